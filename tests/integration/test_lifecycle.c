@@ -23,7 +23,7 @@ reload(const char *config, const char *said)
 	wp_await_log(said);
 }
 
-/* Wait for the daemon's own end, in its own time: 0 when with status 0. */
+/* Wait until the daemon ends by itself. 0: with status 0. */
 static int
 await_end(void)
 {
@@ -55,7 +55,7 @@ it_starts_and_ends_and_leaves_nothing_behind(void **state)
 	wp_await("main", "idle", 2);
 	assert_true(is_there("run/main.sock"));
 	wp_await_file("pid");
-	/* with everybody idle there is nothing to wait for */
+	/* when everybody is idle, there is nothing to wait for */
 	assert_int_equal(cnt_daemon_end(&wp_daemon), 0);
 	assert_false(is_there("run/main.sock"));
 	assert_false(is_there("pid"));
@@ -90,7 +90,7 @@ two_daemons_do_not_share_a_socket(void **state)
 		      "grep -q 'another cenoted serves this pool' $DIR/second"),
 		0);
 	assert_int_equal(shell("cmp $DIR/pid $DIR/before"), 0);
-	/* nor a pid_file */
+	/* nor one with the same pid_file */
 	assert_int_not_equal(shell("sed 's,/run$,/other,' $CONF >$DIR/conf && "
 				   "$CENOTED -d -c $DIR/conf 2>$DIR/second"),
 		0);
@@ -137,7 +137,7 @@ a_new_one_waits_for_the_addresses_of_the_old(void **state)
 	cenote_conn_destroy(wp_attach(NULL));
 	wp_await_file("pid");
 	assert_int_equal(shell("kill $(cat $DIR/pid)"), 0);
-	/* orphans are the test's to reap */
+	/* the test must reap orphans */
 	while (waitpid(-1, NULL, 0) > 0)
 		;
 }
@@ -173,7 +173,7 @@ it_goes_to_the_background_when_clients_can_come(void **state)
 	assert_true(wp_log_has("ready: 1 pool"));
 	assert_int_equal(kill(pid, SIGTERM), 0);
 	wp_await_log("master: notice: ended");
-	/* orphans are the test's to reap */
+	/* the test must reap orphans */
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
@@ -195,7 +195,7 @@ pools_are_added_changed_and_removed(void **state)
 	wp_await("main", "max", 3);
 	wp_await("main", "live", 2);
 	wp_await("main", "yields", 1);
-	/* it was moved on to a session of the new making, and notices nothing */
+	/* it got a session of the new workers, and noticed nothing */
 	assert_string_equal(wp_value(a, "select 1"), "1");
 	assert_string_equal(cenote_info(a, "attaches"), "2");
 	assert_false(wp_log_has("pool second was changed"));
@@ -310,7 +310,7 @@ a_bad_file_changes_nothing_and_says_why(void **state)
 	assert_false(is_there("run/second.sock"));
 	assert_string_equal(wp_value(a, "select 1"), "1");
 	assert_string_equal(cenote_info(a, "attaches"), "1");
-	/* and a good one is taken afterwards */
+	/* and a good configuration is accepted afterwards */
 	reload(WP_POOL("sessions = 5\n"), "reloaded");
 	wp_await("main", "max", 5);
 	cenote_conn_destroy(a);
@@ -396,7 +396,7 @@ no_child_outlives_the_master(void **state)
 	for (size_t i = 0; i < n; i++) {
 		int64_t until = wp_now_ms() + 5000;
 
-		/* orphans are the test's to reap */
+		/* the test must reap orphans */
 		while (waitpid(children[i], NULL, WNOHANG) == 0 &&
 			kill(children[i], 0) == 0)
 			assert_true(wp_now_ms() < until);

@@ -106,7 +106,7 @@ expect_clean_status(const char *what)
 	cenote_conn_destroy(conn);
 }
 
-/* `ending`: what is said behind it, of how it ended. */
+/* `ending`: the log line's text after it, about how the process ended. */
 static void
 expect_clean_check(const char *ending)
 {
@@ -129,7 +129,7 @@ expect_clean_check(const char *ending)
 
 #define SHADOW_MIN (1ul << 36)
 
-/* What the process's memory has of its own. 0: it has not that secret; -1: it cannot be looked at. */
+/* Search the process's own memory. 0: the secret is not there; -1: the memory cannot be read. */
 static int
 memory_has(pid_t pid, const char *secret)
 {
@@ -166,7 +166,8 @@ memory_has(pid_t pid, const char *secret)
 	return has;
 }
 
-/* The child of that role ("door") or of that pool ("worker other"), as the last log line of its kind says. */
+/* The child in that role ("door") or of that pool ("worker other"), from the last log line of its
+ * kind. */
 static pid_t
 process_named(const char *role)
 {

@@ -77,7 +77,7 @@ open_memory(pid_t pid)
 	return fd;
 }
 
-/* The worker that has the same pool's record as `like` had: that pool's; 0: there is none now. */
+/* The worker of the same pool as `like`; 0: there is none now. */
 static pid_t
 find_worker(uint64_t record)
 {

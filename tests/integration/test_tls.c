@@ -229,7 +229,7 @@ dial(const char *dir)
 			  "\n[pool other]\nbackend = sqlite\nserver = "                  \
 			  "path=@DIR@/main.db\n" second
 
-/* What /proc/PID/maps says of memory with ticket keys, "r--s INODE"; "": that process has none. */
+/* The line of /proc/PID/maps for memory with ticket keys, "r--s INODE"; "": the process has none. */
 static const char *
 ticket_keys_of(pid_t pid)
 {
@@ -589,7 +589,7 @@ disturbed(struct relay *r, int direction, enum relay_trick trick, size_t at)
 		assert_string_equal(cenote_result_text(res, 0, 0, NULL), "4711");
 		cenote_result_destroy(res);
 	}
-	/* a version number in the head of the first record is nobody's */
+	/* a version number in the header of the first record has no meaning */
 	if (status == CENOTE_OK && trick != RELAY_CHANGE)
 		fail_msg("byte %zu, direction %d: nobody noticed", at, direction);
 	cenote_conn_destroy(conn);

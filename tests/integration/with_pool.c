@@ -296,8 +296,8 @@ wp_start(const char *config)
 int
 wp_teardown(void **state)
 {
-	/* Of sanitizers, of valgrind, and of the kernel. Without its colon LeakSanitizer says that it may not
-	 * look at a process, as most of ours want it. */
+	/* Messages of sanitizers, of valgrind and of the kernel. Without its colon, LeakSanitizer's
+	 * message says that it may not look at a process; most of our processes forbid that. */
 	static const char *const bugs[] = { "Sanitizer:", "runtime error:", "==ERROR",
 		"ended with status", "Invalid read", "Invalid write", "definitely lost",
 		"uninitialised", "killed by signal 11", "killed by signal 6",

@@ -37,7 +37,7 @@ const char *wp_message(const cenote_conn *conn);
 
 /* No parameters yet. */
 cenote_params *wp_params(void);
-/* The next result, which is of that kind; NULL and 0: there is none. */
+/* The next result, which must be of that kind; NULL and 0: there must be none. */
 cenote_result *wp_next_result(cenote_conn *conn, int kind);
 
 pid_t wp_worker_pid(cenote_conn *conn);

@@ -21,17 +21,17 @@
  */
 struct cnt_alloc {
 	struct cenote_allocator mem;
-	size_t n_calls; /* of alloc and realloc */
-	size_t fail_at; /* the call, from 1, that fails; 0: none */
+	size_t n_calls; /* calls of alloc and realloc */
+	size_t fail_at; /* the number of the call that fails, from 1; 0: none */
 	int fail_on; /* all later ones fail as well */
 	size_t n_failed;
-	size_t n_live; /* pieces that were not freed */
+	size_t n_live; /* pieces that are not freed yet */
 	size_t live_bytes;
 	size_t peak_bytes;
 };
 
 void cnt_alloc_init(struct cnt_alloc *a, size_t fail_at);
-/* Pieces that were not freed; prints how many bytes they are, if any. */
+/* The number of pieces that were not freed. Prints their total size, if there are any. */
 size_t cnt_alloc_leaks(const struct cnt_alloc *a);
 int cnt_alloc_has_failed(const struct cnt_alloc *a);
 

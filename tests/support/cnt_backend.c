@@ -215,7 +215,7 @@ begin_batch(struct cnt_transcript *t)
 	assert_int_equal(cnc_batch_begin(&t->batch, &t->out, t->n_columns), CENOTE_OK);
 }
 
-/* Read the batch as a client would, and begin the next. */
+/* Read the batch as a client does, and begin the next one. */
 static void
 take_batch(struct cnt_transcript *t)
 {

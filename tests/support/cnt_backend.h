@@ -22,22 +22,22 @@
 /* A symbol that the module, or a library that it needs, exports; NULL: none. */
 void *cnt_backend_symbol(const char *module, const char *name);
 const struct cnd_backend *cnt_backend_load(const char *module);
-/* Log in and attach, as a worker does for its first client. */
+/* Log in and attach, like a worker for its first client. */
 int cnt_backend_login(const struct cnd_backend *b, const struct cnd_host *host,
 	const struct cnd_server_spec *spec, struct cnd_session **ret_session,
 	struct cnc_diag *ret_diag);
-/* Reset and attach, as for the next one. */
+/* Reset and attach, like a worker for its next client. */
 int cnt_backend_reset(
 	const struct cnd_backend *b, struct cnd_session *s, struct cnc_diag *ret_diag);
-/* A host's log: nowhere. */
+/* A host's log that drops everything. */
 void cnt_backend_log(const struct cnd_host *host, int level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* How a request is run. */
+/* Options for running a request. */
 struct cnt_request {
-	uint32_t batch_rows; /* 0: all */
-	uint64_t max_rows; /* of a result; 0: all */
-	int count_only; /* rows are counted, not written down */
+	uint32_t batch_rows; /* 0: no bound */
+	uint64_t max_rows; /* for each result; 0: no bound */
+	int count_only; /* count the rows, but do not write them down */
 	int is_describing; /* no rows follow the columns */
 	uint64_t fail_at; /* the sink refuses that row of a result, from 1; 0: none */
 	int fail_with;
@@ -59,8 +59,8 @@ struct cnt_transcript {
 	uint64_t rows_in_result;
 };
 
-/* `ops`: the functions below, and the backend's own; their object is at its `seen.sink`.
- * `max`: bytes of a batch. */
+/* `ops`: the functions below, and the backend's own; the backend's object is its `seen.sink`.
+ * `max`: the bytes of a batch. */
 void cnt_transcript_init(struct cnt_transcript *t, const struct cnd_sink_ops *ops,
 	struct cnc_diag *diag, size_t max);
 void cnt_transcript_finish(struct cnt_transcript *t);

@@ -9,11 +9,11 @@
 
 /* Shorthands over libcenote for tests with real sessions. Failures are printed on standard error. */
 
-/* Attached, or NULL. `options` is NULL, or a list of name, value, …, NULL. */
+/* Attached, or NULL. `options`: NULL, or a list of name, value, …, NULL. */
 cenote_conn *cnt_client_open(const char *uri, const char *const *options);
 /* Run a statement and drop its results. Returns the status and prints nothing: the caller judges. */
 int cnt_client_try(cenote_conn *conn, const char *sql);
-/* The same, loud, with up to two integers as binds (n of them): 0 or -1. */
+/* The same, but print failures, with up to two integers as parameters (n of them). 0 or -1. */
 int cnt_client_exec(cenote_conn *conn, const char *sql, int n, int64_t a, int64_t b);
 /* The first value of the first row, as an integer; -1 if there is none. */
 int64_t cnt_client_int(cenote_conn *conn, const char *sql, int n, int64_t a, int64_t b);

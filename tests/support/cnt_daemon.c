@@ -72,7 +72,7 @@ cnt_daemon_configure(struct cnt_daemon *d, const char *config)
 	return fclose(f) == 0 && rename(path, d->conf) == 0 ? 0 : -1;
 }
 
-/* The build has each backend in a folder of its own; cenoted is given one with all of them. */
+/* Each backend of the build has a folder of its own; give cenoted one folder with all of them. */
 static int
 gather_backends(const struct cnt_daemon *d)
 {
@@ -118,7 +118,7 @@ cnt_daemon_create(struct cnt_daemon *d, const char *config)
 	return 0;
 }
 
-/* As many clients as are let wait. */
+/* As many clients as may wait. */
 static int
 fill_queue(const struct sockaddr_un *addr)
 {
@@ -189,7 +189,7 @@ exec_daemon(const struct cnt_daemon *d, pid_t parent)
 	int fd = open(d->log, O_WRONLY | O_CREAT | O_APPEND, 0644);
 
 	setpgid(0, 0);
-	/* A test that is killed takes its daemon along. */
+	/* If the test is killed, its daemon ends, too. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent || fd < 0)
 		_exit(126);
@@ -219,7 +219,7 @@ takes_connections(const struct cnt_daemon *d, const char *pool, int len)
 	return r == 0;
 }
 
-/* Each "[pool NAME]" of the configuration file must be connectable. */
+/* Each "[pool NAME]" of the configuration file must accept connections. */
 static int
 all_pools_ready(const struct cnt_daemon *d)
 {
@@ -289,7 +289,7 @@ cnt_daemon_start(struct cnt_daemon *d, const char *config)
 	return 0;
 }
 
-/* Wait for the master's end and then for that of everything in its group. */
+/* Wait for the end of the master and of everything in its group. */
 static int
 wait_for_end(pid_t pid, int *ret_status)
 {

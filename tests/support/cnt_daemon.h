@@ -9,11 +9,11 @@
 #define CNT_PATH_MAX 96u
 
 /*
- * A real cenoted for a test: in a temporary directory of its own, with a configuration of the
- * test's, gone with all its processes when the test ends (also when the test is killed).
+ * A real cenoted for a test, with a temporary directory and a configuration of its own. It ends
+ * with all its processes when the test ends, even if the test is killed.
  *
- * The program is the one of this build; CNT_CENOTED and CNT_BACKEND_DIR in the environment name
- * another.
+ * The program is that of this build; CNT_CENOTED and CNT_BACKEND_DIR in the environment name
+ * others.
  */
 struct cnt_daemon {
 	char dir[CNT_PATH_MAX]; /* temporary: cenoted.conf, main.db, log, run/ */
@@ -23,7 +23,7 @@ struct cnt_daemon {
 	char backends[CNT_PATH_MAX]; /* dir/backends: every backend of this build */
 	char conf[CNT_PATH_MAX]; /* dir/cenoted.conf */
 	char log[CNT_PATH_MAX]; /* dir/log: cenoted's standard error */
-	pid_t pid; /* of the master, also its process group; 0 when not running */
+	pid_t pid; /* of the master, and its process group; 0: it does not run */
 };
 
 /*
@@ -31,7 +31,7 @@ struct cnt_daemon {
  * test, @BACKENDS@ the directory of the backend modules, @LINES@ the value of CNT_DAEMON_LINES in
  * the environment.
  */
-/* LeakSanitizer looks at a process from another one, which it starts, and at its files in /proc. */
+/* LeakSanitizer starts another process that looks at the tested one and its files in /proc. */
 #if defined(__SANITIZE_ADDRESS__)
 #define CNT_DAEMON_SANDBOX "seccomp = off\nlandlock = off\ncore_dumps = yes\n"
 #elif defined(__has_feature)
@@ -39,7 +39,7 @@ struct cnt_daemon {
 #define CNT_DAEMON_SANDBOX "seccomp = off\nlandlock = off\ncore_dumps = yes\n"
 #endif
 #endif
-/* Tests look at processes of theirs in /proc, and need not be root. */
+/* Tests look at their processes in /proc, and need not run as root. */
 #ifndef CNT_DAEMON_SANDBOX
 #define CNT_DAEMON_SANDBOX "seccomp = auto\nlandlock = auto\ncore_dumps = yes\n"
 #endif
@@ -53,8 +53,8 @@ struct cnt_daemon {
 	"\n[pool main]\n"                                                                \
 	"backend = sqlite\n"                                                             \
 	"server = path=@DIR@/main.db\n"
-/* The default: CNT_DAEMON_GLOBAL CNT_DAEMON_POOL "sessions = 1..4\n". Use as a format of your own:
- * the strings join. */
+/* The default: CNT_DAEMON_GLOBAL CNT_DAEMON_POOL "sessions = 1..4\n". Join such strings to make
+ * your own. */
 #define CNT_DAEMON_CONFIG CNT_DAEMON_GLOBAL CNT_DAEMON_POOL "sessions = 1..4\n"
 
 /*
@@ -63,7 +63,7 @@ struct cnt_daemon {
  * and cenoted's log on standard error, and nothing left behind.
  */
 int cnt_daemon_start(struct cnt_daemon *d, const char *config);
-/* The two halves of it, for a test that looks at or restarts the daemon. */
+/* The two halves of that, for a test that looks at the daemon or restarts it. */
 int cnt_daemon_create(struct cnt_daemon *d, const char *config);
 int cnt_daemon_run(struct cnt_daemon *d);
 /* Replace the configuration file at once, so that nobody reads half of one. The daemon gets no
@@ -83,13 +83,14 @@ pid_t cnt_daemon_jam(const struct cnt_daemon *d, unsigned jam_ms);
  * stays.
  */
 int cnt_daemon_end(struct cnt_daemon *d);
-/* cnt_daemon_end(), show the log if that failed, and remove the directory. */
+/* Call cnt_daemon_end(), show the log if that failed, and remove the directory. */
 int cnt_daemon_stop(struct cnt_daemon *d);
 /* Whether the master still runs. */
 int cnt_daemon_is_alive(struct cnt_daemon *d);
-/* Process ids of the master's children (workers, doors): how many were written. */
+/* Get the process ids of the master's children (workers, door, helpers). Returns how many were
+ * written. */
 size_t cnt_daemon_children(const struct cnt_daemon *d, pid_t *ret_pids, size_t max);
-/* Copy the log to standard error, each line marked. */
+/* Copy the log to standard error, with a mark on each line. */
 void cnt_daemon_show_log(const struct cnt_daemon *d);
 
 #endif

@@ -12,10 +12,10 @@ struct cnt_guard {
 	size_t size;
 };
 
-/* Room for copies of up to max bytes. Aborts when there is no memory. */
+/* Make room for copies of up to max bytes. Aborts without memory. */
 void cnt_guard_init(struct cnt_guard *g, size_t max);
 void cnt_guard_finish(struct cnt_guard *g);
-/* Copy so that the last byte is the last of its page; the next call replaces it. */
+/* Copy the bytes to the end of their page. The next call replaces them. */
 uint8_t *cnt_guard_put(struct cnt_guard *g, const void *bytes, size_t len);
 
 #endif

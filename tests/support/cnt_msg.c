@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Independent of lib/protocol/msg.c: made from the schema, field by field, by name. */
+/* Made from the schema, field by field and by name, so it does not depend on lib/protocol/msg.c. */
 
 #define SHOW(kind, name) ", " #kind " " #name
 #define X(UPPER, lower, code, from)                                                      \

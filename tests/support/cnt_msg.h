@@ -5,9 +5,9 @@
 #include "protocol/msg.h"
 #include "support/cnt_random.h"
 
-/* Longest text of a random message. */
+/* The longest text of a random message. */
 #define CNT_MSG_TEXT_MAX 64u
-/* Most texts in one message. */
+/* The most texts in one message. */
 #define CNT_MSG_TEXTS    16u
 
 /* A message with random values in all its fields; its text is stored after it. */
@@ -28,7 +28,7 @@ extern const struct cnt_schema cnt_schema[];
 extern const size_t cnt_n_schema;
 
 void cnt_msg_random(struct cnt_random *rnd, uint8_t code, struct cnt_msg *ret_msg);
-/* Whether the members that the code names have the same values. */
+/* Whether the members of this kind of message have the same values. */
 int cnt_msg_equal(const struct cnp_msg *a, const struct cnp_msg *b);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "support/cnt_server.h"
 
-/* ODBC drivers as distributions have them, on the servers of support/cnt_server.h. */
+/* The ODBC drivers of Linux distributions, on the servers of support/cnt_server.h. */
 struct cnt_odbc {
 	const char *name; /* of its file, without .so: psqlodbcw */
 	const char *backend; /* whose SQL it accepts: postgresql, mysql, sqlite */
@@ -17,7 +17,7 @@ struct cnt_odbc {
 const struct cnt_odbc *cnt_odbc_find(const char *name);
 /* The path of the driver's file, valid until the next call; NULL: it is not installed. */
 const char *cnt_odbc_path(const struct cnt_odbc *o);
-/* Begin main() with it: as cnt_server_need(), for the driver and its server. */
+/* Call this first in main(): as cnt_server_need(), for the driver and its server. */
 void cnt_odbc_need(const struct cnt_odbc *o);
 /* The connection string for the database app of a server, `where`: its user; or for the file of that path. In `ret`,
  * which is returned. */

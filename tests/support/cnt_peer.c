@@ -194,7 +194,7 @@ do_auth(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_auth *m)
 
 /* ------------------------------------------------------------------ stepping ----- */
 
-/* The client's part of a copy. 1: it has ended; 0: more is awaited. */
+/* The client's part of a copy. 1: it has ended; 0: more must come. */
 static int
 step_copy(struct cnt_peer *p, struct cnt_peer_conn *c)
 {
@@ -257,7 +257,7 @@ process(struct cnt_peer *p, struct cnt_peer_conn *c)
 			do_auth(p, c, &req.msg.as.auth);
 			continue;
 		}
-		/* A request that this session is not to carry out. */
+		/* A request that this session must not carry out. */
 		if (req.msg.code == CNP_MSG_QUERY &&
 			strcmp(req.msg.as.query.sql.p, "yield_now") == 0 &&
 			!(p->seen.flags & CNP_ATTACH_AGAIN)) {
@@ -277,7 +277,7 @@ process(struct cnt_peer *p, struct cnt_peer_conn *c)
 static void
 end_conn(struct cnt_peer_conn *c)
 {
-	/* While the thread polls it, closing alone would not end it. */
+	/* While the thread polls it, closing it would not end the poll. */
 	(void)shutdown(c->fd, SHUT_RDWR);
 	(void)close(c->fd);
 	c->fd = -1;

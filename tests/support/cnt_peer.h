@@ -54,7 +54,7 @@ struct cnt_peer_conn {
 	int fd; /* -1: free */
 	struct cnp_server server;
 	struct cnt_peer_stmt stmts[CNT_PEER_STMTS];
-	struct cnt_peer_stmt named; /* the one that was prepared under a name */
+	struct cnt_peer_stmt named; /* the statement that was prepared under a name */
 	uint64_t session;
 	uint8_t tx;
 	uint32_t pins;
@@ -72,20 +72,21 @@ struct cnt_peer_conn {
 
 /* What a test may change, before the first step or while it holds the lock. */
 struct cnt_peer_knobs {
-	size_t write_max; /* bytes in a step and connection; 0: no limit */
+	size_t write_max; /* bytes in a step and connection; 0: no bound */
 	long cut_after; /* the first connection ends after so many bytes; -1: never */
 	const char *refuse; /* SQLSTATE of a refusal to attach */
-	unsigned n_refuse; /* so many times */
-	unsigned n_yield_on_attach; /* takes so many sessions back at once */
+	unsigned n_refuse; /* how many times */
+	unsigned n_yield_on_attach; /* takes back so many sessions at once */
 	unsigned n_die_on_attach; /* ends so many connections without an answer */
 	uint8_t die_on; /* code of a message on which the connection ends */
 	uint8_t auth; /* what HELLO asks for */
-	unsigned iterations; /* of the hash that a login by SCRAM is asked for */
+	unsigned iterations; /* of the hash, for a SCRAM login */
 	int fail_prepare; /* prepares fail */
 	int fail_sync; /* synchronisation points fail */
 	const char *zone; /* parameter that ATTACHED reports; NULL: none */
 	unsigned n_columns; /* that "rows" gives on new connections; 0: all three */
-	unsigned n_fetch_columns; /* that a FETCH tells anew; 0: none, unless it asks */
+	unsigned
+		n_fetch_columns; /* that a FETCH reports again; 0: none, unless it asks */
 	size_t read_max; /* 0: no limit; 1: reads nothing while it has something to send */
 };
 
@@ -96,9 +97,9 @@ struct cnt_peer_seen {
 	uint8_t autocommit_off;
 	char carry[32];
 	char program[64];
-	char commands[256]; /* statements that were carried out, each with a ';' */
+	char commands[256]; /* statements that it has carried out, each with a ';' */
 	size_t sent; /* to the first connection */
-	char copied[256]; /* what came of copies, cut */
+	char copied[256]; /* the outcome of copies, truncated */
 	size_t n_copied;
 	char options[128]; /* of the last ATTACH, and each SET_OPTION: "name=value;" */
 	char asked[256]; /* other requests: their names and texts, each with a ';' */
@@ -110,11 +111,11 @@ struct cnt_peer {
 	char dir[64];
 	char path[96];
 	char uri[160];
-	int listen_fd; /* -1: nobody is there */
+	int listen_fd; /* -1: no client is connected */
 	struct cnt_peer_conn conns[CNT_PEER_CONNS];
 	struct cnt_peer_knobs knobs;
 	struct cnt_peer_seen seen;
-	/* one session that was suspended */
+	/* a suspended session */
 	uint64_t suspended_session;
 	uint32_t suspended_portal;
 	unsigned suspended_at, suspended_end;
@@ -130,18 +131,18 @@ struct cnt_peer {
 /* 0, or -1 with a message. */
 int cnt_peer_create(struct cnt_peer *p);
 void cnt_peer_destroy(struct cnt_peer *p);
-/* Do all that is possible without waiting. Returns whether that was anything. */
+/* Do all that is possible without waiting. Returns whether there was anything to do. */
 int cnt_peer_step(struct cnt_peer *p);
 int cnt_peer_start(struct cnt_peer *p);
 void cnt_peer_stop(struct cnt_peer *p);
-/* Stop and begin listening; connections live on. */
+/* Stop listening, or begin. Connections stay open. */
 void cnt_peer_unlisten(struct cnt_peer *p);
 int cnt_peer_listen(struct cnt_peer *p);
 /* Listen on 127.0.0.1 instead, and change the URI to that. */
 int cnt_peer_listen_tcp(struct cnt_peer *p);
-/* Say something of its own accord to all connections. */
+/* Send something to all connections that they did not ask for. */
 void cnt_peer_notify(struct cnt_peer *p, const char *channel);
-/* End all connections, with a YIELD or without. */
+/* End all connections, with or without a YIELD. */
 void cnt_peer_drop(struct cnt_peer *p, int yield);
 
 #endif

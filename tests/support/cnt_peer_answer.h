@@ -39,7 +39,7 @@ struct cnt_peer_run {
 	struct cnp_str params;
 };
 
-/* 1: the request is finished; 0: it is not to be. */
+/* 1: the request is finished; 0: it must stay open. */
 int cnt_peer_run_sql(
 	struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnt_peer_run *r);
 int cnt_peer_is_verb(const char *sql, const char *verb);
@@ -51,7 +51,7 @@ void cnt_peer_done(
 void cnt_peer_error(struct cnt_peer_conn *c, const char *sqlstate, const char *text);
 /* A whole answer: one value of n bytes. */
 void cnt_peer_put_big(struct cnt_peer_conn *c, size_t n);
-/* Without being asked: a notification and a parameter. */
+/* Not asked for: a notification and a parameter. */
 void cnt_peer_say(struct cnt_peer_conn *c, const char *channel);
 /* Append to the record of what was seen. */
 void cnt_peer_add_text(char *to, size_t size, const char *format, ...)

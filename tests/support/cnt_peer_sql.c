@@ -343,7 +343,7 @@ on_rows(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnt_peer_run *
 	return 1;
 }
 
-/* Some rows, and no end. */
+/* Some rows without an end. */
 static void
 break_off(struct cnt_peer_conn *c, const struct cnt_peer_run *r)
 {

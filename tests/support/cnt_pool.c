@@ -29,7 +29,7 @@ start_server(struct cnt_pool *p)
 	return 0;
 }
 
-/* Through a driver of ODBC's, on a server or a file. */
+/* Through an ODBC driver, on a server or a file. */
 static int
 configure_odbc(
 	struct cnt_pool *p, const struct cnt_odbc *o, const char *sessions, char *pool)

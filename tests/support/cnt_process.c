@@ -75,7 +75,7 @@ read_stat(const char *path, int *ret_parent)
 	return state;
 }
 
-/* Parent of a process; 0 if it is gone or only waits to be reaped. */
+/* The parent of a process; 0: it has gone, or only waits to be reaped. */
 static pid_t
 parent_of(pid_t pid)
 {

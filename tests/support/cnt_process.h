@@ -6,21 +6,21 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Processes and files, as the tests' daemons and servers need them. */
+/* Processes and files for the tests' daemons and servers. */
 
 int64_t cnt_now_ms(void);
 void cnt_pause_ms(long ms);
 /* The value in the environment, or else the default. */
 const char *cnt_env_or(const char *name, const char *fallback);
 
-/* Whether a child of ours has not ended yet. It stays to be waited for. */
+/* Whether a child of ours still runs. This does not reap it. */
 int cnt_is_running(pid_t child);
-/* Whether SIGSTOP has taken hold of every thread of a process: kill() does not wait for that. */
+/* Whether every thread of a process has stopped after SIGSTOP: kill() does not wait for that. */
 int cnt_is_stopped(pid_t pid);
 /* The children of `parent` that have not ended. Returns how many were written. */
 size_t cnt_children_of(pid_t parent, pid_t *ret_pids, size_t max);
 
-/* Remove a directory and all that is in it. */
+/* Remove a directory with its content. */
 void cnt_remove_tree(const char *path);
 
 struct cnt_command {
@@ -30,7 +30,7 @@ struct cnt_command {
 	uid_t uid; /* the user to run it as; 0: ourselves */
 	gid_t gid;
 	char *output; /* its standard output goes here, truncated if necessary */
-	size_t size; /* 0: it is not wanted */
+	size_t size; /* 0: no bound */
 };
 
 /* Run a program to its end, at most 60 s, with cnt_clean_environment(). 0 if its status was 0;

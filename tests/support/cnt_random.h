@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A small generator of random numbers (splitmix64): the same seed, the same numbers. */
+/* A small generator of random numbers (splitmix64). The same seed gives the same numbers. */
 struct cnt_random {
 	uint64_t seed;
 	uint64_t state;
@@ -18,7 +18,7 @@ void cnt_random_init_printed(struct cnt_random *rnd);
 uint64_t cnt_random_u64(struct cnt_random *rnd);
 /* 0 … n - 1; n > 0. */
 uint64_t cnt_random_below(struct cnt_random *rnd, uint64_t n);
-/* A size up to max, small ones as likely as great ones. */
+/* A size up to max; small sizes are as likely as large ones. */
 size_t cnt_random_size(struct cnt_random *rnd, size_t max);
 void cnt_random_bytes(struct cnt_random *rnd, void *out, size_t len);
 

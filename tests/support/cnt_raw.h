@@ -17,25 +17,25 @@ struct cnt_raw {
 	struct cnp_attached attached; /* its numbers: the text is gone */
 };
 
-/* Connect, attach with these options (pairs, see cnp_pairs_put(); NULL none), and wait for READY: 0 or
- * -1 (then `msg` may be the ERROR). */
+/* Connect, attach with these options (pairs, see cnp_pairs_put(); NULL: none), and wait for READY.
+ * 0; or -1, and `msg` may be the ERROR. */
 int cnt_raw_open(struct cnt_raw *c, const char *run_dir, const char *pool,
 	const struct cnc_buf *options);
-/* Its two halves. */
+/* The two halves of that. */
 int cnt_raw_begin(struct cnt_raw *c, const char *run_dir, const char *pool,
 	const struct cnc_buf *options);
 int cnt_raw_await(struct cnt_raw *c);
 void cnt_raw_close(struct cnt_raw *c);
 void cnt_raw_send(
 	struct cnt_raw *c, uint32_t request, uint8_t flags, const struct cnp_msg *m);
-/* A query in the simple form. */
+/* Send a query in the simple form. */
 void cnt_raw_query(struct cnt_raw *c, uint32_t request, uint8_t flags, const char *sql);
 /* The next frame: 1; 0 at the end; -1: none came in time, or it is malformed. */
 int cnt_raw_next(struct cnt_raw *c);
 /* Read frames and compare them with a list: "COLUMNS/1 ROWS/1 DONE/1 READY/1"; "END" is the end of
  * the connection. 0; or -1, after printing what came instead. `msg` is the last one. */
 int cnt_raw_expect(struct cnt_raw *c, const char *list);
-/* A field of `msg`, which is an ERROR or NOTICE: "C", "M". In a buffer of its own. */
+/* A field of `msg`, which is an ERROR or NOTICE: "C", "M". It is in a buffer of its own. */
 const char *cnt_raw_field(struct cnt_raw *c, char letter);
 
 #endif

@@ -68,7 +68,7 @@ copy_tree(const char *from, const char *to)
 
 /* ------------------------------------------------------------------- processes ----- */
 
-/* The server's process and those it has made. */
+/* The server's process and its children. */
 static size_t
 all_processes(pid_t pid, pid_t ret_pids[MAX_CHILDREN + 1])
 {
@@ -76,7 +76,7 @@ all_processes(pid_t pid, pid_t ret_pids[MAX_CHILDREN + 1])
 	return 1 + cnt_children_of(pid, ret_pids + 1, MAX_CHILDREN);
 }
 
-/* Whether it has ended within the time; whether it is our child or another's. */
+/* Whether it ended in time; it may be our child or not. */
 static int
 has_ended(pid_t pid, int64_t ms)
 {
@@ -126,7 +126,7 @@ end_quickly(const struct cnt_server_type *type, pid_t pid)
 		kill_all(pid);
 }
 
-/* The guard has the server's process id from here: it changes. */
+/* From here on the guard has the server's process id, which changes. */
 static void
 write_pid(const struct cnt_server *s)
 {
@@ -452,7 +452,7 @@ make_dir(struct cnt_server *s, enum cnt_server_kind kind, unsigned flags)
 		return -1;
 	}
 	name_paths(s);
-	/* Another user has to come through. */
+	/* Another user must be able to pass through. */
 	if (chmod(s->dir, 0755) < 0 || mkdir(s->run_dir, 0755) < 0 ||
 		chmod(s->run_dir, 0755) < 0 || (uid && chown(s->run_dir, uid, gid) < 0) ||
 		write_file(s->passfile, cnt_server_type(kind)->passfile, 0600) < 0 ||
@@ -466,7 +466,7 @@ make_dir(struct cnt_server *s, enum cnt_server_kind kind, unsigned flags)
 
 /* ------------------------------------------------------------------- templates ----- */
 
-/* Made once: directories NAME in the cache, each there when it is complete. */
+/* Made once: directories NAME in the cache, each renamed to that when it is complete. */
 
 static const char *
 cache_dir(void)
@@ -535,7 +535,7 @@ initialise(struct cnt_server *s, const struct cnt_programs *programs)
 static int run_client(const struct cnt_server *s, const char *database, const char *sql,
 	char *ret_text, size_t size);
 
-/* A new server, made one of ours, ended in order: its data. */
+/* Start a new server, set it up for the tests, end it in order, and keep its data. */
 static int
 make_data(enum cnt_server_kind kind, const char *to)
 {
@@ -643,7 +643,7 @@ cnt_server_create(struct cnt_server *s, enum cnt_server_kind kind, unsigned flag
 	return 0;
 }
 
-/* Another one may have taken the port meanwhile. */
+/* Another process may have taken the port meanwhile. */
 static int
 lost_its_port(const struct cnt_server *s)
 {

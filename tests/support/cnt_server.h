@@ -35,14 +35,14 @@ enum cnt_server_kind {
 struct cnt_server {
 	enum cnt_server_kind kind;
 	unsigned flags;
-	char dir[CNT_SERVER_PATH_MAX]; /* temporary: all that follows is in it */
+	char dir[CNT_SERVER_PATH_MAX]; /* temporary; everything below is in it */
 	char conf[CNT_SERVER_PATH_MAX]; /* postgresql.conf, or my.cnf */
 	char log[CNT_SERVER_PATH_MAX]; /* the server's standard error */
-	char run_dir[CNT_SERVER_PATH_MAX]; /* of the unix socket */
+	char run_dir[CNT_SERVER_PATH_MAX]; /* the directory of the unix socket */
 	char socket[CNT_SERVER_PATH_MAX]; /* its path */
-	int port; /* TCP; PostgreSQL's socket is named after it in any case */
+	int port; /* for TCP; PostgreSQL's unix socket has it in its name, too */
 
-	/* For `passfile=` of a server line: CNT_SERVER_PASSWORD, for each user that has it. */
+	/* For `passfile=` in a server line: CNT_SERVER_PASSWORD, for each user that has it. */
 	char passfile[CNT_SERVER_PATH_MAX];
 
 	/*
@@ -60,8 +60,8 @@ struct cnt_server {
 	char server_line[256];
 	char tls_line[512];
 
-	pid_t pid; /* 0 when it does not run */
-	pid_t guard; /* clears up when the test dies */
+	pid_t pid; /* 0: it does not run */
+	pid_t guard; /* cleans up if the test dies */
 };
 
 /*
@@ -82,23 +82,24 @@ int cnt_server_start(struct cnt_server *s, enum cnt_server_kind kind, unsigned f
 /* A port on which nothing listens, and which no client's end of a connection gets: below the
  * ephemeral ports. -1: none. */
 int cnt_server_free_port(void);
-/* The certificates of CNT_SERVER_TCP, as a new directory. */
+/* Make the certificates of CNT_SERVER_TCP in a new directory. */
 int cnt_server_certs(const char *to);
-/* The halves of it, and in between lines for the end of the configuration file. */
+/* The two halves of that; between them, the configuration file can get more lines. */
 int cnt_server_create(struct cnt_server *s, enum cnt_server_kind kind, unsigned flags);
 int cnt_server_configure(const struct cnt_server *s, const char *lines);
 int cnt_server_run(struct cnt_server *s);
 
-/* The end of it: at once, with its directory. */
+/* End it at once, and remove its directory. */
 void cnt_server_stop(struct cnt_server *s);
 
 /* End it in order, so that clients see a shutdown. The directory stays, for cnt_server_run(). */
 int cnt_server_shutdown(struct cnt_server *s);
-/* The two of them. The port stays the same. */
+/* Both. The port stays the same. */
 int cnt_server_restart(struct cnt_server *s);
-/* kill -9 for all its processes at once; the directory stays, for cnt_server_run(). */
+/* Kill all its processes at once with SIGKILL. The directory stays, for cnt_server_run(). */
 void cnt_server_kill(struct cnt_server *s);
-/* A signal for all its processes: SIGSTOP is a server that hangs, once this returns; SIGCONT ends that. */
+/* Send a signal to all its processes. After SIGSTOP the server hangs, from this function's return
+ * on, until SIGCONT. */
 void cnt_server_signal(const struct cnt_server *s, int sig);
 int cnt_server_is_alive(const struct cnt_server *s);
 

@@ -174,7 +174,7 @@ pg_is_ready(const struct cnt_server *s)
 {
 	char line[128];
 
-	/* Of an earlier start, which was killed? */
+	/* Is this file of an earlier start, whose server was killed? */
 	return pg_read_line(s, 1, line, sizeof(line)) == 0 && atol(line) == s->pid &&
 	       pg_read_line(s, 8, line, sizeof(line)) == 0 &&
 	       strncmp(line, "ready", 5) == 0;
@@ -187,8 +187,8 @@ pg_sweep(const struct cnt_server *s)
 	long key;
 	int id;
 
-	/* A few bytes of System V shared memory, by which a server finds another one of the same
-	 * data; the kernel has a limited number of them. */
+	/* A few bytes of System V shared memory, by which a server finds another one with the same
+	 * data. The kernel limits their number. */
 	if (pg_read_line(s, 7, line, sizeof(line)) == 0 &&
 		sscanf(line, "%ld %d", &key, &id) == 2)
 		shmctl(id, IPC_RMID, NULL);
@@ -305,7 +305,7 @@ my_is_ready(const struct cnt_server *s)
 	if (fd < 0)
 		return 0;
 	snprintf(sa.sun_path, sizeof(sa.sun_path), "%.96s", s->socket);
-	/* It greets when it serves. */
+	/* It sends a greeting when it is ready. */
 	r = connect(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0 &&
 	    recv(fd, &byte, 1, 0) == 1;
 	close(fd);

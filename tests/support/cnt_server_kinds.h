@@ -29,15 +29,14 @@ struct cnt_server_type {
 	const char *backend;
 	const char *bin_env;
 	const char *names[3]; /* of the programs below */
-	const char *const
-		*where; /* directories, as patterns; the first that has one wins */
-	const char *setup; /* SQL that makes a new server one of ours */
+	const char *const *where; /* patterns of directories; the first match wins */
+	const char *setup; /* SQL that sets up a new server for the tests */
 	const char *setup_database;
 	const char *passfile;
 	int may_be_root;
 	int end_signal; /* in order */
-	int quick_signal; /* as fast as nothing is left behind, outside of the directory too */
-	/* The paths of the struct that depend on the port. */
+	int quick_signal; /* as fast as possible without leaving anything outside of the directory */
+	/* The members whose paths depend on the port. */
 	void (*name_paths)(struct cnt_server *s);
 	int (*write_conf)(const struct cnt_server *s, FILE *f);
 	/* The arguments after the program's name. */

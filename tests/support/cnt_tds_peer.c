@@ -116,7 +116,7 @@ write_packet_raw(struct conn *c, uint8_t type, const uint8_t *bytes, size_t n)
 	return write_raw(c, packet, n + HEADER);
 }
 
-/* What TLS has for the client, in a packet while both shake hands. */
+/* What TLS has to send to the client, in a packet during the handshake. */
 static int
 flush_tls(struct conn *c)
 {
@@ -383,7 +383,7 @@ drop(struct conn *c, unsigned n)
 	return -1;
 }
 
-/* Until the client wants it to stop. */
+/* Until the client asks it to stop. */
 static int
 stall(struct conn *c)
 {
@@ -427,7 +427,7 @@ now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Without an end, but when it is told to stop and listens. Slowly enough for a client that keeps all of it. */
+/* Endless, until it is told to stop and reads that. Slow enough for a client that keeps everything. */
 static int
 go_on_and_on(struct conn *c, const char *what, int is_deaf)
 {
@@ -471,7 +471,7 @@ answer_all_others(struct conn *c, const char *sql)
 	return write_packet(c);
 }
 
-/* The number behind a word; 0: it is another word. A SELECT is known to do no more than read. */
+/* The number after a word; 0: it is another word. A statement that begins with SELECT only reads. */
 static unsigned
 number_of(const char *sql, const char *word)
 {
@@ -515,7 +515,7 @@ answer_statement(struct conn *c, const char *sql)
 	return strcmp(sql, "deaf") == 0 ? be_deaf(c) : answer_all_others(c, sql);
 }
 
-/* Behind the headers of the message, in UTF-16. */
+/* After the headers of the message, in UTF-16. */
 static int
 answer_batch(struct conn *c)
 {

@@ -32,7 +32,7 @@ enum cnt_tds_login {
 };
 
 struct cnt_tds_peer {
-	/* To be set before the start. */
+	/* Set these before the start. */
 	enum cnt_tds_encryption encryption;
 	enum cnt_tds_login login;
 	int is_no_tds; /* it answers with something else */
@@ -40,8 +40,8 @@ struct cnt_tds_peer {
 	const char *key;
 
 	int port;
-	int has_given_up; /* nobody stopped what has no end, for a minute; to be read behind the stop */
-	int fd; /* cnt_tds_peer.c's, as all that follows */
+	int has_given_up; /* for a minute, nobody stopped an endless answer; read this after the stop */
+	int fd; /* These belong to cnt_tds_peer.c. */
 	int stop[2];
 	pthread_t thread;
 	void *context;

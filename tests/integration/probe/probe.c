@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A backend for tests of the worker, which needs one that does what no server does on demand. Its server is whoever listens on a unix socket (path=…), speaks
- * in lines and begins with "ok", or why not; who wants settings has to say so first. What a statement does is said by its text:
+ * A backend for tests of the worker: it does on demand what no server does. Its server is a unix socket (path=…) that the
+ * test listens on. The server speaks in lines, and begins with "ok" or with the reason of a refusal. A client's settings are
+ * sent to it first. The text of a statement says what the backend does:
  *
  *     rows N        N rows
- *     noisy N       N rows, behind each a notice, a notification and a parameter
+ *     noisy N       N rows, after each a notice, a notification and a parameter
  *     ask TEXT      sends the line to the server; its answer is the row
  *     copyin        a copy from the client; its size is the tag; a line from the server ends it
  *     copyout N M   a copy of N pieces of M bytes
- *     tx N, pin N   what state() tells from now on
+ *     tx N, pin N   what state() returns from now on
  *     settle N      what settle() makes of the pins
  *     sync WORD     what the next sync() does: fail, lose
- *     exec          a row of what it was told of the execution
- *     seen          a row of what was called
+ *     exec          a row with the options of the execution
+ *     seen          a row with the calls so far
  *
- * "select " may stand before all of them. Anything else is asked of the server.
+ * All of them may begin with "select ". Any other statement goes to the server.
  */
 #include "backends/backend.h"
 
@@ -52,7 +53,7 @@ lost(struct cnc_diag *diag)
 	return CENOTE_ERR_CONN;
 }
 
-/* A whole line: 1; 0: not yet; CENOTE_ERR_CONN at the end. */
+/* A whole line: 1; 0: it is not complete; CENOTE_ERR_CONN at the end. */
 static int
 take_line(struct cnd_session *s, char text[256], struct cnc_diag *diag)
 {
@@ -121,7 +122,7 @@ probe_logout(struct cnd_session *s)
 	free(s);
 }
 
-/* The server lets it in, or says why not. */
+/* The server accepts the login, or says why not. */
 static int
 log_in(struct cnd_session *s, const struct cnd_server_spec *spec, struct cnc_diag *diag)
 {
@@ -376,7 +377,7 @@ on_copy_in(struct cnd_session *s, struct cnd_sink *sink)
 	snprintf(text, sizeof(text), "COPY %zu", n);
 	if (r == CENOTE_DONE)
 		return done(sink, text);
-	/* as a server must be told that the copy was given up */
+	/* as with a server that must hear that the client gave up the copy */
 	(void)say(s, "aborted", &(struct cnc_diag){ 0 });
 	return r;
 }
@@ -450,7 +451,7 @@ probe_query(struct cnd_session *s, const char *sql, size_t len,
 	const char *rest;
 
 	(void)len;
-	/* for who judges a statement by its first word */
+	/* for clients that judge a statement by its first word */
 	if ((rest = after(sql, "select ")) != NULL)
 		sql = rest;
 	if ((rest = after(sql, "rows ")) != NULL)
@@ -676,7 +677,7 @@ static const struct cnd_backend backend = {
 	.settle = probe_settle,
 	.function = probe_function,
 	.change_user = probe_change_user,
-	/* the feature is there and the function is not: the worker must see it */
+	/* the feature is set but the function is missing: the worker must notice */
 	.select_database = NULL,
 	.set_option = probe_set_option,
 };

@@ -14,15 +14,13 @@ struct run {
 	long max_rss_kb;
 };
 
-/*
- * Run sqlsh on the daemon's pool. `input` is its standard input (NULL: none); the arguments behind
- * the pool end with NULL. Fails the test when it takes longer than a minute.
- */
+/* Run sqlsh on the daemon's pool. `input` is its standard input (NULL: none); the arguments after
+ * the pool end with NULL. Fails the test if it takes longer than a minute. */
 void run_sqlsh(struct run *r, struct cnt_daemon *d, const char *input, ...)
 	__attribute__((sentinel));
 void run_finish(struct run *r);
 
-/* The whole in one: run, compare, finish. */
+/* All in one: run, compare, finish. */
 #define assert_runs(daemon, want_status, want_out, want_err, ...)                        \
 	do {                                                                             \
 		struct run assert_run;                                                   \
@@ -35,7 +33,7 @@ void run_finish(struct run *r);
 
 /* The sqlsh of this build, or $CNT_SQLSH. */
 const char *run_program(void);
-/* Path of a file in the daemon's folder; static, until the next but three calls. */
+/* The path of a file in the daemon's directory; static, valid for the next three calls. */
 const char *run_path(const struct cnt_daemon *d, const char *name);
 void run_write_file(const char *path, const char *text);
 char *run_read_file(const char *path);

@@ -57,7 +57,7 @@ a_network_of_ipv6_is_one_host(void **state)
 	assert_int_equal(cnd_blame_until(&b, &other, 1), 1);
 }
 
-/* Of more than it can hold it forgets who failed longest ago, and nobody else. */
+/* When the table is full, it forgets the address whose last failure is the oldest. */
 static void
 the_table_is_bounded(void **state)
 {

@@ -29,7 +29,7 @@ load(const char *text)
 	return c;
 }
 
-/* What an error says behind "FILE:". */
+/* The text of an error after "FILE:". */
 static const char *
 error_of(const struct cnd_config *c, size_t i)
 {
@@ -60,7 +60,7 @@ on_warning(const char *text)
 	snprintf(warnings + n, sizeof(warnings) - n, "%s\n", text);
 }
 
-/* What is warned of, behind "FILE:" of the first. */
+/* The text of the warnings, after "FILE:" of the first. */
 static const char *
 warnings_of(const char *text)
 {
@@ -132,7 +132,7 @@ a_password_that_everybody_may_read_is_warned_of(void **state)
 
 static const struct {
 	const char *text;
-	const char *error; /* behind "FILE:", line number included */
+	const char *error; /* after "FILE:", with the line number */
 } one_error[] = {
 	{ POOL "sesions = 1\n",
 		"4: unknown key \"sesions\"; did you mean \"sessions\"?" },

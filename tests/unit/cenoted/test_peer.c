@@ -8,7 +8,7 @@
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 
-/* What a listening socket would say of a client at this address. */
+/* The address that a listening socket would report for a client. */
 static struct cnd_peer
 peer_at(const char *addr, uint16_t port)
 {

@@ -21,7 +21,7 @@ struct sample {
 static const struct sample samples[] = {
 	{ BYTES(SIGNATURE V4), "203.0.113.9:50000" },
 	{ BYTES(SIGNATURE V6), "[2001:db8::1]:7" },
-	/* a TLV behind the addresses: PP2_TYPE_NOOP */
+	/* a TLV after the addresses: PP2_TYPE_NOOP */
 	{ BYTES(SIGNATURE
 		  "\x21\x11\x00\x10\xcb\x00\x71\x09\x7f\x00\x00\x01\xc3\x50\x24\xd8"
 		  "\x04\x00\x01\x00"),
@@ -29,7 +29,7 @@ static const struct sample samples[] = {
 	/* LOCAL: whatever stands there is not looked at */
 	{ BYTES(SIGNATURE "\x20\x00\x00\x00"), "192.0.2.1:1" },
 	{ BYTES(SIGNATURE "\x20\x11\x00\x02\xff\xff"), "192.0.2.1:1" },
-	/* UNSPEC, and a unix socket behind the proxy */
+	/* UNSPEC, and a unix socket before the proxy */
 	{ BYTES(SIGNATURE "\x21\x00\x00\x00"), "192.0.2.1:1" },
 	{ BYTES(SIGNATURE "\x21\x31\x00\x01x"), "192.0.2.1:1" },
 	/* another version, another command, too short for its family, too long */
@@ -76,7 +76,8 @@ a_header_names_who_is_spoken_for(void **state)
 	}
 }
 
-/* Cut at every byte it asks for more, or has refused already; with more behind it is the same. */
+/* When cut at any byte, it asks for more or has refused already. More bytes after it change
+ * nothing. */
 static void
 a_header_may_come_in_pieces(void **state)
 {

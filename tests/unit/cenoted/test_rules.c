@@ -237,7 +237,7 @@ hello_asks_for_what_somebody_may_need(void **state)
 		{ "cert, scram-sha-256", CND_DOOR_TCP, 1,
 			CND_LOGIN_PASSWORD | CND_LOGIN_OTHER,
 			"SCRAM-SHA-256-PLUS SCRAM-SHA-256 EXTERNAL" },
-		/* nothing comes behind the one that takes all */
+		/* no rule may follow the one that takes everybody */
 		{ "peer, scram-sha-256", CND_DOOR_UNIX, 1, CND_LOGIN_OTHER, "" },
 		{ "peer user=a, scram-sha-256", CND_DOOR_UNIX, 0,
 			CND_LOGIN_PASSWORD | CND_LOGIN_OTHER, "SCRAM-SHA-256 EXTERNAL" },

@@ -169,7 +169,7 @@ a_cancel_hits_what_runs_up_to_its_request(void **state)
 	assert_int_equal(cnd_slot_cancel(s, session, 10), 1);
 	assert_false(cnd_slot_take_cancel(s, 11));
 	assert_true(cnd_slot_take_cancel(s, 10));
-	/* one that was not yet read is cancelled when it begins */
+	/* a request that was not yet read is cancelled when it begins */
 	assert_int_equal(cnd_slot_cancel(s, session, 10), 1);
 	s->finished = 9;
 	assert_false(cnd_slot_take_cancel(s, s->request));
@@ -331,7 +331,7 @@ a_reader_never_sees_half_an_identity(void **state)
 	}
 }
 
-/* What a signal ends; 0: it lived. */
+/* The signal that ended the child; 0: none did. */
 static int
 signal_of_write(void *word)
 {

@@ -39,7 +39,7 @@ take(uint32_t pool, uint32_t uid)
 	return r;
 }
 
-/* How many places it gets, of so many users from `uid` on, and what it is told then. */
+/* How many places so many users get, from `uid` on, and the verdict after that. */
 static unsigned
 fill(uint32_t pool, uint32_t uid, unsigned n_users, int *ret_verdict)
 {

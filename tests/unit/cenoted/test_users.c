@@ -133,7 +133,7 @@ nobody_sees_who_is_unknown_or_disabled(void **state)
 	assert_int_equal(cnd_users_verifier(&u, hash, "who2", &b), 1);
 	assert_memory_not_equal(a.salt, b.salt, a.salt_len);
 	assert_memory_not_equal(a.stored_key, b.stored_key, sizeof(a.stored_key));
-	/* and is not known to who does not know the file */
+	/* and nobody can know it without the file */
 	cnd_users_destroy(&same);
 	same = users_of("first:SCRAM-SHA-256$10000:c2FsdA==$" SERVER ":" SERVER);
 	assert_int_equal(cnd_users_verifier(&same, hash, "who", &b), 1);
@@ -223,7 +223,7 @@ systemds_credentials_are_files_too(void **state)
 
 /* ---- the same course for everybody ---- */
 
-/* What was hashed, and how much of it, in order. */
+/* The bytes that were hashed, and their number, in order. */
 static struct {
 	char text[4096];
 	size_t n;
