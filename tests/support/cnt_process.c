@@ -109,22 +109,35 @@ cnt_is_stopped(pid_t pid)
 	return is_stopped;
 }
 
+/* A look at each process of the machine would cost much more. */
 size_t
 cnt_children_of(pid_t parent, pid_t *ret_pids, size_t max)
 {
-	DIR *dir = opendir("/proc");
+	char path[320];
 	const struct dirent *e;
 	size_t n = 0;
+	DIR *dir;
+	int pid;
 
-	if (!dir)
-		return 0;
-	while (n < max && (e = readdir(dir)) != NULL) {
-		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)parent);
+	dir = opendir(path);
+	while (dir && (e = readdir(dir)) != NULL) {
+		FILE *f;
 
-		if (pid > 0 && parent_of(pid) == parent)
-			ret_pids[n++] = pid;
+		if (e->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/task/%s/children", (int)parent,
+			e->d_name);
+		f = fopen(path, "re");
+		while (f && n < max && fscanf(f, "%d", &pid) == 1) {
+			if (parent_of(pid) == parent)
+				ret_pids[n++] = pid;
+		}
+		if (f)
+			fclose(f);
 	}
-	closedir(dir);
+	if (dir)
+		closedir(dir);
 	return n;
 }
 

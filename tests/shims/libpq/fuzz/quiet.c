@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "driver.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,6 +13,8 @@
  * those are children of who made the socket. While they are looked at one by one it may go from one that
  * was not looked at yet to one that was: so they are counted twice, and none may have run in between.
  */
+
+#define CHILDREN_MAX 256
 
 struct count {
 	int n_at_work;
@@ -41,42 +42,38 @@ add(struct count *count, const char *text)
 }
 
 static void
-look_at(struct count *count, const char *pid, long parent, long alone)
+look_at(struct count *count, pid_t pid)
 {
 	char path[64], text[4096];
 	size_t n;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%.20s/status", pid);
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	file = fopen(path, "re");
 	if (file == NULL)
 		return;
 	n = fread(text, 1, sizeof(text) - 1, file);
 	text[n] = '\0';
 	fclose(file);
-	if ((long)number_of(text, "\nPPid:\t") == parent ||
-		strtol(pid, NULL, 10) == alone)
-		add(count, text);
+	add(count, text);
 }
 
 static struct count
-count_all(long parent, long alone)
+count_all(pid_t parent, pid_t alone)
 {
 	struct count count = { 0, 0 };
-	DIR *dir = opendir("/proc");
-	const struct dirent *entry;
+	pid_t children[CHILDREN_MAX];
+	size_t n = cnt_children_of(parent, children, CHILDREN_MAX);
 
-	while (dir != NULL && (entry = readdir(dir)) != NULL) {
-		if (strtol(entry->d_name, NULL, 10) > 0)
-			look_at(&count, entry->d_name, parent, alone);
-	}
-	if (dir != NULL)
-		closedir(dir);
+	for (size_t i = 0; i < n; i++)
+		look_at(&count, children[i]);
+	if (alone > 0)
+		look_at(&count, alone);
 	return count;
 }
 
 /* Who made the socket at the other end. */
-static long
+static pid_t
 parent_of(int fd)
 {
 	struct ucred peer = { .pid = 0 };
@@ -84,13 +81,13 @@ parent_of(int fd)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0)
 		return peer.pid;
-	return strtol(cnt_env_or("FZ_POOL_PID", "-1"), NULL, 10);
+	return (pid_t)strtol(cnt_env_or("FZ_POOL_PID", "-1"), NULL, 10);
 }
 
 int
 fz_is_under_way(struct fz *z, const struct fz_conn *c)
 {
-	long parent = parent_of(z->pq.f.PQsocket(c->conn));
+	pid_t parent = parent_of(z->pq.f.PQsocket(c->conn));
 	struct count before = count_all(parent, z->pq.f.PQbackendPID(c->conn));
 	struct count now = count_all(parent, z->pq.f.PQbackendPID(c->conn));
 
