@@ -175,6 +175,14 @@ cnc_sql_begin(const char *sql, size_t len, uint32_t rules)
 /* The next token after blanks and comments. At the end: END, again and again. */
 struct cnc_sql_token cnc_sql_next(struct cnc_sql *x);
 
+/* Whether a comment may begin at p, by the rules of any server. */
+static inline bool
+cnc_sql_opens_comment(const char *p, const char *end)
+{
+	return end - p >= 2 &&
+	       ((p[0] == '-' && p[1] == '-') || (p[0] == '/' && p[1] == '*'));
+}
+
 /* Skip blanks and comments. False if a comment does not end; then x->p is the end. */
 bool cnc_sql_skip_blanks(struct cnc_sql *x);
 

@@ -130,6 +130,22 @@ check_prefix() # ALLOWED OBJECT…
 		grep -vE " ($allowed)$" | sed 's/$/: prefix of another layer/'
 }
 
+# SQL is divided into tokens in lib/core/sql.c alone: elsewhere no code compares with what opens or closes a comment, by
+# which each scanner of SQL is known. One file is still to be changed:
+scanners='tools/sqlsh/lex\.c'
+
+check_scanners() # ROOT
+{
+	local file
+	grep -rlE --include='*.[ch]' "'/'|'-'|\"(/\\*|\\*/|--)\"" "$1"/{tools/cenoted,tools/sqlsh,shims} 2>/dev/null |
+		grep -vE "/($scanners)$" | sort |
+		while read -r file; do
+			plain "$file" | tr '\n' ' ' | tr ';' '\n' |
+				grep -E "\"(/\\*|\\*/|--)\"|[!=]= '/'.*[!=]= '\\*'|[!=]= '\\*'.*[!=]= '/'|[!=]= '-'[^|]*&&[^|]*[!=]= '-'" |
+				cut -c 1-100 | sed "s|^|$file scans SQL: |"
+		done
+}
+
 # broken FILE TEXT: a tree with that file, and with others that it may not include.
 broken()
 {
@@ -145,6 +161,7 @@ compile() # NAME TEXT
 }
 
 tap_passes "includes only go down" check_includes "$source_root"
+tap_passes "lib/core/sql.c alone scans SQL" check_scanners "$source_root"
 tap_passes "lib/core and lib/protocol call nothing that does I/O" check_calls "$source_root"
 tap_passes "compiled lib/core needs nothing that does I/O" \
 	check_undefined "$build_root/lib/core/libcnc.a" 'cnc'
@@ -190,6 +207,10 @@ tap_catches "the inside of libcenote in a shim is caught" 'broken.c: may not inc
 broken bindings/python/src/broken.c '#include "core/buf.h"'
 tap_catches "lib/core in a binding is caught" 'broken.c: may not include .*buf.h' \
 	check_includes "$tmp/tree"
+for line in "p[0] == '-' && p[1] == '-'" "p[i - 1] == '*' && p[i] == '/'" 'follows(p, "/*")'; do
+	broken shims/libpq/broken.c "int\nf(const char *p)\n{\n\treturn $line;\n}"
+	tap_catches "a scanner of SQL in a shim is caught" 'broken.c scans SQL' check_scanners "$tmp/tree"
+done
 broken lib/core/broken.c 'int\nf(void)\n{\n\treturn read(0, 0, 0);\n}'
 tap_catches "a read() in lib/core is caught" 'broken.c: call of' check_calls "$tmp/tree"
 broken lib/core/broken.c \

@@ -221,17 +221,19 @@ is_call(const struct place *at)
 	       !(cnc_sql_is_one_of(&at->before, before_table) && is_word_byte(at->front));
 }
 
-/* What a character is that belongs to no word; `next` is the one behind it. */
+/* A token of the raw text that is no word, and ends at `end` or before. */
 static uint32_t
-pins_of_char(const struct place *at, char c, char next)
+pins_of_char(const struct place *at, const struct cnc_sql_token *t, const char *end)
 {
+	char c = *t->p;
+
 	if (c == '#')
 		return CENOTE_PIN_TEMP;
 	if (c == '(')
 		return is_call(at) ? CENOTE_PIN_FUNCTION : 0;
 	/* more statements, a variable, an escape, a quoted text of PostgreSQL's, comments */
-	if (c == ';' || c == '@' || c == '\\' || c == '$' || (c == '-' && next == '-') ||
-		(c == '/' && next == '*'))
+	if (c == ';' || c == '@' || c == '\\' || c == '$' ||
+		cnc_sql_opens_comment(t->p, end))
 		return CENOTE_PIN_FUNCTION;
 	return 0;
 }
@@ -251,7 +253,7 @@ look_everywhere(const char *sql, size_t len)
 	x = cnc_sql_begin(sql, len, CNC_SQL_RAW);
 	while ((t = cnc_sql_next(&x)).kind != CNC_SQL_END) {
 		if (t.kind == CNC_SQL_CHAR) {
-			pins |= pins_of_char(&at, *t.p, x.p < x.end ? *x.p : ' ');
+			pins |= pins_of_char(&at, &t, x.end);
 		} else {
 			at.before = at.word;
 			at.word = t;
