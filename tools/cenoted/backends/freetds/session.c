@@ -348,31 +348,6 @@ cnd_tds_info(const struct cnd_session *s, struct cnd_info *ret_info)
 		.n_parameters = s->n_parameters };
 }
 
-/* ---- the life of a session ---- */
-
-int
-cnd_tds_enter_beside(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink,
-	const struct cnd_tds_portal *portal)
-{
-	cnc_arena_clear(&s->arena);
-	s->diag = diag;
-	s->sink = sink;
-	s->stop = 0;
-	s->said = 0;
-	s->has_error = 0;
-	s->is_stopping = 0;
-	s->is_silent = 0;
-	if (s->is_lost)
-		return cnd_tds_failed(s);
-	return s->live && s->live != portal ? cnd_tds_park(s) : CENOTE_OK;
-}
-
-int
-cnd_tds_enter(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink)
-{
-	return cnd_tds_enter_beside(s, diag, sink, NULL);
-}
-
 int
 cnd_tds_ping(struct cnd_session *s, struct cnc_diag *ret_diag)
 {

@@ -27,20 +27,6 @@ may_have_changed_tx(const struct cnd_session *s, const struct cnd_tds_scan *scan
 	       (r < 0 && s->tx != CENOTE_TX_IDLE);
 }
 
-int
-cnd_tds_look_at_tx(struct cnd_session *s, int r)
-{
-	struct cnd_tds_aside aside;
-	int t;
-
-	cnd_tds_aside_begin(s, &aside, s->stop < 0);
-	t = cnd_tds_refresh_tx(s);
-	if (t < 0 && r >= 0)
-		cnc_diag_copy(aside.diag, &aside.own);
-	cnd_tds_aside_end(s, &aside);
-	return r < 0 ? r : t;
-}
-
 /* With its values. */
 static int
 run_bound(struct cnd_tds_run *q, const char *sql, size_t len,

@@ -117,6 +117,11 @@ int cnd_tds_conf_make(const struct cnd_tds_options *o);
 /* ---- the session ---- */
 
 struct cnd_tds_portal; /* portal.c */
+/* A request begins. CENOTE_OK, or CENOTE_ERR_CONN. */
+int cnd_tds_enter(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink);
+/* The same; a result that is open on the connection is parked, unless it is that one. */
+int cnd_tds_enter_beside(struct cnd_session *s, struct cnc_diag *diag,
+	struct cnd_sink *sink, const struct cnd_tds_portal *portal);
 
 #define CND_TDS_PARAMETERS 8u
 /* Of our own names for the client's savepoints, which are too long for the server or not there to be released. */
@@ -183,11 +188,6 @@ int cnd_tds_attach(
 void cnd_tds_state(const struct cnd_session *s, struct cnd_state *ret_state);
 int cnd_tds_fd(const struct cnd_session *s);
 int cnd_tds_idle(struct cnd_session *s, struct cnd_sink *sink);
-/* A request begins. CENOTE_OK, or CENOTE_ERR_CONN. */
-int cnd_tds_enter(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink);
-/* The same; a result that is open on the connection is parked, unless it is that one. */
-int cnd_tds_enter_beside(struct cnd_session *s, struct cnc_diag *diag,
-	struct cnd_sink *sink, const struct cnd_tds_portal *portal);
 
 /* explain.c */
 /* The library could not log in and the server did not say why: find out, and say it in s->diag. */
@@ -316,8 +316,6 @@ int cnd_tds_describe(
 int cnd_tds_execute(struct cnd_session *s, const struct cnd_named *which,
 	const struct cnd_exec *exec, struct cnd_sink *sink);
 void cnd_tds_forget(struct cnd_session *s, struct cnd_statement *statement);
-/* The state of the transaction behind a statement that ended with `r`, which is returned, or why it is not known. */
-int cnd_tds_look_at_tx(struct cnd_session *s, int r);
 
 /* portal.c */
 /* A batch is full: done(), and the rest stays open. CENOTE_AGAIN, or a failure. */
@@ -335,6 +333,8 @@ int cnd_tds_copy(struct cnd_session *s, const char *sql, size_t len,
 	const struct cnd_exec *exec, struct cnd_sink *sink);
 
 /* tx.c */
+/* The state of the transaction after a statement that ended with `r`, which is returned, or why it is not known. */
+int cnd_tds_look_at_tx(struct cnd_session *s, int r);
 int cnd_tds_begin(
 	struct cnd_session *s, uint8_t isolation, uint32_t flags, struct cnd_sink *sink);
 int cnd_tds_commit(struct cnd_session *s, struct cnd_sink *sink);

@@ -57,6 +57,20 @@ cnd_tds_refresh_tx(struct cnd_session *s)
 }
 
 int
+cnd_tds_look_at_tx(struct cnd_session *s, int r)
+{
+	struct cnd_tds_aside aside;
+	int t;
+
+	cnd_tds_aside_begin(s, &aside, s->stop < 0);
+	t = cnd_tds_refresh_tx(s);
+	if (t < 0 && r >= 0)
+		cnc_diag_copy(aside.diag, &aside.own);
+	cnd_tds_aside_end(s, &aside);
+	return r < 0 ? r : t;
+}
+
+int
 cnd_tds_begin(
 	struct cnd_session *s, uint8_t isolation, uint32_t flags, struct cnd_sink *sink)
 {

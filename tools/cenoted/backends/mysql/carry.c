@@ -21,31 +21,6 @@
 #include "my.h"
 
 int
-cnd_my_check_moved(struct cnd_session *s, const struct cnd_my_scan *scan)
-{
-	uint32_t recalls = CND_MY_NOTE_RECALLS_NUMBER;
-
-	if (!s->hidden.is_told)
-		recalls |= CND_MY_NOTE_RECALLS;
-	if (scan->notes & recalls && s->trace.had_hidden && !s->trace.has_touched &&
-		s->trace.pins == 0)
-		return cnd_refuse(s->diag, CNC_SQLSTATE(UNSUPPORTED),
-			"Read it within the transaction that sets it, or use a pool with "
-			"mode=session.",
-			"user variables and the last values of sequences are of one "
-			"session, and it was exchanged since");
-	if (!s->trace.is_moved)
-		return CENOTE_OK;
-	if (scan->notes & CND_MY_NOTE_ASKS)
-		return cnd_refuse(s->diag, CNC_SQLSTATE(UNSUPPORTED),
-			"Ask within the transaction, or use a pool with mode=session.",
-			"ROW_COUNT(), FOUND_ROWS(), @@last_gtid and warnings are of the "
-			"statement before, and the session was exchanged since");
-	s->trace.is_moved = 0;
-	return CENOTE_OK;
-}
-
-int
 cnd_my_attach(
 	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag)
 {
@@ -254,14 +229,4 @@ cnd_my_settle(struct cnd_session *s, struct cnc_diag *ret_diag)
 	s->trace.may_hide = 0;
 	s->trace.is_moved = 1;
 	return CENOTE_OK;
-}
-
-struct cnp_str
-cnd_my_carry(const struct cnd_session *s)
-{
-	if (!s->trace.has_run)
-		return CNP_STR_NONE;
-	cnc_put_u64(s->carry_out, s->trace.last_insert_id);
-	s->carry_out[CND_MY_CARRY_LEN - 1] = s->trace.has_hidden;
-	return (struct cnp_str){ (const char *)s->carry_out, CND_MY_CARRY_LEN };
 }

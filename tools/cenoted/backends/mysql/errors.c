@@ -188,3 +188,32 @@ cnd_my_diag(struct cnc_diag *diag, unsigned code, const char *sqlstate,
 		return CENOTE_ERR_NOMEM;
 	return m.is_lost ? CENOTE_ERR_CONN : CENOTE_ERR_SERVER;
 }
+
+int
+cnd_my_failed(struct cnd_session *s, MYSQL_STMT *stmt)
+{
+	/* of rows that come one by one MariaDB's library tells the connection only */
+	int is_own = stmt && mysql_stmt_errno(stmt) != 0;
+	unsigned code = is_own ? mysql_stmt_errno(stmt) : mysql_errno(s->my);
+	const char *state = is_own ? mysql_stmt_sqlstate(stmt) : mysql_sqlstate(s->my);
+	const char *text = is_own ? mysql_stmt_error(stmt) : mysql_error(s->my);
+	int said = s->infile.status < 0 ? s->infile.status : s->stop;
+	struct cnc_diag other;
+	int r;
+
+	/* a failed statement leaves diagnostics, too */
+	s->trace.has_run = 1;
+	if (said < 0) {
+		/* the reason is known; what the server says tells only whether it lives */
+		cnc_diag_init(&other, NULL);
+		r = cnd_my_diag(&other, code, state, text, s->server);
+		cnc_diag_finish(&other);
+		if (s->stop == CENOTE_ERR_SERVER && s->diag->native == 0)
+			s->diag->native = (int32_t)code;
+	} else {
+		r = cnd_my_diag(s->diag, code, state, text, s->server);
+	}
+	if (r == CENOTE_ERR_CONN)
+		s->is_lost = 1;
+	return r == CENOTE_ERR_CONN || said == 0 ? r : said;
+}

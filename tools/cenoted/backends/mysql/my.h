@@ -21,6 +21,7 @@
  *     module.c      the table of functions
  *     compat.c      what differs between MariaDB's and Oracle's library
  *     options.c     the keys of a server line, and the password file
+ *     connect.c     connections of the library
  *     session.c     login, attach, reset, state: the life of a session
  *     reset.c       a session as of a new login
  *     wait.c        waiting that can be interrupted; cancelling
@@ -310,6 +311,8 @@ int cnd_my_catalog(
 	struct cnd_session *s, const struct cnp_catalog *filter, struct cnd_sink *sink);
 
 /* errors.c */
+/* The library said no, of a statement or (NULL) the connection: fill s->diag and say how bad it is. */
+int cnd_my_failed(struct cnd_session *s, MYSQL_STMT *stmt);
 /* Fill the diagnostics from an error of the server or the library: CENOTE_ERR_SERVER, CENOTE_ERR_CONN when the
  * session is lost, CENOTE_ERR_NOMEM. `server`: which one (field B). */
 int cnd_my_diag(struct cnc_diag *diag, unsigned code, const char *sqlstate,
@@ -349,6 +352,16 @@ int cnd_my_watch_begin(struct cnd_session *s);
 void cnd_my_watch_end(struct cnd_session *s);
 void cnd_my_watch_free(struct cnd_session *s);
 
+/* connect.c */
+void cnd_my_set_options(
+	MYSQL *my, const struct cnd_my_options *o, unsigned connect_timeout);
+/* CENOTE_ERR_CONN: the library tells why. */
+int cnd_my_connect_to(struct cnd_session *s, MYSQL *my);
+/* One more connection as the pool's user, not of this session's state. `*ret_my` is to be closed also on
+ * failure, when it tells why; NULL: no memory. */
+int cnd_my_connect(struct cnd_session *s, unsigned seconds, MYSQL **ret_my);
+int cnd_my_fd(const struct cnd_session *s);
+
 /* session.c */
 int cnd_my_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
 	struct cnd_session **ret_session, struct cnc_diag *ret_diag);
@@ -358,7 +371,6 @@ int cnd_my_ping(struct cnd_session *s, struct cnc_diag *ret_diag);
 int cnd_my_attach(
 	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag);
 void cnd_my_state(const struct cnd_session *s, struct cnd_state *ret_state);
-int cnd_my_fd(const struct cnd_session *s);
 int cnd_my_idle(struct cnd_session *s, struct cnd_sink *sink);
 int cnd_my_change_user(
 	struct cnd_session *s, const struct cnp_change_user *to, struct cnd_sink *sink);
@@ -366,16 +378,11 @@ int cnd_my_select_database(
 	struct cnd_session *s, const char *database, size_t len, struct cnd_sink *sink);
 int cnd_my_set_option(struct cnd_session *s, const char *name, const char *value,
 	struct cnc_diag *ret_diag);
-/* One more connection as the pool's user, not of this session's state. `*ret_my` is to be closed also on
- * failure, when it tells why; NULL: no memory. */
-int cnd_my_connect(struct cnd_session *s, unsigned seconds, MYSQL **ret_my);
 /* Begin a request: where its answer and its errors go. */
 int cnd_my_enter(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink);
 /* The same where nothing is asked of the server yet: a reset that was put off stays so. */
 int cnd_my_enter_only(
 	struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink);
-/* The library said no, of a statement or (NULL) the connection: fill s->diag and say how bad it is. */
-int cnd_my_failed(struct cnd_session *s, MYSQL_STMT *stmt);
 /* Whether several statements in one text are allowed as the client wants it; tells the server. */
 int cnd_my_set_several(struct cnd_session *s, const char *sql, size_t len);
 /* An OK packet came: tell the client what it says of the session. */
@@ -412,10 +419,7 @@ void cnd_my_tell_progress(struct cnd_session *s, const struct cnd_my_progress *p
 void cnd_my_tell_more(struct cnd_session *s);
 
 /* carry.c */
-/* In front of a client's statement: does it ask for what stayed on another session? */
-int cnd_my_check_moved(struct cnd_session *s, const struct cnd_my_scan *scan);
 int cnd_my_settle(struct cnd_session *s, struct cnc_diag *ret_diag);
-struct cnp_str cnd_my_carry(const struct cnd_session *s);
 
 /* stmt.c */
 int cnd_my_prepare(
@@ -447,6 +451,8 @@ int cnd_my_savepoint(struct cnd_session *s, uint8_t action, const char *name, si
 int cnd_my_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink);
 
 /* query.c */
+/* Before a client's statement: does it ask for what stayed on another session? */
+int cnd_my_check_moved(struct cnd_session *s, const struct cnd_my_scan *scan);
 int cnd_my_query(struct cnd_session *s, const char *sql, size_t len,
 	const struct cnd_exec *exec, struct cnd_sink *sink);
 int cnd_my_function(struct cnd_session *s, uint32_t function, const struct cnd_exec *exec,

@@ -269,6 +269,31 @@ send_text(struct cnd_session *s, const char *sql, size_t len)
 	return r;
 }
 
+int
+cnd_my_check_moved(struct cnd_session *s, const struct cnd_my_scan *scan)
+{
+	uint32_t recalls = CND_MY_NOTE_RECALLS_NUMBER;
+
+	if (!s->hidden.is_told)
+		recalls |= CND_MY_NOTE_RECALLS;
+	if (scan->notes & recalls && s->trace.had_hidden && !s->trace.has_touched &&
+		s->trace.pins == 0)
+		return cnd_refuse(s->diag, CNC_SQLSTATE(UNSUPPORTED),
+			"Read it within the transaction that sets it, or use a pool with "
+			"mode=session.",
+			"user variables and the last values of sequences are of one "
+			"session, and it was exchanged since");
+	if (!s->trace.is_moved)
+		return CENOTE_OK;
+	if (scan->notes & CND_MY_NOTE_ASKS)
+		return cnd_refuse(s->diag, CNC_SQLSTATE(UNSUPPORTED),
+			"Ask within the transaction, or use a pool with mode=session.",
+			"ROW_COUNT(), FOUND_ROWS(), @@last_gtid and warnings are of the "
+			"statement before, and the session was exchanged since");
+	s->trace.is_moved = 0;
+	return CENOTE_OK;
+}
+
 /* Prepared for this one use. */
 static int
 query_prepared(struct cnd_session *s, const char *sql, size_t len,

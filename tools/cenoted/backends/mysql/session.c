@@ -12,83 +12,6 @@
 #include "../common/line.h"
 #include "my.h"
 
-/* ---- logging in ---- */
-
-static void
-set_text(MYSQL *my, enum mysql_option option, const char *value)
-{
-	if (value)
-		(void)mysql_options(my, option, value);
-}
-
-static void
-set_seconds(MYSQL *my, enum mysql_option option, unsigned seconds)
-{
-	if (seconds > 0)
-		(void)mysql_options(my, option, &seconds);
-}
-
-static void
-set_options(MYSQL *my, const struct cnd_my_options *o, unsigned connect_timeout)
-{
-	unsigned infile = o->is_infile_allowed;
-	char cleartext = 1;
-
-	set_seconds(my, MYSQL_OPT_CONNECT_TIMEOUT, connect_timeout);
-	set_seconds(my, MYSQL_OPT_READ_TIMEOUT, o->read_timeout);
-	set_seconds(my, MYSQL_OPT_WRITE_TIMEOUT, o->write_timeout);
-	set_text(my, MYSQL_SET_CHARSET_NAME, o->charset);
-	set_text(my, MYSQL_READ_DEFAULT_FILE, o->default_file);
-	set_text(my, MYSQL_READ_DEFAULT_GROUP, o->default_group);
-	set_text(my, MYSQL_PLUGIN_DIR, o->plugin_dir);
-	set_text(my, MYSQL_OPT_BIND, o->bind_address);
-	(void)mysql_options(my, MYSQL_OPT_LOCAL_INFILE, &infile);
-	if (o->is_compressed)
-		(void)mysql_options(my, MYSQL_OPT_COMPRESS, NULL);
-	if (o->has_cleartext)
-		(void)mysql_options(my, MYSQL_ENABLE_CLEARTEXT_PLUGIN, &cleartext);
-	(void)mysql_options4(my, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name", "cenoted");
-	cnd_my_set_tls(my, o);
-	if (o->is_clients)
-		cnd_my_insist_on_password(my, o->has_cleartext);
-}
-
-static unsigned long
-client_flags(const struct cnd_my_options *o)
-{
-	unsigned long flags = CLIENT_MULTI_STATEMENTS | CLIENT_MULTI_RESULTS;
-
-	return o->has_found_rows ? flags | CLIENT_FOUND_ROWS : flags;
-}
-
-static int
-connect_to(struct cnd_session *s, MYSQL *my)
-{
-	const struct cnd_my_options *o = &s->opt;
-
-	if (!mysql_real_connect(my, o->host, o->user, o->password, o->dbname, o->port,
-		    o->socket, client_flags(o)))
-		return CENOTE_ERR_CONN;
-	return CENOTE_OK;
-}
-
-int
-cnd_my_connect(struct cnd_session *s, unsigned seconds, MYSQL **ret_my)
-{
-	MYSQL *my = mysql_init(NULL);
-	unsigned no_file = 0;
-
-	*ret_my = my;
-	if (!my)
-		return CENOTE_ERR_NOMEM;
-	set_options(my, &s->opt, seconds);
-	/* without this the library would open any file that the server asks for */
-	(void)mysql_options(my, MYSQL_OPT_LOCAL_INFILE, &no_file);
-	set_seconds(my, MYSQL_OPT_READ_TIMEOUT, seconds);
-	set_seconds(my, MYSQL_OPT_WRITE_TIMEOUT, seconds);
-	return connect_to(s, my);
-}
-
 /* The line's text outlives the call, but not the session. */
 static int
 keep_options(struct cnd_session *s, const struct cnd_server_spec *spec)
@@ -143,11 +66,11 @@ open_session(struct cnd_session *s)
 	s->my = mysql_init(NULL);
 	if (!s->my)
 		return CENOTE_ERR_NOMEM;
-	set_options(s->my, &s->opt, s->opt.connect_timeout);
+	cnd_my_set_options(s->my, &s->opt, s->opt.connect_timeout);
 	s->wait.is_hooked = (uint8_t)cnd_my_hook_wait(s->my, cnd_my_on_wait);
 	cnd_my_hook_progress(s->my, cnd_my_on_progress);
 	cnd_my_infile_init(s);
-	r = connect_to(s, s->my);
+	r = cnd_my_connect_to(s, s->my);
 	if (r < 0) {
 		if (s->stop < 0)
 			return s->stop;
@@ -435,35 +358,6 @@ cnd_my_enter_only(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink 
 }
 
 int
-cnd_my_failed(struct cnd_session *s, MYSQL_STMT *stmt)
-{
-	/* of rows that come one by one MariaDB's library tells the connection only */
-	int is_own = stmt && mysql_stmt_errno(stmt) != 0;
-	unsigned code = is_own ? mysql_stmt_errno(stmt) : mysql_errno(s->my);
-	const char *state = is_own ? mysql_stmt_sqlstate(stmt) : mysql_sqlstate(s->my);
-	const char *text = is_own ? mysql_stmt_error(stmt) : mysql_error(s->my);
-	int said = s->infile.status < 0 ? s->infile.status : s->stop;
-	struct cnc_diag other;
-	int r;
-
-	/* a failed statement leaves diagnostics, too */
-	s->trace.has_run = 1;
-	if (said < 0) {
-		/* the reason is known; what the server says tells only whether it lives */
-		cnc_diag_init(&other, NULL);
-		r = cnd_my_diag(&other, code, state, text, s->server);
-		cnc_diag_finish(&other);
-		if (s->stop == CENOTE_ERR_SERVER && s->diag->native == 0)
-			s->diag->native = (int32_t)code;
-	} else {
-		r = cnd_my_diag(s->diag, code, state, text, s->server);
-	}
-	if (r == CENOTE_ERR_CONN)
-		s->is_lost = 1;
-	return r == CENOTE_ERR_CONN || said == 0 ? r : said;
-}
-
-int
 cnd_my_set_several(struct cnd_session *s, const char *sql, size_t len)
 {
 	int r;
@@ -592,6 +486,16 @@ cnd_my_ping(struct cnd_session *s, struct cnc_diag *ret_diag)
 	return r;
 }
 
+static struct cnp_str
+make_carry(const struct cnd_session *s)
+{
+	if (!s->trace.has_run)
+		return CNP_STR_NONE;
+	cnc_put_u64(s->carry_out, s->trace.last_insert_id);
+	s->carry_out[CND_MY_CARRY_LEN - 1] = s->trace.has_hidden;
+	return (struct cnp_str){ (const char *)s->carry_out, CND_MY_CARRY_LEN };
+}
+
 void
 cnd_my_state(const struct cnd_session *s, struct cnd_state *ret_state)
 {
@@ -601,15 +505,9 @@ cnd_my_state(const struct cnd_session *s, struct cnd_state *ret_state)
 			  (s->trace.has_new_id || s->trace.has_names || s->trace.may_hide
 					  ? CENOTE_PIN_FUNCTION
 					  : 0);
-	ret_state->carry = cnd_my_carry(s);
+	ret_state->carry = make_carry(s);
 	if (cnd_my_status(s->my) & SERVER_STATUS_IN_TRANS)
 		ret_state->tx = CENOTE_TX_OPEN;
-}
-
-int
-cnd_my_fd(const struct cnd_session *s)
-{
-	return (int)cnd_my_socket(s->my);
 }
 
 /* The server says nothing unasked but why it closes; some versions not even that. */

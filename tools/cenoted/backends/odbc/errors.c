@@ -9,6 +9,8 @@
 
 #include "odbc.h"
 
+/* A value of more bytes does not stay in memory for the next request. */
+#define VALUE_KEEP  ((size_t)1 << 20)
 #define DETAILS_MAX ((size_t)32 << 10)
 #define TEXT_MAX    8192u
 #define RECORDS_MAX 32
@@ -211,4 +213,21 @@ cnd_od_notices(struct cnd_session *s, SQLSMALLINT kind, SQLHANDLE handle)
 		cnc_diag_finish(&notice);
 	}
 	return r;
+}
+
+/* ---- requests ---- */
+
+int
+cnd_od_enter(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink)
+{
+	s->diag = diag;
+	s->sink = sink;
+	s->stop = CENOTE_OK;
+	s->is_noisy = 0;
+	cnc_buf_clear(&s->value, VALUE_KEEP);
+	if (!s->is_lost && s->dbc)
+		return CENOTE_OK;
+	cnc_diag_set(diag, CNC_SQLSTATE(CONNECTION_LOST),
+		"the connection to the server is lost");
+	return CENOTE_ERR_CONN;
 }

@@ -320,8 +320,6 @@ int cnd_od_reset(struct cnd_session *s, struct cnc_diag *ret_diag);
 void cnd_od_state(const struct cnd_session *s, struct cnd_state *ret_state);
 int cnd_od_fd(const struct cnd_session *s);
 int cnd_od_idle(struct cnd_session *s, struct cnd_sink *sink);
-/* Begin a request: where its errors and notices go. CENOTE_ERR_CONN if the session is lost. */
-int cnd_od_enter(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink);
 /* SQL of our own, without a result. */
 int cnd_od_internal(struct cnd_session *s, const char *sql);
 
@@ -468,6 +466,8 @@ int cnd_od_catalog(
 	struct cnd_session *s, const struct cnp_catalog *filter, struct cnd_sink *sink);
 
 /* errors.c */
+/* Begin a request: where its errors and notices go. CENOTE_ERR_CONN if the session is lost. */
+int cnd_od_enter(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink);
 /* A driver's function has failed: its diagnostics. CENOTE_ERR_SERVER, CENOTE_ERR_CONN, or what
  * interrupted() said. */
 int cnd_od_fail(struct cnd_session *s, SQLSMALLINT kind, SQLHANDLE handle);

@@ -8,8 +8,7 @@
 
 #include "odbc.h"
 
-#define VALUE_MAX  ((size_t)CNC_BATCH_ROW_MAX)
-#define VALUE_KEEP ((size_t)1 << 20)
+#define VALUE_MAX ((size_t)CNC_BATCH_ROW_MAX)
 
 /* ---- connecting ---- */
 
@@ -285,23 +284,6 @@ cnd_od_info(const struct cnd_session *s, struct cnd_info *ret_info)
 		.parameters = parameters,
 		.n_parameters = 4,
 	};
-}
-
-/* ---- requests ---- */
-
-int
-cnd_od_enter(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink)
-{
-	s->diag = diag;
-	s->sink = sink;
-	s->stop = CENOTE_OK;
-	s->is_noisy = 0;
-	cnc_buf_clear(&s->value, VALUE_KEEP);
-	if (!s->is_lost && s->dbc)
-		return CENOTE_OK;
-	cnc_diag_set(diag, CNC_SQLSTATE(CONNECTION_LOST),
-		"the connection to the server is lost");
-	return CENOTE_ERR_CONN;
 }
 
 int

@@ -6,59 +6,11 @@
 #include <errno.h>
 #include <string.h>
 #include <syslog.h>
-#include <time.h>
 
 #include "sqlite.h"
 
 /* Virtual-machine steps between two questions to the host: some 50 microseconds. */
 #define PROGRESS_OPS 1000
-
-static void
-sleep_ms(int64_t ms)
-{
-	struct timespec ts = { .tv_nsec = ms * 1000000 };
-
-	(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
-}
-
-/* Nonzero: stop the statement. */
-static int
-is_interrupted(struct cnd_session *s)
-{
-	int r;
-
-	if ((s->is_internal && !s->is_catalog) || !s->diag)
-		return 0;
-	r = s->host->interrupted(s->host, s->diag);
-	if (r < 0)
-		s->stop = r;
-	return r < 0;
-}
-
-static int
-on_progress(void *user)
-{
-	return is_interrupted(user);
-}
-
-/* Wait for a lock, longer each time, up to the time limit; a cancel is heard within 10 ms. */
-static int
-on_busy(void *user, int count)
-{
-	static const uint8_t delays_ms[] = { 1, 2, 5, 10 };
-	struct cnd_session *s = user;
-	size_t i =
-		(size_t)count < sizeof(delays_ms) ? (size_t)count : sizeof(delays_ms) - 1;
-	int64_t now = cnd_clock_ms(), left;
-
-	if (count == 0)
-		s->busy_since_ms = now;
-	left = s->busy_since_ms + s->busy_timeout_ms - now;
-	if (left <= 0 || is_interrupted(s))
-		return 0;
-	sleep_ms(left < delays_ms[i] ? left : delays_ms[i]);
-	return 1;
-}
 
 static int64_t
 client_changes(const struct cnd_session *s)
@@ -94,17 +46,6 @@ sql_total_changes(sqlite3_context *ctx, int n, sqlite3_value **args)
 	(void)n;
 	(void)args;
 	sqlite3_result_int64(ctx, client_total(sqlite3_user_data(ctx)));
-}
-
-int
-cnd_sq_internal(struct cnd_session *s, const char *sql)
-{
-	int rc;
-
-	s->is_internal++;
-	rc = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
-	s->is_internal--;
-	return rc;
 }
 
 static int
@@ -147,9 +88,9 @@ install(struct cnd_session *s)
 	if (rc == SQLITE_OK)
 		rc = sqlite3_set_authorizer(s->db, cnd_sq_authorize, s);
 	if (rc == SQLITE_OK)
-		rc = sqlite3_busy_handler(s->db, on_busy, s);
+		rc = sqlite3_busy_handler(s->db, cnd_sq_on_busy, s);
 	if (rc == SQLITE_OK)
-		sqlite3_progress_handler(s->db, PROGRESS_OPS, on_progress, s);
+		sqlite3_progress_handler(s->db, PROGRESS_OPS, cnd_sq_on_progress, s);
 	return rc;
 }
 
@@ -170,7 +111,7 @@ set_journal_mode(struct cnd_session *s)
 		rc = cnd_sq_internal(s, sql);
 		if ((rc & 0xff) != SQLITE_BUSY || cnd_clock_ms() >= until)
 			return rc;
-		sleep_ms(5);
+		cnd_sq_sleep(5);
 	}
 }
 
@@ -574,28 +515,4 @@ cnd_sq_state(const struct cnd_session *s, struct cnd_state *ret_state)
 	cnc_put_u64(p + 16, (uint64_t)now.total);
 	p[24] = now.is_manual;
 	ret_state->carry = (struct cnp_str){ (const char *)p, CND_SQ_CARRY_LEN };
-}
-
-void
-cnd_sq_enter(struct cnd_session *s, struct cnc_diag *diag)
-{
-	s->diag = diag;
-	s->stop = CENOTE_OK;
-	s->noted = 0;
-	s->denied = NULL;
-	s->busy_asked = -1;
-	s->chars_before = 0;
-}
-
-void
-cnd_sq_take_notes(struct cnd_session *s, uint32_t notes)
-{
-	s->pins |= notes & CND_SQ_NOTE_PINS;
-	s->is_dirty |= (notes & CND_SQ_NOTE_DIRTY) != 0;
-	s->noted = 0;
-	if (s->busy_asked >= 0) {
-		s->busy_timeout_ms = s->busy_asked;
-		(void)sqlite3_busy_handler(s->db, on_busy, s);
-		s->busy_asked = -1;
-	}
 }

@@ -17,6 +17,7 @@
  *     module.c      the table of functions
  *     options.c     the keys of a server line
  *     session.c     login, attach, reset, state: the life of a session
+ *     request.c     what all requests need while they run
  *     authorizer.c  what SQL may do, and what it does to the session
  *     cache.c       prepared statements, kept by their text
  *     stmt.c        preparing statements
@@ -201,12 +202,18 @@ int cnd_sq_attach(
 	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag);
 int cnd_sq_reset(struct cnd_session *s, struct cnc_diag *ret_diag);
 void cnd_sq_state(const struct cnd_session *s, struct cnd_state *ret_state);
+
+/* request.c */
 /* Begin a request: where its errors go, nothing noted. */
 void cnd_sq_enter(struct cnd_session *s, struct cnc_diag *diag);
 /* Make what was noted since the last call the session's. */
 void cnd_sq_take_notes(struct cnd_session *s, uint32_t notes);
 /* SQL of our own, without a result; SQLite's code. */
 int cnd_sq_internal(struct cnd_session *s, const char *sql);
+/* What SQLite calls: 1 to stop (on_progress), 0 to give up waiting (on_busy). `user` is the session. */
+int cnd_sq_on_progress(void *user);
+int cnd_sq_on_busy(void *user, int count);
+void cnd_sq_sleep(int64_t ms);
 
 /* stats.c */
 /* The session has just read them. */
