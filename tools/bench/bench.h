@@ -135,33 +135,10 @@ struct cnb_workload {
 	int (*operation)(struct cnb_run *run);
 };
 
-/* The large result, and what it contains. */
-#define CNB_LARGE_SQL                                                                    \
-	"select c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16"   \
-	" from cenote_bench"
-#define CNB_LARGE_ANSWER                                                                 \
-	{                                                                                \
-		CNB_LARGE_ROWS, (uint64_t)CNB_LARGE_ROWS *CNB_COLUMNS *CNB_VALUE_BYTES   \
-	}
-
-extern const struct cnb_workload cnb_workload_attach;
-extern const struct cnb_workload cnb_workload_connect;
-extern const struct cnb_workload cnb_workload_steady;
-extern const struct cnb_workload cnb_workload_prepared;
-extern const struct cnb_workload cnb_workload_pipelined;
-extern const struct cnb_workload cnb_workload_rows;
-extern const struct cnb_workload cnb_workload_medium;
-extern const struct cnb_workload cnb_workload_large;
-extern const struct cnb_workload cnb_workload_bound;
-
 const struct cnb_workload *cnb_workload(size_t i);
 const struct cnb_workload *cnb_workload_find(const char *name);
 
-/* Parts of the workloads. 0, or -1 with run->error set. */
-int cnb_run_open(struct cnb_run *run);
-int cnb_run_queries(struct cnb_run *run);
-/* Whether `answer` is right for `n` runs of the workload's statement. */
-int cnb_run_check(struct cnb_run *run, const struct cnb_answer *answer, uint32_t n);
+/* Close the session of a run, if it has one. */
 void cnb_run_close(struct cnb_run *run);
 
 /* Make and remove the table for the rows workloads. */

@@ -11,39 +11,10 @@
 
 #include "bench.h"
 
-static const struct cnb_workload *const workloads[] = {
-	&cnb_workload_attach,
-	&cnb_workload_connect,
-	&cnb_workload_steady,
-	&cnb_workload_prepared,
-	&cnb_workload_pipelined,
-	&cnb_workload_rows,
-	&cnb_workload_medium,
-	&cnb_workload_large,
-	&cnb_workload_bound,
-};
+/* ------------------------------------------------------------- operations ----- */
 
-const struct cnb_workload *
-cnb_workload(size_t i)
-{
-	return i < sizeof(workloads) / sizeof(workloads[0]) ? workloads[i] : NULL;
-}
-
-const struct cnb_workload *
-cnb_workload_find(const char *name)
-{
-	const struct cnb_workload *w;
-	size_t i;
-
-	for (i = 0; (w = cnb_workload(i)) != NULL; i++) {
-		if (strcmp(w->name, name) == 0)
-			return w;
-	}
-	return NULL;
-}
-
-int
-cnb_run_open(struct cnb_run *run)
+static int
+open_session(struct cnb_run *run)
 {
 	return run->target->open(run->env, &run->session, &run->error);
 }
@@ -55,8 +26,8 @@ cnb_run_close(struct cnb_run *run)
 	run->session = NULL;
 }
 
-int
-cnb_run_check(struct cnb_run *run, const struct cnb_answer *answer, uint32_t n)
+static int
+check_answer(struct cnb_run *run, const struct cnb_answer *answer, uint32_t n)
 {
 	uint64_t rows = run->workload->expected.rows * n;
 	uint64_t bytes = run->workload->expected.bytes * n;
@@ -70,8 +41,8 @@ cnb_run_check(struct cnb_run *run, const struct cnb_answer *answer, uint32_t n)
 	return -1;
 }
 
-int
-cnb_run_queries(struct cnb_run *run)
+static int
+run_queries(struct cnb_run *run)
 {
 	struct cnb_answer answer;
 	uint32_t i;
@@ -80,10 +51,159 @@ cnb_run_queries(struct cnb_run *run)
 		if (run->target->query(
 			    run->session, run->workload->sql, &answer, &run->error) < 0)
 			return -1;
-		if (cnb_run_check(run, &answer, 1) < 0)
+		if (check_answer(run, &answer, 1) < 0)
 			return -1;
 	}
 	return 0;
+}
+
+static int
+attach(struct cnb_run *run)
+{
+	if (open_session(run) < 0)
+		return -1;
+	cnb_run_close(run);
+	return 0;
+}
+
+static int
+connect_and_query(struct cnb_run *run)
+{
+	int r;
+
+	if (open_session(run) < 0)
+		return -1;
+	r = run_queries(run);
+	cnb_run_close(run);
+	return r;
+}
+
+static int
+can_pipeline(const struct cnb_target *target)
+{
+	return target->pipeline != NULL;
+}
+
+static int
+pipeline(struct cnb_run *run)
+{
+	struct cnb_answer answer;
+
+	if (run->target->pipeline(run->session, run->workload->sql, run->queries, &answer,
+		    &run->error) < 0)
+		return -1;
+	return check_answer(run, &answer, run->queries);
+}
+
+static int
+open_and_prepare(struct cnb_run *run)
+{
+	if (open_session(run) < 0)
+		return -1;
+	return run->target->prepare(run->session, run->workload->sql, &run->error);
+}
+
+static int
+execute(struct cnb_run *run)
+{
+	struct cnb_answer answer;
+
+	if (run->target->execute(run->session, &answer, &run->error) < 0)
+		return -1;
+	return check_answer(run, &answer, 1);
+}
+
+/* -------------------------------------------------------------- workloads ----- */
+
+#define COLUMNS "c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16"
+/* The answer of so many rows of the table. */
+#define ANSWER(n)                                                                        \
+	{                                                                                \
+		n, (uint64_t)(n)*CNB_COLUMNS *CNB_VALUE_BYTES                            \
+	}
+#define ONE                                                                              \
+	{                                                                                \
+		1, 1                                                                     \
+	}
+#define SQL_PAGE  "select " COLUMNS " from cenote_bench where id <= 256"
+#define SQL_LARGE "select " COLUMNS " from cenote_bench"
+
+static const struct cnb_workload workloads[] = {
+	{ .name = "attach", .about = "connect, disconnect", .operation = attach },
+	{ .name = "connect",
+		.about = "connect, select 1, disconnect",
+		.sql = "select 1",
+		.expected = ONE,
+		.operation = connect_and_query },
+	{ .name = "steady",
+		.about = "select 1 on an open session",
+		.sql = "select 1",
+		.expected = ONE,
+		.begin = open_session,
+		.operation = run_queries },
+	{ .name = "prepared",
+		.about = "a prepared select 1 on an open session",
+		.sql = "select 1",
+		.expected = ONE,
+		.begin = open_and_prepare,
+		.operation = execute },
+	{ .name = "pipelined",
+		.about = "select 1 a hundred times in a pipeline, on an open session",
+		.sql = "select 1",
+		.expected = ONE,
+		.queries = 100,
+		.can = can_pipeline,
+		.begin = open_session,
+		.operation = pipeline },
+	/* What a web request does: connect, read a few pages of rows, disconnect. */
+	{ .name = "rows",
+		.about =
+			"connect, 256 rows of 16 columns of 32 bytes n times, disconnect",
+		.sql = SQL_PAGE,
+		.expected = ANSWER(CNB_ROWS),
+		.needs_rows = 1,
+		.has_points = 1,
+		.operation = connect_and_query },
+	{ .name = "medium",
+		.about = "256 rows of 16 columns of 32 bytes on an open session",
+		.sql = SQL_PAGE,
+		.expected = ANSWER(CNB_ROWS),
+		.needs_rows = 1,
+		.begin = open_session,
+		.operation = run_queries },
+	{ .name = "large",
+		.about = "10,000 rows of 16 columns of 32 bytes on an open session",
+		.sql = SQL_LARGE,
+		.expected = ANSWER(CNB_LARGE_ROWS),
+		.needs_rows = 1,
+		.begin = open_session,
+		.operation = run_queries },
+	{ .name = "bound",
+		.about = "a prepared select of 10,000 rows on an open session",
+		.sql = SQL_LARGE,
+		.expected = ANSWER(CNB_LARGE_ROWS),
+		.needs_rows = 1,
+		.begin = open_and_prepare,
+		.operation = execute },
+};
+
+const struct cnb_workload *
+cnb_workload(size_t i)
+{
+	return i < sizeof(workloads) / sizeof(workloads[0]) ? &workloads[i] : NULL;
+}
+
+const struct cnb_workload *
+cnb_workload_find(const char *name)
+{
+	const struct cnb_workload *w;
+	size_t i;
+
+	for (i = 0; (w = cnb_workload(i)) != NULL; i++) {
+		if (strcmp(w->name, name) == 0)
+			return w;
+	}
+	return NULL;
 }
 
 /* ------------------------------------------------------------- the table ----- */
