@@ -138,11 +138,17 @@ void cer_watch_end(ErlNifEnv *env, struct cer_conn *c);
 struct cer_op {
 	const char *name;
 	int arity;
+	/* One of these is not NULL. All but `run` are calls of libcenote, for cer_run_simple(). */
 	ERL_NIF_TERM (*run)(struct cer_conn *c, const ERL_NIF_TERM *args);
+	int (*plain)(cenote_conn *conn);
+	int (*named)(cenote_conn *conn, const char *name);
+	const char *(*fact)(const cenote_conn *conn, const char *name);
 	ERL_NIF_TERM atom;
 };
 
 extern struct cer_op cer_request_ops[], cer_simple_ops[];
+ERL_NIF_TERM cer_run_simple(
+	struct cer_conn *c, const struct cer_op *op, const ERL_NIF_TERM *args);
 
 ERL_NIF_TERM cer_rows(struct cer_conn *c, uint64_t left, ERL_NIF_TERM rows);
 void cer_reading_end(struct cer_conn *c);

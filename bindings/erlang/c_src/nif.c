@@ -29,7 +29,7 @@ find_op(ERL_NIF_TERM name)
 static ERL_NIF_TERM
 run_op(struct cer_conn *c, const struct cer_op *op, const ERL_NIF_TERM *args)
 {
-	ERL_NIF_TERM answer = op->run(c, args);
+	ERL_NIF_TERM answer = op->run ? op->run(c, args) : cer_run_simple(c, op, args);
 
 	c->is_waiting = answer == cer_atom.again;
 	if (c->is_waiting && c->cancel)

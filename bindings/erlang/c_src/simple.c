@@ -105,52 +105,6 @@ op_begin(struct cer_conn *c, const ERL_NIF_TERM *args)
 }
 
 static ERL_NIF_TERM
-op_commit(struct cer_conn *c, const ERL_NIF_TERM *args)
-{
-	(void)args;
-	return cer_status(c, cenote_commit(c->conn));
-}
-
-static ERL_NIF_TERM
-op_rollback(struct cer_conn *c, const ERL_NIF_TERM *args)
-{
-	(void)args;
-	return cer_status(c, cenote_rollback(c->conn));
-}
-
-static ERL_NIF_TERM
-with_name(struct cer_conn *c, ERL_NIF_TERM term, int (*run)(cenote_conn *, const char *))
-{
-	const char *name = cer_text(c->env, term);
-
-	return name ? cer_status(c, run(c->conn, name)) : enif_make_badarg(c->env);
-}
-
-static ERL_NIF_TERM
-op_savepoint(struct cer_conn *c, const ERL_NIF_TERM *args)
-{
-	return with_name(c, args[0], cenote_savepoint);
-}
-
-static ERL_NIF_TERM
-op_release(struct cer_conn *c, const ERL_NIF_TERM *args)
-{
-	return with_name(c, args[0], cenote_release);
-}
-
-static ERL_NIF_TERM
-op_rollback_to(struct cer_conn *c, const ERL_NIF_TERM *args)
-{
-	return with_name(c, args[0], cenote_rollback_to);
-}
-
-static ERL_NIF_TERM
-op_select_database(struct cer_conn *c, const ERL_NIF_TERM *args)
-{
-	return with_name(c, args[0], cenote_select_database);
-}
-
-static ERL_NIF_TERM
 op_change_user(struct cer_conn *c, const ERL_NIF_TERM *args)
 {
 	const char *user, *password, *database;
@@ -165,41 +119,6 @@ static ERL_NIF_TERM
 op_autocommit(struct cer_conn *c, const ERL_NIF_TERM *args)
 {
 	return cer_status(c, cenote_set_autocommit(c->conn, args[0] == cer_atom.true_));
-}
-
-static ERL_NIF_TERM
-op_ping(struct cer_conn *c, const ERL_NIF_TERM *args)
-{
-	(void)args;
-	return cer_status(c, cenote_ping(c->conn));
-}
-
-static ERL_NIF_TERM
-op_reset(struct cer_conn *c, const ERL_NIF_TERM *args)
-{
-	(void)args;
-	return cer_status(c, cenote_reset(c->conn));
-}
-
-static ERL_NIF_TERM
-op_pipeline_begin(struct cer_conn *c, const ERL_NIF_TERM *args)
-{
-	(void)args;
-	return cer_status(c, cenote_pipeline_begin(c->conn));
-}
-
-static ERL_NIF_TERM
-op_pipeline_end(struct cer_conn *c, const ERL_NIF_TERM *args)
-{
-	(void)args;
-	return cer_status(c, cenote_pipeline_end(c->conn));
-}
-
-static ERL_NIF_TERM
-op_sync(struct cer_conn *c, const ERL_NIF_TERM *args)
-{
-	(void)args;
-	return cer_status(c, cenote_send_sync(c->conn));
 }
 
 /* Arguments: number of the list; catalog, schema, object, column and types, or null. */
@@ -222,18 +141,6 @@ op_catalog(struct cer_conn *c, const ERL_NIF_TERM *args)
 
 /* ------------------------------------------------------------------------- facts ----- */
 
-static ERL_NIF_TERM
-with_fact(struct cer_conn *c, ERL_NIF_TERM term,
-	const char *(*get)(const cenote_conn *, const char *))
-{
-	const char *name = cer_text(c->env, term), *fact;
-
-	if (!name)
-		return enif_make_badarg(c->env);
-	fact = get(c->conn, name);
-	return fact ? cer_binary_of(c->env, fact) : cer_atom.undefined;
-}
-
 static const char *
 tls_of_pool(const cenote_conn *conn, const char *name)
 {
@@ -244,36 +151,6 @@ static const char *
 tls_of_server(const cenote_conn *conn, const char *name)
 {
 	return cenote_tls_info(conn, CENOTE_HOP_SERVER, name);
-}
-
-static ERL_NIF_TERM
-op_option(struct cer_conn *c, const ERL_NIF_TERM *args)
-{
-	return with_fact(c, args[0], cenote_conn_get);
-}
-
-static ERL_NIF_TERM
-op_info(struct cer_conn *c, const ERL_NIF_TERM *args)
-{
-	return with_fact(c, args[0], cenote_info);
-}
-
-static ERL_NIF_TERM
-op_parameter(struct cer_conn *c, const ERL_NIF_TERM *args)
-{
-	return with_fact(c, args[0], cenote_parameter);
-}
-
-static ERL_NIF_TERM
-op_tls_info(struct cer_conn *c, const ERL_NIF_TERM *args)
-{
-	return with_fact(c, args[0], tls_of_pool);
-}
-
-static ERL_NIF_TERM
-op_server_tls_info(struct cer_conn *c, const ERL_NIF_TERM *args)
-{
-	return with_fact(c, args[0], tls_of_server);
 }
 
 static ERL_NIF_TERM
@@ -337,32 +214,48 @@ op_owner(struct cer_conn *c, const ERL_NIF_TERM *args)
 	return cer_atom.ok;
 }
 
+ERL_NIF_TERM
+cer_run_simple(struct cer_conn *c, const struct cer_op *op, const ERL_NIF_TERM *args)
+{
+	const char *name, *fact;
+
+	if (op->plain)
+		return cer_status(c, op->plain(c->conn));
+	name = cer_text(c->env, args[0]);
+	if (!name)
+		return enif_make_badarg(c->env);
+	if (op->named)
+		return cer_status(c, op->named(c->conn, name));
+	fact = op->fact(c->conn, name);
+	return fact ? cer_binary_of(c->env, fact) : cer_atom.undefined;
+}
+
 struct cer_op cer_simple_ops[] = {
 	{ .name = "begin", .arity = 2, .run = op_begin },
-	{ .name = "commit", .arity = 0, .run = op_commit },
-	{ .name = "rollback", .arity = 0, .run = op_rollback },
+	{ .name = "commit", .arity = 0, .plain = cenote_commit },
+	{ .name = "rollback", .arity = 0, .plain = cenote_rollback },
 	{ .name = "connect", .arity = 0, .run = op_connect },
 	{ .name = "set_uri", .arity = 1, .run = op_set_uri },
 	{ .name = "set", .arity = 2, .run = op_set },
 	{ .name = "timeout", .arity = 1, .run = op_timeout },
 	{ .name = "session_option", .arity = 2, .run = op_session_option },
-	{ .name = "savepoint", .arity = 1, .run = op_savepoint },
-	{ .name = "release", .arity = 1, .run = op_release },
-	{ .name = "rollback_to", .arity = 1, .run = op_rollback_to },
-	{ .name = "select_database", .arity = 1, .run = op_select_database },
+	{ .name = "savepoint", .arity = 1, .named = cenote_savepoint },
+	{ .name = "release", .arity = 1, .named = cenote_release },
+	{ .name = "rollback_to", .arity = 1, .named = cenote_rollback_to },
+	{ .name = "select_database", .arity = 1, .named = cenote_select_database },
 	{ .name = "change_user", .arity = 3, .run = op_change_user },
 	{ .name = "autocommit", .arity = 1, .run = op_autocommit },
-	{ .name = "ping", .arity = 0, .run = op_ping },
-	{ .name = "reset", .arity = 0, .run = op_reset },
-	{ .name = "pipeline_begin", .arity = 0, .run = op_pipeline_begin },
-	{ .name = "pipeline_end", .arity = 0, .run = op_pipeline_end },
-	{ .name = "sync", .arity = 0, .run = op_sync },
+	{ .name = "ping", .arity = 0, .plain = cenote_ping },
+	{ .name = "reset", .arity = 0, .plain = cenote_reset },
+	{ .name = "pipeline_begin", .arity = 0, .plain = cenote_pipeline_begin },
+	{ .name = "pipeline_end", .arity = 0, .plain = cenote_pipeline_end },
+	{ .name = "sync", .arity = 0, .plain = cenote_send_sync },
 	{ .name = "catalog", .arity = 6, .run = op_catalog },
-	{ .name = "option", .arity = 1, .run = op_option },
-	{ .name = "info", .arity = 1, .run = op_info },
-	{ .name = "parameter", .arity = 1, .run = op_parameter },
-	{ .name = "tls_info", .arity = 1, .run = op_tls_info },
-	{ .name = "server_tls_info", .arity = 1, .run = op_server_tls_info },
+	{ .name = "option", .arity = 1, .fact = cenote_conn_get },
+	{ .name = "info", .arity = 1, .fact = cenote_info },
+	{ .name = "parameter", .arity = 1, .fact = cenote_parameter },
+	{ .name = "tls_info", .arity = 1, .fact = tls_of_pool },
+	{ .name = "server_tls_info", .arity = 1, .fact = tls_of_server },
 	{ .name = "is_connected", .arity = 0, .run = op_is_connected },
 	{ .name = "transaction", .arity = 0, .run = op_transaction },
 	{ .name = "pins", .arity = 0, .run = op_pins },

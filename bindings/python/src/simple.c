@@ -16,55 +16,9 @@ run_begin(cenote_conn *conn, const char *const *args)
 }
 
 static int
-run_commit(cenote_conn *conn, const char *const *args)
-{
-	(void)args;
-	return cenote_commit(conn);
-}
-
-static int
-run_rollback(cenote_conn *conn, const char *const *args)
-{
-	(void)args;
-	return cenote_rollback(conn);
-}
-
-static int
-run_savepoint(cenote_conn *conn, const char *const *args)
-{
-	return cenote_savepoint(conn, args[0]);
-}
-
-static int
-run_release(cenote_conn *conn, const char *const *args)
-{
-	return cenote_release(conn, args[0]);
-}
-
-static int
-run_rollback_to(cenote_conn *conn, const char *const *args)
-{
-	return cenote_rollback_to(conn, args[0]);
-}
-
-static int
 run_autocommit(cenote_conn *conn, const char *const *args)
 {
 	return cenote_set_autocommit(conn, *args[0] == '1');
-}
-
-static int
-run_ping(cenote_conn *conn, const char *const *args)
-{
-	(void)args;
-	return cenote_ping(conn);
-}
-
-static int
-run_reset(cenote_conn *conn, const char *const *args)
-{
-	(void)args;
-	return cenote_reset(conn);
 }
 
 static int
@@ -73,85 +27,55 @@ run_change_user(cenote_conn *conn, const char *const *args)
 	return cenote_change_user(conn, args[0], args[1], args[2]);
 }
 
-static int
-run_select_database(cenote_conn *conn, const char *const *args)
-{
-	return cenote_select_database(conn, args[0]);
-}
-
-static int
-run_session_option(cenote_conn *conn, const char *const *args)
-{
-	return cenote_set_session_option(conn, args[0], args[1]);
-}
-
-static int
-run_set(cenote_conn *conn, const char *const *args)
-{
-	return cenote_conn_set(conn, args[0], args[1]);
-}
-
-static int
-run_pipeline_begin(cenote_conn *conn, const char *const *args)
-{
-	(void)args;
-	return cenote_pipeline_begin(conn);
-}
-
-static int
-run_pipeline_end(cenote_conn *conn, const char *const *args)
-{
-	(void)args;
-	return cenote_pipeline_end(conn);
-}
-
-static int
-run_sync(cenote_conn *conn, const char *const *args)
-{
-	(void)args;
-	return cenote_send_sync(conn);
-}
-
-static int
-run_flush(cenote_conn *conn, const char *const *args)
-{
-	(void)args;
-	return cenote_flush(conn);
-}
-
-static const struct {
+/* One of the calls is not NULL. */
+static const struct request {
 	const char *name;
 	Py_ssize_t n_args;
 	simple *run;
+	int (*plain)(cenote_conn *conn);
+	int (*named)(cenote_conn *conn, const char *name);
+	int (*paired)(cenote_conn *conn, const char *name, const char *value);
 } requests[] = {
-	{ "autocommit", 1, run_autocommit },
-	{ "begin", 2, run_begin },
-	{ "change_user", 3, run_change_user },
-	{ "commit", 0, run_commit },
-	{ "flush", 0, run_flush },
-	{ "ping", 0, run_ping },
-	{ "pipeline_begin", 0, run_pipeline_begin },
-	{ "pipeline_end", 0, run_pipeline_end },
-	{ "release", 1, run_release },
-	{ "reset", 0, run_reset },
-	{ "rollback", 0, run_rollback },
-	{ "rollback_to", 1, run_rollback_to },
-	{ "savepoint", 1, run_savepoint },
-	{ "select_database", 1, run_select_database },
-	{ "session_option", 2, run_session_option },
-	{ "set", 2, run_set },
-	{ "sync", 0, run_sync },
+	{ "autocommit", 1, .run = run_autocommit },
+	{ "begin", 2, .run = run_begin },
+	{ "change_user", 3, .run = run_change_user },
+	{ "commit", 0, .plain = cenote_commit },
+	{ "flush", 0, .plain = cenote_flush },
+	{ "ping", 0, .plain = cenote_ping },
+	{ "pipeline_begin", 0, .plain = cenote_pipeline_begin },
+	{ "pipeline_end", 0, .plain = cenote_pipeline_end },
+	{ "release", 1, .named = cenote_release },
+	{ "reset", 0, .plain = cenote_reset },
+	{ "rollback", 0, .plain = cenote_rollback },
+	{ "rollback_to", 1, .named = cenote_rollback_to },
+	{ "savepoint", 1, .named = cenote_savepoint },
+	{ "select_database", 1, .named = cenote_select_database },
+	{ "session_option", 2, .paired = cenote_set_session_option },
+	{ "set", 2, .paired = cenote_conn_set },
+	{ "sync", 0, .plain = cenote_send_sync },
 };
 
+static int
+call_request(cenote_conn *conn, const struct request *request, const char *const *args)
+{
+	if (request->plain)
+		return request->plain(conn);
+	if (request->named)
+		return request->named(conn, args[0]);
+	if (request->paired)
+		return request->paired(conn, args[0], args[1]);
+	return request->run(conn, args);
+}
+
 static PyObject *
-run_simple(struct cpy_session *s, simple *run, const char *const *args)
+run_simple(struct cpy_session *s, const struct request *request, const char *const *args)
 {
 	PyObject *answer;
 	int r;
 
 	if (cpy_enter(s) < 0)
 		return NULL;
-	CPY_CALL(s, r, run(s->conn, args));
+	CPY_CALL(s, r, call_request(s->conn, request, args));
 	answer = cpy_none_or_failed(s, r);
 	cpy_leave(s);
 	return answer;
@@ -170,31 +94,13 @@ cpy_session_run(PyObject *self, PyObject *args)
 	for (i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
 		if (strcmp(requests[i].name, name) == 0 &&
 			PyTuple_Size(args) == requests[i].n_args + 1)
-			return run_simple(cpy_as_session(self), requests[i].run, values);
+			return run_simple(cpy_as_session(self), &requests[i], values);
 	}
 	PyErr_Format(PyExc_TypeError, "no request %s() with so many arguments", name);
 	return NULL;
 }
 
 /* ------------------------------------------------------------------------- facts ----- */
-
-static const char *
-fact_info(const cenote_conn *conn, const char *name)
-{
-	return cenote_info(conn, name);
-}
-
-static const char *
-fact_option(const cenote_conn *conn, const char *name)
-{
-	return cenote_conn_get(conn, name);
-}
-
-static const char *
-fact_parameter(const cenote_conn *conn, const char *name)
-{
-	return cenote_parameter(conn, name);
-}
 
 static const char *
 fact_tls(const cenote_conn *conn, const char *name)
@@ -212,9 +118,9 @@ static const struct {
 	const char *kind;
 	const char *(*get)(const cenote_conn *conn, const char *name);
 } facts[] = {
-	{ "info", fact_info },
-	{ "option", fact_option },
-	{ "parameter", fact_parameter },
+	{ "info", cenote_info },
+	{ "option", cenote_conn_get },
+	{ "parameter", cenote_parameter },
 	{ "server_tls", fact_server_tls },
 	{ "tls", fact_tls },
 };
