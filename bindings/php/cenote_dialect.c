@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What differs between the servers: placeholders, quoting, and the id of the last row.
+ * cenote_driver.c and cenote_statement.c look it up. It has no state.
+ */
 #include "php_pdo_cenote_int.h"
 
 #include <zend_smart_str.h>

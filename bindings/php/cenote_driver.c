@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The connection: PDO's functions for a database handle. PDO calls it. The state is
+ * pdo_cenote_db_handle.
+ */
 #include "php_pdo_cenote_int.h"
 
 #include <zend_exceptions.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reads a data source name into libcenote's options. cenote_driver.c calls it. It has no state.
+ */
 #include "php_pdo_cenote_int.h"
 
 /* Set one "option=value" of a data source name, which ends at `end`. */

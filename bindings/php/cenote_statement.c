@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The statement: PDO's functions for execution, rows and rowsets. PDO calls it. The state is
+ * pdo_cenote_stmt.
+ */
 #include "php_pdo_cenote_int.h"
 
 /* ----------------------------------------------------------------------- results ----- */

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Converts PHP's values to parameters, and values of results to PHP's values. cenote_statement.c
+ * calls it. It has no state.
+ */
 #include "php_pdo_cenote_int.h"
 
 /* ---------------------------------------------------------------- to the session ----- */

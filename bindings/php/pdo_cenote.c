@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The PHP module: registers the driver with PDO. It has no state.
+ */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif

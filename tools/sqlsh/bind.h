@@ -6,15 +6,13 @@
 
 #include "text.h"
 
-/*
- * Named values for statements (-v NAME=VALUE, \set). They go to the server as parameters and
- * are never pasted into the SQL.
- */
+/* Named values for statements (-v NAME=VALUE, \set). They go to the server as parameters and never
+ * become part of the SQL. */
 
 struct bind {
 	char *name;
 	uint32_t type; /* enum cenote_type; CENOTE_TYPE_NULL: NULL */
-	char *value; /* as it was given; of bytes, the bytes */
+	char *value; /* as the user gave it; for bytes, the bytes */
 	size_t len;
 	int64_t i; /* int, and bool */
 	double d; /* double */
@@ -27,12 +25,12 @@ struct binds {
 
 /* How a server writes placeholders. */
 enum bind_style {
-	BIND_NAMED, /* :name, kept as it is: the server numbers each name once */
+	BIND_NAMED, /* :name, unchanged: the server counts each name once */
 	BIND_DOLLAR, /* $1 */
 	BIND_QUESTION /* ?, one for each use */
 };
 
-/* A statement made ready: what to send, and the value of each of its parameters in order. */
+/* A statement that is ready to send, and the value of each of its parameters in order. */
 struct bound {
 	struct text sql;
 	const struct bind **values; /* borrowed from the binds */
@@ -40,12 +38,10 @@ struct bound {
 };
 
 void binds_finish(struct binds *b);
-/*
- * Take NAME=VALUE or NAME:TYPE=VALUE (in place of one of the same name); NAME alone is NULL. NULL
- * when done, else what is wrong, static text.
- */
+/* Take NAME=VALUE or NAME:TYPE=VALUE, which replaces a value of that name. NAME alone is NULL.
+ * Returns NULL, or the error as a static text. */
 const char *binds_set(struct binds *b, const char *spec);
-/* 1 if there was one of that name. */
+/* 1 if there was a value of that name. */
 int binds_unset(struct binds *b, const char *name);
 const struct bind *binds_find(const struct binds *b, const char *name, size_t len);
 const char *bind_type_name(uint32_t type);
@@ -53,8 +49,8 @@ const char *bind_type_name(uint32_t type);
 enum bind_style bind_style_for(const char *backend);
 
 /*
- * Make a statement ready. 0, or the length of the first placeholder that has no value, and where
- * it is: only with BIND_NAMED, since elsewhere a colon and a name may mean something else.
+ * Prepare a statement for sending. 0, or the length of the first placeholder without a value, and
+ * where it is. Only with BIND_NAMED: for other servers, a colon and a name may mean something else.
  */
 size_t bound_init(struct bound *bound, const struct binds *b, enum bind_style style,
 	unsigned lex_flags, const char *sql, size_t len, const char **ret_missing);

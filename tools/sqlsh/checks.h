@@ -4,10 +4,8 @@
 
 #include "text.h"
 
-/*
- * Find the CHECK constraints in a CREATE TABLE statement. SQLite has no other list of them. Each
- * is a call of found() with its name ("" if it has none) and its "CHECK (…)".
- */
+/* Find the CHECK constraints in a CREATE TABLE statement, since SQLite has no other list of them.
+ * It calls found() for each, with its name ("" if it has none) and its "CHECK (...)". */
 void checks_find(const char *sql, unsigned lex_flags,
 	void (*found)(void *user, const char *name, const char *definition), void *user);
 

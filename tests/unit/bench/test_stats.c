@@ -3,7 +3,7 @@
 #include "bench.h"
 #include "support/cnt_cmocka.h"
 
-/* Exact in binary, so that they may be compared. */
+/* These numbers are exact in binary, so they may be compared. */
 static void
 assert_summary(struct cnb_summary s, double min, double p25, double median, double p75)
 {

@@ -11,7 +11,7 @@
 
 static const struct {
 	const char *args;
-	const char *expected; /* table;columns;file;flags, or what is wrong behind ! */
+	const char *expected; /* table;columns;file;flags, or the error after ! */
 } cases[] = {
 	{ "t from a.csv", "t;;a.csv;in" },
 	{ "t FROM 'a file.csv' csv header\n", "t;;a file.csv;in header" },
@@ -63,7 +63,7 @@ arguments_are_understood(void **state)
 	}
 }
 
-/* With WITH it is the server's statement; what only begins like it is not. */
+/* After WITH, the options belong to the server. A text that only begins like WITH does not. */
 static void
 options_of_the_server_go_to_it_as_they_are(void **state)
 {

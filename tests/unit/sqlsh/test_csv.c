@@ -7,7 +7,8 @@
 
 #include "csv.h"
 
-/* All records as {field}{field} lines, NULL as {}, the empty text as {''}; "!line error" behind. */
+/* All records as lines of {field}{field}, NULL as {}, the empty text as {''}; at the end perhaps
+ * "!line error". */
 static char *
 read_all(const char *input, size_t len, enum csv_kind kind)
 {
@@ -90,7 +91,7 @@ next_random(uint32_t *seed)
 	return *seed >> 8;
 }
 
-/* Whatever the values are, reading what was written gives them back. */
+/* Reading what was written returns the same values, whatever they are. */
 static void
 reading_undoes_writing(void **state)
 {

@@ -178,7 +178,7 @@ json_is_always_json(void **state)
 	}
 }
 
-/* 200,000 rows are written while no more than the first thousand are kept. */
+/* Of 200,000 rows, the first thousand are kept, and the others are written at once. */
 static void
 long_tables_are_written_as_they_come(void **state)
 {
@@ -230,7 +230,7 @@ widths_are_those_of_the_terminal(void **state)
 	assert_int_equal(display_width("e\xcc\x81", 3), 1);
 	assert_int_equal(display_width("\x1b[2J", 4), 7);
 	assert_int_equal(display_width("\xff", 1), 4);
-	/* Overlong, a surrogate, beyond Unicode, cut off. */
+	/* Too long a form, a surrogate, beyond Unicode, cut. */
 	assert_int_equal(display_width("\xc0\xaf", 2), 8);
 	assert_int_equal(display_width("\xed\xa0\x80", 3), 12);
 	assert_int_equal(display_width("\xf4\x90\x80\x80", 4), 16);

@@ -7,7 +7,7 @@
 
 #include "split.h"
 
-/* What comes out of `input`, joined by "|"; what is left at its end behind "~". */
+/* The statements in `input`, joined by "|"; the rest follows after "~". */
 static char *
 cut(const char *input, const char *backend, int by_line)
 {
@@ -182,7 +182,7 @@ reset_forgets_what_is_open(void **state)
 	split_finish(&s);
 }
 
-/* Time must grow with the input, not with its square: this would take minutes. */
+/* The time must grow with the input, not with its square: that would take minutes. */
 static void
 long_inputs_are_read_once(void **state)
 {

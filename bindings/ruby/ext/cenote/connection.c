@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Cenote::Connection: connecting, waiting, requests, copies and notifications.
+ * lib/cenote/connection.rb builds on it. The state is struct rbc_conn.
+ */
 #include "cenote_ruby.h"
 
 #include <ruby/encoding.h>

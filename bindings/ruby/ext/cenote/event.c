@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Keeps notices and notifications that arrive during a call into libcenote, and gives them to
+ * Ruby's blocks after it. connection.c calls it. The state is the lists in struct rbc_conn.
+ */
 #include "cenote_ruby.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Cenote::Result: rows as hashes and arrays, and what else a statement returned. The state is
+ * struct result.
+ */
 #include "cenote_ruby.h"
 
 VALUE rbc_cResult;

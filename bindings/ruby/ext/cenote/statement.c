@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Cenote::Statement: a prepared statement. The state is its handle and its connection.
+ */
 #include "cenote_ruby.h"
 
 #include <ruby/encoding.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Converts Ruby's objects to parameters, and values of results to Ruby's objects. connection.c,
+ * statement.c and result.c call it. It has no state but classes and symbols.
+ */
 #include "cenote_ruby.h"
 
 #include <ruby/encoding.h>

@@ -10,7 +10,7 @@
 
 #define WHOLE 64
 
-/* What a buffer holds, as a text. */
+/* The content of a buffer, as a text. */
 static void
 show_struct(SQLSMALLINT c_type, const void *at, char *out, size_t size)
 {
@@ -124,8 +124,8 @@ struct get_case {
 	SQLSMALLINT c_type;
 	SQLLEN room;
 	const char *expected; /* NULL: nothing was written */
-	SQLLEN octets; /* -2: not looked at */
-	const char *state; /* NULL: fine */
+	SQLLEN octets; /* -2: not checked */
+	const char *state; /* NULL: success */
 };
 
 #define FINE(sql, value, c, expected)                                                    \
@@ -169,7 +169,7 @@ static const struct get_case cases[] = {
 	ROOM(SQL_VARBINARY, "ab", SQL_C_BINARY, 1, "a", 2, "01004"),
 	BAD(SQL_VARBINARY, "12", SQL_C_SLONG, "07006"),
 	BAD(SQL_VARBINARY, "12", SQL_C_TYPE_DATE, "07006"),
-	/* numbers as texts: what is cut may only be behind the point */
+	/* numbers as texts: only digits after the point may be cut */
 	ROOM(SQL_NUMERIC, "123.456", SQL_C_CHAR, 8, "123.456", 7, NULL),
 	ROOM(SQL_NUMERIC, "123.456", SQL_C_CHAR, 6, "123.4", 7, "01004"),
 	ROOM(SQL_NUMERIC, "123.456", SQL_C_CHAR, 4, "123", 7, "01004"),
@@ -293,7 +293,7 @@ static const struct get_case cases[] = {
 	BAD(SQL_DOUBLE, "1", SQL_C_INTERVAL_HOUR, "07006"),
 	CUT(SQL_VARCHAR, "26:30:00", SQL_C_INTERVAL_HOUR, "0 26:0:0.0"),
 	BAD(SQL_VARCHAR, "26:30:00 hours", SQL_C_INTERVAL_HOUR, "22018"),
-	/* of no C type, and of no SQL type */
+	/* unknown C types and SQL types */
 	BAD(SQL_INTEGER, "1", 12345, "HY003"),
 	BAD(12345, "1", SQL_C_SLONG, "07006"),
 };
@@ -304,7 +304,7 @@ is_same(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* One conversion, into a buffer whose end is watched. */
+/* One conversion into a buffer, with a check of the bytes after it. */
 static void
 check_case(const struct get_case *c, size_t i)
 {
@@ -370,7 +370,8 @@ null_needs_an_indicator(void **state)
 	assert_string_equal(buffer, "abc");
 }
 
-/* Whatever the size of the pieces, together they are the value, and each tells what is left. */
+/* With pieces of any size, the pieces together are the value, and each call reports what
+ * is left. */
 static void
 check_pieces(const struct cod_value *value, SQLSMALLINT c_type, const char *whole,
 	size_t whole_size, size_t unit, size_t room)

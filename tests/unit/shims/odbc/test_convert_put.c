@@ -101,7 +101,7 @@ static const SQL_INTERVAL_STRUCT day_time = { SQL_IS_DAY_TO_SECOND, SQL_FALSE,
 	.intval.day_second = { 1, 2, 3, 4, 500000000 } };
 
 static const struct put_case cases[] = {
-	/* texts as anything */
+	/* texts as other types */
 	TEXT("hello", SQL_VARCHAR, "text hello"),
 	{ SQL_C_CHAR, "hello", 2, SQL_WVARCHAR, "text he", NULL },
 	{ SQL_C_CHAR, "hello", -5, SQL_VARCHAR, NULL, "HY090" },

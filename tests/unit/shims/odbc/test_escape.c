@@ -21,7 +21,7 @@ struct escape_case {
 };
 
 static const struct escape_case cases[] = {
-	/* markers, and where they are none */
+	/* markers, and where a ? is not a marker */
 	{ PG, "select ?, ?", "select $1, $2", 2 },
 	{ LITE, "select ?, ?", "select ?1, ?2", 2 },
 	{ MY, "select ?, ?", "select ?, ?", 2 },
@@ -79,7 +79,7 @@ static const struct escape_case cases[] = {
 	/* joins */
 	{ PG, "from {oj a left outer join b on a.x = b.x} where ?",
 		"from  a left outer join b on a.x = b.x where $1", 1 },
-	/* what braces kept apart stays so */
+	/* blanks keep apart what the braces separated */
 	{ PG, "{oj$$}$$?", "42000", -1 },
 	{ PG, "{oj a--\n}?", " a--\n$1", 1 },
 	{ PG, "{fn ucase(a -- ?\n)}", "upper(a -- ?\n)", 0 },
@@ -132,7 +132,7 @@ static const struct escape_case cases[] = {
 	{ PG, "{call p(}", "42000", -1 },
 	{ PG, "{call p() x}", "42000", -1 },
 	{ PG, "{? call f()}", "42000", -1 },
-	/* not well formed */
+	/* errors of form */
 	{ PG, "{", "42000", -1 },
 	{ PG, "select {nothing}", "42000", -1 },
 	{ PG, "select {}", "42000", -1 },
@@ -140,7 +140,7 @@ static const struct escape_case cases[] = {
 	{ PG, "select '{d }', \"{\", /* { */ 1", "select '{d }', \"{\", /* { */ 1", 0 },
 };
 
-/* Parameters that only come out, by number; they are no arguments of functions. */
+/* Output parameters, by number. They are not arguments of functions. */
 struct output_case {
 	uint32_t number;
 	struct escape_case c;
@@ -250,7 +250,7 @@ nesting_has_a_bound(void **state)
 	}
 }
 
-/* Whatever a statement is cut to, there is an answer, and none looks behind the end. */
+/* Wherever a statement is cut, there is an answer, and the reader stays within the text. */
 static void
 statements_may_end_anywhere(void **state)
 {
@@ -267,7 +267,7 @@ statements_may_end_anywhere(void **state)
 			const char *got;
 
 			memcpy(sql, cases[i].sql, cut);
-			/* Where it ends for the test's tools that watch memory. */
+			/* The block ends where the text ends, for tools that watch memory. */
 			sql = realloc(sql, cut ? cut : 1);
 			got = cod_escape(&options, sql, cut, &s);
 			assert_true(got ? *s.message != 0 : s.text != NULL);
@@ -277,7 +277,7 @@ statements_may_end_anywhere(void **state)
 	}
 }
 
-/* What is claimed of functions is what the translation has. */
+/* The functions that are claimed are those that are translated. */
 static void
 masks_tell_what_is_mapped(void **state)
 {

@@ -40,7 +40,7 @@ what_is_no_information_is_refused(void **state)
 
 	(void)state;
 	assert_int_equal(cod_info(9999, &facts, &value), -1);
-	/* the driver manager's own */
+	/* the driver manager answers this one */
 	assert_int_equal(cod_info(SQL_DRIVER_HDBC, &facts, &value), -1);
 }
 
@@ -106,7 +106,7 @@ facts_are_handed_on(void **state)
 	}
 }
 
-/* Functions are claimed by the table that translates them. */
+/* The table that translates functions also decides which are claimed. */
 static void
 functions_are_those_of_the_escapes(void **state)
 {

@@ -12,13 +12,13 @@
 #include "shims/odbc/types.h"
 #include "support/cnt_pool.h"
 
-/* What the ODBC driver's parts say of a server, on a real one: usage: test_on_pool BACKEND */
+/* What the parts of the ODBC driver say about a real server. Usage: test_on_pool BACKEND */
 
 static struct cnt_pool pool;
 static enum cod_dialect dialect;
 static cenote_conn *conn;
 
-/* Cases have a value for each: index of the server. */
+/* Cases have a value for each server: this is the index. */
 enum {
 	PG,
 	MY,
@@ -158,7 +158,7 @@ static const struct function_case functions[] = {
 	{ "user()", ALL(""), SYS(USERNAME) },
 };
 
-/* The server's statement for an ODBC one; NULL: there is none. */
+/* The server's statement for an ODBC statement; NULL: there is none. */
 static char *
 translated(const char *sql)
 {
@@ -171,7 +171,7 @@ translated(const char *sql)
 	return s.text;
 }
 
-/* Numbers are the same however many zeros they have. */
+/* Numbers are equal even if one has more zeros. */
 static int
 is_same(const char *expected, const char *got)
 {
@@ -221,7 +221,7 @@ functions_that_are_claimed_work(void **state)
 	}
 }
 
-/* … and no others are claimed. */
+/* No other functions are claimed. */
 static void
 every_claim_has_a_case(void **state)
 {
@@ -243,8 +243,8 @@ every_claim_has_a_case(void **state)
 static const struct {
 	const char *unit;
 	SQLUINTEGER bit;
-	const char *sum; /* of 3 and 2024-01-31 12:00:00 */
-	const char *difference; /* of 2024-01-31 12:00:00 and 2027-03-31 12:00:01 */
+	const char *sum; /* 2024-01-31 12:00:00 plus 3 units */
+	const char *difference; /* between 2024-01-31 12:00:00 and 2027-03-31 12:00:01 */
 } units[] = {
 	{ "SQL_TSI_SECOND", SQL_FN_TSI_SECOND, "2024-01-31 12:00:03", "99792001" },
 	{ "SQL_TSI_MINUTE", SQL_FN_TSI_MINUTE, "2024-01-31 12:03:00", "1663200" },
@@ -267,7 +267,7 @@ intervals_that_are_claimed_work(void **state)
 	for (size_t i = 0; i < CNT_COUNT(units); i++) {
 		const char *sum = units[i].sum;
 
-		/* SQLite's April has 31 days, which are May's first. */
+		/* SQLite gives April 31 days, so the sum is the first of May. */
 		if (server() == LITE && units[i].bit == SQL_FN_TSI_MONTH)
 			sum = "2024-05-01 12:00:00";
 		snprintf(expression, sizeof(expression),
@@ -340,7 +340,7 @@ casts_that_are_claimed_work(void **state)
 
 /* ---- types ---- */
 
-/* select CAST(… AS type), and what a program sees of that column. */
+/* select CAST(... AS type), and what a program sees of that column. */
 static const struct type_case {
 	int server;
 	const char *expression;
@@ -425,7 +425,7 @@ cell(const struct cod_catalog *c, size_t row, uint32_t col)
 	return text ? text : "NULL";
 }
 
-/* The values of some columns, rows with `;` behind. */
+/* The values of some columns. A semicolon ends each row. */
 static const char *
 seen(const struct cod_catalog *c, const char *columns)
 {
@@ -475,7 +475,7 @@ ask(const struct cod_catalog_args *args, const char *columns, const char *expect
 #define ASK(kind, columns, expected, ...)                                                \
 	ask(&(const struct cod_catalog_args){ kind, __VA_ARGS__ }, columns, expected)
 
-/* Of each server its own. */
+/* A value for each server. */
 static const char *
 by_server(const char *pg, const char *my, const char *lite)
 {
@@ -538,7 +538,7 @@ kinds_of_tables_are_listed(void **state)
 	(void)state;
 	ASK(COD_CATALOG_TABLES, "0,1,2,3,4", kinds, .catalog = "", .schema = "",
 		.object = "", .types = "%");
-	/* where a program knows of no catalogs */
+	/* for a program that does not know catalogs */
 	ASK(COD_CATALOG_TABLES, "0,1,2,3,4", kinds, .schema = "", .object = "",
 		.types = "%");
 	if (server() != PG)

@@ -6,7 +6,7 @@
 
 #include "shims/odbc/unicode.h"
 
-/* One of each length: a, e acute, euro, clef. */
+/* A character of each length: a, e acute, euro, clef. */
 #define MIXED "a\xc3\xa9\xe2\x82\xac\xf0\x9d\x84\x9e"
 
 static void
@@ -73,7 +73,7 @@ halves_of_pairs_are_replaced(void **state)
 	assert_int_equal(cod_narrow(cases[0], 1, text), 3);
 }
 
-/* Whatever the room, what fits ends between two characters, and the next one would not fit. */
+/* With any room, the text ends between two characters, and the next one would not fit. */
 static void
 a_text_is_cut_between_characters(void **state)
 {
@@ -96,7 +96,7 @@ a_text_is_cut_between_characters(void **state)
 	}
 }
 
-/* A room of every size, the byte behind it watched. */
+/* A room of every size, with a check of the byte after it. */
 static void
 texts_are_handed_out_with_a_zero(void **state)
 {
