@@ -37,34 +37,36 @@
  * non-blocking with cenote_set_nonblocking(), a call that would wait returns
  * CENOTE_AGAIN: wait until cenote_fd() is ready for cenote_wants(), and call again with
  * the same arguments. cenote_fd() may be another descriptor after each call that
- * returned CENOTE_AGAIN (several hosts are tried; a session is attached anew), so ask
+ * returned CENOTE_AGAIN (the library tries several hosts, or attaches again), so ask
  * each time.
  *
  * PIPELINING
  *
  * Between cenote_pipeline_begin() and cenote_pipeline_end() any number of requests may
- * be queued before results are taken. Each of them, a synchronisation point included, gives
- * its results and then CENOTE_DONE once. After a failed request, those up to the next
- * cenote_send_sync() are skipped, and say so with CENOTE_RESULT_SKIPPED.
+ * be queued before results are taken. Each request gives its results and then CENOTE_DONE
+ * once; a synchronisation point is a request as well. After a failed request, the requests
+ * up to the next cenote_send_sync() are skipped: they give CENOTE_RESULT_SKIPPED.
  *
  * YIELD AND RE-ATTACH
  *
  * The pool may take back the session of a client that is idle and holds nothing: no
  * transaction, no temporary table, no changed setting (cenote_pins()). The library then
- * attaches anew when the program next needs a session; prepared statements are prepared
- * again, session options are set again. The program notices nothing. A session that held something and was lost gives
- * CENOTE_ERR_CONN, and nothing is ever silently run twice.
- * A new session may read texts otherwise than the one before, by which the program has escaped: its character
- * set, PostgreSQL's standard_conforming_strings or, of MySQL's sql_mode, NO_BACKSLASH_ESCAPES or ANSI_QUOTES has been
- * changed at the server. Nothing is sent to it then: CENOTE_ERR_CONN, SQLSTATE 08006, until cenote_connect().
+ * attaches again when the program next needs a session. It prepares statements again and
+ * sets session options again, and the program notices nothing. If a session is lost that held
+ * something, the program gets CENOTE_ERR_CONN. Nothing ever runs twice.
+ *
+ * Somebody may have changed at the server how texts are read: the character set, PostgreSQL's
+ * standard_conforming_strings, or MySQL's sql_mode (NO_BACKSLASH_ESCAPES, ANSI_QUOTES). The
+ * program escaped its texts for the session before. So nothing is sent to the new session:
+ * CENOTE_ERR_CONN, SQLSTATE 08006, until cenote_connect().
  *
  * THREADS, FORK, SIGNALS
  *
  * Any number of handles; one thread at a time for each connection and all that was made
  * from it. A cenote_cancel may be used from any thread. After fork() the child must not
  * use the parent's connections but may cenote_conn_destroy() them: that closes the
- * child's descriptor and says nothing to cenoted. (Calls on such a handle return
- * CENOTE_ERR_STATE.) EINTR is retried.
+ * child's descriptor and says nothing to cenoted. Other calls on such a handle return
+ * CENOTE_ERR_STATE. Calls interrupted by a signal (EINTR) are repeated.
  *
  * WHAT THE LIBRARY DOES TO YOUR PROCESS
  *
@@ -129,7 +131,7 @@ CENOTE_API uint32_t cenote_version(void);
 CENOTE_API const char *cenote_status_name(int status);
 
 /**
- * Whether a status means that the session is gone.
+ * Does the status mean that the session is gone?
  * @return 1 or 0.   Threads: any.   Since: 0.1
  */
 CENOTE_API int cenote_status_is_fatal(int status);
@@ -139,7 +141,7 @@ CENOTE_API int cenote_status_is_fatal(int status);
 /**
  * Make a connection handle. Nothing is opened yet.
  *
- * @param alloc     where memory comes from, copied; NULL for malloc() and its kin
+ * @param alloc     where memory comes from, copied; NULL: malloc() and free()
  * @param ret_conn  set to the handle; the caller destroys it with cenote_conn_destroy()
  *
  * @return CENOTE_OK, CENOTE_ERR_ARG, CENOTE_ERR_NOMEM.   Since: 0.1
@@ -155,8 +157,8 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_conn_create(
 CENOTE_API void cenote_conn_destroy(cenote_conn *conn);
 
 /**
- * Say how the handle learns in which process it is: calls ask for it, so that a forked child is
- * refused. For a host that has a cheaper way than a system call each time.
+ * Tell the handle how to find out its process: each call asks, to refuse a forked child. For
+ * a program that has a cheaper way than a system call.
  *
  * @param function  as getpid(); it must tell a forked child from its parent. NULL: getpid() itself
  *
@@ -169,44 +171,45 @@ CENOTE_API void cenote_conn_set_getpid(cenote_conn *conn, long (*function)(void)
  *
  *   pool              the pool's name (default: none; needed)
  *   host, port        TCP: where cenoted listens (several hosts: a,b:9433,c; default port 9432)
- *   hosts             ordered (default) or random: in which order hosts are tried
+ *   hosts             the order in which hosts are tried: ordered (default) or random
  *   run_dir           unix socket: the directory of POOL.sock (default: $CENOTE_SERVER, then
  *                     $XDG_RUNTIME_DIR/cenote if that has it, then /run/cenote)
- *   user, password    who logs in (default: the unix user). The password is proved; it is itself
- *                     sent only to a pool that logs in to its server with it (auth = pass-through),
- *                     by a unix socket or with tls=verify-full. A pool that asks for none is not
- *                     told that there is one.
- *   database          checked against the pool's where given
- *   program           name of the program (default: what it was started as)
+ *   user, password    who logs in (default: the unix user). The library proves that it knows
+ *                     the password. It sends the password itself only to a pool with auth =
+ *                     pass-through, over a unix socket or with tls=verify-full. A pool that asks
+ *                     for no password does not learn that there is one.
+ *   database          if given, it must be the pool's
+ *   program           name of the program (default: the name of its file)
  *   application_name  free text for the pool's status
  *   trace             trace context (W3C traceparent), for the log
- *   connect_timeout   for one attach, queueing included; "10s", "500ms"; 0 for ever (default 60s)
+ *   connect_timeout   for one attach, with queueing; "10s", "500ms"; 0 for ever (default 60s)
  *   query_timeout     for one blocking call; default 0, for ever
- *   reattach_timeout  how long attaching anew is tried, while cenoted restarts (default 30s)
- *   reattach          yes (default); no: give CENOTE_ERR_CONN instead; planned: only where the
+ *   reattach_timeout  how long to try to attach again while cenoted restarts (default 30s)
+ *   reattach          yes (default); no: return CENOTE_ERR_CONN instead; planned: only if the
  *                     pool took the session back, so that the program sees a loss
- *   allow_files       no (default) or yes: whether the server may ask for a file of the client
+ *   allow_files       no (default) or yes: may the server ask for a file of the client?
  *                     (MySQL's LOAD DATA LOCAL INFILE); see cenote_copy_file(). May also be set
  *                     while connected.
  *   max_frame         largest message accepted, bytes or "64MB" (at least 64kB; default, and the
  *                     most: 1GB less 1)
- *   tls               disable; allow: if the pool has it; require: or fail; verify-ca: its
- *                     certificate must be signed by an authority that is trusted; verify-full:
- *                     and be made out to the host. auto (default): disable on a unix socket,
- *                     allow over TCP, where only the last two keep out somebody in between
- *   ca, ca_path       file or directory of the authorities that are trusted (default: the
- *                     system's); with allow and require they are asked if given
+ *   tls               disable; allow: if the pool has TLS; require: fail without TLS;
+ *                     verify-ca: a trusted authority must have signed the certificate;
+ *                     verify-full: and it must name the host. auto (default): disable on a
+ *                     unix socket, allow over TCP. Only verify-ca and verify-full keep out
+ *                     somebody between the program and cenoted.
+ *   ca, ca_path       file or directory of the trusted authorities (default: the system's);
+ *                     if given, allow and require verify as well
  *   cert, key         the client's own certificate, and its key (default: in the same file), PEM
  *   crl               file of revoked certificates, for the whole chain, PEM
  *   tls_min           1.2 (default) or 1.3
- *   ciphers, groups   all that may be used, separated by ':', by OpenSSL's names; ciphers of TLS
- *                     1.2 and 1.3 stand in one list
+ *   ciphers, groups   all that are allowed, by OpenSSL's names, separated by ':'; ciphers of TLS
+ *                     1.2 and 1.3 are in one list
  *   sni               the name to ask for (default: the host's); on a unix socket also the one
  *                     that verify-full looks for
  *
- * What needs TLS opens the module cenote-crypto.so, which needs OpenSSL 3; where that is not
- * installed, it fails with CENOTE_ERR_UNSUPPORTED and names it. The module keeps TLS sessions and
- * contexts for the life of the process.
+ * TLS and passwords need the module cenote-crypto.so, which needs OpenSSL 3. If that is not
+ * installed, cenote_connect() fails with CENOTE_ERR_UNSUPPORTED, and the message names it. The
+ * module keeps TLS sessions and contexts until the process ends.
  *
  * Times need a unit (ms, s, min, h), except 0. A value is at most 4,096 bytes long.
  *
@@ -222,14 +225,14 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_conn_set(
 /**
  * Set options from a URI: cenote:///POOL, cenote:///POOL?run_dir=/path&option=value,
  * cenote://user:password@host:port/POOL?…; percent-encoding as in RFC 3986. A plain word
- * without "://" is taken as a pool's name.
+ * without "://" is a pool's name.
  *
  * @return as cenote_conn_set(); on failure no option was changed.   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_conn_set_uri(cenote_conn *conn, const char *uri);
 
 /**
- * Value of an option now in force.
+ * The value of an option that is in force now.
  * @return text, borrowed until the next cenote_conn_set…() or destroy; NULL for an unknown
  *         name and for "password".   Since: 0.1
  */
@@ -237,14 +240,13 @@ CENOTE_API const char *cenote_conn_get(const cenote_conn *conn, const char *name
 
 /**
  * Attach to a session of the pool. Waits for a free one, up to the pool's queue_timeout.
- * Looks up a host's name before, and that blocks even on a non-blocking handle.
- * On a handle that is connected: CENOTE_ERR_STATE. On one whose session was lost or
- * closed: a new session.
+ * It looks up the host's name first, which blocks even on a non-blocking handle. A connected
+ * handle gives CENOTE_ERR_STATE. If the session was lost or closed, this gets a new one.
  *
  * @return CENOTE_OK; CENOTE_AGAIN (non-blocking); CENOTE_ERR_ARG no pool named;
  *         CENOTE_ERR_CONN cannot be reached, or the pool is busy or its server down;
- *         CENOTE_ERR_AUTH; CENOTE_ERR_TIMEOUT; CENOTE_ERR_UNSUPPORTED (TLS wanted, not to
- *         be had); CENOTE_ERR_PROTOCOL; CENOTE_ERR_NOMEM.   Since: 0.1
+ *         CENOTE_ERR_AUTH; CENOTE_ERR_TIMEOUT; CENOTE_ERR_UNSUPPORTED (no
+ *         TLS here); CENOTE_ERR_PROTOCOL; CENOTE_ERR_NOMEM.   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_connect(cenote_conn *conn);
 
@@ -259,8 +261,8 @@ CENOTE_API int cenote_set_nonblocking(cenote_conn *conn, int on);
 
 /**
  * The descriptor to wait on; -1 if there is none. Borrowed: never read, write or close it.
- * When the session is lost there is none any more, but who waits on the former one finds it
- * readable until the next cenote_connect() or cenote_close(), or the handle's end.
+ * After a loss there is none. But the former descriptor stays readable until the next
+ * cenote_connect() or cenote_close(), so that a waiting program wakes up.
  * Since: 0.1
  */
 CENOTE_API int cenote_fd(const cenote_conn *conn);
@@ -272,8 +274,8 @@ CENOTE_API int cenote_fd(const cenote_conn *conn);
 CENOTE_API int cenote_wants(const cenote_conn *conn);
 
 /**
- * Milliseconds after which a non-blocking call should be repeated even if the descriptor
- * was not ready (time limits, back-off between tries of a re-attach); -1 for never.
+ * Milliseconds after which to repeat a non-blocking call even if the descriptor was not ready
+ * (time limits, pauses between tries of a re-attach); -1: never.
  * Since: 0.1
  */
 CENOTE_API int cenote_wait_ms(const cenote_conn *conn);
@@ -288,15 +290,15 @@ CENOTE_API int cenote_wait_ms(const cenote_conn *conn);
 CENOTE_API CENOTE_MUST_CHECK int cenote_process(cenote_conn *conn);
 
 /**
- * Whether cenote_get_result() would block: 1 it would, 0 it would not. Reads nothing;
- * call cenote_process() first.   Since: 0.1
+ * Would cenote_get_result() block? 1 or 0. This reads nothing; call cenote_process()
+ * first.   Since: 0.1
  */
 CENOTE_API int cenote_is_busy(const cenote_conn *conn);
 
 /**
- * How many requests were answered to their end, and have not been taken to theirs
- * (CENOTE_DONE). A notice handler may ask it, too: its notice is of the request behind
- * these, if there is one.   Since: 0.1
+ * How many requests have their whole answer, without those that the program has taken to
+ * CENOTE_DONE. A notice handler may also call it: its notice belongs to the next request, if
+ * there is one.   Since: 0.1
  */
 CENOTE_API uint32_t cenote_n_answered(const cenote_conn *conn);
 
@@ -304,10 +306,10 @@ CENOTE_API uint32_t cenote_n_answered(const cenote_conn *conn);
 CENOTE_API int cenote_is_connected(const cenote_conn *conn);
 
 /**
- * Wait until something comes from the server that no request asked for (a notification, a
- * notice, a parameter), on a blocking or non-blocking handle. What is queued is written.
+ * Wait until the server sends something without a request (a notification, a notice, a
+ * parameter), on a blocking or non-blocking handle. Queued messages are written.
  *
- * @param timeout_ms  at most so long; 0 only looks, -1 waits for ever
+ * @param timeout_ms  the time limit; 0: only look, -1: wait for ever
  *
  * @return CENOTE_OK something came, and its handler was called; CENOTE_DONE the time is up, or
  *         nothing can come (the pool has the session back); CENOTE_ERR_STATE requests are
@@ -317,8 +319,8 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_wait(cenote_conn *conn, int timeout_ms);
 
 /**
  * Facts of the session, by name: backend, server, server_version, database, worker_pid,
- * session (number), pool, socket (what was connected to), login (by which mechanism:
- * SCRAM-SHA-256-PLUS, SCRAM-SHA-256, PLAIN, EXTERNAL; "" none was asked for), protocol, features (names of the
+ * session (number), pool, socket (the address), login (the mechanism: SCRAM-SHA-256-PLUS,
+ * SCRAM-SHA-256, PLAIN, EXTERNAL; "": the pool asked for none), protocol, features (names of the
  * backend's capabilities, comma-separated), attaches (how often this handle was attached),
  * and each parameter that the backend reported under its own name.
  *
@@ -327,7 +329,7 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_wait(cenote_conn *conn, int timeout_ms);
  */
 CENOTE_API const char *cenote_info(const cenote_conn *conn, const char *name);
 
-/** Which part of the way cenote_tls_info() is asked about. */
+/** The part of the way about which cenote_tls_info() is asked. */
 enum cenote_hop {
 	/** From the program to cenoted. */
 	CENOTE_HOP_POOL = 0,
@@ -365,18 +367,18 @@ CENOTE_API const char *cenote_pin_name(uint32_t pin);
 CENOTE_API const cenote_diag *cenote_conn_diag(const cenote_conn *conn);
 
 /**
- * Called for each notice or warning of the server, from within calls that read. It must
- * not call into the connection. NULL for none (the default: notices are dropped).
+ * Set a function that gets each notice or warning of the server, from within calls that read.
+ * It must not call into the connection. NULL: none (the default: notices are dropped).
  * Since: 0.1
  */
 CENOTE_API void cenote_set_notice_handler(cenote_conn *conn,
 	void (*handler)(const cenote_diag *notice, void *user), void *user);
 
 /**
- * Called for each asynchronous notification of the server (PostgreSQL's NOTIFY), from within
- * calls that read; with nothing outstanding these are cenote_process() and cenote_wait(). It
- * must not call into the connection; the texts are borrowed for its duration. A session that
- * listens is never taken back by the pool. NULL for none (the default: they are dropped).
+ * Set a function that gets each notification (PostgreSQL's NOTIFY), from within calls that
+ * read. If no request is outstanding, those are cenote_process() and cenote_wait(). The function
+ * must not call into the connection, and the texts are borrowed for its duration. The pool never
+ * takes back a session that listens. NULL: none (the default: they are dropped).
  *
  * handler: `pid` is the server's number of the session that sent it
  * Since: 0.1
@@ -389,10 +391,9 @@ CENOTE_API void cenote_set_notification_handler(cenote_conn *conn,
 /* -------------------------------------------------------------- parameters ----- */
 
 /*
- * Parameters are facts that the server reports of its own accord, and again when they change
- * (PostgreSQL: server_encoding, TimeZone, …; which there are is said in docs/backends.md). They
- * are those of the present session. A session attached anew brings its own, and differences
- * are reported to the handler as changes are.
+ * Parameters are facts that the server reports by itself, and again when they change
+ * (PostgreSQL: server_encoding, TimeZone, …; docs/backends.md lists them). They belong to the
+ * present session. After a re-attach the handler gets those that differ, like changes.
  */
 
 /**
@@ -404,15 +405,15 @@ CENOTE_API const char *cenote_parameter(const cenote_conn *conn, const char *nam
 
 /**
  * Name of the i-th parameter, from 0, in no particular order.
- * @return text, borrowed as its value is; NULL behind the last.   Since: 0.1
+ * @return text, borrowed as its value is; NULL after the last.   Since: 0.1
  */
 CENOTE_API const char *cenote_parameter_name(const cenote_conn *conn, uint32_t i);
 
 /**
- * Called for each parameter that the server reports, changed, new or told again, from within calls
- * that read; not for those that cenote_connect() brings, and of a session attached anew for those
- * that differ. It must not call into the connection, but cenote_parameter() has the new value
- * already. NULL for none.   Since: 0.1
+ * Set a function that gets each parameter that the server reports (changed, new or repeated),
+ * from within calls that read. It does not get those that come with cenote_connect(); after a
+ * re-attach it gets those that differ. It must not call into the connection, but
+ * cenote_parameter() has the new value already. NULL: none.   Since: 0.1
  */
 CENOTE_API void cenote_set_parameter_handler(cenote_conn *conn,
 	void (*handler)(const char *name, const char *value, void *user), void *user);
@@ -420,10 +421,10 @@ CENOTE_API void cenote_set_parameter_handler(cenote_conn *conn,
 /* ---------------------------------------------------------- session options ----- */
 
 /**
- * Set an option of the session that is no SQL; docs/backends.md lists each backend's. Before
- * cenote_connect(): kept, and given with the attach, where the pool ignores names that it does
- * not know. Connected: a request, and waits. What was set is set again in a session attached
- * anew, and by cenote_reset() and cenote_change_user() behind theirs.
+ * Set an option of the session that is not SQL; docs/backends.md lists them. Before
+ * cenote_connect() the option is kept and sent with the attach; there the pool ignores unknown
+ * names. On a connected handle it is a request, and the call waits. Options are set again after a
+ * re-attach, after cenote_reset() and after cenote_change_user().
  *
  * @param value  NULL, before connecting only: forget the option
  *
@@ -434,8 +435,8 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_set_session_option(
 	cenote_conn *conn, const char *name, const char *value);
 
 /**
- * Log the session in as somebody else, and reset it as cenote_reset() does. When the program
- * gives the session back it is the pool's user's again.
+ * Log the session in as another user, and reset it as cenote_reset() does. When the program
+ * gives the session back, the pool's user gets it again.
  * @param password  NULL for none
  * @param database  NULL for none
  * @return as cenote_query(); CENOTE_ERR_UNSUPPORTED.   Since: 0.1
@@ -465,10 +466,10 @@ CENOTE_API int32_t cenote_diag_native(const cenote_diag *diag);
  * C SQLSTATE, M message, D detail, H hint, P position in the statement (from 1, in
  * characters), p internal position, q internal query, W where, s schema, t table, c column,
  * d data type, n constraint, F file, L line, R routine; and N native code, B server, X the
- * server's own SQLSTATE where C is another, A how far a statement had got when it failed (of
- * PostgreSQL, "parsed", "bound" or "described"; absent where it had not got so far), and G, of a
- * notice that tells of progress: stage, of how many, and thousandths of a per cent of it, as "1 2 45250";
- * and K, of a notice before a result behind which another one follows ("1").
+ * server's own SQLSTATE where C is another, A how far a statement had come when it failed
+ * (PostgreSQL: "parsed", "bound" or "described"; absent before that). A notice about progress has
+ * G: stage, number of stages, and thousandths of a per cent, as "1 2 45250". A notice before a
+ * result that is not the last one has K ("1").
  *
  * @return text, borrowed as the diagnostics are; NULL if absent.   Since: 0.1
  */
@@ -540,13 +541,13 @@ typedef struct cenote_exec_options {
 	/** Streamed only. 0: the server sends on, as fast as batches are taken. n: it sends n
 	 *  rows, keeps the rest behind a portal, and other requests may run in between. */
 	uint32_t batch_rows;
-	/** 1: in a pipeline it is a synchronisation point itself, as if cenote_send_sync() followed,
-	 *  without an answer of its own; it still waits to be sent with others. */
+	/** 1: in a pipeline, the request is also a synchronisation point, as if cenote_send_sync()
+	 *  followed, but without a second answer. It still waits to be sent with others. */
 	uint32_t sync;
 	uint64_t max_rows; /**< at most so many rows; 0 for all */
-	/** One enum cenote_format for each column, which then override `format`; an error (08P01)
-	 *  if there are not as many as columns. A structure whose size ends before is taken as if
-	 *  they were 0. */
+	/** One enum cenote_format for each column, in place of `format`. It is an error (08P01) if
+	 *  there are not as many as columns. A smaller structure without these two members is
+	 *  allowed: then they are 0. */
 	const uint8_t *formats;
 	size_t n_formats; /**< 0: `format` is that of all columns */
 } cenote_exec_options;
@@ -561,9 +562,9 @@ typedef struct cenote_exec_options {
  *
  * @param sql      UTF-8; placeholders are the server's own (PostgreSQL $1; SQLite ?, ?1, :a)
  * @param len      bytes, or CENOTE_NTS
- * @param params   values of the placeholders; NULL for none. Where the server tells them apart
- *                 (PostgreSQL), NULL is its simple form, which takes several statements and
- *                 gives text only, and an empty list is its extended form without values.
+ * @param params   values of the placeholders; NULL for none. PostgreSQL has two protocols: NULL
+ *                 is the simple one, which takes several statements and gives text only; an
+ *                 empty list is the extended one without values.
  * @param options  NULL for the default
  * @param ret_res  set to the first result on CENOTE_OK; the caller destroys it. The results
  *                 of further statements in `sql` come from cenote_get_result() until
@@ -577,8 +578,9 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_query(cenote_conn *conn, const char *sql
 	cenote_result **ret_res);
 
 /**
- * Queue a statement; results come from cenote_get_result(). As all that sends, it reads none of them unless the peer takes
- * no more before, so who polls the descriptor behind it sees them come.   Since: 0.1
+ * Queue a statement; results come from cenote_get_result(). Like all calls that send, it reads
+ * only if the peer takes no more otherwise. So a program that polls the descriptor afterwards sees
+ * the results come.   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_send_query(cenote_conn *conn, const char *sql,
 	size_t len, const cenote_params *params, const cenote_exec_options *options);
@@ -591,45 +593,45 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_send_query(cenote_conn *conn, const char
  *
  * @return CENOTE_OK; CENOTE_DONE: that request is finished (outside a pipeline, and after the
  *         last request of one: nothing is outstanding); CENOTE_AGAIN; CENOTE_ERR_STATE a streamed
- *         result was neither read to its end nor destroyed, or a copy is open; any connection error (what came
- *         before it is given first). A server's error is CENOTE_OK with a result of kind
+ *         result was neither read to its end nor destroyed, or a copy is open; any connection
+ *         error, after the results that came before it. A server's error is CENOTE_OK with a result of kind
  *         CENOTE_RESULT_ERROR.   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_get_result(
 	cenote_conn *conn, cenote_result **ret_res);
 
 /**
- * Make the request that was queued last give its results as a stream, as if options.stream had
- * been 1. CENOTE_OK; CENOTE_ERR_STATE: none is outstanding, or a part of its answer came.
+ * Let the request that was queued last give its results as a stream, as with options.stream 1.
+ * CENOTE_OK; CENOTE_ERR_STATE: none is outstanding, or a part of its answer came.
  * Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_set_stream(cenote_conn *conn);
 
 /** Enter pipeline mode. CENOTE_ERR_STATE if requests are outstanding.   Since: 0.1 */
 CENOTE_API CENOTE_MUST_CHECK int cenote_pipeline_begin(cenote_conn *conn);
-/** Leave it. CENOTE_ERR_STATE while results are outstanding. Where the last request was no
- *  synchronisation point, one is sent and waited for: CENOTE_AGAIN on a non-blocking handle;
- *  CENOTE_ERR_SERVER: what was done since the last one could not be committed, and the pipeline
- *  is left.   Since: 0.1 */
+/** Leave it. CENOTE_ERR_STATE while results are outstanding. If the last request was not a
+ *  synchronisation point, this sends one and waits for it: CENOTE_AGAIN on a non-blocking handle.
+ *  CENOTE_ERR_SERVER: the work since the last one could not be committed; the pipeline is left.
+ *  Since: 0.1 */
 CENOTE_API CENOTE_MUST_CHECK int cenote_pipeline_end(cenote_conn *conn);
-/** Leave it as it is: what was done since the last synchronisation point waits for the next
- *  request, which is one and decides on it. Not after an error: behind that nothing is carried out
- *  up to a synchronisation point. CENOTE_ERR_STATE while results are outstanding.   Since: 0.1 */
+/** Leave it without a synchronisation point. The next request is one, and decides on the work
+ *  since the last one. Do not call it after an error: then nothing runs up to a synchronisation
+ *  point. CENOTE_ERR_STATE while results are outstanding.   Since: 0.1 */
 CENOTE_API CENOTE_MUST_CHECK int cenote_pipeline_leave(cenote_conn *conn);
 /**
- * Queue a synchronisation point: errors before it do not reach behind it. On servers where it
- * ends a unit (PostgreSQL commits what was done outside of a transaction block) it may fail: its
- * results are then an error and CENOTE_RESULT_SYNC, else CENOTE_RESULT_SYNC only.   Since: 0.1
+ * Queue a synchronisation point: requests after it run even if one before it failed. PostgreSQL
+ * commits there what was done outside of a transaction block, which may fail. Then it gives an
+ * error and CENOTE_RESULT_SYNC, else CENOTE_RESULT_SYNC only.   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_send_sync(cenote_conn *conn);
 /**
- * Send what a pipeline has queued, without a synchronisation point, so that its results come: without
- * this, or cenote_send_sync(), they may come no sooner than those of later requests.
- * CENOTE_OK: on a non-blocking handle perhaps not all of it (cenote_wants()).   Since: 0.1
+ * Send what a pipeline has queued, without a synchronisation point, so that its results come.
+ * Without this or cenote_send_sync() they may come only with those of later requests. On a
+ * non-blocking handle CENOTE_OK may leave something to be sent (cenote_wants()).   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_flush(cenote_conn *conn);
 
-/** Round trip to the worker and, where it has one, the server's own ping.   Since: 0.1 */
+/** A round trip to the worker, and the server's own ping if it has one.   Since: 0.1 */
 CENOTE_API CENOTE_MUST_CHECK int cenote_ping(cenote_conn *conn);
 /** Queue a ping, which gives one CENOTE_RESULT_COMMAND.   Since: 0.1 */
 CENOTE_API CENOTE_MUST_CHECK int cenote_send_ping(cenote_conn *conn);
@@ -656,15 +658,15 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_send_function(cenote_conn *conn,
  * cenote_query() or cenote_stmt_execute(). When it has ended, cenote_get_result() gives the
  * statement's own result (a command with the number of rows, or an error), and what follows.
  *
- * The result is needed as long as the copy lasts. Destroying it before gives up: a copy in
- * fails, and the statement with it; the rest of a copy out is discarded. In a pipeline requests
- * behind a copy in wait for its end.
+ * Keep the result as long as the copy lasts. If it is destroyed before, a copy in fails with its
+ * statement, and the rest of a copy out is discarded. In a pipeline the requests after a copy in
+ * wait for its end.
  */
 
-/** How the data of a copy looks: CENOTE_FORMAT_TEXT or CENOTE_FORMAT_BINARY; -1 for a result
- *  that is no copy.   Since: 0.1 */
+/** The format of a copy's data: CENOTE_FORMAT_TEXT or CENOTE_FORMAT_BINARY; -1: the result is
+ *  not a copy.   Since: 0.1 */
 CENOTE_API int cenote_copy_format(const cenote_result *res);
-/** Number of columns that are copied; 0 if the server does not tell.   Since: 0.1 */
+/** Number of columns that are copied; 0 if the server does not say.   Since: 0.1 */
 CENOTE_API uint32_t cenote_copy_n_columns(const cenote_result *res);
 /** Format of one of them; -1 if there is none such.   Since: 0.1 */
 CENOTE_API int cenote_copy_column_format(const cenote_result *res, uint32_t col);
@@ -681,9 +683,9 @@ CENOTE_API const char *cenote_copy_file(const cenote_result *res);
 /**
  * Send a piece of a copy in. Pieces may be cut anywhere; they are not rows.
  *
- * @return CENOTE_OK taken, all of it; CENOTE_AGAIN (non-blocking) not taken, nothing of it: too much
- *         waits to be written; CENOTE_DONE the server ended the copy already, what else is sent
- *         is of no use: cenote_get_result() tells why; CENOTE_ERR_STATE no copy in is open;
+ * @return CENOTE_OK all of it was taken; CENOTE_AGAIN (non-blocking) nothing was taken: too much
+ *         waits to be written; CENOTE_DONE the server ended the copy already, and more data is
+ *         useless: cenote_get_result() says why; CENOTE_ERR_STATE no copy in is open;
  *         CENOTE_ERR_NOMEM nothing was taken; connection errors.   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_copy_put(
@@ -707,7 +709,7 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_copy_end(cenote_conn *conn, const char *
  *                  the connection or the result's end
  * @param ret_len   its length
  *
- * @return CENOTE_OK; CENOTE_DONE it has ended: cenote_get_result() tells how; CENOTE_AGAIN;
+ * @return CENOTE_OK; CENOTE_DONE it has ended: cenote_get_result() says how; CENOTE_AGAIN;
  *         CENOTE_ERR_STATE no copy out is open; connection errors.   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_copy_get(
@@ -723,8 +725,8 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_copy_get(
 CENOTE_API CENOTE_MUST_CHECK int cenote_stmt_create(
 	cenote_conn *conn, const char *sql, size_t len, cenote_stmt **ret_stmt);
 /**
- * A handle for a statement that the server knows by name already (prepared in SQL, or by another
- * handle). It may be described and executed, not prepared; destroying it leaves the
+ * A handle for a statement that has a name at the server already (prepared in SQL, or by another
+ * handle). It can be described and executed, but not prepared. Destroying it leaves the
  * statement.
  * @param name  "" is PostgreSQL's unnamed statement
  * @return CENOTE_OK, CENOTE_ERR_ARG, CENOTE_ERR_NOMEM.   Since: 0.1
@@ -732,10 +734,9 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_stmt_create(
 CENOTE_API CENOTE_MUST_CHECK int cenote_stmt_by_name(
 	cenote_conn *conn, const char *name, cenote_stmt **ret_stmt);
 /**
- * Give the statement a name under which the server shall know it, so that SQL can use it. Before
- * it is prepared. Such a statement belongs to one session, which it keeps (CENOTE_PIN_PREPARED):
- * the library never prepares it again by itself, and destroying the handle leaves it (see
- * cenote_close_named()).
+ * Give the statement a name at the server, so that SQL can use it. Call this before it is
+ * prepared. Such a statement pins its session (CENOTE_PIN_PREPARED): the library never prepares
+ * it again by itself, and destroying the handle leaves it (see cenote_close_named()).
  * @param name  "" is PostgreSQL's unnamed statement; NULL: no name (the default)
  * @return CENOTE_OK, CENOTE_ERR_ARG, CENOTE_ERR_STATE prepared already, CENOTE_ERR_NOMEM.
  * Since: 0.1
@@ -748,7 +749,7 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_stmt_set_name(
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_stmt_set_param_types(
 	cenote_stmt *stmt, const uint32_t *types, uint32_t n);
-/** Free the handle; the server is told with the next request. NULL is allowed. */
+/** Free the handle; the server learns it with the next request. NULL is allowed. */
 CENOTE_API void cenote_stmt_destroy(cenote_stmt *stmt);
 
 /** Prepare and describe, and wait.  @return as cenote_query().   Since: 0.1 */
@@ -767,11 +768,10 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_send_execute(cenote_stmt *stmt,
 	const cenote_params *params, const cenote_exec_options *options);
 
 /**
- * Append to the value of a parameter, for values that the program has in pieces. In the next
- * execution the parameter is a cenote_params_add_long(); afterwards the value is empty again. The
- * bytes are kept until that execution was answered. CENOTE_OK; CENOTE_ERR_STATE if not prepared
- * (or a prepare queued); CENOTE_ERR_NOMEM; connection errors. What the server has against it, the
- * execution tells.   Since: 0.1
+ * Append a piece to the value of a parameter. In the next execution the parameter is a
+ * cenote_params_add_long(); afterwards the value is empty again. The bytes are kept until that
+ * execution was answered. CENOTE_OK; CENOTE_ERR_STATE if not prepared (or a prepare queued);
+ * CENOTE_ERR_NOMEM; connection errors. The execution reports the server's errors.   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_send_long_data(
 	cenote_stmt *stmt, uint32_t param, const void *data, size_t len);
@@ -786,7 +786,7 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_describe_named(
 	cenote_conn *conn, uint32_t kind, const char *name, cenote_result **ret_res);
 CENOTE_API CENOTE_MUST_CHECK int cenote_send_describe_named(
 	cenote_conn *conn, uint32_t kind, const char *name);
-/** Let the server forget it; no error if there is none.  @return as cenote_query(). Since: 0.1 */
+/** Close it at the server; it is no error if there is none.  @return as cenote_query(). Since: 0.1 */
 CENOTE_API CENOTE_MUST_CHECK int cenote_close_named(
 	cenote_conn *conn, uint32_t kind, const char *name);
 CENOTE_API CENOTE_MUST_CHECK int cenote_send_close_named(
@@ -794,9 +794,9 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_send_close_named(
 
 /** Number of parameters; known once prepared, else 0.   Since: 0.1 */
 CENOTE_API uint32_t cenote_stmt_n_params(const cenote_stmt *stmt);
-/** Logical type of a parameter, CENOTE_TYPE_NULL if the server does not tell. */
+/** Logical type of a parameter, CENOTE_TYPE_NULL if the server does not say. */
 CENOTE_API int cenote_stmt_param_type(const cenote_stmt *stmt, uint32_t i);
-/** The server's own type id of a parameter, 0 if it does not tell. */
+/** The server's own type id of a parameter, 0 if it does not say. */
 CENOTE_API uint32_t cenote_stmt_param_native_type(const cenote_stmt *stmt, uint32_t i);
 /** Name of a parameter (":a"), "" if it has none. Borrowed until the statement's end. */
 CENOTE_API const char *cenote_stmt_param_name(const cenote_stmt *stmt, uint32_t i);
@@ -818,9 +818,9 @@ CENOTE_API const cenote_column *cenote_stmt_column(const cenote_stmt *stmt, uint
 CENOTE_API CENOTE_MUST_CHECK int cenote_begin(
 	cenote_conn *conn, uint32_t isolation, uint32_t flags);
 /**
- * Commit. CENOTE_ERR_CONN with SQLSTATE 08007: the connection was lost meanwhile, and
- * whether it was committed is not known. The same is said of a statement that was lost in
- * autocommit, unless it plainly only reads: a single SELECT that calls no function.
+ * Commit. CENOTE_ERR_CONN with SQLSTATE 08007: the connection was lost meanwhile, and nobody
+ * knows whether the server committed. A statement that was lost in autocommit gives the same,
+ * unless it plainly only reads: a single SELECT that calls no function.
  * Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_commit(cenote_conn *conn);
@@ -831,8 +831,8 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_savepoint(cenote_conn *conn, const char 
 CENOTE_API CENOTE_MUST_CHECK int cenote_release(cenote_conn *conn, const char *name);
 CENOTE_API CENOTE_MUST_CHECK int cenote_rollback_to(cenote_conn *conn, const char *name);
 /**
- * Autocommit on (1, the default) or off (0): off, a transaction is begun by the pool before
- * the next statement. Switching on does not commit.   Since: 0.1
+ * Autocommit on (1, the default) or off (0). When it is off, the pool begins a transaction
+ * before the next statement. Switching it on does not commit.   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_set_autocommit(cenote_conn *conn, int on);
 
@@ -872,10 +872,11 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_send_catalog(
 
 /**
  * State of the daemon's pools and workers, from its scoreboard, on a connection of its own:
- * works also while every session is taken. Blocking. The handle needs options only. By TCP it logs
- * in as an attach does, and is told of that pool only; on a unix socket root and cenoted's own user
- * may ask, and whom allow_users and the rules would let try. Who other users' clients are is told
- * to root and to cenoted's own user only.
+ * it also works while every session is taken. It blocks. The handle needs options only.
+ *
+ * By TCP it logs in as an attach does, and gets that pool only. On a unix socket the callers are
+ * root, cenoted's own user, and users that may try to attach (allow_users and the rules). Only root
+ * and cenoted's own user see who the clients of other users are.
  * @param what     "pools" or "workers"
  * @return as cenote_query().   Since: 0.1
  */
@@ -885,26 +886,28 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_status(
 /* ------------------------------------------------------------------ cancel ----- */
 
 /**
- * Make what is needed to cancel a request of this connection. Independent of it
- * afterwards: may be used from another thread and destroyed at any time. It names the
- * request that is running or queued last at the time of this call; of a pipeline it hits
- * the one that runs, up to that.
+ * Make a handle to cancel a request of this connection. It is independent of the connection
+ * afterwards: another thread may use it, and it may be destroyed at any time. It names the
+ * request that is running or queued last at the time of this call. In a pipeline it cancels the
+ * running request, up to the named one.
  * @return CENOTE_OK, CENOTE_ERR_STATE not connected, CENOTE_ERR_NOMEM.   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_cancel_create(
 	cenote_conn *conn, cenote_cancel **ret_cancel);
 /**
- * From now on it names the request of that connection that is running or queued last now; none:
- * nothing. For who keeps one for all requests: to be called by the thread that uses the
- * connection, also while another one sends it. Where a session is attached anew meanwhile, it names
- * the request there. So as long as it follows a connection (one at a time, and each connection has one),
- * it is destroyed by the thread that uses that connection, or behind it.
- * @param conn  NULL: it follows none any more, and names nothing.   Since: 0.1
+ * Let it name the request of that connection that is running or queued last now; without one,
+ * nothing. For programs that keep one handle for all requests. The thread that uses the
+ * connection calls this, even while another thread sends the cancel.
+ *
+ * The handle follows the connection: after a re-attach it names the request there. It follows one
+ * connection at a time, and a connection has one follower. So the thread that uses the connection
+ * destroys it, or another one after the connection.
+ * @param conn  NULL: follow none any more, and name nothing.   Since: 0.1
  */
 CENOTE_API void cenote_cancel_follow(cenote_cancel *cancel, cenote_conn *conn);
 /**
  * Send it, on a connection of its own, and wait for the answer. Blocks for at most 10 s.
- * @return CENOTE_OK it was delivered, and hits none that came later; CENOTE_DONE that request is not
+ * @return CENOTE_OK it was delivered, and hits no later request; CENOTE_DONE that request is not
  *         running any more, and nothing was cancelled; CENOTE_ERR_CONN; CENOTE_ERR_TIMEOUT.
  *         Since: 0.1
  */
