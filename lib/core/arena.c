@@ -85,7 +85,8 @@ cnc_arena_alloc(struct cnc_arena *a, size_t size)
 	if (next_cap > ARENA_GREATEST)
 		next_cap = ARENA_GREATEST;
 	if (a->blocks && size > next_cap / 4) {
-		/* A block of its own, behind the newest, which goes on being filled. */
+		/* Put a big object's block behind the newest block, which stays in
+		 * use. */
 		block = create_block(a, size);
 		if (!block)
 			return NULL;

@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+/*
+ * Base64 for SCRAM's keys and salts.
+ */
+
 static const char digits[] =
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "core/batch.h"
 
+/*
+ * The writer of flat batches, and the checks of received ones (batch.h). Backends write
+ * rows through it, straight into the output buffer.
+ */
+
 int
 cnc_batch_begin(struct cnc_batch *w, struct cnc_buf *out, uint32_t n_columns)
 {

@@ -3,6 +3,10 @@
 
 #include <assert.h>
 
+/*
+ * Reference-counted blocks of received bytes.
+ */
+
 struct cnc_block *
 cnc_block_create(const struct cenote_allocator *mem, size_t cap)
 {

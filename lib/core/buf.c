@@ -4,6 +4,10 @@
 #include <assert.h>
 #include <string.h>
 
+/*
+ * The bounded byte queue, and loads and stores of the wire's numbers.
+ */
+
 /* Smallest piece of memory that a buffer asks for, if its bound allows. */
 #define BUF_MIN 256u
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "core/decimal.h"
 
+/*
+ * Exact numbers as text, for conversions without rounding.
+ */
+
 #define EXPONENT_MAX 99999
 
 static int

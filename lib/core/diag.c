@@ -7,6 +7,10 @@
 
 #include "core/sqlstate.h"
 
+/*
+ * The diagnostics record. All layers report errors with it.
+ */
+
 /* Most bytes of a list of fields that is made here from a message. */
 #define FIELDS_MAX ((size_t)1 << 20)
 

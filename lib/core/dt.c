@@ -4,6 +4,10 @@
 #include <assert.h>
 #include <string.h>
 
+/*
+ * Dates and times as text.
+ */
+
 #define YEAR_MAX   9999
 #define OFFSET_MAX (24 * 3600 - 1)
 

@@ -3,6 +3,10 @@
 
 #include <stdint.h>
 
+/*
+ * The distance between two names, for "did you mean".
+ */
+
 #define WORD_SIZE 64u
 
 static int

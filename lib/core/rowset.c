@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+/*
+ * Rows of received batches, found by number. A result is one or two of these.
+ */
+
 /* First size of the array of rows, and of that of blocks. */
 #define ROWS_FIRST   16u
 #define BLOCKS_FIRST 4u

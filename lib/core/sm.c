@@ -5,6 +5,10 @@
 
 #include <cenote/types.h>
 
+/*
+ * State machines as tables.
+ */
+
 void
 cnc_sm_init(struct cnc_sm *sm, const struct cnc_sm_state *states, uint32_t n_states,
 	uint32_t initial)

@@ -11,6 +11,10 @@
 #include "core/decimal.h"
 #include "core/dt.h"
 
+/*
+ * Bound values in the form of the protocol, and the text of numbers in any locale.
+ */
+
 enum {
 	FLAG_NULL = 1,
 	FLAG_NATIVE = 2,

@@ -5,7 +5,12 @@
 
 #include "core/batch.h"
 
-/* Bytes of one column without its text: 7 lengths and zero bytes, then the numbers. */
+/*
+ * Column descriptions, parameter descriptions and bound values, in the form of the
+ * protocol.
+ */
+
+/* The size of a column without its texts: 7 lengths and zero bytes, then the numbers. */
 #define COLUMN_FIXED (7u * 5u + 4u + 4u * 4u + 8u + 4u * 4u)
 #define PARAM_FIXED  (1u + 4u + 5u)
 #define N_TEXTS      7u
@@ -138,7 +143,7 @@ read_column(struct cnc_reader *r, struct cnc_arena *arena, struct cnp_column *c)
 	return r->bad ? CENOTE_ERR_PROTOCOL : CENOTE_OK;
 }
 
-/* A count that the bytes behind it can hold: checked before memory is asked for. */
+/* Can the bytes that follow hold so many? Checked before memory is allocated. */
 static int
 read_count(struct cnc_reader *r, size_t each, uint32_t *ret_n)
 {
@@ -261,7 +266,7 @@ cnp_values_decode(struct cnp_str blob, struct cnc_arena *arena,
 	}
 	cnc_reader_init(&r, blob.p, blob.n);
 	n = cnc_read_u16(&r);
-	/* a value takes at least a byte */
+	/* A value takes at least a byte. */
 	if (r.bad || n > (size_t)(r.end - r.p))
 		return CENOTE_ERR_PROTOCOL;
 	values = cnc_arena_alloc(arena, (n + 1) * sizeof *values);

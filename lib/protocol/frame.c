@@ -3,9 +3,13 @@
 
 #include <string.h>
 
+/*
+ * Frames and the opening: how the bytes of the protocol are cut into messages.
+ */
+
 static const uint8_t magic[4] = { 'C', 'N', 'T', 'E' };
 
-/* An extension of the opening: which, length, so many bytes. */
+/* An extension of the opening: its kind, its length, and that many bytes. */
 #define EXTENSION_HEADER 2u
 #define SESSION_LEN      8u
 
@@ -121,7 +125,7 @@ cnp_opening_encode(struct cnc_buf *b, const struct cnp_opening *o)
 	return CENOTE_OK;
 }
 
-/* What is not known, or no extension at all, is no reason to refuse. */
+/* An unknown extension, or a rest that is none, is no reason to refuse. */
 static void
 decode_extensions(const uint8_t *bytes, size_t n, struct cnp_opening *o)
 {
@@ -140,7 +144,7 @@ decode_extensions(const uint8_t *bytes, size_t n, struct cnp_opening *o)
 	}
 }
 
-/* The fixed part, all of it there. */
+/* The fixed part, which is complete. */
 static int
 opening_is_good(const uint8_t *bytes)
 {
@@ -169,7 +173,7 @@ cnp_opening_decode(const uint8_t *bytes, size_t len, struct cnp_opening *ret_ope
 	pool_len = cnc_get_u16(bytes + 10);
 	if (len < total)
 		return CENOTE_AGAIN;
-	/* a name with a zero byte in it would be read as another, shorter one */
+	/* A name with a zero byte would be read as another, shorter name. */
 	if (pool_len > 0 && memchr(bytes + CNP_OPENING_MIN, 0, pool_len))
 		return CENOTE_ERR_PROTOCOL;
 	ret_opening->version_min = bytes[6];

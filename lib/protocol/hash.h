@@ -14,19 +14,20 @@ struct cnp_bytes {
 };
 
 /*
- * The hash functions that a login needs, and its random bytes: who has a cryptographic library passes
- * them in. Each 0, or CENOTE_ERR_NOMEM where the library failed; then the output is zeroes.
+ * The hash functions and random bytes that a login needs. The caller passes them in, from
+ * a cryptographic library. Each returns 0, or CENOTE_ERR_NOMEM if the library failed;
+ * then the output is zeroes.
  */
 struct cnp_hash {
 	int (*sha256)(const void *data, size_t n, uint8_t ret_hash[CNP_HASH_LEN]);
 	int (*hmac)(const void *key, size_t key_len, const struct cnp_bytes *parts,
 		size_t n_parts, uint8_t ret_hash[CNP_HASH_LEN]);
-	/* PBKDF2 with HMAC-SHA-256, of the password as SASLprep (RFC 4013) makes it; as it is where that
-	 * has no answer. */
+	/* PBKDF2 with HMAC-SHA-256 of the password. The password is prepared with
+	 * SASLprep (RFC 4013), or used as it is where that refuses. */
 	int (*derive)(const char *password, size_t password_len, const uint8_t *salt,
 		size_t salt_len, uint32_t iterations, uint8_t ret_key[CNP_HASH_LEN]);
 	int (*random)(void *room, size_t n);
-	/* 1: the same bytes; in a time that does not depend on them. */
+	/* 1: the same bytes. The time does not depend on them. */
 	int (*is_same)(const void *a, const void *b, size_t n);
 };
 

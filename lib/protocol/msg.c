@@ -6,9 +6,9 @@
 #include "protocol/frame.h"
 
 /*
- * The schema as data: per message a list of {kind, offset}, which one loop interprets. The lists
- * live in functions because only there can a local typedef tell offsetof() which struct the
- * field list at hand belongs to.
+ * The schema as data: a list of {kind, offset} for each message, which one loop
+ * interprets. The lists are inside functions, because only there can a local typedef tell
+ * offsetof() the struct of the field list.
  */
 enum kind {
 	KIND_END,
@@ -38,7 +38,7 @@ struct field {
 CNP_MSG_LIST(X)
 #undef X
 
-/* Bytes on the wire; of a STR: without its text. */
+/* The size on the wire; of a STR without its text. */
 enum {
 	WIDTH_U8 = 1,
 	WIDTH_U16 = 2,
@@ -61,7 +61,7 @@ enum {
 struct info {
 	const char *name;
 	const struct field *(*fields)(void);
-	uint16_t min; /* shortest payload */
+	uint16_t min; /* the shortest payload */
 	char from;
 	uint8_t n_str;
 };
@@ -108,7 +108,7 @@ cnp_msg_from(uint8_t code)
 	return (char)(info ? info->from : 0);
 }
 
-/* Those whose payload is a list or a batch, which the schema does not describe. */
+/* Messages whose payload is a list or a batch, which the schema does not describe. */
 static size_t
 list_min(uint8_t code)
 {
@@ -152,7 +152,7 @@ cnp_msg_size(const struct cnp_msg *m, size_t *ret_size)
 		if (f->kind == KIND_STR)
 			size += ((const struct cnp_str *)(const void *)(as + f->offset))
 					->n;
-		/* checked at each step, so the sum cannot wrap */
+		/* Checked at each step, so the sum cannot overflow. */
 		if (size > CNP_FRAME_MAX)
 			return CENOTE_ERR_LIMIT;
 	}

@@ -13,7 +13,7 @@ cnp_plain_put(struct cnc_buf *b, const char *user, const char *password)
 	return r < 0 ? r : cnc_buf_append(b, password, strlen(password));
 }
 
-/* Up to the next zero byte, or the end; what follows it stays in `rest`. */
+/* Read up to the next zero byte, or the end. `rest` keeps what follows. */
 static struct cnp_str
 take(struct cnp_str *rest)
 {

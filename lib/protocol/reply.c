@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "protocol/reply.h"
 
+/*
+ * The grammar of answers as a table (reply.h). Both session ends ask it.
+ */
+
 static const uint8_t shapes[] = {
 	[CNP_MSG_CANCEL] = CNP_SHAPE_CANCEL,
 	[CNP_MSG_STATUS] = CNP_SHAPE_ROWS,
@@ -44,13 +48,13 @@ cnp_request_can_setup(uint8_t code)
 	       code == CNP_MSG_DETACH;
 }
 
-/* A row: in this shape, at one of these stages, that reply leads to the stage `next`. */
+/* A row: in this shape, at one of these stages, the reply leads to the stage `next`. */
 struct step {
 	uint8_t shape;
-	uint8_t stages; /* bit set */
+	uint8_t stages; /* a bit for each stage */
 	uint8_t reply;
 	uint8_t next;
-	uint8_t needs_known; /* stages where it takes the columns to be known; bit set */
+	uint8_t needs_known; /* stages at which the columns must be known; a bit for each */
 };
 
 #define AT(stage) (uint8_t)(1u << CNP_STAGE_##stage)
@@ -95,7 +99,7 @@ cnp_reply_stage(uint8_t shape, int is_known, uint8_t stage, const struct cnp_msg
 			continue;
 		if ((s->needs_known & bit) && !is_known)
 			return CENOTE_ERR_PROTOCOL;
-		/* only results come in series */
+		/* Only results come in series. */
 		if (m->code == CNP_MSG_DONE && (m->as.done.flags & CNP_DONE_MORE_RESULTS))
 			return shape == CNP_SHAPE_DATA || shape == CNP_SHAPE_ROWS
 				       ? CNP_STAGE_MORE

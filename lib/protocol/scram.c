@@ -7,7 +7,10 @@
 #include "core/base64.h"
 #include "core/mem.h"
 
-/* ---- writing ---- */
+/*
+ * What both ends of SCRAM share: writing and reading attributes, and deriving keys and
+ * verifiers.
+ */
 
 int
 cnp_scram_put(struct cnp_scram_text *t, const void *bytes, size_t n)
@@ -52,8 +55,6 @@ cnp_scram_put_binding(
 	r = cnp_scram_puts(t, "c=");
 	return r < 0 ? r : cnp_scram_put_base64(t, both, n);
 }
-
-/* ---- reading ---- */
 
 void
 cnp_scram_reader_init(struct cnp_scram_reader *r, const char *text, size_t n)
@@ -115,8 +116,6 @@ cnp_scram_is_nonce(const struct cnp_str *text, size_t max)
 	return text->n > 0 && text->n <= max;
 }
 
-/* ---- keys ---- */
-
 int
 cnp_scram_nonce(const struct cnp_hash *hash, char out[CNP_SCRAM_NONCE_LEN + 1])
 {
@@ -150,7 +149,7 @@ cnp_scram_mask(const struct cnp_hash *hash, const uint8_t stored_key[CNP_HASH_LE
 		return r;
 	for (size_t i = 0; i < CNP_HASH_LEN; i++)
 		ret_to[i] = from[i] ^ signature[i];
-	/* with it the proof that goes over the wire would show the client's key */
+	/* With such a key, the proof on the wire would reveal the client's key. */
 	cnc_wipe(signature, sizeof(signature));
 	return CENOTE_OK;
 }
@@ -172,11 +171,9 @@ cnp_scram_keys_derive(const struct cnp_hash *hash, const char *password,
 	return r;
 }
 
-/* ---- verifiers ---- */
-
 #define SCHEME CNP_SCRAM_PLAIN "$"
 
-/* Digits up to `end`, and behind it the rest; NULL if that is not there. */
+/* Digits up to `end`. Returns what follows; NULL if there is no `end`. */
 static const char *
 parse_iterations(const char *text, char end, uint32_t *ret_iterations)
 {
@@ -191,7 +188,7 @@ parse_iterations(const char *text, char end, uint32_t *ret_iterations)
 	return p + 1;
 }
 
-/* A key in base64 up to `end`: what is behind that; NULL if it is none. */
+/* A key in base64 up to `end`. Returns what follows; NULL if it is not a key. */
 static const char *
 parse_key(const char *text, char end, uint8_t key[CNP_HASH_LEN])
 {

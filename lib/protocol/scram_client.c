@@ -7,6 +7,10 @@
 #include "core/base64.h"
 #include "core/mem.h"
 
+/*
+ * The client's end of SCRAM (scram.h).
+ */
+
 static const char *const headers[] = {
 	[CNP_SCRAM_UNBOUND] = "n,,",
 	[CNP_SCRAM_UNOFFERED] = "y,,",
@@ -37,12 +41,12 @@ cnp_scram_choose(
 		*ret_binding = CNP_SCRAM_BOUND;
 		return CNP_SCRAM_PLUS;
 	}
-	/* who took the other name off the list is found out by the server */
+	/* The server will find out if somebody took -PLUS off the list. */
 	*ret_binding = can_bind ? CNP_SCRAM_UNOFFERED : CNP_SCRAM_UNBOUND;
 	return cnp_mechanisms_have(mechanisms, CNP_SCRAM_PLAIN) ? CNP_SCRAM_PLAIN : NULL;
 }
 
-/* Nothing more is done with it. */
+/* The exchange has failed: nothing more is done with it. */
 static int
 failed(struct cnp_scram_client *c, int status)
 {
@@ -50,7 +54,7 @@ failed(struct cnp_scram_client *c, int status)
 	return status;
 }
 
-/* '=' and ',' mean something in messages. */
+/* '=' and ',' have a meaning in messages. */
 static int
 put_name(struct cnp_scram_text *t, const char *name)
 {
@@ -144,7 +148,7 @@ take_iterations(struct cnp_scram_client *c, const struct cnp_str *text)
 		       : CENOTE_OK;
 }
 
-/* client-final-message-without-proof, behind what was said. */
+/* Append the client-final-message-without-proof to what both ends sign. */
 static int
 begin_final(struct cnp_scram_client *c, const struct cnp_str *nonce)
 {

@@ -7,6 +7,11 @@
 #include "core/base64.h"
 #include "core/mem.h"
 
+/*
+ * The server's end of SCRAM (scram.h). An unknown user and a wrong password take the same
+ * course.
+ */
+
 void
 cnp_scram_server_init(struct cnp_scram_server *s, const struct cnp_hash *hash,
 	int is_plus, const uint8_t *binding_data)
@@ -17,7 +22,8 @@ cnp_scram_server_init(struct cnp_scram_server *s, const struct cnp_hash *hash,
 	s->binding_data = binding_data;
 }
 
-/* The header up to its second comma: how the client binds; it may speak for nobody else. */
+/* The header up to its second comma: how the client binds. It may not speak for
+ * somebody else. */
 static int
 take_header(struct cnp_scram_server *s, const char *text, size_t n, size_t *ret_len)
 {
@@ -30,7 +36,8 @@ take_header(struct cnp_scram_server *s, const char *text, size_t n, size_t *ret_
 	}
 	if (!header || s->is_plus != (*header == 'p'))
 		return CENOTE_ERR_PROTOCOL;
-	/* a client that could bind was told that we cannot: somebody stands between */
+	/* The client could bind, and was told that this server cannot: somebody is
+	 * between the two. */
 	if (s->binding_data ? *header == 'y' : *header == 'p')
 		return CENOTE_ERR_PROTOCOL;
 	s->header = header;
@@ -38,7 +45,7 @@ take_header(struct cnp_scram_server *s, const char *text, size_t n, size_t *ret_
 	return CENOTE_OK;
 }
 
-/* The character that "=2C" or "=3D" stands for; '\0': neither. */
+/* The character for "=2C" or "=3D"; '\0': neither. */
 static char
 unescape(const char *p, size_t n)
 {
@@ -143,7 +150,7 @@ cnp_scram_server_challenge(struct cnp_scram_server *s,
 	return CENOTE_OK;
 }
 
-/* What the client must say again, and did: "c=", header and binding, ",r=", nonce. */
+/* What the client must repeat, and did: "c=", header and binding, ",r=", nonce. */
 static int
 repeats(struct cnp_scram_server *s, const char *text, size_t n)
 {
@@ -157,7 +164,7 @@ repeats(struct cnp_scram_server *s, const char *text, size_t n)
 	return n == t->n && s->hash->is_same(text, t->p, n);
 }
 
-/* The proof at the message's end; the length of what is before it. */
+/* Read the proof at the end of the message, and the length of what is before it. */
 static int
 take_proof(const char *text, size_t n, uint8_t proof[CNP_HASH_LEN], size_t *ret_before)
 {
@@ -171,7 +178,7 @@ take_proof(const char *text, size_t n, uint8_t proof[CNP_HASH_LEN], size_t *ret_
 	return CENOTE_OK;
 }
 
-/* 1: who made the proof has the key that the stored key is the hash of. */
+/* 1: the maker of the proof has the key whose hash is the stored key. */
 static int
 is_proof(struct cnp_scram_server *s, const uint8_t proof[CNP_HASH_LEN])
 {
@@ -208,7 +215,7 @@ cnp_scram_server_check(struct cnp_scram_server *s, const char *text, size_t n,
 	is_right = is_proof(s, proof);
 	if (is_right < 0)
 		return is_right;
-	/* made in any case: a refusal takes the same time */
+	/* Made in any case, so that a refusal takes the same time. */
 	r = cnp_scram_hmac(
 		s->hash, s->verifier->server_key, s->said.p, s->said.n, signature);
 	if (r < 0)

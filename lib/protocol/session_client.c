@@ -6,19 +6,20 @@
 #include "core/sqlstate.h"
 #include "protocol/reply.h"
 
-/* The first is enough for an attach and a small answer. */
+/* The first block is big enough for an attach and a small answer. */
 #define BLOCK_FIRST (8u * 1024u)
 #define BLOCK_SIZE  (64u * 1024u)
-/* Where one was filled: less is left of a frame at its end, which has to be copied. */
+/* Once a block was filled, use bigger ones: less of a frame is left at the end of a
+ * block, where it must be copied. */
 #define BLOCK_BULK  (256u * 1024u)
-/* Room left in a block that is kept by results: below this a new one is begun. */
+/* Results may keep a block. With less room than this left in it, begin a new one. */
 #define ROOM_MIN    4096u
-/* A frame that is announced as longer gets its memory as it comes. */
+/* A frame that claims to be longer gets its memory as it comes. */
 #define TRUST_MAX   (1024u * 1024u)
 #define QUEUE_MIN   16u
-/* A COPY_FAIL without a message: room for it is kept while a copy is open. */
+/* A COPY_FAIL without a message. Room for it is kept while a copy is open. */
 #define COPY_END    (CNP_FRAME_HEADER + 5u)
-/* Where EXECUTE says `known`, behind `statement`. */
+/* The place of `known` in EXECUTE, after `statement`. */
 #define KNOWN_AT    4u
 
 #define TO(state) (1u << CNP_CLIENT_##state)
@@ -73,7 +74,7 @@ cnp_client_finish(struct cnp_client *c)
 	c->queue_cap = 0;
 }
 
-/* The session is broken: says what came, when, and to which request. */
+/* The session is broken: note what came, when, and to which request. */
 static int
 broken(struct cnp_client *c, const struct cnp_frame *f, const char *why)
 {
@@ -87,8 +88,6 @@ broken(struct cnp_client *c, const struct cnp_frame *f, const char *why)
 	return CENOTE_ERR_PROTOCOL;
 }
 
-/* ------------------------------------------------------ outstanding requests */
-
 static struct cnp_outstanding *
 queue_at(const struct cnp_client *c, size_t i)
 {
@@ -101,7 +100,7 @@ cnp_client_oldest(const struct cnp_client *c)
 	return c->queue_n > 0 ? queue_at(c, 0) : NULL;
 }
 
-/* Room for one more; the ring's size is a power of two. */
+/* Make room for one more. The ring's size is a power of two. */
 static int
 queue_grow(struct cnp_client *c)
 {
@@ -122,7 +121,7 @@ queue_grow(struct cnp_client *c)
 	return CENOTE_OK;
 }
 
-/* Bytes at the head of `out` are not needed any more. */
+/* Drop bytes at the head of `out` that are not needed any more. */
 static void
 drop_output(struct cnp_client *c, size_t n)
 {
@@ -144,8 +143,6 @@ queue_pop(struct cnp_client *c)
 	c->stage = CNP_STAGE_FRESH;
 }
 
-/* ------------------------------------------------------------------ sending */
-
 static int
 opening_fits(const struct cnp_opening *o, const struct cnp_msg *first)
 {
@@ -153,7 +150,8 @@ opening_fits(const struct cnp_opening *o, const struct cnp_msg *first)
 	       first_of_kind[o->kind] == first->code;
 }
 
-/* The opening, the first frame and the kept bytes in a new buffer, which replaces `out`. */
+/* Put the opening, the first frame and the kept bytes into a new buffer, which
+ * replaces `out`. */
 static int
 build_opening(struct cnp_client *c, const struct cnp_opening *o,
 	const struct cnp_msg *first, int resend)
@@ -189,7 +187,8 @@ fail:
 	return r;
 }
 
-/* Another session may describe the kept statements otherwise: they ask for the columns again. */
+/* A kept EXECUTE asks for the columns again: another session may describe the
+ * statement in another way. */
 static void
 forget_columns(struct cnp_client *c)
 {
@@ -252,7 +251,7 @@ cnp_client_tls_done(struct cnp_client *c)
 {
 	if (!c->waits_tls)
 		return CENOTE_ERR_STATE;
-	/* as in check_hello() */
+	/* As in check_hello(). */
 	if (c->in && c->in->len > c->in_at)
 		return broken(c, NULL, "bytes before the TLS handshake");
 	c->waits_tls = 0;
@@ -263,7 +262,8 @@ cnp_client_tls_done(struct cnp_client *c)
 void
 cnp_client_restart(struct cnp_client *c)
 {
-	/* the opening and the set-up of that session are no requests: they are made anew */
+	/* The opening and the set-up requests of the last session are not kept: the
+	 * next session makes its own. */
 	if (c->sent < c->front)
 		c->sent = c->front;
 	drop_output(c, c->front);
@@ -318,9 +318,9 @@ is_before_ready(const struct cnp_client *c)
 }
 
 /*
- * A set-up request was appended, n bytes long: to its place. Those before READY belong to the session
- * and are made anew with the next one; those behind, and LONG_DATA, which belongs to a request, are kept
- * with the request that follows them.
+ * A set-up request of n bytes was appended: move it to its place. One that is queued
+ * before READY belongs to the session, and the next session makes its own. Later ones,
+ * and LONG_DATA, which belongs to a request, are kept with the request that follows them.
  */
 static void
 place_setup(struct cnp_client *c, uint8_t code, size_t n)
@@ -333,7 +333,7 @@ place_setup(struct cnp_client *c, uint8_t code, size_t n)
 	}
 }
 
-/* An AUTH frame goes behind the first frame and belongs to it. */
+/* An AUTH frame goes after the first frame and belongs to it. */
 static int
 put_auth(struct cnp_client *c, const struct cnp_msg *m)
 {
@@ -390,7 +390,7 @@ put_request(struct cnp_client *c, const struct cnp_msg *m, uint8_t flags)
 		   (m->code == CNP_MSG_FETCH && !m->as.fetch.columns);
 	q->bytes = c->loose + cnc_buf_len(&c->out) - before;
 	c->loose = 0;
-	/* the numbers go round; 0 is no number */
+	/* The numbers wrap around; 0 is not a number. */
 	if (++c->next_request == 0)
 		c->next_request = 1;
 	return CENOTE_OK;
@@ -428,9 +428,7 @@ cnp_client_request(struct cnp_client *c, const struct cnp_msg *m, uint8_t flags,
 	return CENOTE_OK;
 }
 
-/* ------------------------------------------------------------------- copies */
-
-/* The end of the frame of `out` that was begun to be sent. */
+/* The end of the frame in `out` that is partly sent. */
 static size_t
 begun_end(const struct cnp_client *c)
 {
@@ -447,13 +445,13 @@ begun_end(const struct cnp_client *c)
 static void
 begin_copy(struct cnp_client *c, uint32_t request)
 {
-	/* what another copy of this request still has to send was placed already */
+	/* Another copy of this request was placed already. */
 	if (cnc_buf_len(&c->copy) == 0)
 		c->copy_after = begun_end(c);
 	c->copying = request;
 }
 
-/* Memory for the end of a copy, which then cannot fail. */
+/* Reserve memory for the end of a copy, which then cannot fail. */
 static int
 reserve_copy_end(struct cnp_client *c)
 {
@@ -462,7 +460,8 @@ reserve_copy_end(struct cnp_client *c)
 	return cnc_buf_reserve(&c->copy, COPY_END, &room);
 }
 
-/* The request was answered before its copy was ended: the pool still waits for the end. */
+/* The request was answered before its copy was ended. The pool still waits for the end
+ * of the copy. */
 static void
 end_copy_early(struct cnp_client *c)
 {
@@ -490,7 +489,7 @@ cnp_client_copy(struct cnp_client *c, const struct cnp_msg *m)
 	r = cnp_msg_size(m, &size);
 	if (r < 0)
 		return r;
-	/* an end without words is never too long */
+	/* An end without a message is never too long. */
 	if (size > c->peer_max_frame && size > COPY_END - CNP_FRAME_HEADER)
 		return CENOTE_ERR_LIMIT;
 	r = cnp_frame_put(&c->copy, 0, c->copying, m);
@@ -512,7 +511,7 @@ cnp_client_copy_queued(const struct cnp_client *c)
 	return cnc_buf_len(&c->copy);
 }
 
-/* Whether the bytes to be sent next are those of a copy. */
+/* The bytes to be sent next are those of a copy. */
 static int
 is_copy_next(const struct cnp_client *c)
 {
@@ -521,7 +520,7 @@ is_copy_next(const struct cnp_client *c)
 	return c->sent >= c->copy_after;
 }
 
-/* What comes next of `out`: its end. */
+/* The end of what comes next in `out`. */
 static size_t
 out_end(const struct cnp_client *c)
 {
@@ -530,7 +529,7 @@ out_end(const struct cnp_client *c)
 	if (is_before_ready(c))
 		return c->may_log_in || c->sm.state == CNP_CLIENT_AUTH ? c->prefix
 								       : c->front;
-	/* the requests that were not begun wait for the end of the copy */
+	/* Requests that are not begun wait for the end of the copy. */
 	if (c->copying != 0 || cnc_buf_len(&c->copy) > 0)
 		return c->copy_after > c->sent ? c->copy_after : c->sent;
 	return cnc_buf_len(&c->out);
@@ -561,15 +560,13 @@ cnp_client_sent(struct cnp_client *c, size_t n)
 		cnc_buf_consume(&c->copy, n);
 		return;
 	}
-	/* a login's messages are nobody's business once they are out */
+	/* The messages of a login are secret: wipe them once they are sent. */
 	if (c->sm.state == CNP_CLIENT_AUTH)
 		cnc_wipe(cnc_buf_head(&c->out) + c->sent, n);
 	c->sent += n;
 }
 
-/* ---------------------------------------------------------------- receiving */
-
-/* Bytes that the frame at in_at takes, as far as is known. */
+/* The length of the frame at in_at, as far as it is known. */
 static size_t
 bytes_needed(const struct cnp_client *c, size_t have)
 {
@@ -579,7 +576,7 @@ bytes_needed(const struct cnp_client *c, size_t have)
 	if (have < CNP_FRAME_HEADER)
 		return CNP_FRAME_HEADER;
 	if (cnp_frame_decode(c->in->data + c->in_at, c->max_frame, &f) < 0)
-		return have + 1; /* cnp_client_next() says so */
+		return have + 1; /* cnp_client_next() reports the error */
 	need = CNP_FRAME_HEADER + (size_t)f.len;
 	trusted = have * 2 > TRUST_MAX ? have * 2 : TRUST_MAX;
 	if (need <= have)
@@ -587,7 +584,7 @@ bytes_needed(const struct cnp_client *c, size_t have)
 	return need < trusted ? need : trusted;
 }
 
-/* Another block, with the unparsed bytes moved to its front. */
+/* Take another block, and move the bytes that are not parsed to its front. */
 static int
 change_block(struct cnp_client *c, size_t have, size_t need)
 {
@@ -598,7 +595,7 @@ change_block(struct cnp_client *c, size_t have, size_t need)
 		cap = BLOCK_FIRST;
 	if (cap < need)
 		cap = need;
-	/* a huge frame's pages are moved by the system, and not copied */
+	/* The system moves the pages of a huge frame without copying them. */
 	if (b && b->refs == 1 && c->in_at == 0 && have > BLOCK_BULK) {
 		b = cnc_block_grow(b, cap);
 		if (!b)
@@ -626,15 +623,15 @@ cnp_client_room(struct cnp_client *c, uint8_t **ret_room, size_t *ret_n)
 	size_t need = bytes_needed(c, have);
 	int r;
 
-	/* nobody else looks at the block: its parsed bytes can be overwritten; moving a partial
-	 * frame down waits until it would not fit otherwise */
+	/* Nobody else uses the block, so its parsed bytes can be overwritten. A
+	 * partial frame is moved down only when it would not fit otherwise. */
 	if (b && b->refs == 1 && need <= b->cap &&
 		(have == 0 || b->cap - c->in_at < need)) {
 		memmove(b->data, b->data + c->in_at, have);
 		b->len = have;
 		c->in_at = 0;
 	}
-	/* one that was made for a huge frame is not kept for small ones */
+	/* Do not keep a huge block for small frames. */
 	if (!b || b->cap - c->in_at < need ||
 		(have == 0 && (b->cap - b->len < ROOM_MIN || b->cap > TRUST_MAX))) {
 		r = change_block(c, have, need);
@@ -652,8 +649,6 @@ cnp_client_received(struct cnp_client *c, size_t n)
 {
 	c->in->len += n;
 }
-
-/* ------------------------------------------------------------------- events */
 
 /* The server refuses: nothing follows. */
 static int
@@ -676,7 +671,7 @@ check_hello(const struct cnp_client *c, const struct cnp_hello *h, size_t behind
 		return "TLS that was not asked for";
 	if (!h->tls && c->tls == CNP_TLS_REQUIRE)
 		return "TLS was required";
-	/* what came in the clear must not be taken as if it had come through TLS */
+	/* What came in the clear must not count as if it had come through TLS. */
 	if (h->tls && behind > 0)
 		return "bytes before the TLS handshake";
 	return NULL;
@@ -715,7 +710,7 @@ on_attached(struct cnp_client *c)
 	return cnc_sm_move(&c->sm, CNP_CLIENT_READY);
 }
 
-/* CANCEL and STATUS are answered and that is all. */
+/* The answer to CANCEL or STATUS is all that comes. */
 static int
 on_one_shot(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev)
 {
@@ -767,7 +762,7 @@ on_attaching(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *
 	return CENOTE_OK;
 }
 
-/* `a` comes after `b` in the numbers that go round. */
+/* `a` comes after `b` in numbers that wrap around. */
 static int
 is_after(uint32_t a, uint32_t b)
 {
@@ -787,7 +782,7 @@ on_yield(struct cnp_client *c, const struct cnp_frame *f, const struct cnp_yield
 	return cnc_sm_move(&c->sm, CNP_CLIENT_YIELDED);
 }
 
-/* What belongs to no request. */
+/* Messages that belong to no request. */
 static int
 on_of_none(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev)
 {
@@ -815,7 +810,7 @@ on_of_none(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev
 	return broken(c, f, "not without a request");
 }
 
-/* The oldest request's own last reply came. */
+/* The oldest request got its own last reply. */
 static void
 on_answered(struct cnp_client *c, struct cnp_outstanding *q, struct cnp_event *ev)
 {
@@ -846,14 +841,14 @@ on_ready(struct cnp_client *c, const struct cnp_frame *f, struct cnp_outstanding
 	return CENOTE_OK;
 }
 
-/* A reply to a request that ran (or was skipped, as the code must tell). */
+/* A reply to a request that ran, or that was skipped; the code must say which. */
 static int
 on_reply(struct cnp_client *c, const struct cnp_frame *f, struct cnp_outstanding *q,
 	struct cnp_event *ev)
 {
 	int stage;
 
-	/* a SYNC is never skipped */
+	/* A SYNC is never skipped. */
 	if (q->answered || (q->code != CNP_MSG_SYNC &&
 				   c->is_skipping != (f->code == CNP_MSG_SKIPPED)))
 		return broken(c, f, "out of order");
@@ -913,7 +908,7 @@ static handler *const handlers[] = {
 	[CNP_CLIENT_DEAD] = NULL,
 };
 
-/* A whole frame at in_at: CENOTE_OK, CENOTE_AGAIN or broken. */
+/* Is there a whole frame at in_at? CENOTE_OK, CENOTE_AGAIN, or broken. */
 static int
 next_frame(struct cnp_client *c, struct cnp_frame *f)
 {

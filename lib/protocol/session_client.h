@@ -9,12 +9,12 @@
 #include "protocol/frame.h"
 
 /*
- * The client's end of one session: requests and received bytes in, events and bytes to send
- * out. Sans I/O. The handle lives as long as the program's connection; cnp_client_restart() begins
- * a new session on it after a yield or a loss.
+ * The client's end of one session: requests and received bytes go in, events and bytes to send
+ * come out. It does no I/O. The handle lives as long as the program's connection;
+ * cnp_client_restart() begins a new session on it after a yield or a loss.
  *
- * The bytes of requests that were not answered are kept, so that those a YIELD did not reach can be
- * sent again, verbatim, on the next session: request numbers go on across sessions.
+ * The bytes of unanswered requests are kept. After a YIELD the next session gets those that were
+ * not carried out, byte for byte: request numbers go on across sessions.
  */
 enum cnp_client_state {
 	CNP_CLIENT_IDLE, /* nothing sent; cnp_client_open() is next */
@@ -23,7 +23,7 @@ enum cnp_client_state {
 	CNP_CLIENT_ATTACHING, /* HELLO came; ATTACHED or ERROR awaited */
 	CNP_CLIENT_READY, /* attached; any number of requests outstanding */
 	CNP_CLIENT_YIELDED, /* YIELD came: the socket can be closed, cnp_client_restart() is next */
-	CNP_CLIENT_SUSPENDED, /* SUSPENDED came, or a one-shot opening was answered */
+	CNP_CLIENT_SUSPENDED, /* SUSPENDED came, or CANCEL or STATUS was answered */
 	CNP_CLIENT_DEAD /* lost or broken */
 };
 
@@ -63,7 +63,7 @@ struct cnp_client {
 	uint8_t first; /* code of the first frame */
 	uint8_t version_min, version_max, tls; /* as the opening said */
 	uint8_t stage; /* of the oldest request's answer (reply.h); before that, of the first frame's */
-	uint8_t is_unsynced; /* a request was carried out behind the last synchronisation point */
+	uint8_t is_unsynced; /* a request was carried out after the last synchronisation point */
 	uint8_t is_skipping; /* a request failed: SKIPPED until the next READY */
 	uint8_t is_greeted; /* READY of request 0 came, right behind ATTACHED */
 	uint8_t waits_tls; /* HELLO announced the handshake */
@@ -109,16 +109,17 @@ void cnp_client_restart(struct cnp_client *c);
 void cnp_client_lost(struct cnp_client *c);
 
 /*
- * Queue a request. *ret_request (may be NULL) is its number. With `setup` it gets number 0: it has no
- * reply unless it fails, and then an ERROR of request 0 (used for CLOSE, CLOSE_PORTAL, and for
- * PREPARE on a re-attach; AUTOCOMMIT, SET_OPTION, LONG_DATA and DETACH too). A set-up request queued before READY
- * goes in front of all numbered requests that wait, and is forgotten with the session; one queued
- * later, and LONG_DATA, goes behind them, and is sent again with the request behind it. An AUTH frame is legal in state
- * AUTH and goes before both.
+ * Queue a request. *ret_request (may be NULL) is its number.
+ *
+ * With `setup` it gets number 0: it has no reply, unless it fails, which gives an ERROR of request 0. CLOSE,
+ * CLOSE_PORTAL, AUTOCOMMIT, SET_OPTION, LONG_DATA and DETACH may be set-up, and so may PREPARE on a re-attach. A
+ * set-up request that is queued before READY goes before all numbered requests that wait, and is forgotten with
+ * the session. One that is queued later goes after them, as LONG_DATA always does, and is sent again with the
+ * request that follows it. An AUTH frame is legal in state AUTH and goes before both.
  *
  * Legal in every state but SUSPENDED and DEAD: in IDLE and YIELDED the request is kept for
  * cnp_client_open() with `resend`. CENOTE_OK, CENOTE_ERR_STATE, CENOTE_ERR_NOMEM, CENOTE_ERR_LIMIT,
- * CENOTE_ERR_ARG (no request, or none that can be set-up); on failure nothing changed.
+ * CENOTE_ERR_ARG (not a request, or not one that can be set-up); on failure nothing changed.
  */
 int cnp_client_request(struct cnp_client *c, const struct cnp_msg *m, uint8_t flags,
 	int setup, uint32_t *ret_request);

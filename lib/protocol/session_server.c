@@ -10,9 +10,10 @@
 #define KEEP_MAX  65536u
 /* Memory that is kept from message to message. */
 #define LONG_KEPT ((size_t)4 << 20)
-/* Least room to receive into, where limits allow it. */
+/* The least room to receive into, where limits allow it. */
 #define ROOM_MIN  16384u
-/* Lowest limit that a client may set: below it not even an error message is sure to fit. */
+/* The lowest limit that a client may set. With less, even an error message might not
+ * fit. */
 #define FRAME_LOW 65536u
 
 #define TO(state) (1u << CNP_SERVER_##state)
@@ -108,8 +109,6 @@ is_attaching(const struct cnp_server *s)
 	return s->sm.state == CNP_SERVER_FIRST || s->sm.state == CNP_SERVER_AUTH;
 }
 
-/* ---------------------------------------------------------------- receiving */
-
 static const uint8_t *
 unparsed(const struct cnp_server *s, size_t *ret_n)
 {
@@ -119,7 +118,8 @@ unparsed(const struct cnp_server *s, size_t *ret_n)
 	return head ? head + s->taken : NULL;
 }
 
-/* What was handed out is done with. Before ATTACHED the bytes stay, for cnp_server_raw(). */
+/* The caller is done with what was handed out. Before ATTACHED the bytes stay, for
+ * cnp_server_raw(). */
 static void
 drop_taken(struct cnp_server *s)
 {
@@ -131,7 +131,8 @@ drop_taken(struct cnp_server *s)
 		cnc_buf_clear(&s->in, KEEP_MAX);
 }
 
-/* How much more is useful: what the frame at hand misses, but no more than as much again as came. */
+/* How much more is useful: what the current frame lacks, but at most as much again as
+ * came. */
 static size_t
 room_wanted(const struct cnp_server *s)
 {
@@ -159,7 +160,8 @@ cnp_server_room(struct cnp_server *s, uint8_t **ret_room, size_t *ret_n)
 		return CENOTE_ERR_LIMIT;
 	drop_taken(s);
 	n = is_attached(s) ? room_wanted(s) : CNP_FRAME_MAX_AUTH;
-	/* requests that waited for the end of a copy may be more than is taken at once */
+	/* Requests that waited for the end of a copy may be more than is taken at
+	 * once. */
 	if (cnc_buf_len(&s->in) >= s->in.max)
 		return CENOTE_ERR_LIMIT;
 	left = s->in.max - cnc_buf_len(&s->in);
@@ -185,8 +187,6 @@ cnp_server_raw(const struct cnp_server *s, const uint8_t **ret_bytes)
 	return cnc_buf_len(&s->in);
 }
 
-/* ------------------------------------------------------------------ replies */
-
 static int
 put(struct cnp_server *s, uint32_t request, const struct cnp_msg *m)
 {
@@ -201,7 +201,7 @@ put(struct cnp_server *s, uint32_t request, const struct cnp_msg *m)
 	return cnp_frame_put(&s->out, 0, request, m);
 }
 
-/* The record's own fields, and the severity if the server did not say it. */
+/* The record's own fields, and a severity if the server gave none. */
 static int
 put_fields(struct cnc_buf *b, const struct cnc_diag *d, const char *severity)
 {
@@ -212,7 +212,7 @@ put_fields(struct cnc_buf *b, const struct cnc_diag *d, const char *severity)
 	return r < 0 ? r : cnc_diag_put(b, d);
 }
 
-/* What an error is that has no severity of the server's: one of class 08 ends the session. */
+/* The severity of an error without one: class 08 ends the session. */
 static const char *
 severity_of(uint8_t code, const struct cnc_diag *d)
 {
@@ -221,7 +221,7 @@ severity_of(uint8_t code, const struct cnc_diag *d)
 	return strncmp(d->sqlstate, "08", 2) == 0 ? "FATAL" : "ERROR";
 }
 
-/* ERROR or NOTICE: their one member is the list of fields, written in place. */
+/* ERROR and NOTICE have one member, the list of fields, which is written in place. */
 static int
 put_diag(struct cnp_server *s, uint8_t code, uint32_t request, const struct cnc_diag *d)
 {
@@ -248,20 +248,20 @@ put_diag(struct cnp_server *s, uint8_t code, uint32_t request, const struct cnc_
 	return r;
 }
 
-/* The client broke the protocol: it is told, if it speaks this protocol at all. */
+/* The client broke the protocol. It gets an error, if it speaks this protocol at all. */
 static int
 broken(struct cnp_server *s, const char *why)
 {
 	cnc_diag_set(&s->diag, CNC_SQLSTATE(PROTOCOL), "protocol violation: %s", why);
-	/* without memory it is just closed */
+	/* Without memory the connection is just closed. */
 	(void)put_diag(s, CNP_MSG_ERROR, 0, &s->diag);
 	(void)cnc_sm_move(&s->sm, CNP_SERVER_BROKEN);
 	return CENOTE_ERR_PROTOCOL;
 }
 
 /*
- * COPY_IN: what comes from now on goes elsewhere, so that the running request's text, which its
- * backend may still need, stays where it is.
+ * COPY_IN: from now on, input goes to another buffer. So the text of the running request,
+ * which its backend may still need, stays where it is.
  */
 static int
 begin_copy(struct cnp_server *s, const struct cnp_msg *m)
@@ -283,7 +283,7 @@ begin_copy(struct cnp_server *s, const struct cnp_msg *m)
 		return r;
 	}
 	s->is_copying = 1;
-	/* a second copy of the same request goes on with what the first one left */
+	/* A second copy of the same request goes on with what the first one left. */
 	if (s->held.data)
 		return CENOTE_OK;
 	s->held = s->in;
@@ -292,7 +292,7 @@ begin_copy(struct cnp_server *s, const struct cnp_msg *m)
 	return CENOTE_OK;
 }
 
-/* The copy has its answer. If the client has not ended it yet, its end is still to come. */
+/* The copy is answered. If the client has not ended it yet, its end is still to come. */
 static void
 answer_copy(struct cnp_server *s)
 {
@@ -326,7 +326,7 @@ cnp_server_reply(struct cnp_server *s, const struct cnp_msg *m, int of_none)
 	if (m->code == CNP_MSG_COPY_IN)
 		return begin_copy(s, m);
 	if (s->running == 0 && m->code != CNP_MSG_NOTICE)
-		return CENOTE_OK; /* set-up has no reply */
+		return CENOTE_OK; /* a set-up request has no reply */
 	r = put(s, s->running, m);
 	if (r == CENOTE_OK && m->code == CNP_MSG_SUSPENDED)
 		s->is_leaving = 1;
@@ -350,7 +350,7 @@ cnp_server_hello(struct cnp_server *s, uint8_t tls, uint8_t auth, const char *me
 		return broken(s, "no protocol version in common");
 	if (!tls && s->opening.tls == CNP_TLS_REQUIRE)
 		return broken(s, "TLS is required and not to be had here");
-	/* what came in the clear must not be taken as if it had come through TLS */
+	/* What came in the clear must not count as if it had come through TLS. */
 	(void)unparsed(s, &behind);
 	if (tls && (behind > 0 || s->first != 0 || s->opening.tls == CNP_TLS_NONE))
 		return broken(s, "bytes before the TLS handshake");
@@ -388,7 +388,8 @@ cnp_server_attached(struct cnp_server *s, const struct cnp_attached *attached)
 	return cnc_sm_move(&s->sm, CNP_SERVER_ATTACHED);
 }
 
-/* What of `carry` the client does not have yet; it may be NULL. Nothing is said by what is empty. */
+/* The part of `carry` that the client does not have yet; NULL: nothing. An empty value
+ * means "unchanged". */
 static struct cnp_str
 news(struct cnp_server *s, const struct cnp_str *carry)
 {
@@ -427,8 +428,8 @@ cnp_server_ready(
 	return r;
 }
 
-/* Whether a reply to the running request, or to STATUS, may be queued: 1, 0 (set-up: it is dropped),
- * CENOTE_ERR_STATE. */
+/* May a reply be queued to the running request, or to STATUS? 1; 0 (set-up: the reply
+ * is dropped); CENOTE_ERR_STATE. */
 static int
 can_reply(const struct cnp_server *s)
 {
@@ -439,7 +440,7 @@ can_reply(const struct cnp_server *s)
 	return s->running != 0;
 }
 
-/* End of a frame whose payload was written in place; r says whether it could be. */
+/* End a frame whose payload was written in place. r: whether it could be written. */
 static int
 end_frame(struct cnp_server *s, size_t mark, int r)
 {
@@ -483,7 +484,8 @@ cnp_server_params(struct cnp_server *s, const struct cnp_param *params, uint32_t
 	return end_frame(s, mark, cnp_params_encode(&s->out, params, n));
 }
 
-/* A diagnostics record; one whose fields are longer than the peer accepts goes without them. */
+/* Put a diagnostics record. If its fields are longer than the peer accepts, leave them
+ * out. */
 static int
 put_diag_short(
 	struct cnp_server *s, uint8_t code, uint32_t request, const struct cnc_diag *d)
@@ -508,7 +510,7 @@ cnp_server_error(struct cnp_server *s, const struct cnc_diag *d)
 
 	if (s->sm.state >= CNP_SERVER_CLOSING)
 		return CENOTE_ERR_STATE;
-	/* it was skipped: there is nothing that could have failed */
+	/* It was skipped, so nothing can have failed. */
 	if (is_running && s->is_answered)
 		return CENOTE_OK;
 	r = put_diag_short(s, CNP_MSG_ERROR, is_running ? s->running : 0, d);
@@ -541,7 +543,8 @@ cnp_server_rows_begin(struct cnp_server *s, struct cnc_batch *w, uint32_t n_colu
 		return CENOTE_ERR_STATE;
 	if (before >= s->max_out)
 		return CENOTE_ERR_LIMIT;
-	/* the bound holds while the batch is written: a row grows to what the peer accepts */
+	/* The limit holds while the batch is written: a row grows to what the peer
+	 * accepts. */
 	s->out.max = before + CNP_FRAME_HEADER + s->peer_max_frame;
 	r = cnp_frame_begin(&s->out, CNP_MSG_ROWS, 0, s->running, &mark);
 	if (r == CENOTE_OK)
@@ -567,7 +570,7 @@ cnp_server_rows_end(struct cnp_server *s, struct cnc_batch *w)
 	return end_frame(s, s->frame, CENOTE_OK);
 }
 
-/* Behind a copy: the requests that came before its end are next. */
+/* After a copy, the requests that came before its end are next. */
 static int
 end_copies(struct cnp_server *s)
 {
@@ -658,7 +661,7 @@ cnp_server_yield_lost(struct cnp_server *s, const struct cnc_diag *said)
 	if (!cnp_server_can_yield(s))
 		return CENOTE_ERR_STATE;
 	cnc_buf_init(&fields, &s->mem, s->peer_max_frame / 2);
-	/* without them, where they are too long */
+	/* Without the fields, if they are too long. */
 	if (said && put_fields(&fields, said, "FATAL") == CENOTE_OK) {
 		words.p = (const char *)cnc_buf_head(&fields);
 		words.n = cnc_buf_len(&fields);
@@ -679,12 +682,11 @@ void
 cnp_server_sent(struct cnp_server *s, size_t n)
 {
 	cnc_buf_consume(&s->out, n);
-	/* one long row does not cost its memory for the rest of the session */
+	/* Give back the memory of one long row, which would stay for the rest of the
+	 * session. */
 	if (cnc_buf_len(&s->out) == 0 && s->out.cap > LONG_KEPT)
 		cnc_buf_clear(&s->out, KEEP_MAX);
 }
-
-/* ----------------------------------------------------------------- requests */
 
 static int
 next_opening(struct cnp_server *s)
@@ -700,7 +702,7 @@ next_opening(struct cnp_server *s)
 		return r;
 	if (r < 0) {
 		r = broken(s, "not an opening");
-		/* no answer to who does not even begin as this protocol does */
+		/* No answer to a peer that does not even begin with this protocol. */
 		if (n < 4 || memcmp(p, "CNTE", 4) != 0)
 			cnc_buf_clear(&s->out, KEEP_MAX);
 		return r;
@@ -709,7 +711,7 @@ next_opening(struct cnp_server *s)
 	return cnc_sm_move(&s->sm, CNP_SERVER_FIRST);
 }
 
-/* A whole frame, which is counted as taken. */
+/* Take a whole frame. */
 static int
 next_frame(struct cnp_server *s, size_t max, struct cnp_frame *f, struct cnp_msg *m)
 {
@@ -730,7 +732,7 @@ next_frame(struct cnp_server *s, size_t max, struct cnp_frame *f, struct cnp_msg
 	return CENOTE_OK;
 }
 
-/* What the client said of the frames it accepts. */
+/* The client said which frames it accepts. */
 static int
 set_peer_max(struct cnp_server *s, const struct cnp_msg *m)
 {
@@ -745,7 +747,7 @@ set_peer_max(struct cnp_server *s, const struct cnp_msg *m)
 	return CENOTE_OK;
 }
 
-/* Before ATTACHED: the first frame, then AUTH frames while logging in. */
+/* Before ATTACHED: the first frame, then AUTH frames of a login. */
 static int
 next_first(struct cnp_server *s, struct cnp_request *req)
 {
@@ -783,7 +785,7 @@ check_request(const struct cnp_server *s, const struct cnp_frame *f)
 		return cnp_request_can_setup(f->code) && f->flags == 0
 			       ? NULL
 			       : "a request that needs a number";
-	/* the numbers go round */
+	/* The numbers wrap around. */
 	if (s->last_request != 0 && (f->request == s->last_request ||
 					    f->request - s->last_request >= 0x80000000u))
 		return "request numbers must grow";
@@ -832,7 +834,7 @@ is_copy(uint8_t code)
 	       code == CNP_MSG_COPY_FAIL;
 }
 
-/* Of a request that is finished, whose copy was answered before the client knew. */
+/* A frame of a finished request, whose copy was answered before the client knew. */
 static int
 is_copy_of_former(const struct cnp_server *s, const struct cnp_frame *f)
 {
@@ -847,7 +849,7 @@ run(struct cnp_server *s, const struct cnp_frame *f, struct cnp_request *req)
 	s->running = f->request;
 	s->running_code = req->msg.code;
 	s->running_flags = f->flags;
-	/* the client has nothing to carry behind these */
+	/* The client has nothing to carry after these. */
 	if (req->msg.code == CNP_MSG_RESET || req->msg.code == CNP_MSG_CHANGE_USER)
 		s->told_len = 0;
 	s->is_leaving = f->code == CNP_MSG_DETACH;
@@ -857,7 +859,7 @@ run(struct cnp_server *s, const struct cnp_frame *f, struct cnp_request *req)
 	return cnc_sm_move(&s->sm, CNP_SERVER_RUNNING);
 }
 
-/* Answer a request that is skipped; at a synchronisation point hand that out. */
+/* Answer a request that is skipped. If it is a synchronisation point, hand that out. */
 static int
 skip(struct cnp_server *s, const struct cnp_frame *f, struct cnp_request *req)
 {
@@ -911,7 +913,7 @@ next_request(struct cnp_server *s, struct cnp_request *req)
 	}
 }
 
-/* A request in front of the copy's end: it waits. CENOTE_OK: go on; CENOTE_AGAIN. */
+/* A request that comes before the copy's end waits. CENOTE_OK: go on; CENOTE_AGAIN. */
 static int
 put_off(struct cnp_server *s, const struct cnp_frame *f)
 {
@@ -930,7 +932,7 @@ put_off(struct cnp_server *s, const struct cnp_frame *f)
 	return r;
 }
 
-/* The client gave up. */
+/* The client gave the copy up. */
 static int
 copy_failed(struct cnp_server *s, const struct cnp_copy_fail *m)
 {
@@ -963,7 +965,7 @@ take_copy(struct cnp_server *s, const struct cnp_frame *f, const struct cnp_msg 
 					    : copy_failed(s, &m->as.copy_fail);
 }
 
-/* The header of the next frame, looked at only. */
+/* Look at the header of the next frame. */
 static int
 peek_frame(struct cnp_server *s, struct cnp_frame *f)
 {

@@ -9,12 +9,12 @@
 #include "protocol/frame.h"
 
 /*
- * The pool's end of one session: received bytes in, requests out, replies in, bytes to send out.
- * Sans I/O. One handle serves a worker for its life: cnp_server_restart() between clients keeps the
- * buffers.
+ * The pool's end of one session: received bytes and replies go in, requests and bytes to send come
+ * out. It does no I/O. One handle serves a worker for its life: cnp_server_restart() between clients
+ * keeps the buffers.
  *
- * It keeps the order of things: request numbers grow; after an ERROR the requests up to the next
- * synchronisation point are answered with SKIPPED and never shown; READY follows each
+ * It sees to the order. Request numbers grow. After an ERROR it answers the requests up to the next
+ * synchronisation point with SKIPPED, and the caller never sees them. READY follows each
  * synchronisation point.
  */
 enum cnp_server_state {
