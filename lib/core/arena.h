@@ -21,11 +21,11 @@ struct cnc_arena {
 void cnc_arena_init(struct cnc_arena *a, const struct cenote_allocator *mem);
 /* Frees all; the arena may be used again. */
 void cnc_arena_finish(struct cnc_arena *a);
-/* Drops all objects, but keeps a block to fill anew, so that the next round needs no memory. */
+/* Drops all objects, but keeps a block to fill again, so that the next round needs no memory. */
 void cnc_arena_clear(struct cnc_arena *a);
 /* Aligned for any type; NULL when out of memory. Not zeroed. */
 void *cnc_arena_alloc(struct cnc_arena *a, size_t size);
-/* Copy with a zero byte behind it; NULL when out of memory. */
+/* Copy with a zero byte after it; NULL when out of memory. */
 char *cnc_arena_strndup(struct cnc_arena *a, const char *text, size_t len);
 
 #endif

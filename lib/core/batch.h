@@ -12,8 +12,8 @@
  *     row:    u32 end[n_columns], then the values, each followed by a zero byte
  *
  * end[i] is the offset, from the row's first byte, of value i's zero byte; its top bit says
- * that the value is NULL (then it is empty). Value 0 begins behind the array, value i behind
- * the zero byte of value i-1. The next row begins behind the last zero byte.
+ * that the value is NULL (then it is empty). Value 0 begins after the array, value i after
+ * the zero byte of value i-1. The next row begins after the last zero byte.
  */
 #define CNC_BATCH_HEADER         8u
 #define CNC_BATCH_NULL           0x80000000u
@@ -119,7 +119,7 @@ struct cnc_batch_fill {
 	uint32_t column;
 };
 
-/* `max`: bytes of all values, with the zero byte behind each but the last one. */
+/* `max`: bytes of all values, with the zero byte of each but the last one. */
 static inline int
 cnc_batch_fill_begin(struct cnc_batch *w, size_t max, struct cnc_batch_fill *ret_fill)
 {
@@ -181,7 +181,7 @@ size_t cnc_batch_check_row(const uint8_t *row, size_t left, uint32_t n_columns);
 
 /*
  * Check a received batch: counts, every offset in order and inside, every zero byte there,
- * nothing behind the last row. Calls `row` (may be NULL) with each row's first byte.
+ * nothing after the last row. Calls `row` (may be NULL) with each row's first byte.
  * CENOTE_OK, CENOTE_ERR_PROTOCOL, or what `row` returned if negative.
  */
 int cnc_batch_check(const uint8_t *batch, size_t len, uint32_t n_columns,

@@ -15,7 +15,7 @@ struct cnc_buf {
 	const struct cenote_allocator *mem;
 	uint8_t *data;
 	size_t head; /* first byte not consumed */
-	size_t tail; /* behind the last byte */
+	size_t tail; /* after the last byte */
 	size_t cap;
 	size_t max; /* most bytes between head and tail */
 };
@@ -75,7 +75,7 @@ cnc_buf_append(struct cnc_buf *b, const void *bytes, size_t n)
 	return CENOTE_OK;
 }
 
-/* Drop n bytes at the head (n <= len). An emptied buffer starts anew at its front. */
+/* Drop n bytes at the head (n <= len). An empty buffer begins again at its front. */
 static inline void
 cnc_buf_consume(struct cnc_buf *b, size_t n)
 {

@@ -6,7 +6,7 @@
 
 /*
  * Exact numbers as text: [-+]digits[.digits][(e|E)[-+]digits], at least one digit before or
- * behind the point.
+ * after the point.
  */
 struct cnc_decimal {
 	int is_negative;
@@ -14,7 +14,7 @@ struct cnc_decimal {
 	const char *digits;
 	size_t n_digits; /* from there on as written, the point not counted; 0 for zero */
 	int64_t exponent; /* value = 0.DIGITS * 10^exponent */
-	size_t scale; /* digits written behind the point, exponent not applied */
+	size_t scale; /* digits written after the point, exponent not applied */
 };
 
 /* CENOTE_OK, or CENOTE_ERR_CONVERT if it is not of that form or the exponent is beyond ±99999. */

@@ -215,7 +215,7 @@ cnc_timestamp_parse(const char *text, size_t len, cenote_timestamp *ret_value)
 	return CENOTE_OK;
 }
 
-/* Write n digits; gives what is behind them. */
+/* Write n digits; returns the place after them. */
 static char *
 put_digits(char *p, int n, uint32_t value)
 {

@@ -6,14 +6,14 @@
 #include <stdint.h>
 
 /*
- * What the escaping of texts rests on. Of what backends report of a session, some facts say how its server
- * reads a literal. A program escapes by those of the session that it had; a text that was escaped so must not
- * reach a session that reads it otherwise.
+ * The facts that escaping depends on. Some facts that backends report of a session say how its server reads a
+ * literal. A program escapes by the facts of its session. Such a text must not reach a session that reads it in
+ * another way.
  */
 
-/* The name of fact i, from 0; NULL behind the last. */
+/* The name of fact i, from 0; NULL after the last. */
 const char *cnc_escaping_fact(size_t i);
-/* Whether what was escaped for one value of it is right for the other. NULL: the fact is not reported. */
+/* Is a text that was escaped for one value right for the other? NULL: the fact is not reported. */
 int cnc_escaping_agrees(size_t i, const char *a, const char *b);
 /* Add fact i to a digest of the facts before it; begin with 0. Two digests are equal where all facts agree. */
 uint32_t cnc_escaping_digest(uint32_t digest, size_t i, const char *value);

@@ -82,7 +82,7 @@ reserve_rows(struct cnc_rowset *rs, uint32_t n)
 static int
 keep_block(struct cnc_rowset *rs, struct cnc_block *block)
 {
-	/* Batches of one block come one behind the other. */
+	/* Batches of one block come one after the other. */
 	if (rs->n_blocks > 0 && rs->blocks[rs->n_blocks - 1] == block)
 		return CENOTE_OK;
 	if (rs->n_blocks == rs->cap_blocks) {
@@ -118,7 +118,7 @@ copy_batch(struct cnc_rowset *rs, const uint8_t *batch, size_t len, uint32_t n_r
 	return CENOTE_OK;
 }
 
-/* Check the rows of a batch and note where they begin, behind those that are counted. */
+/* Check the rows of a batch and note where they begin, after those that are counted. */
 static int
 note_rows(struct cnc_rowset *rs, const uint8_t *batch, size_t len, uint32_t n_rows)
 {

@@ -260,7 +260,7 @@ is_decimal(const char *text, size_t len)
 	return cnc_decimal_parse(text, len, &d) == CENOTE_OK;
 }
 
-/* What stands behind the type and the flags of a value that is not NULL. */
+/* What follows the type and the flags of a value that is not NULL. */
 static int
 encode_content(struct cnc_buf *b, const struct cnc_value *v)
 {

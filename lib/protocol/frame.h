@@ -34,7 +34,7 @@ struct cnp_frame {
 int cnp_frame_decode(const uint8_t *bytes, size_t max, struct cnp_frame *ret_frame);
 void cnp_frame_encode(uint8_t *bytes, const struct cnp_frame *f);
 
-/* Begin a frame in an output buffer, write its payload behind, then end it: the length is filled
+/* Begin a frame in an output buffer, append its payload, then end it: the length is filled
  * in. *ret_mark is the offset from the buffer's head. */
 int cnp_frame_begin(struct cnc_buf *b, uint8_t code, uint8_t flags, uint32_t request,
 	size_t *ret_mark);

@@ -118,7 +118,7 @@ int cnp_msg_encode(struct cnc_buf *b, const struct cnp_msg *m);
  * core/batch.h. */
 int cnp_msg_decode(
 	uint8_t code, const uint8_t *payload, size_t len, struct cnp_msg *ret_msg);
-/* The two halves of encoding, for who has the room already: the payload's size (CENOTE_OK,
+/* The two halves of encoding, for a caller that has the room already: the payload's size (CENOTE_OK,
  * CENOTE_ERR_ARG, CENOTE_ERR_LIMIT), then exactly so many bytes. */
 int cnp_msg_size(const struct cnp_msg *m, size_t *ret_size);
 void cnp_msg_write(uint8_t *room, const struct cnp_msg *m);

@@ -80,7 +80,7 @@
 		F(U64, features) F(U64, max_frame) F(STR, options) F(STR, carry)
 #define CNP_FIELDS_AUTH(F)   F(STR, data)
 #define CNP_FIELDS_CANCEL(F) F(U64, session) F(U64, key) F(U32, request)
-/* `portal`: 0 if none is wanted back. */
+/* `portal`: the one to resume; 0: none. */
 #define CNP_FIELDS_RESUME(F)                                                             \
 	F(U64, session)                                                                  \
 	F(U64, key)                                                                      \
@@ -173,7 +173,7 @@
 #define CNP_FIELDS_COPY_IN(F)      F(U8, format) F(STR, formats) F(STR, name)
 #define CNP_FIELDS_COPY_OUT(F)     F(U8, format) F(STR, formats)
 #define CNP_FIELDS_SUSPENDED(F)    F(U64, session) F(U64, key) F(U32, timeout_ms)
-/* `last`: the last request that was carried out; those behind it were not touched. `reason`: enum
+/* `last`: the last request that was carried out; later ones were not touched. `reason`: enum
  * cnp_yield_reason. `words`: what a server that ended the session said of it, as in ERROR. */
 #define CNP_FIELDS_YIELD(F)        F(U32, last) F(U8, reason) F(STR, carry) F(STR, words)
 /* `delivered`: 1, or 0: that request is not running any more. */

@@ -7,8 +7,8 @@
 
 /*
  * PLAIN (RFC 4616): the password itself, for a pool that logs in to its server with it. Its one message is
- * who to act as, a zero byte, who logs in, a zero byte, the password. Only for where nobody else can
- * read it.
+ * the user to act as, a zero byte, the user that logs in, a zero byte, and the password. Use it only where nobody
+ * else can read it.
  */
 #define CNP_PLAIN "PLAIN"
 

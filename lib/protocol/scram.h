@@ -57,12 +57,12 @@ struct cnp_scram_text {
 
 enum cnp_scram_binding {
 	CNP_SCRAM_UNBOUND, /* there is no TLS, or it gives nothing to bind to */
-	CNP_SCRAM_UNOFFERED, /* the client could, and was told that the server cannot */
+	CNP_SCRAM_UNOFFERED, /* the client could bind, but the server said that it cannot */
 	CNP_SCRAM_BOUND /* tls-exporter */
 };
 
-/* The best of a pool's mechanisms (separated by blanks) for who has a password; NULL: none of them.
- * A client that can bind must where the pool can. */
+/* The best of a pool's mechanisms (separated by blanks) for a client with a password; NULL: none. If both
+ * can bind, the client must. */
 const char *cnp_scram_choose(
 	const char *mechanisms, int can_bind, enum cnp_scram_binding *ret_binding);
 /* Whether the list has that name. */
@@ -80,7 +80,7 @@ int cnp_scram_keys_derive(const struct cnp_hash *hash, const char *password,
 
 enum cnp_scram_client_state {
 	CNP_SCRAM_CLIENT_BEGUN, /* its first message is out, the salt is awaited */
-	CNP_SCRAM_CLIENT_CHALLENGED, /* the salt is there: the keys are wanted */
+	CNP_SCRAM_CLIENT_CHALLENGED, /* the salt is there: the keys are next */
 	CNP_SCRAM_CLIENT_PROVED, /* its proof is out, the server's signature is awaited */
 	CNP_SCRAM_CLIENT_DONE, /* the server has proved that it knows the password's verifier */
 	CNP_SCRAM_CLIENT_FAILED

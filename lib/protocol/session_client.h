@@ -50,10 +50,10 @@ struct cnp_client {
 	size_t opening; /* end of the opening; 0 once nothing waits for TLS */
 	size_t prefix; /* end of the first frame and AUTH; 0 once they are answered */
 	size_t front; /* end of the set-up requests that go before READY; they are not kept */
-	size_t loose; /* set-up requests behind the last request */
+	size_t loose; /* set-up requests after the last request */
 	/* The client's part of a copy. It overtakes what of `out` was not begun to be sent. */
 	struct cnc_buf copy;
-	size_t copy_after; /* offset in `out` behind which `copy` goes */
+	size_t copy_after; /* offset in `out` after which `copy` is sent */
 	uint32_t copying; /* request whose COPY_IN has not got its end; 0: none */
 	struct cnc_block *in; /* block being filled */
 	size_t in_at; /* first byte in it not yet parsed */
@@ -65,7 +65,7 @@ struct cnp_client {
 	uint8_t stage; /* of the oldest request's answer (reply.h); before that, of the first frame's */
 	uint8_t is_unsynced; /* a request was carried out after the last synchronisation point */
 	uint8_t is_skipping; /* a request failed: SKIPPED until the next READY */
-	uint8_t is_greeted; /* READY of request 0 came, right behind ATTACHED */
+	uint8_t is_greeted; /* READY of request 0 came, right after ATTACHED */
 	uint8_t waits_tls; /* HELLO announced the handshake */
 	uint8_t may_log_in; /* set by the owner: set-up requests wait for ATTACHED */
 	struct cnc_diag diag; /* of the last CENOTE_ERR_PROTOCOL */
@@ -99,7 +99,7 @@ cnp_client_state(const struct cnp_client *c)
 int cnp_client_open(struct cnp_client *c, const struct cnp_opening *o,
 	const struct cnp_msg *first, int resend);
 /* The TLS handshake that HELLO announced is done: release what was held back. CENOTE_OK;
- * CENOTE_ERR_STATE: none was announced; CENOTE_ERR_PROTOCOL: bytes were received in the clear behind HELLO
+ * CENOTE_ERR_STATE: none was announced; CENOTE_ERR_PROTOCOL: bytes were received in the clear after HELLO
  * (the session is DEAD). What is received from now on has come through TLS. */
 int cnp_client_tls_done(struct cnp_client *c);
 /* Forget the session, keep the numbering and the unanswered requests' bytes; back to IDLE. Legal in

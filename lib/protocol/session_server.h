@@ -55,9 +55,9 @@ struct cnp_server {
 	uint32_t
 		copies_owed; /* of the running request: answered before the client ended them */
 	uint8_t is_ready; /* READY of request 0 was sent */
-	uint8_t is_unsynced; /* a request was carried out behind the last synchronisation point */
+	uint8_t is_unsynced; /* a request was carried out after the last synchronisation point */
 	uint8_t is_skipping;
-	uint8_t told_len; /* what the client carries, as far as it is short: it is not told again */
+	uint8_t told_len; /* `carry` as the client has it, if it is short: it is not sent again */
 	char told[CNP_SERVER_TOLD_MAX];
 	struct cnc_diag diag; /* of the last CENOTE_ERR_PROTOCOL */
 };
@@ -89,7 +89,7 @@ cnp_server_state(const struct cnp_server *s)
  * Room to receive into, at least 1 byte; memory grows with what came, not with what a frame
  * announces. Take the requests first. CENOTE_OK; CENOTE_ERR_LIMIT: nothing more is to be
  * received now (before ATTACHED: CNP_FRAME_MAX_AUTH bytes came, the rest stays where it is; later: a
- * request is running and as much as may wait behind it is here; in CLOSING and BROKEN);
+ * request is running, and as much as may wait is here; in CLOSING and BROKEN);
  * CENOTE_ERR_NOMEM.
  */
 int cnp_server_room(struct cnp_server *s, uint8_t **ret_room, size_t *ret_n);
@@ -115,7 +115,7 @@ size_t cnp_server_raw(const struct cnp_server *s, const uint8_t **ret_bytes);
  */
 int cnp_server_next(struct cnp_server *s, struct cnp_request *ret_request);
 /*
- * Look at a request that came behind the one that runs, and that cnp_server_next() will hand out in its turn: *at,
+ * Look at a request that came after the running one, and that cnp_server_next() will hand out in its turn: *at,
  * from 0, is where it begins, and becomes where the next one does; *number is that of the request before it, and
  * becomes its own. CENOTE_OK; CENOTE_AGAIN: there is none, or one that is not to be looked at yet (set-up, part
  * of a copy, a frame that is not whole or not right). Its text is borrowed until the next cnp_server_room().
@@ -125,7 +125,7 @@ int cnp_server_peek(const struct cnp_server *s, size_t *at, uint32_t *number,
 
 /*
  * Any reply with schema fields, for the running request; or of none, with `of_none`: NOTICE in any
- * state but CLOSING and BROKEN, PARAMETER and NOTIFICATION at any time behind cnp_server_ready().
+ * state but CLOSING and BROKEN, PARAMETER and NOTIFICATION at any time after cnp_server_ready().
  * CENOTE_OK, CENOTE_ERR_LIMIT (longer than the peer accepts), CENOTE_ERR_NOMEM, CENOTE_ERR_STATE (no
  * request is running; not yet ready; a message that needs a request). CANCELLED, and the answer to STATUS,
  * are replies to the first frame: state FIRST, then cnp_server_finish_request().
@@ -143,13 +143,13 @@ int cnp_server_reply(struct cnp_server *s, const struct cnp_msg *m, int of_none)
  * CENOTE_ERR_NOMEM.
  *
  * The running request's text stays valid meanwhile. Requests that came before the end of the copy wait
- * behind it; as many bytes of them as one frame may have, more is a violation. What comes
+ * for it: at most as many bytes as one frame may have, more is a violation. What comes
  * of a copy that was answered early is discarded, here or by cnp_server_next().
  */
 int cnp_server_next_copy(struct cnp_server *s, struct cnp_str *ret_data);
 
 /* HELLO, from the opening: chooses the version. Legal in FIRST, once. CENOTE_ERR_PROTOCOL, with an
- * ERROR queued: no version in common; TLS is required and `tls` is 0; bytes came in the clear behind
+ * ERROR queued: no version in common; TLS is required and `tls` is 0; bytes came in the clear after
  * an opening that is answered with `tls`. `mechanisms`: NULL for none. */
 int cnp_server_hello(
 	struct cnp_server *s, uint8_t tls, uint8_t auth, const char *mechanisms);

@@ -913,12 +913,12 @@ CENOTE_API void cenote_cancel_follow(cenote_cancel *cancel, cenote_conn *conn);
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_cancel_send(cenote_cancel *cancel);
 /**
- * The same, async-signal-safe: for a signal's handler, and for several threads with one
- * cenote_cancel. It takes no memory but 4 kB of the stack, keeps errno, and only reads *cancel.
- * It goes in clear text, so where the session has TLS over TCP it is CENOTE_ERR_UNSUPPORTED;
- * cenote_cancel_send() has TLS there.
- * @param ret_why  on failure, why: cut to `size` bytes, its zero byte counted. May be NULL if
- *                 that is 0.
+ * The same, async-signal-safe: for signal handlers, and for several threads with one
+ * cenote_cancel. It uses 4 kB of the stack and no other memory, keeps errno, and only reads
+ * *cancel. It travels in clear text, so for a session with TLS over TCP it returns
+ * CENOTE_ERR_UNSUPPORTED; use cenote_cancel_send() there.
+ * @param ret_why  the reason of a failure, cut to `size` bytes with its zero byte. May be NULL
+ *                 if `size` is 0.
  * @return as cenote_cancel_send().   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_cancel_send_safe(
@@ -933,14 +933,14 @@ CENOTE_API void cenote_cancel_destroy(cenote_cancel *cancel);
 #define CENOTE_TOKEN_SIZE 96
 
 /**
- * Leave the session behind in the pool, with all that it holds (transaction, temporary
- * tables, a portal), to be resumed by any process of the same user that has the token.
- * The connection is closed.
+ * Suspend the session: it stays in the pool with all that it holds (transaction, temporary
+ * tables, a portal), and any process of the same user that has the token can resume it. The
+ * connection is closed.
  *
  * @param res         a streamed result with batch_rows to carry over, or NULL; on success it
  *                    can only be destroyed
- * @param timeout_ms  after so long without a resume the pool takes the session back; 0: the
- *                    pool's suspend_timeout, which is also the most it grants
+ * @param timeout_ms  after this time without a resume the pool takes the session back; 0: the
+ *                    pool's suspend_timeout, which is also the maximum
  * @param ret_token   CENOTE_TOKEN_SIZE bytes; a printable word. It is a secret.
  *
  * @return CENOTE_OK; CENOTE_ERR_STATE results outstanding; CENOTE_ERR_UNSUPPORTED; connection
@@ -964,7 +964,7 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_resume(
 /* ----------------------------------------------------------------- results ----- */
 
 /** Free a result. NULL is allowed; a streamed one may be destroyed at any time: the rest is
- *  discarded (and, behind a portal, not computed).   Since: 0.1 */
+ *  discarded (with batch_rows it is not even computed).   Since: 0.1 */
 CENOTE_API void cenote_result_destroy(cenote_result *res);
 
 /** enum cenote_result_kind.   Since: 0.1 */
@@ -976,7 +976,7 @@ CENOTE_API const cenote_diag *cenote_result_diag(const cenote_result *res);
 
 /** Number of columns.   Since: 0.1 */
 CENOTE_API uint32_t cenote_result_n_columns(const cenote_result *res);
-/** A column; borrowed until the result's end; NULL if there is none such. */
+/** A column; borrowed until the result's end; NULL if there is none. */
 CENOTE_API const cenote_column *cenote_result_column(
 	const cenote_result *res, uint32_t col);
 /** First column of that name (as labelled, ASCII case ignored); -1 if none. */
@@ -987,7 +987,7 @@ CENOTE_API const char *cenote_column_text(const cenote_column *column, uint32_t 
 /** Numeric attribute (enum cenote_column_int_attr); -1 if unknown. */
 CENOTE_API int64_t cenote_column_int(const cenote_column *column, uint32_t attr);
 
-/** Rows in hand: all of a buffered result; of a streamed one, those of this batch. */
+/** The number of rows: of a buffered result all; of a streamed result those of this batch. */
 CENOTE_API uint64_t cenote_result_n_rows(const cenote_result *res);
 
 /**
@@ -995,8 +995,8 @@ CENOTE_API uint64_t cenote_result_n_rows(const cenote_result *res);
  *
  * @return CENOTE_ROW a batch with at least one row; CENOTE_DONE no more, and the totals
  *         (cenote_result_affected_rows(), …) are known; CENOTE_AGAIN; CENOTE_ERR_SERVER the
- *         statement failed on its way (cenote_result_diag()); connection errors;
- *         CENOTE_ERR_STATE not streamed, or a copy in of the same pipeline has to be ended
+ *         statement failed meanwhile (cenote_result_diag()); connection errors;
+ *         CENOTE_ERR_STATE not streamed, or a copy in of the same pipeline must be ended
  *         first.   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_result_next(cenote_result *res);
@@ -1006,17 +1006,17 @@ CENOTE_API int cenote_result_is_null(
 	const cenote_result *res, uint64_t row, uint32_t col);
 
 /**
- * A value as it came: text (UTF-8) unless asked otherwise, followed by a zero byte.
+ * A value as it came: text (UTF-8), unless the program chose another format, and a zero byte.
  * @param ret_len  set to its length in bytes; may be NULL
  * @return borrowed until the result's end (streamed: until the next batch); NULL for NULL
- *         and where there is no such row or column.   Since: 0.1
+ *         and if there is no such row or column.   Since: 0.1
  */
 CENOTE_API const char *cenote_result_text(
 	const cenote_result *res, uint64_t row, uint32_t col, size_t *ret_len);
 
 /**
- * The rows as they lie in memory, for cenote_row_text(): for who hands out very many values, and
- * has checked where they are.
+ * The rows as they lie in memory, for cenote_row_text(): for programs that read very many
+ * values, and check the bounds themselves.
  * @return cenote_result_n_rows() of them, borrowed until the result's end (streamed: until the
  *         next batch); NULL for a result without columns.   Since: 0.1
  */
@@ -1036,7 +1036,7 @@ cenote_row_u32(const uint8_t *p)
 static inline const char *
 cenote_row_text(const uint8_t *row, uint32_t n_columns, uint32_t col, size_t *ret_len)
 {
-	/* where each value ends, and bit 31 for NULL; then the values, a zero byte behind each */
+	/* where each value ends, with bit 31 for NULL; then the values, each with a zero byte */
 	uint32_t end = cenote_row_u32(row + (size_t)4 * col);
 	uint32_t begin =
 		col == 0
@@ -1051,7 +1051,7 @@ cenote_row_text(const uint8_t *row, uint32_t n_columns, uint32_t col, size_t *re
 }
 
 /**
- * All values of a row at once, as cenote_result_text() gives each: for faces that hand out rows.
+ * All values of a row at once, as cenote_result_text() returns each one.
  * @param ret_values  as many as there are columns; NULL for NULL
  * @param ret_lens    their lengths; 0 for NULL
  * @return CENOTE_OK; CENOTE_ERR_ARG no such row, and nothing is set.   Since: 0.1
@@ -1076,26 +1076,26 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_result_timestamp(const cenote_result *re
 	uint64_t row, uint32_t col, cenote_timestamp *ret_value);
 
 /**
- * Take all that is left of a streamed result into memory: from then on it is as one that was not
- * streamed. Before its first cenote_result_next(), and not with batch_rows.
+ * Take all that is left of a streamed result into memory; afterwards it is like a result that was
+ * not streamed. Call it before the first cenote_result_next(), and not with batch_rows.
  * @return CENOTE_OK; CENOTE_AGAIN; CENOTE_ERR_STATE; else as cenote_result_next().   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_result_buffer(cenote_result *res);
 
-/* Parameters of a described statement, of a result of kind CENOTE_RESULT_DESCRIPTION: as
- * cenote_stmt_n_params() and its kin tell of a handle.   Since: 0.1 */
+/* The parameters in a result of kind CENOTE_RESULT_DESCRIPTION, as cenote_stmt_n_params() and
+ * the like return them for a handle.   Since: 0.1 */
 CENOTE_API uint32_t cenote_result_n_params(const cenote_result *res);
 CENOTE_API int cenote_result_param_type(const cenote_result *res, uint32_t i);
 CENOTE_API uint32_t cenote_result_param_native_type(const cenote_result *res, uint32_t i);
 CENOTE_API const char *cenote_result_param_name(const cenote_result *res, uint32_t i);
 
-/** Bits of enum cenote_result_flag; of a streamed result known at its end.   Since: 0.1 */
+/** Bits of enum cenote_result_flag; a streamed result has them at its end.   Since: 0.1 */
 CENOTE_API uint32_t cenote_result_flags(const cenote_result *res);
-/** The server's own status bits as of this result (MySQL's SERVER_STATUS_…), 0 where it has
+/** The server's own status bits with this result (MySQL's SERVER_STATUS_…), 0 if it has
  *  none.   Since: 0.1 */
 CENOTE_API uint32_t cenote_result_server_status(const cenote_result *res);
-/** Transaction state at a synchronisation point, behind which others may have been answered
- *  since: enum cenote_tx; CENOTE_TX_UNKNOWN of any other result.   Since: 0.1 */
+/** Transaction state at a synchronisation point: enum cenote_tx. Later requests may have been
+ *  answered already. Any other result gives CENOTE_TX_UNKNOWN.   Since: 0.1 */
 CENOTE_API int cenote_result_tx_state(const cenote_result *res);
 
 /** Command tag ("SELECT 3", "CREATE TABLE"); "" if unknown. Borrowed.   Since: 0.1 */

@@ -56,7 +56,7 @@ enum cenote_status {
 	 *  (SQLSTATE 0A000). */
 	CENOTE_ERR_UNSUPPORTED = -7,
 	/** The time limit passed. The request is still running: wait again, cancel it, or
-	 *  close. While connecting: the attempt is over, call cenote_connect() to try anew. */
+	 *  close. While connecting: the attempt is over, call cenote_connect() to try again. */
 	CENOTE_ERR_TIMEOUT = -8,
 
 	/* From here: the session is gone; only cenote_close(), cenote_connect() (a new
@@ -71,13 +71,14 @@ enum cenote_status {
 	CENOTE_ERR_AUTH = -102
 };
 
-/** How a call does that would have to wait: cenote_set_nonblocking(). */
+/** What a call does that would have to wait: cenote_set_nonblocking(). */
 enum cenote_nonblocking {
 	CENOTE_BLOCKING = 0, /**< it waits */
 	CENOTE_NONBLOCKING = 1, /**< it returns CENOTE_AGAIN */
-	/** … and only cenote_process() reads from the descriptor, so that who polls it hears of all that
-	 * comes; another call does when the peer takes nothing before. From now on, whatever is set later, the
-	 * descriptor keeps its number when the session becomes another, and there is one in between. */
+	/** The same, and only cenote_process() reads from the descriptor, so that a program that
+	 *  polls sees all that comes. (Other calls read if the peer takes nothing otherwise.) From
+	 *  now on the descriptor keeps its number when the session changes, and there is one in
+	 *  between. */
 	CENOTE_PASSIVE = 2
 };
 
@@ -114,7 +115,7 @@ enum cenote_type {
 	CENOTE_TYPE_OTHER = 14
 };
 
-/** A value's form on its way from the server. */
+/** The form in which values come from the server. */
 enum cenote_format {
 	/** Text in the server's own form. The default. */
 	CENOTE_FORMAT_TEXT = 0,
@@ -138,7 +139,7 @@ enum cenote_tx {
 
 /** Isolation levels (ISO 9075). */
 enum cenote_isolation {
-	/** What the server does by default. */
+	/** The server's default. */
 	CENOTE_ISOLATION_DEFAULT = 0,
 	CENOTE_ISOLATION_READ_UNCOMMITTED = 1,
 	CENOTE_ISOLATION_READ_COMMITTED = 2,
@@ -149,11 +150,11 @@ enum cenote_isolation {
 /** Flags of cenote_begin(). */
 enum cenote_begin_flag {
 	CENOTE_BEGIN_READ_ONLY = 1,
-	/** Take the write lock at once, where the server has such a thing (SQLite: IMMEDIATE). */
+	/** Take the write lock at once, if the server has one (SQLite: IMMEDIATE). */
 	CENOTE_BEGIN_IMMEDIATE = 2
 };
 
-/** Why a session cannot be given up between transactions: bits of cenote_pins(). */
+/** Why the pool cannot take a session back between transactions: bits of cenote_pins(). */
 enum cenote_pin {
 	CENOTE_PIN_TEMP = 1, /**< temporary tables, views, triggers, functions */
 	CENOTE_PIN_SETTINGS = 2, /**< a session setting was changed */
@@ -161,7 +162,7 @@ enum cenote_pin {
 	CENOTE_PIN_LISTEN = 8, /**< LISTEN */
 	CENOTE_PIN_CURSOR = 16, /**< an open cursor, portal or unread result */
 	CENOTE_PIN_ATTACHED = 32, /**< an attached database */
-	CENOTE_PIN_FUNCTION = 64, /**< something a volatile function may have left */
+	CENOTE_PIN_FUNCTION = 64, /**< a volatile function may have left something */
 	CENOTE_PIN_PREPARED = 128 /**< PREPARE in SQL, which cannot be replayed */
 };
 
@@ -181,7 +182,7 @@ enum cenote_result_kind {
 	CENOTE_RESULT_DESCRIPTION = 6,
 	/** The statement takes data from the program: cenote_copy_put(), cenote_copy_end(). */
 	CENOTE_RESULT_COPY_IN = 7,
-	/** The statement gives data that is no rows: cenote_copy_get(). */
+	/** The statement gives data that is not rows: cenote_copy_get(). */
 	CENOTE_RESULT_COPY_OUT = 8
 };
 
@@ -225,7 +226,7 @@ enum cenote_column_text_attr {
 	CENOTE_COLUMN_ORG_TABLE = 4, /**< table's own name */
 	CENOTE_COLUMN_SCHEMA = 5,
 	CENOTE_COLUMN_CATALOG = 6,
-	CENOTE_COLUMN_TYPE_NAME = 7 /**< server's name of the type, where it sends one */
+	CENOTE_COLUMN_TYPE_NAME = 7 /**< the server's name of the type, if it sends one */
 };
 
 /** Numeric attributes of a column, for cenote_column_int(). */
