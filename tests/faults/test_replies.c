@@ -179,7 +179,6 @@ run_clients(const char *config, int stays)
 static void
 replies_belong_to_their_requests_when_clients_come_and_go(void **state)
 {
-	(void)state;
 	run_clients(CNT_DAEMON_GLOBAL CNT_DAEMON_POOL "sessions = 4..4\n"
 						      "queue_timeout = 100s\n",
 		0);
@@ -188,7 +187,6 @@ replies_belong_to_their_requests_when_clients_come_and_go(void **state)
 static void
 replies_belong_to_their_requests_when_sessions_are_yielded(void **state)
 {
-	(void)state;
 	run_clients(CNT_DAEMON_GLOBAL CNT_DAEMON_POOL "sessions = 4..4\n"
 						      "queue_timeout = 100s\n"
 						      "mode = transaction\n",

@@ -235,7 +235,6 @@ a_restart_under_load_is_not_seen(void **state)
 	int64_t before;
 	int i;
 
-	(void)state;
 	load_begin(&load, 0);
 	cnt_pause_us(500000);
 	for (i = 0; i < 3; i++) {
@@ -277,7 +276,6 @@ workers_killed_under_load_lose_nothing_but_what_they_held(void **state)
 	size_t n, n_all;
 	int i;
 
-	(void)state;
 	cnt_random_init_printed(&rnd);
 	load_begin(&load, 1);
 	n_all = await_children(&load.daemon, 7);

@@ -41,7 +41,6 @@ setup(void **state)
 				      ? "synchronous_commit = on\n"
 				      : "innodb_flush_log_at_trx_commit = 1\n";
 
-	(void)state;
 	if (cnt_server_create(&server, kind, 0) < 0 ||
 		cnt_server_configure(&server, durable) < 0 || cnt_server_run(&server) < 0)
 		return -1;
@@ -59,7 +58,6 @@ teardown(void **state)
 {
 	int r;
 
-	(void)state;
 	r = cnt_daemon_stop(&daemon_);
 	cnt_server_stop(&server);
 	return r;
@@ -131,7 +129,6 @@ stop_server(void)
 static int
 make_ready(void **state)
 {
-	(void)state;
 	if (cnt_server_is_alive(&server))
 		cnt_server_signal(&server, SIGCONT);
 	else if (cnt_server_run(&server) < 0)
@@ -198,7 +195,6 @@ a_loss_in_a_statement_is_told_for_what_it_may_have_done(void **state)
 				    ? "insert into work select 1, 0 from pg_sleep(30)"
 				    : "insert into work select 1, sleep(30)";
 
-	(void)state;
 	lose_in(NULL, slow_read(), "08007");
 	lose_in(NULL, write, "08007");
 	lose_in("begin", write, "08006");
@@ -209,7 +205,6 @@ the_servers_words_are_told(void **state)
 {
 	cenote_conn *conn = open_pool();
 
-	(void)state;
 	begin_request(conn, slow_read());
 	assert_int_equal(
 		cnt_server_sql(&server, kind == CNT_POSTGRESQL
@@ -239,7 +234,6 @@ a_loss_in_a_transaction_is_told(void **state)
 {
 	cenote_conn *conn = open_pool();
 
-	(void)state;
 	begin_work(conn, "insert into work values (1, 0)");
 	cnt_server_kill(&server);
 	assert_int_equal(cenote_send_query(conn, "insert into work values (2, 0)",
@@ -260,7 +254,6 @@ a_loss_in_commit_is_unknown(void **state)
 {
 	cenote_conn *conn = open_pool();
 
-	(void)state;
 	begin_work(conn, "insert into work values (3, 0)");
 	stop_server();
 	assert_int_equal(cenote_send_commit(conn), CENOTE_OK);
@@ -281,7 +274,6 @@ a_server_that_hangs_is_waited_for(void **state)
 	const char *const options[] = { "query_timeout", "1s", NULL };
 	cenote_conn *conn = cnt_client_open(daemon_.uri, options);
 
-	(void)state;
 	assert_non_null(conn);
 	stop_server();
 	assert_int_equal(cnt_client_try(conn, "select 1"), CENOTE_ERR_TIMEOUT);
@@ -386,7 +378,6 @@ no_acknowledged_commit_is_lost(void **state)
 	int64_t n_done = 0;
 	int i;
 
-	(void)state;
 	assert_int_equal(cnt_server_sql(&server, "delete from work"), 0);
 	snprintf(stop, sizeof(stop), "%s/stop", daemon_.dir);
 	for (i = 0; i < N_WRITERS; i++) {

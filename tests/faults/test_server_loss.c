@@ -73,7 +73,6 @@ who_holds_nothing_does_not_notice_a_restart(void **state)
 {
 	cenote_conn *a;
 
-	(void)state;
 	start_pool("sessions = 2..2\n");
 	a = wp_attach(NULL);
 	assert_string_equal(wp_value(a, "select 7"), "7");
@@ -95,7 +94,6 @@ who_holds_nothing_does_not_notice_a_restart(void **state)
 static void
 nobody_gets_a_session_that_ended(void **state)
 {
-	(void)state;
 	start_pool("sessions = 3..3\n");
 	wp_await("main", "idle", 3);
 	for (int i = 0; i < 5; i++) {
@@ -119,7 +117,6 @@ who_holds_something_is_told(void **state)
 {
 	cenote_conn *a;
 
-	(void)state;
 	start_pool("sessions = 1\n");
 	a = wp_attach(NULL);
 	wp_exec(a, SQL->temp);
@@ -137,7 +134,6 @@ a_server_that_hangs_hangs_neither_client_nor_cenoted(void **state)
 	cenote_conn *a, *b;
 	int64_t begun;
 
-	(void)state;
 	start_pool("sessions = 2..2\nquery_timeout = 500ms\nlogin_timeout = 1s\n");
 	wp_await("main", "idle", 2);
 	a = wp_attach(NULL);
@@ -162,7 +158,6 @@ cenoted_ends_under_a_server_that_hangs(void **state)
 	int64_t begun;
 	cenote_conn *a;
 
-	(void)state;
 	start_pool("sessions = 2..2\n");
 	wp_await("main", "idle", 2);
 	a = wp_attach(NULL);
@@ -229,7 +224,6 @@ sessions_go_to_the_server_that_lives_and_come_back(void **state)
 	char config[4096];
 	cenote_conn *a;
 
-	(void)state;
 	start_named(&one, "one");
 	start_named(&two, "two");
 	snprintf(config, sizeof(config),

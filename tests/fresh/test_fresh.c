@@ -264,7 +264,6 @@ setup(void **state)
 {
 	size_t i;
 
-	(void)state;
 	if (start_server() < 0 || make_probes() < 0)
 		return -1;
 	for (i = 0; i < backend->n_pools; i++) {
@@ -284,7 +283,6 @@ teardown(void **state)
 	size_t i;
 	int r;
 
-	(void)state;
 	for (i = 0; i < backend->n_pools; i++) {
 		fr_relay_stop(relays[i]);
 		free(expected[i]);
@@ -479,7 +477,6 @@ random_clients_leave_nothing(void **state)
 	struct fr_sequence *seq = calloc(1, sizeof(*seq));
 	struct cnt_random rnd;
 
-	(void)state;
 	assert_non_null(seq);
 	cnt_random_init_printed(&rnd);
 	for (i = 0; i < n; i++) {
@@ -511,7 +508,6 @@ a_session_is_a_login(void **state)
 	char *now;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < backend->n_pools; i++) {
 		renew(backend->pools[i].name);
 		now = look(backend->pools[i].name);
@@ -547,7 +543,6 @@ the_probe_sees_what_a_session_holds(void **state)
 	cenote_conn *conn;
 	FILE *f;
 
-	(void)state;
 	for (p = backend->planted; p->sql != NULL; p++) {
 		conn = attach(backend->pools[p->pool].name);
 		assert_non_null(conn);
@@ -576,7 +571,6 @@ a_key_stays_with_its_client(void **state)
 	cenote_conn *conn;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < backend->n_pools; i++) {
 		conn = attach(backend->pools[i].name);
 		assert_non_null(conn);
@@ -625,7 +619,6 @@ what_is_left_needs_a_new_login(void **state)
 	const struct fr_leftover *l;
 	char pool[32];
 
-	(void)state;
 	for (l = backend->leftovers; l->name != NULL; l++) {
 		renew(backend->pools[l->pool].name);
 		assert_leaves(l, backend->pools[l->pool].name, l->left);
@@ -644,7 +637,6 @@ reset_by_reconnecting_leaves_nothing_at_all(void **state)
 	char pool[32], *now;
 	uint64_t i;
 
-	(void)state;
 	assert_non_null(seq);
 	cnt_random_init_printed(&rnd);
 	for (i = 0; i < 50; i++) {

@@ -36,7 +36,6 @@ decoding_gives_what_was_encoded(void **state)
 	struct cnc_buf b;
 	size_t i, round;
 
-	(void)state;
 	cnt_random_init_printed(&rnd);
 	cnc_buf_init(&b, &cnc_mem_default, 1 << 20);
 	for (round = 0; round < N_ROUNDS; round++) {
@@ -65,7 +64,6 @@ a_payload_cut_at_any_byte_or_too_long_is_refused(void **state)
 	size_t i, n, round;
 	uint8_t *p;
 
-	(void)state;
 	cnt_random_init_printed(&rnd);
 	cnc_buf_init(&b, &cnc_mem_default, 1 << 20);
 	for (round = 0; round < 5 * cnt_n_schema; round++) {
@@ -97,7 +95,6 @@ what_decodes_from_mutated_bytes_encodes_to_the_same_bytes(void **state)
 	size_t i, n, round, n_good = 0;
 	uint8_t *p;
 
-	(void)state;
 	cnt_random_init_printed(&rnd);
 	cnc_buf_init(&b, &cnc_mem_default, 1 << 20);
 	cnc_buf_init(&again, &cnc_mem_default, 1 << 20);

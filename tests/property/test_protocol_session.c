@@ -800,7 +800,6 @@ random_pipelines_do_what_the_model_says(void **state)
 	struct world *w = malloc(sizeof *w);
 	size_t i, n_yields = 0;
 
-	(void)state;
 	assert_non_null(w);
 	cnt_random_init_printed(&rnd);
 	for (i = 0; i < N_ROUNDS; i++) {

@@ -11,7 +11,6 @@ a_default_is_the_number_that_its_text_says(void **state)
 	struct cnc_diag diag;
 	int n_told = 0;
 
-	(void)state;
 	cnc_diag_init(&diag, NULL);
 	cn_options_init(&untouched, &cnc_mem_default);
 	cn_options_init(&told, &cnc_mem_default);

@@ -40,7 +40,6 @@ setup(void **state)
 	const char *const argv[] = { "cp", CNT_LIBCENOTE, path, NULL };
 	const struct cnt_command command = { .argv = argv };
 
-	(void)state;
 	snprintf(copy.dir, sizeof(copy.dir), "/tmp/cenote-module-XXXXXX");
 	assert_non_null(mkdtemp(copy.dir));
 	snprintf(path, sizeof(path), "%s/libcenote.so.0", copy.dir);
@@ -61,7 +60,6 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-	(void)state;
 	dlclose(copy.library);
 	cnt_remove_tree(copy.dir);
 	return 0;
@@ -81,7 +79,6 @@ what_needs_it_says_what_to_install(void **state)
 {
 	cenote_conn *conn;
 
-	(void)state;
 	/* one that is installed beside the system's libraries would be found */
 	if (access(CN_MODULE_DIR "/cenote-crypto.so", F_OK) == 0)
 		skip();
@@ -101,7 +98,6 @@ what_does_not_need_it_goes_on(void **state)
 		"cenote://joe@127.0.0.1:1/main?tls=disable",
 		"cenote:///main?run_dir=/nonexistent" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]); i++) {
 		cenote_conn *conn;
 

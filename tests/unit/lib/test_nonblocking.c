@@ -485,7 +485,6 @@ an_end_at_any_byte_is_survived(void **state)
 	size_t n = scenario_length();
 	unsigned n_ok = 0, n_lost = 0;
 
-	(void)state;
 	assert_true(n > 1000);
 	for (size_t i = 0; i < n; i++) {
 		void *s;
@@ -736,7 +735,6 @@ creating_fails_for_memory_only(void **state)
 {
 	struct cnt_alloc a;
 
-	(void)state;
 	for (size_t n = 1;; n++) {
 		cenote_conn *conn = NULL;
 		int r;

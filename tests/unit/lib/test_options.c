@@ -180,7 +180,6 @@ static const struct uri_case uri_cases[] = {
 static void
 a_uri_sets_what_it_says(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(uri_cases) / sizeof(uri_cases[0]); i++) {
 		const struct uri_case *c = &uri_cases[i];
 		cenote_conn *conn;
@@ -280,7 +279,6 @@ nobody_there_says_what_was_tried_and_what_to_do(void **state)
 static void
 names_are_told(void **state)
 {
-	(void)state;
 	assert_int_equal(cenote_version(), 100);
 	assert_string_equal(cenote_status_name(CENOTE_ERR_CONN), "CENOTE_ERR_CONN");
 	assert_string_equal(cenote_status_name(4711), "unknown status");
@@ -342,7 +340,6 @@ calls_without_a_handle_are_refused(void **state)
 	cenote_result *res;
 	cenote_conn *conn;
 
-	(void)state;
 	assert_int_equal(cenote_conn_create(NULL, NULL), CENOTE_ERR_ARG);
 	assert_int_equal(
 		cenote_conn_create(&(cenote_allocator){ 0 }, &conn), CENOTE_ERR_ARG);

@@ -14,7 +14,6 @@ values_and_types_are_taken(void **state)
 	struct binds b = { 0 };
 	const struct bind *bind;
 
-	(void)state;
 	assert_null(binds_set(&b, "name=a=b;'"));
 	assert_null(binds_set(&b, "n:int=-5"));
 	assert_null(binds_set(&b, "gone"));
@@ -50,7 +49,6 @@ what_is_not_of_its_type_is_refused(void **state)
 	struct binds b = { 0 };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		if (!binds_set(&b, wrong[i]))
 			fail_msg("%s was taken", wrong[i]);
@@ -86,7 +84,6 @@ placeholders_become_parameters_and_nothing_is_pasted(void **state)
 	struct binds b = { 0 };
 	size_t i;
 
-	(void)state;
 	assert_null(binds_set(&b, "a='; drop table x; --"));
 	assert_null(binds_set(&b, "b=2"));
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -117,7 +114,6 @@ a_name_without_a_value_is_told(void **state)
 	struct bound bound;
 	const char *sql = "select :a, :bee", *missing = NULL;
 
-	(void)state;
 	assert_null(binds_set(&b, "a=1"));
 	assert_int_equal(bound_init(&bound, &b, BIND_NAMED, lex_flags_for("sqlite"), sql,
 				 15, &missing),

@@ -29,7 +29,6 @@ the_caret_is_below_the_position(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct text t = { 0 };
 
@@ -46,7 +45,6 @@ long_lines_are_cut_to_what_is_near(void **state)
 	struct text sql = { 0 }, t = { 0 };
 	const char *caret;
 
-	(void)state;
 	text_add_repeat(&sql, 'a', 500);
 	text_add_char(&sql, 'X');
 	text_add_repeat(&sql, 'b', 500);
@@ -70,7 +68,6 @@ words_keep_what_is_quoted(void **state)
 	struct text word = { 0 };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		assert_int_equal(args_next(&a, &word), 1);
 		assert_string_equal(text_str(&word), expected[i]);

@@ -34,7 +34,6 @@ checks_are_found_with_their_names(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct text t = { 0 };
 

@@ -41,7 +41,6 @@ arguments_are_understood(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct copy c;
 		struct text got = { 0 };
@@ -79,7 +78,6 @@ options_of_the_server_go_to_it_as_they_are(void **state)
 	struct copy c;
 	struct text sql = { 0 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++) {
 		assert_null(copy_parse(&c, 0, statements[i].args));
 		copy_statement(&c, &sql);
@@ -101,7 +99,6 @@ inserts_name_columns_of_the_header_quoted(void **state)
 	struct copy c;
 	struct text sql = { 0 };
 
-	(void)state;
 	assert_null(copy_parse(&c, 0, "t from x"));
 	copy_insert(&c, names, 2, '"', 0, &sql);
 	assert_string_equal(
@@ -142,7 +139,6 @@ progress_tells_rate_part_and_time_left(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		struct text t = { 0 };
 

@@ -73,7 +73,6 @@ records_are_read_as_written(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char *got =
 			read_all(cases[i].input, strlen(cases[i].input), cases[i].kind);
@@ -99,7 +98,6 @@ reading_undoes_writing(void **state)
 	uint32_t seed = 20261121;
 	int round;
 
-	(void)state;
 	for (round = 0; round < 3000; round++) {
 		enum csv_kind kind = round % 2 ? CSV_TAB : CSV_COMMA;
 		struct text written = { 0 };
@@ -146,7 +144,6 @@ records_longer_than_the_buffer_are_whole(void **state)
 	FILE *file;
 	size_t len = CSV_BUFFER_SIZE * 3 - 2;
 
-	(void)state;
 	text_add_char(&input, '"');
 	text_add_repeat(&input, 'x', len);
 	text_add_str(&input, "\"\"\",2\r\n3,4\r\n");
@@ -170,7 +167,6 @@ too_many_fields_are_an_error(void **state)
 	struct text input = { 0 };
 	char *got;
 
-	(void)state;
 	text_add_repeat(&input, ',', CSV_FIELDS_MAX);
 	got = read_all(input.data, input.len, CSV_COMMA);
 	assert_string_equal(got, "!1 too many fields");

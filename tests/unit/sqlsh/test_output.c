@@ -108,7 +108,6 @@ each_format_writes_what_it_should(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char *got = show(cases[i].format, cases[i].has_header, 0);
 
@@ -123,7 +122,6 @@ null_is_dimmed_where_colours_are_and_does_not_move_columns(void **state)
 {
 	char *got = show("table", 1, 1);
 
-	(void)state;
 	assert_non_null(
 		strstr(got, " \033[2mNULL\033[0m | \033[2mNULL\033[0m    | \\x\n"));
 	free(got);
@@ -157,7 +155,6 @@ json_is_always_json(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(json_values) / sizeof(json_values[0]); i++) {
 		struct output_settings settings = { "NULL", "|", 1, 0 };
 		struct output_column column = { "v", json_values[i].type };
@@ -189,7 +186,6 @@ long_tables_are_written_as_they_come(void **state)
 	FILE *file = open_memstream(&data, &size);
 	struct output *out = output_begin(&output_table, &settings, file, columns, 3);
 
-	(void)state;
 	for (i = 0; i < 200000; i++) {
 		if (i == 1500)
 			cells[1] = (struct cell){ "wider than before", 17 };
@@ -212,7 +208,6 @@ a_file_that_is_full_is_told(void **state)
 	FILE *file = fopen("/dev/full", "w");
 	struct output *out;
 
-	(void)state;
 	assert_non_null(file);
 	out = output_begin(&output_csv, &settings, file, columns, 3);
 	output_row(out, rows[0]);
@@ -223,7 +218,6 @@ a_file_that_is_full_is_told(void **state)
 static void
 widths_are_those_of_the_terminal(void **state)
 {
-	(void)state;
 	assert_int_equal(display_width("abc", 3), 3);
 	assert_int_equal(display_width("caf\xc3\xa9", 5), 4);
 	assert_int_equal(display_width("\xe6\xb0\xb4", 3), 2);
@@ -242,7 +236,6 @@ a_text_fits_a_screen_with_a_prompt_below(void **state)
 {
 	static const char three[] = "1234\n12\n\033[2m1234\033[0m\n";
 
-	(void)state;
 	assert_true(pager_fits(three, strlen(three), 4, 4));
 	assert_false(pager_fits(three, strlen(three), 3, 4));
 	assert_false(pager_fits(three, strlen(three), 4, 3));

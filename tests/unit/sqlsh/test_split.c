@@ -97,7 +97,6 @@ statements_are_cut_where_they_end(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		int by_line;
 
@@ -121,7 +120,6 @@ lines_are_those_of_the_first_word(void **state)
 	struct split_statement st;
 	size_t n = 0;
 
-	(void)state;
 	split_init(&s, lex_flags_for("sqlite"));
 	while (*input) {
 		size_t len = strcspn(input, "\n") + 1;
@@ -151,7 +149,6 @@ the_prompt_shows_what_is_open(void **state)
 	struct split_statement st;
 	size_t i;
 
-	(void)state;
 	split_init(&s, lex_flags_for("sqlite"));
 	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		split_add(&s, steps[i].line, strlen(steps[i].line));
@@ -169,7 +166,6 @@ reset_forgets_what_is_open(void **state)
 	struct split s;
 	struct split_statement st;
 
-	(void)state;
 	split_init(&s, lex_flags_for("sqlite"));
 	split_add(&s, "select ('\n", 10);
 	assert_int_equal(split_next(&s, &st), 0);
@@ -191,7 +187,6 @@ long_inputs_are_read_once(void **state)
 	size_t i, n = 0;
 	struct text one = { 0 };
 
-	(void)state;
 	split_init(&s, lex_flags_for("sqlite"));
 	split_add(&s, "select '", 8);
 	for (i = 0; i < 200000; i++) {

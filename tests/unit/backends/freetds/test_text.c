@@ -81,7 +81,6 @@ pins_are_told_by_words(void **state)
 			0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		if (scan(cases[i].sql).pins != cases[i].pins)
 			fail_msg("%s: pins %u", cases[i].sql,
@@ -92,7 +91,6 @@ pins_are_told_by_words(void **state)
 static void
 what_may_change_the_transaction_is_noted(void **state)
 {
-	(void)state;
 	assert_true(scan("commit").notes & CND_TDS_NOTE_TX);
 	assert_true(scan("select 1 rollback").notes & CND_TDS_NOTE_TX);
 	assert_true(scan("exec p").notes & CND_TDS_NOTE_TX);
@@ -105,7 +103,6 @@ what_may_change_the_transaction_is_noted(void **state)
 static void
 only_what_reads_is_described(void **state)
 {
-	(void)state;
 	assert_true(scan("select 1").notes & CND_TDS_NOTE_ROWS);
 	assert_true(scan(" ; select ?").notes & CND_TDS_NOTE_ROWS);
 	assert_false(scan("select * into t from u").notes & CND_TDS_NOTE_ROWS);
@@ -120,7 +117,6 @@ only_what_reads_is_described(void **state)
 static void
 placeholders_are_counted(void **state)
 {
-	(void)state;
 	assert_int_equal(scan("select ?, '?', [?], \"?\" -- ?\n, ? /* ? */").n_params, 2);
 	assert_true(scan("exec p ?, ? output").notes & CND_TDS_NOTE_OUTPUT);
 	assert_true(scan("exec ? = p").notes & CND_TDS_NOTE_OUTPUT);
@@ -200,7 +196,6 @@ values_become_typed_literals(void **state)
 		{ .type = CENOTE_TYPE_BYTES, .bytes = "\0\xff", .len = 2 },
 	};
 
-	(void)state;
 	expect("select ?, ?, ?, ?, ?, ?, ?", values, 7,
 		"exec sp_executesql N'select @P1, @P2, @P3, @P4, @P5, @P6, @P7', N'@P1 "
 		"int, @P2 bigint, @P3 decimal(20, 0), @P4 bit, @P5 decimal(4, 2), @P6 "
@@ -213,7 +208,6 @@ a_null_stands_in_the_statement(void **state)
 {
 	const struct cnc_value values[] = { { .is_null = 1 }, TEXT("x") };
 
-	(void)state;
 	expect("select ?, ?", values, 2,
 		"exec sp_executesql N'select NULL, @P2', N'@P2 nvarchar(4000)', N'x'");
 	expect("select ? -- it's ?", values, 1, "select NULL -- it's ?");
@@ -224,7 +218,6 @@ a_quote_in_the_statement_is_doubled(void **state)
 {
 	const struct cnc_value values[] = { TEXT("x") };
 
-	(void)state;
 	expect("select '?''' + ?", values, 1,
 		"exec sp_executesql N'select ''?'''''' + @P1', N'@P1 nvarchar(4000)', "
 		"N'x'");
@@ -236,7 +229,6 @@ a_call_gives_back_what_it_is_asked_for(void **state)
 	const struct cnc_value values[] = { { .is_null = 1 },
 		{ .type = CENOTE_TYPE_INT64, .as.i64 = 4 }, { .is_null = 1 } };
 
-	(void)state;
 	expect("exec ? = p ?, ? output", values, 3,
 		"declare @P1 nvarchar(4000) = NULL, @P2 int = 4, @P3 nvarchar(4000) = "
 		"NULL exec @P1 = p @P2, @P3 output select @P1 as [1], @P3 as [3]");
@@ -253,7 +245,6 @@ what_the_server_has_not_is_refused(void **state)
 	const struct cnc_value time[] = { { .type = CENOTE_TYPE_TIME,
 		.as.time = { .hour = 1, .utc_offset_s = 3600 } } };
 
-	(void)state;
 	refuse("select ?", zero, 1, "22021");
 	refuse("select ?", nan, 1, "22003");
 	refuse("select ?", date, 1, "22007");
@@ -310,7 +301,6 @@ what_is_no_date_is_not_taken_for_one(void **state)
 	const CS_DATETIME epoch = { 0, 300 }, far = { INT32_MAX, 0 }, late = { 0, -1 };
 	char text[64];
 
-	(void)state;
 	assert_int_equal(put_value(CS_DATETIME_TYPE, &epoch, sizeof(epoch), text, 64), 0);
 	assert_string_equal(text, "1900-01-01 00:00:01");
 	assert_int_equal(

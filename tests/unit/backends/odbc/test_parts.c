@@ -21,7 +21,6 @@ text_goes_to_utf16_and_back(void **state)
 	char back[192];
 	size_t i, n, len;
 
-	(void)state;
 	for (i = 0; i < CNT_COUNT(texts); i++) {
 		n = cnd_od_utf16(texts[i], strlen(texts[i]), units);
 		assert_int_equal(n, cnd_od_utf16(texts[i], strlen(texts[i]), NULL));
@@ -39,7 +38,6 @@ every_character_survives(void **state)
 	uint32_t c;
 	size_t n, len;
 
-	(void)state;
 	for (c = 0; c <= 0x10ffff; c++) {
 		n = 1;
 		units[0] = (SQLWCHAR)c;
@@ -63,7 +61,6 @@ what_is_no_utf8_is_refused(void **state)
 		"\xf0\x80\x80\xaf" };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < CNT_COUNT(texts); i++)
 		assert_true(cnd_od_utf16(texts[i], strlen(texts[i]), NULL) == SIZE_MAX);
 }
@@ -75,7 +72,6 @@ half_characters_become_question_marks(void **state)
 	char text[16];
 	size_t n = cnd_od_utf8(halves, 5, text);
 
-	(void)state;
 	assert_int_equal(n, 11);
 	assert_memory_equal(text,
 		"a\xef\xbf\xbd"
@@ -91,7 +87,6 @@ text_that_is_taken_is_cut_between_characters(void **state)
 	char out[6];
 	size_t n = cnd_od_utf16("a\xe2\x82\xac\xe2\x82\xac", 7, units);
 
-	(void)state;
 	cnd_od_text_take(&s, units, n, out, sizeof(out));
 	assert_string_equal(out, "a\xe2\x82\xac");
 	s.is_wide = 0;
@@ -153,7 +148,6 @@ values_have_canonical_forms(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < CNT_COUNT(cases); i++) {
 		assert_string_equal(
 			put(cases[i].type, CENOTE_FORMAT_CANONICAL, cases[i].text),
@@ -187,7 +181,6 @@ types_are_told_by_number_and_name(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < CNT_COUNT(cases); i++)
 		assert_int_equal(cnd_od_type(cases[i].sql_type, cases[i].name,
 					 cases[i].is_unsigned),
@@ -261,7 +254,6 @@ a_statement_tells_its_tag_and_what_it_holds(void **state)
 	struct cnd_od_scan scan;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < CNT_COUNT(cases); i++) {
 		cnd_od_scan(cases[i].sql, strlen(cases[i].sql), &scan);
 		if (strcmp(scan.tag, cases[i].tag) != 0 || scan.pins != cases[i].pins)
@@ -275,7 +267,6 @@ only_whole_transactions_end(void **state)
 {
 	struct cnd_od_scan scan;
 
-	(void)state;
 	cnd_od_scan("rollback", 8, &scan);
 	assert_true(scan.flags & CND_OD_VERB_ROLLBACK);
 	cnd_od_scan("rollback work to a", 18, &scan);
@@ -297,7 +288,6 @@ only_numbers_are_known_to_call_nothing(void **state)
 {
 	struct cnd_od_scan scan;
 
-	(void)state;
 	cnd_od_scan("select 1;", 9, &scan);
 	assert_false(scan.reads);
 	cnd_od_scan("select a from t", 15, &scan);
@@ -326,7 +316,6 @@ calls_tell_whom_they_call(void **state)
 	int has_result;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < CNT_COUNT(cases); i++) {
 		name = cnd_od_called(cases[i].sql, strlen(cases[i].sql), &has_result);
 		assert_int_equal(name.n, strlen(cases[i].name));
@@ -346,7 +335,6 @@ is_refused(const char *driver, const char *sql)
 static void
 drivers_do_not_get_what_they_cannot_refuse(void **state)
 {
-	(void)state;
 	assert_true(is_refused("psqlodbcw.so", "select 1; copy t from stdin"));
 	assert_true(is_refused("psqlodbca.so", "/* x */ COPY t TO\nSTDOUT"));
 	assert_false(is_refused("psqlodbcw.so", "select 'copy t from stdin'"));
@@ -395,7 +383,6 @@ files_of_the_machine_are_not_reached_by_another_spelling(void **state)
 		{ "sqlite3odbc.so", "vacuum" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(refused); i++) {
 		if (!is_refused(refused[i].driver, refused[i].sql))
 			fail_msg("%s: %s", refused[i].driver, refused[i].sql);
@@ -409,7 +396,6 @@ files_of_the_machine_are_not_reached_by_another_spelling(void **state)
 static void
 a_driver_stands_before_its_server(void **state)
 {
-	(void)state;
 	assert_true(cnd_od_quirks_find("psqlodbca.so", "PostgreSQL")->is_narrow);
 	assert_false(cnd_od_quirks_find("psqlodbcw.so", "PostgreSQL")->is_narrow);
 	assert_string_equal(cnd_od_quirks_find("libsqora.so.21.1", "Oracle")->ping,
@@ -472,7 +458,6 @@ a_server_line_is_checked(void **state)
 	const char *answer;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < CNT_COUNT(cases); i++) {
 		answer = check_line(cases[i].line);
 		if (strncmp(answer, cases[i].answer, strlen(cases[i].answer)) != 0)
@@ -499,7 +484,6 @@ names_and_passwords_cannot_break_out_of_their_values(void **state)
 	char *text;
 	size_t i;
 
-	(void)state;
 	cnc_diag_init(&diag, NULL);
 	for (i = 0; i < CNT_COUNT(cases); i++) {
 		assert_int_equal(cnd_od_connect_string(
@@ -523,7 +507,6 @@ random_statements_are_read(void **state)
 	char text[256];
 	size_t n;
 
-	(void)state;
 	cnt_random_init_printed(&rnd);
 	for (int i = 0; i < 20000; i++) {
 		for (n = 0; n < 200 && cnt_random_below(&rnd, 20) != 0;)

@@ -139,7 +139,6 @@ every_failing_allocation_is_null_and_leaves_the_rest(void **state)
 {
 	size_t n_failures = 0;
 
-	(void)state;
 	for (size_t fail_at = 1;; fail_at++) {
 		struct cnc_arena arena;
 		struct cnt_alloc a;

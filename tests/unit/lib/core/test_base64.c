@@ -22,7 +22,6 @@ static const struct {
 static void
 the_vectors_of_the_standard_go_both_ways(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(vectors); i++) {
 		size_t n = strlen(vectors[i].bytes);
 		char text[16];
@@ -43,7 +42,6 @@ every_byte_goes_both_ways(void **state)
 	uint8_t bytes[256], again[256];
 	char text[CNC_BASE64_LEN(256) + 1];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (uint8_t)(i * 7);
 	for (size_t n = 0; n <= sizeof(bytes); n++) {
@@ -66,7 +64,6 @@ what_is_no_base64_is_refused(void **state)
 		"Zh==", "Zm9=", "Zm9v=" };
 	char bytes[16];
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(bad); i++)
 		assert_int_equal(
 			cnc_base64_decode(bad[i], strlen(bad[i]), bytes, sizeof(bytes)),
@@ -79,7 +76,6 @@ more_than_there_is_room_for_is_refused(void **state)
 {
 	char bytes[6];
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(vectors); i++) {
 		size_t n = strlen(vectors[i].bytes);
 

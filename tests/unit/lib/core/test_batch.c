@@ -94,7 +94,6 @@ a_checked_batch_gives_its_values(void **state)
 	uint32_t n_rows = 0;
 	size_t len = 99;
 
-	(void)state;
 	assert_int_equal(
 		cnc_batch_check(golden, sizeof(golden), 2, collect, &next, &n_rows),
 		CENOTE_OK);
@@ -122,7 +121,6 @@ what_the_callback_refuses_is_handed_on(void **state)
 	uint32_t n_rows = 77;
 	int calls = 0;
 
-	(void)state;
 	assert_int_equal(
 		cnc_batch_check(golden, sizeof(golden), 2, refuse, &calls, &n_rows),
 		CENOTE_ERR_NOMEM);
@@ -175,7 +173,6 @@ each_lie_is_a_protocol_error(void **state)
 		{ "ends not in order", 12, 10 | CNC_BATCH_NULL, 0, 2 },
 	};
 
-	(void)state;
 	assert_int_equal(check_changed(0, 2, sizeof(golden), 2), CENOTE_OK);
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		int r = check_changed(cases[i].at, cases[i].word,
@@ -374,7 +371,6 @@ every_failing_allocation_leaves_the_rows_before(void **state)
 	size_t expected_len = 0;
 	size_t n_failures = 0;
 
-	(void)state;
 	for (size_t fail_at = 0;; fail_at++) {
 		struct cnc_batch w;
 		struct cnt_alloc a;

@@ -12,7 +12,6 @@ the_last_reference_frees(void **state)
 	struct cnt_alloc a;
 	struct cnc_block *b;
 
-	(void)state;
 	cnt_alloc_init(&a, 0);
 	b = cnc_block_create(&a.mem, 100);
 	assert_non_null(b);
@@ -35,7 +34,6 @@ a_block_outlives_the_allocator_struct_it_was_made_with(void **state)
 	struct cenote_allocator copy;
 	struct cnc_block *b;
 
-	(void)state;
 	cnt_alloc_init(&a, 0);
 	copy = a.mem;
 	b = cnc_block_create(&copy, 0);
@@ -51,7 +49,6 @@ no_memory_and_absurd_sizes_give_null(void **state)
 {
 	struct cnt_alloc a;
 
-	(void)state;
 	cnt_alloc_init(&a, 1);
 	assert_null(cnc_block_create(&a.mem, 10));
 	assert_null(cnc_block_create(&a.mem, SIZE_MAX));
@@ -65,7 +62,6 @@ a_block_grows_with_what_is_in_it(void **state)
 	struct cnt_alloc a;
 	struct cnc_block *b, *grown;
 
-	(void)state;
 	cnt_alloc_init(&a, 0);
 	b = cnc_block_create(&a.mem, 100);
 	assert_non_null(b);

@@ -288,7 +288,6 @@ a_failed_getter_stays_bad_and_gives_zeroes(void **state)
 	struct cnc_reader r;
 	size_t len = 99;
 
-	(void)state;
 	cnc_reader_init(&r, bytes, sizeof(bytes));
 	assert_true(cnc_read_u64(&r) == 0);
 	assert_true(r.bad);
@@ -310,7 +309,6 @@ a_text_is_refused_when_cut_or_not_ended(void **state)
 	struct cnc_reader r;
 	size_t len;
 
-	(void)state;
 	for (size_t n = 0; n < sizeof(good); n++) {
 		cnc_reader_init(&r, good, n);
 		assert_string_equal(cnc_read_str(&r, &len), "");
@@ -329,7 +327,6 @@ a_reader_over_nothing_is_at_its_end(void **state)
 {
 	struct cnc_reader r;
 
-	(void)state;
 	cnc_reader_init(&r, NULL, 0);
 	assert_int_equal(cnc_reader_end(&r), CENOTE_OK);
 	assert_non_null(cnc_read_bytes(&r, 0));

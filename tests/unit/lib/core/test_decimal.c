@@ -33,7 +33,6 @@ well_formed_numbers_are_taken_apart(void **state)
 		{ "0e5", 0, "0e5", 0, 0, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		struct cnc_decimal d;
 		int r = cnc_decimal_parse(cases[i].text, strlen(cases[i].text), &d);
@@ -60,7 +59,6 @@ anything_else_is_refused(void **state)
 		"1e99999999999999999999999", "inf", "nan", "1_000" };
 	struct cnc_decimal d = { .scale = 42 };
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(bad); i++) {
 		int r = cnc_decimal_parse(bad[i], strlen(bad[i]), &d);
 
@@ -77,7 +75,6 @@ the_length_ends_the_text(void **state)
 {
 	struct cnc_decimal d;
 
-	(void)state;
 	assert_int_equal(cnc_decimal_parse("12x", 2, &d), CENOTE_OK);
 	assert_int_equal(d.n_digits, 2);
 	assert_int_equal(cnc_decimal_parse("1e5", 2, &d), CENOTE_ERR_CONVERT);
@@ -118,7 +115,6 @@ whole_numbers_become_integers(void **state)
 		{ "0.00000000000000000000000000000000000005e38", 5, 5, 1, 1 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		struct cnc_decimal d;
 		int64_t i64 = 42;

@@ -176,7 +176,6 @@ utf8_cut_is_the_longest_whole_prefix(void **state)
 		{ "\xff\xff\xff", 2, 2 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		size_t n =
 			cnc_utf8_cut(cases[i].text, strlen(cases[i].text), cases[i].max);

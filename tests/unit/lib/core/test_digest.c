@@ -41,7 +41,6 @@ hash_of(const char *sql, uint32_t rules)
 static void
 normalises_statements(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *sql = cases[i].sql;
 		char text[256];
@@ -61,7 +60,6 @@ has_one_hash_for_statements_that_differ_in_values(void **state)
 {
 	uint64_t hash = hash_of("select a from t where b = 1", CNC_SQL_ANSI);
 
-	(void)state;
 	assert_int_equal(
 		hash, hash_of("SELECT a\n\tFROM t -- x\n WHERE b='y';", CNC_SQL_ANSI));
 	assert_int_not_equal(hash, hash_of("select a from t where c = 1", CNC_SQL_ANSI));
@@ -78,7 +76,6 @@ cuts_the_text_alone(void **state)
 	char text[sizeof(sql)];
 	uint64_t whole = hash_of(sql, CNC_SQL_ANSI), hash;
 
-	(void)state;
 	for (size_t size = 0; size < sizeof(sql); size++) {
 		memset(text, '#', sizeof(text));
 		assert_int_equal(

@@ -82,7 +82,6 @@ static const struct {
 static void
 each_statement_has_the_effect_that_it_may_have(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		/* without a zero byte behind: nothing is read there */
 		size_t n = strlen(table[i].sql);
@@ -106,7 +105,6 @@ use_is_known(void **state)
 	static const char *const no[] = { "", "user", "us", "select 1 use index", "/*",
 		"u" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
 		assert_true(cnc_sql_is_use(yes[i], strlen(yes[i])));
 	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++)
@@ -119,7 +117,6 @@ more_text_makes_it_no_better(void **state)
 {
 	char text[256];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		if (table[i].effect != CNC_EFFECT_COMMIT)
 			continue;

@@ -41,7 +41,6 @@ place_of(const char *fact)
 static void
 values_agree_if_texts_escape_alike(void **state)
 {
-	(void)state;
 	for (size_t n = 0; n < sizeof(table) / sizeof(table[0]); n++) {
 		size_t i = place_of(table[n].fact);
 		uint32_t a = cnc_escaping_digest(0, i, table[n].a);
@@ -60,7 +59,6 @@ the_list_ends(void **state)
 {
 	size_t i = 0;
 
-	(void)state;
 	while (cnc_escaping_fact(i) != NULL)
 		i++;
 	assert_int_equal(i, 4);

@@ -102,7 +102,6 @@ check_numbers(const char *locale_point)
 static void
 numbers_have_a_point_where_the_locale_has_one(void **state)
 {
-	(void)state;
 	check_numbers(".");
 }
 
@@ -111,7 +110,6 @@ numbers_have_a_point_where_the_locale_has_a_comma(void **state)
 {
 	double v = 42;
 
-	(void)state;
 	check_numbers(",");
 	point = ",";
 	assert_int_equal(cnc_text_double("1,5", 3, &v), CENOTE_ERR_CONVERT);
@@ -121,7 +119,6 @@ numbers_have_a_point_where_the_locale_has_a_comma(void **state)
 static void
 numbers_have_a_point_where_the_locale_has_more_bytes(void **state)
 {
-	(void)state;
 	check_numbers("\xd9\xab");
 }
 

@@ -12,7 +12,6 @@ a_size_of_zero_gives_a_pointer(void **state)
 	struct cnt_alloc a;
 	void *p, *q;
 
-	(void)state;
 	cnt_alloc_init(&a, 0);
 	p = cnc_alloc(&a.mem, 0);
 	assert_non_null(p);
@@ -32,7 +31,6 @@ calloc_zeroes_and_refuses_an_overflow(void **state)
 	struct cnt_alloc a;
 	char *p;
 
-	(void)state;
 	cnt_alloc_init(&a, 0);
 	p = cnc_calloc(&a.mem, 3, 7);
 	assert_non_null(p);
@@ -50,7 +48,6 @@ realloc_keeps_the_content_and_takes_null(void **state)
 	struct cnt_alloc a;
 	char *p;
 
-	(void)state;
 	cnt_alloc_init(&a, 0);
 	p = cnc_realloc(&a.mem, NULL, 4);
 	assert_non_null(p);
@@ -69,7 +66,6 @@ strndup_adds_a_zero_and_takes_zeroes(void **state)
 	struct cnt_alloc a;
 	char *p;
 
-	(void)state;
 	cnt_alloc_init(&a, 0);
 	p = cnc_strndup(&a.mem, "a\0bcd", 4);
 	assert_non_null(p);
@@ -89,7 +85,6 @@ failures_are_null_and_leave_the_old_piece(void **state)
 	struct cnt_alloc a;
 	char *p;
 
-	(void)state;
 	cnt_alloc_init(&a, 2);
 	a.fail_on = 1;
 	p = cnc_strndup(&a.mem, "x", 1);
@@ -109,7 +104,6 @@ the_default_allocator_is_the_c_librarys(void **state)
 {
 	char *p = cnc_strndup(&cnc_mem_default, "abc", 3);
 
-	(void)state;
 	assert_non_null(p);
 	p = cnc_realloc(&cnc_mem_default, p, 5000);
 	assert_non_null(p);
@@ -122,7 +116,6 @@ wipe_overwrites(void **state)
 {
 	char secret[] = "secret";
 
-	(void)state;
 	cnc_wipe(secret, 3);
 	assert_memory_equal(secret, "\0\0\0ret", 7);
 	cnc_wipe(NULL, 0);
@@ -134,7 +127,6 @@ leaks_are_seen(void **state)
 	struct cnt_alloc a;
 	void *p;
 
-	(void)state;
 	cnt_alloc_init(&a, 0);
 	p = cnc_alloc(&a.mem, 3);
 	assert_int_equal(a.n_live, 1);

@@ -15,7 +15,6 @@ distance(const char *a, const char *b)
 static void
 each_changed_added_or_removed_letter_counts(void **state)
 {
-	(void)state;
 	assert_int_equal(distance("", ""), 0);
 	assert_int_equal(distance("", "abc"), 3);
 	assert_int_equal(distance("abc", ""), 3);
@@ -31,7 +30,6 @@ a_long_word_is_near_to_nothing(void **state)
 {
 	char word[65];
 
-	(void)state;
 	memset(word, 'x', sizeof(word));
 	assert_int_equal(cnc_near_distance(word, 63, word, 63), 0);
 	assert_true(cnc_near_distance(word, 64, word, 63) == SIZE_MAX);
@@ -41,7 +39,6 @@ a_long_word_is_near_to_nothing(void **state)
 static void
 half_of_a_short_word_may_differ_and_three_letters_of_a_long_one(void **state)
 {
-	(void)state;
 	assert_int_equal(cnc_near_limit(0), 0);
 	assert_int_equal(cnc_near_limit(5), 2);
 	assert_int_equal(cnc_near_limit(6), 3);

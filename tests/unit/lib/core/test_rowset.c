@@ -254,7 +254,6 @@ every_failing_allocation_leaves_the_set_as_it_was(void **state)
 {
 	size_t n_failures = 0;
 
-	(void)state;
 	for (size_t fail_at = 1;; fail_at++) {
 		struct cnc_rowset rs;
 		struct cnt_alloc a;

@@ -27,7 +27,6 @@ only_what_the_table_allows_moves(void **state)
 		{ 0, 0, 0 },
 	};
 
-	(void)state;
 	for (uint32_t from = 0; from < N_STATES; from++) {
 		for (uint32_t to = 0; to < N_STATES; to++) {
 			struct cnc_sm sm;
@@ -49,7 +48,6 @@ states_outside_the_table_are_refused(void **state)
 	static const struct cnc_sm_state open_ended[] = { { "all", UINT32_MAX } };
 	struct cnc_sm sm;
 
-	(void)state;
 	cnc_sm_init(&sm, open_ended, 1, 0);
 	for (size_t i = 0; i < CNT_COUNT(outside); i++)
 		assert_int_equal(cnc_sm_move(&sm, outside[i]), CENOTE_ERR_STATE);
@@ -62,7 +60,6 @@ the_last_of_32_states_can_be_reached(void **state)
 	static struct cnc_sm_state many[32];
 	struct cnc_sm sm;
 
-	(void)state;
 	many[0].next = 1u << 31;
 	many[31].name = "last";
 	cnc_sm_init(&sm, many, 32, 0);
@@ -76,7 +73,6 @@ names_come_from_the_table(void **state)
 {
 	struct cnc_sm sm;
 
-	(void)state;
 	cnc_sm_init(&sm, states, N_STATES, NEW);
 	assert_string_equal(cnc_sm_name(&sm, SHUT), "shut");
 	assert_string_equal(cnc_sm_name(&sm, N_STATES), "unknown state");

@@ -130,7 +130,6 @@ divides_text_as_each_server_does(void **state)
 {
 	char tokens[512];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		put_tokens(cases[i].sql, strlen(cases[i].sql), cases[i].rules, tokens,
 			sizeof(tokens));
@@ -146,7 +145,6 @@ reads_no_byte_after_the_end(void **state)
 {
 	char tokens[512];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		for (size_t n = 0; n <= strlen(cases[i].sql); n++) {
 			char *cut = malloc(n > 0 ? n : 1);
@@ -180,7 +178,6 @@ tells_what_it_met(void **state)
 		{ CNC_SQL_RAW, "-- /*", 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct cnc_sql x =
 			cnc_sql_begin(texts[i].sql, strlen(texts[i].sql), texts[i].rules);
@@ -198,7 +195,6 @@ sees_blanks_before_tokens(void **state)
 {
 	struct cnc_sql x = cnc_sql_begin("a b/**/(c", 9, ANSI);
 
-	(void)state;
 	assert_false(cnc_sql_next(&x).has_space);
 	assert_true(cnc_sql_next(&x).has_space);
 	assert_true(cnc_sql_next(&x).has_space);
@@ -211,7 +207,6 @@ compares_words_in_any_case(void **state)
 	struct cnc_sql x = cnc_sql_begin("SeLect _x \"select\"", 18, ANSI);
 	struct cnc_sql_token t = cnc_sql_next(&x);
 
-	(void)state;
 	assert_true(cnc_sql_is(&t, "select"));
 	assert_false(cnc_sql_is(&t, "selec"));
 	assert_false(cnc_sql_is(&t, "selects"));
@@ -245,7 +240,6 @@ takes_the_inside_of_quotes(void **state)
 		{ MY, "`a`", "a" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(tokens) / sizeof(tokens[0]); i++) {
 		struct cnc_sql x = cnc_sql_begin(
 			tokens[i].sql, strlen(tokens[i].sql), tokens[i].rules);
@@ -289,7 +283,6 @@ finds_the_verb_of_a_statement(void **state)
 		{ CNC_SQL_THROUGH_EXPLAIN, "explain", "" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct cnc_sql x = cnc_sql_begin(texts[i].sql, strlen(texts[i].sql), PG);
 		struct cnc_sql_token t = cnc_sql_next(&x);
@@ -305,7 +298,6 @@ skips_parentheses(void **state)
 {
 	struct cnc_sql x = cnc_sql_begin("(a (b ')') c) d", 15, PG);
 
-	(void)state;
 	cnc_sql_skip_parens(&x);
 	assert_true(cnc_sql_take(&x, "d"));
 	assert_false(cnc_sql_take(&x, "d"));
@@ -323,7 +315,6 @@ resumes_what_was_open(void **state)
 	static const char *const texts[] = { "'a\n b' c", "/* a\n/* b\n */ */ c",
 		"$x$\n$\n$x$ c", "e'\\'\n' c", "\"a\n\n\" c" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		size_t n = (size_t)(strchr(texts[i], '\n') + 1 - texts[i]);
 		char before[64], after[64];
@@ -361,7 +352,6 @@ follows_characters_of_several_bytes(void **state)
 	const char *sql = "'\xbf' a' \xbf\\ `\xbf` b`";
 	struct cnc_sql x = cnc_sql_begin(sql, strlen(sql), MY);
 
-	(void)state;
 	x.character = measure_pair;
 	assert_int_equal(cnc_sql_next(&x).n, 6);
 	assert_int_equal(cnc_sql_next(&x).n, 2);

@@ -8,7 +8,6 @@
 static void
 every_code_of_the_table_is_valid_and_there_once(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < CNC_SQLSTATE_COUNT; i++) {
 		assert_true(cnc_sqlstate_is_valid(cnc_sqlstate_code[i]));
 		for (size_t k = 0; k < i; k++)
@@ -25,7 +24,6 @@ validity_is_five_digits_or_capitals(void **state)
 		"0800\n", "\xc3\x84\xc3\x84o" };
 	static const char *const good[] = { "00000", "HY000", "ZZZZZ", "99999", "57P03" };
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(bad); i++)
 		assert_false(cnc_sqlstate_is_valid(bad[i]));
 	for (size_t i = 0; i < CNT_COUNT(good); i++)

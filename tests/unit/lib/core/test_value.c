@@ -72,7 +72,6 @@ every_kind_of_value_survives_the_wire(void **state)
 	struct cnc_reader r;
 	struct cnc_buf b;
 
-	(void)state;
 	cnc_buf_init(&b, &cnc_mem_default, SIZE_MAX);
 	for (size_t i = 0; i < CNT_COUNT(values); i++)
 		assert_int_equal(cnc_value_encode(&b, &values[i]), CENOTE_OK);
@@ -114,7 +113,6 @@ the_bytes_are_those_of_the_protocol(void **state)
 	};
 	struct cnc_buf b;
 
-	(void)state;
 	cnc_buf_init(&b, &cnc_mem_default, SIZE_MAX);
 	for (size_t i = 0; i < CNT_COUNT(in); i++)
 		assert_int_equal(cnc_value_encode(&b, &in[i]), CENOTE_OK);
@@ -146,7 +144,6 @@ what_is_not_a_value_is_not_sent(void **state)
 	};
 	struct cnc_buf b;
 
-	(void)state;
 	cnc_buf_init(&b, &cnc_mem_default, SIZE_MAX);
 	assert_int_equal(cnc_buf_u8(&b, 1), CENOTE_OK);
 	for (size_t i = 0; i < CNT_COUNT(bad); i++) {
@@ -178,7 +175,6 @@ what_is_not_a_value_is_not_read(void **state)
 		{ { CENOTE_TYPE_TIME, 0, 24, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0 }, 13 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(bad); i++) {
 		struct cnc_reader r;
 		struct cnc_value v;
@@ -196,7 +192,6 @@ what_is_not_a_value_is_not_read(void **state)
 static void
 values_cut_anywhere_are_refused(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(values); i++) {
 		struct cnc_buf b;
 
@@ -217,7 +212,6 @@ values_cut_anywhere_are_refused(void **state)
 static void
 no_memory_leaves_the_buffer(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(values); i++) {
 		for (size_t max = 0; max < 12; max++) {
 			struct cnt_alloc a;
@@ -251,7 +245,6 @@ integers_become_text(void **state)
 	};
 	char out[CNC_VALUE_TEXT_MAX];
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		assert_int_equal(cnc_int64_text(cases[i].v, out), strlen(cases[i].text));
 		assert_string_equal(out, cases[i].text);
@@ -289,7 +282,6 @@ doubles_become_short_text(void **state)
 	};
 	char out[CNC_VALUE_TEXT_MAX];
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		size_t len = cnc_double_text(cases[i].v, out);
 
@@ -330,7 +322,6 @@ values_become_text(void **state)
 	};
 	char out[CNC_VALUE_TEXT_MAX];
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		assert_int_equal(cnc_value_text(&cases[i].v, out), strlen(cases[i].text));
 		assert_string_equal(out, cases[i].text);
@@ -376,7 +367,6 @@ text_becomes_integers(void **state)
 			CENOTE_ERR_CONVERT, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		int64_t v = 42;
 		int r = cnc_text_int64(cases[i].text, strlen(cases[i].text), &v);
@@ -395,7 +385,6 @@ text_becomes_unsigned_integers(void **state)
 		"1e20" };
 	uint64_t v = 42;
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(bad); i++)
 		assert_int_equal(
 			cnc_text_uint64(bad[i], strlen(bad[i]), &v), CENOTE_ERR_CONVERT);
@@ -436,7 +425,6 @@ text_becomes_doubles(void **state)
 		"1.5x", "infi", "nan()", "--1", "1e100000" };
 	double v = 42;
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(bad); i++)
 		assert_int_equal(
 			cnc_text_double(bad[i], strlen(bad[i]), &v), CENOTE_ERR_CONVERT);
@@ -460,7 +448,6 @@ a_last_digit_far_out_still_rounds_a_double(void **state)
 	char text[2000];
 	double v;
 
-	(void)state;
 	/* Half way between two doubles, and then a hair more. */
 	memset(text, '0', sizeof(text));
 	memcpy(text, number, sizeof(number) - 1);

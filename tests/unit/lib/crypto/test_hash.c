@@ -24,7 +24,6 @@ sha256_is_that_of_the_standard(void **state)
 {
 	uint8_t digest[CNP_HASH_LEN];
 
-	(void)state;
 	assert_int_equal(hash->sha256("abc", 3, digest), CENOTE_OK);
 	assert_digest(digest,
 		"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
@@ -40,7 +39,6 @@ a_kept_hasher_forgets_the_text_before(void **state)
 	struct evp_md_ctx_st *hasher = ops->create();
 	uint8_t digest[CNP_HASH_LEN];
 
-	(void)state;
 	assert_non_null(hasher);
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(ops->sha256(hasher, "abc", 3, digest), CENOTE_OK);
@@ -68,7 +66,6 @@ hmac_is_that_of_the_standard_whole_and_in_pieces(void **state)
 	static const struct cnp_bytes hi[] = { { "Hi There", 8 } };
 	uint8_t digest[CNP_HASH_LEN], key[131];
 
-	(void)state;
 	assert_int_equal(hash->hmac("Jefe", 4, whole, 1, digest), CENOTE_OK);
 	assert_digest(digest,
 		"5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
@@ -91,7 +88,6 @@ derived_keys_are_those_of_the_standard(void **state)
 {
 	uint8_t key[CNP_HASH_LEN];
 
-	(void)state;
 	assert_int_equal(
 		hash->derive("passwd", 6, (const uint8_t *)"salt", 4, 1, key), CENOTE_OK);
 	assert_digest(
@@ -133,7 +129,6 @@ passwords_are_prepared_or_taken_as_they_are(void **state)
 		"\xc2\xad" };
 	int prepares = derives_the_same(same[0][0], same[0][1]);
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(same); i++)
 		assert_int_equal(derives_the_same(same[i][0], same[i][1]), prepares);
 	for (size_t i = 0; i < CNT_COUNT(itself); i++) {
@@ -148,7 +143,6 @@ random_bytes_are_others_each_time(void **state)
 {
 	uint8_t a[32] = { 0 }, b[32] = { 0 };
 
-	(void)state;
 	assert_int_equal(hash->random(a, sizeof(a)), CENOTE_OK);
 	assert_int_equal(hash->random(b, sizeof(b)), CENOTE_OK);
 	assert_false(hash->is_same(a, b, sizeof(a)));
@@ -163,7 +157,6 @@ kept_keys_are_those_that_were_derived(void **state)
 	struct cnp_scram_keys plain, first, again;
 	uint8_t salt[16] = { 1, 2, 3 };
 
-	(void)state;
 	/* more than are kept, twice */
 	for (int round = 0; round < 2; round++) {
 		for (uint8_t i = 0; i < 100; i++) {
@@ -191,7 +184,6 @@ kept_keys_are_those_that_were_derived(void **state)
 static void
 another_version_is_not_had(void **state)
 {
-	(void)state;
 	assert_null(cn_crypto_get(CN_CRYPTO_ABI + 1));
 	assert_null(cn_crypto_get(0));
 }

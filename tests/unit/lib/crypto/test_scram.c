@@ -56,7 +56,6 @@ the_clients_part_of_the_example_is_ours(void **state)
 	struct cnp_scram_keys keys;
 	struct cnp_str out;
 
-	(void)state;
 	assert_int_equal(cnp_scram_client_begin(
 				 &c, hash, "user", CNP_SCRAM_UNBOUND, NULL, NONCE, &out),
 		CENOTE_OK);
@@ -82,7 +81,6 @@ the_servers_part_of_the_example_is_ours(void **state)
 	struct cnp_scram_server s;
 	struct cnp_str out;
 
-	(void)state;
 	cnp_scram_server_init(&s, hash, 0, NULL);
 	assert_int_equal(
 		cnp_scram_server_take(&s, CLIENT_FIRST, strlen(CLIENT_FIRST)), CENOTE_OK);
@@ -221,7 +219,6 @@ random_names_and_passwords_log_in_and_no_others(void **state)
 {
 	struct cnt_random rnd;
 
-	(void)state;
 	cnt_random_init_printed(&rnd);
 	for (int i = 0; i < 60; i++) {
 		char user[CNP_SCRAM_NAME_MAX + 1], password[200], other[201];
@@ -278,7 +275,6 @@ no_message_can_be_cut(void **state)
 {
 	struct exchange x;
 
-	(void)state;
 	init(&x, "user", "pencil");
 	with_tls(&x);
 	x.change = cut;
@@ -305,7 +301,6 @@ no_bit_can_be_changed(void **state)
 	struct exchange x;
 	struct flip f;
 
-	(void)state;
 	init(&x, "user", "pencil");
 	with_tls(&x);
 	x.change = flip;
@@ -329,7 +324,6 @@ who_stands_between_is_found_out(void **state)
 {
 	struct exchange x;
 
-	(void)state;
 	init(&x, "user", "pencil");
 	with_tls(&x);
 	/* two TLS connections, of one who passes on what he gets */
@@ -372,7 +366,6 @@ the_best_mechanism_is_chosen(void **state)
 		{ "", 1, NULL, CNP_SCRAM_UNOFFERED },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		enum cnp_scram_binding how;
 		const char *chosen =
@@ -401,7 +394,6 @@ openings_that_are_not_wanted_are_refused(void **state)
 		"n,,n=user,r=abc,1=x" };
 	struct cnp_scram_server s;
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(bad); i++) {
 		cnp_scram_server_init(&s, hash, 0, NULL);
 		assert_int_equal(cnp_scram_server_take(&s, bad[i], strlen(bad[i])),
@@ -452,7 +444,6 @@ challenges_that_cannot_be_ours_are_refused(void **state)
 	struct cnp_scram_client c;
 	struct cnp_str out;
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		assert_int_equal(cnp_scram_client_begin(&c, hash, "user",
 					 CNP_SCRAM_UNBOUND, NULL, NONCE, &out),
@@ -478,7 +469,6 @@ what_is_too_long_is_refused(void **state)
 	char text[CNP_SCRAM_MESSAGE_MAX + 64];
 	struct exchange x;
 
-	(void)state;
 	memset(name, ',', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	init(&x, name, "pencil");
@@ -509,7 +499,6 @@ a_verifier_of_postgresqls_is_one_of_ours(void **state)
 	char text[CNP_SCRAM_VERIFIER_MAX];
 	struct exchange x;
 
-	(void)state;
 	init(&x, "user", "pencil");
 	assert_int_equal(cnp_scram_verifier_parse(OF_POSTGRESQL, &x.verifier), CENOTE_OK);
 	assert_int_equal(run(&x), CENOTE_OK);
@@ -523,7 +512,6 @@ a_verifier_reads_back_the_same(void **state)
 	struct cnp_scram_verifier v, again;
 	char text[CNP_SCRAM_VERIFIER_MAX];
 
-	(void)state;
 	for (uint32_t n = 1; n <= CNP_SCRAM_SALT_MAX; n++) {
 		v = example_verifier();
 		memset(v.salt, (int)n, n);
@@ -544,7 +532,6 @@ what_is_no_verifier_is_refused(void **state)
 	struct cnp_scram_verifier got;
 	size_t n;
 
-	(void)state;
 	cnp_scram_verifier_text(&v, text);
 	n = strlen(text);
 	for (size_t i = 0; i < n; i++) {

@@ -97,7 +97,6 @@ each_check_says_what_it_found(void **state)
 			CN_TLS_VERIFY_CHAIN, "not trusted" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		struct cn_tls_client_options c = client_options();
 		struct texts t;
@@ -197,7 +196,6 @@ a_weak_key_is_refused_at_both_ends(void **state)
 	SSL_CTX *context = weak_server("weak.crt", "weak.key");
 	char error[CN_TLS_ERROR_MAX];
 
-	(void)state;
 	pair_init(&pair);
 	assert_int_equal(pair_open(&pair, &c, &s), CENOTE_ERR_ARG);
 	assert_string_equal(pair.error.text, "tls_cert: ee key too small");
@@ -215,7 +213,6 @@ another_protocol_s_server_is_no_pool(void **state)
 	SSL_CTX *context = weak_server("server.crt", "server.key");
 	char error[CN_TLS_ERROR_MAX];
 
-	(void)state;
 	assert_int_equal(client_against(context, &c, error), CENOTE_ERR_AUTH);
 	assert_string_equal(
 		error, "the other end did not agree to speak cenote/1 (ALPN)");
@@ -229,7 +226,6 @@ an_old_version_is_refused(void **state)
 	SSL_CTX *context = weak_server("server.crt", "server.key");
 	char error[CN_TLS_ERROR_MAX];
 
-	(void)state;
 	(void)SSL_CTX_set_min_proto_version(context, TLS1_VERSION);
 	(void)SSL_CTX_set_max_proto_version(context, TLS1_1_VERSION);
 	assert_int_equal(client_against(context, &c, error), CENOTE_ERR_AUTH);
@@ -270,7 +266,6 @@ both_ends_have_a_say_in_versions_and_ciphers(void **state)
 			"TLS_AES_256_GCM_SHA384", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		struct cn_tls_client_options c = client_options();
 		struct texts t;
@@ -327,7 +322,6 @@ what_cannot_be_is_said_of_the_option(void **state)
 		{ "", "", "", "ca.crt", "", "", "nowhere", "crl " },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		struct cn_tls_client_options c = client_options();
 		struct texts t;
@@ -378,7 +372,6 @@ clients_show_what_the_pool_asks_for(void **state)
 			"" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		struct cn_tls_client_options c = client_options();
 		struct texts t;
@@ -434,7 +427,6 @@ data_survives_a_wire_of_any_width(void **state)
 	static const size_t widths[] = { 1, 2, 3, 7, 100, 5000, 0 };
 	static uint8_t bytes[60000];
 
-	(void)state;
 	fill(bytes, sizeof(bytes));
 	for (size_t i = 0; i < CNT_COUNT(widths); i++) {
 		struct cn_tls_client_options c = client_options();
@@ -468,7 +460,6 @@ nothing_stays_unseen_behind_an_empty_wire(void **state)
 	uint8_t bytes[900], room[100];
 	size_t n, got = 0;
 
-	(void)state;
 	fill(bytes, sizeof(bytes));
 	pair_init(&pair);
 	assert_int_equal(pair_open(&pair, &c, &s), CENOTE_OK);
@@ -552,7 +543,6 @@ a_wire_that_ends_at_any_byte_gives_nothing(void **state)
 {
 	size_t to_server, to_client;
 
-	(void)state;
 	measure(&to_server, &to_client);
 	assert_true(to_server > 200 && to_client > 500);
 	for (size_t at = 0; at < to_server; at++)
@@ -566,7 +556,6 @@ a_byte_that_is_changed_is_never_believed(void **state)
 {
 	size_t to_server, to_client;
 
-	(void)state;
 	measure(&to_server, &to_client);
 	for (size_t at = 0; at < to_server; at += 3)
 		disturb(1, 1, at);
@@ -614,7 +603,6 @@ sessions_are_resumed_where_nothing_changed(void **state)
 	struct visit v = { client_options(),
 		server_options(&t, "server.crt", "server.key") };
 
-	(void)state;
 	assert_int_equal(pair_ops->tickets_rotate(tickets), CENOTE_OK);
 	v.s.tickets = tickets;
 	v.c.user = "resumer";
@@ -666,7 +654,6 @@ a_client_revoked_meanwhile_is_not_resumed(void **state)
 	struct visit v = { client_options(),
 		server_options(&t, "server.crt", "server.key") };
 
-	(void)state;
 	assert_int_equal(pair_ops->tickets_rotate(tickets), CENOTE_OK);
 	v.c.cert = pair_path("client-revoked.crt");
 	v.c.key = pair_path("client.key");
@@ -697,7 +684,6 @@ a_server_revoked_meanwhile_is_not_resumed(void **state)
 		server_options(&t, "revoked.crt", "server.key") };
 	char crl[96];
 
-	(void)state;
 	assert_int_equal(pair_ops->tickets_rotate(tickets), CENOTE_OK);
 	v.s.tickets = tickets;
 	(void)snprintf(crl, sizeof(crl), "%s", pair_path("now.crl"));
@@ -718,7 +704,6 @@ both_ends_have_the_same_binding_and_no_other_has(void **state)
 	static const char *const ciphers[] = { "", "ECDHE-ECDSA-AES256-GCM-SHA384" };
 	uint8_t seen[2][32], other[32];
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(ciphers); i++) {
 		struct cn_tls_client_options c = client_options();
 		struct texts t;

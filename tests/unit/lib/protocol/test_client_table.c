@@ -288,7 +288,6 @@ each_message_does_in_each_state_what_the_table_says(void **state)
 	size_t i, e, n;
 	int of_oldest;
 
-	(void)state;
 	for (i = 0; i < sizeof rows / sizeof *rows; i++) {
 		for (of_oldest = 0; of_oldest < 2; of_oldest++) {
 			for (e = 0, n = 0; e < sizeof events; e++) {

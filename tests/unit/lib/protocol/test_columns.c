@@ -278,7 +278,6 @@ each_failing_allocation_is_told(void **state)
 {
 	size_t n = 1;
 
-	(void)state;
 	while (run_with_failure(n))
 		n++;
 	assert_true(n > 2);

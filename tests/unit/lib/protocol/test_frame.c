@@ -14,7 +14,6 @@ a_header_decodes_and_encodes_to_itself(void **state)
 	uint8_t again[CNP_FRAME_HEADER];
 	struct cnp_frame f;
 
-	(void)state;
 	assert_int_equal(cnp_frame_decode(ping, 0, &f), CENOTE_OK);
 	assert_int_equal(f.len, 0);
 	assert_int_equal(f.code, CNP_MSG_PING);
@@ -36,7 +35,6 @@ a_header_with_one_wrong_byte_is_refused(void **state)
 	uint8_t bytes[CNP_FRAME_HEADER];
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
 		memcpy(bytes, ping, sizeof ping);
 		bytes[cases[i].at] = cases[i].value;
@@ -52,7 +50,6 @@ a_frame_above_the_limit_is_refused_by_its_header(void **state)
 	uint8_t bytes[CNP_FRAME_HEADER] = { 100, 0, 0, 0, CNP_MSG_PREPARE, 0, 0, 0, 1 };
 	struct cnp_frame f;
 
-	(void)state;
 	assert_int_equal(cnp_frame_decode(bytes, 100, &f), CENOTE_OK);
 	assert_int_equal(cnp_frame_decode(bytes, 99, &f), CENOTE_ERR_PROTOCOL);
 	cnc_put_u32(bytes, CNP_FRAME_MAX + 1);
@@ -66,7 +63,6 @@ a_frame_written_in_place_gets_its_length(void **state)
 	struct cnc_buf b;
 	size_t mark;
 
-	(void)state;
 	cnc_buf_init(&b, &cnc_mem_default, 1024);
 	assert_int_equal(cnc_buf_append(&b, "abc", 3), CENOTE_OK);
 	assert_int_equal(cnp_frame_begin(&b, CNP_MSG_COLUMNS, 0, 9, &mark), CENOTE_OK);
@@ -89,7 +85,6 @@ an_opening_is_awaited_byte_by_byte(void **state)
 	struct cnp_opening o;
 	size_t n;
 
-	(void)state;
 	for (n = 0; n < sizeof opening; n++)
 		assert_int_equal(cnp_opening_decode(opening, n, &o), CENOTE_AGAIN);
 	assert_int_equal(cnp_opening_decode(opening, n, &o), CENOTE_OK);
@@ -126,7 +121,6 @@ a_wrong_opening_is_refused_as_soon_as_it_shows(void **state)
 	struct cnp_opening o;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
 		memcpy(bytes, opening, sizeof opening);
 		bytes[cases[i].at] = cases[i].value;
@@ -141,7 +135,6 @@ an_opening_encodes_to_what_decodes(void **state)
 	struct cnp_opening o = { .version_min = 1, .version_max = 2 }, got;
 	struct cnc_buf b;
 
-	(void)state;
 	o.kind = CNP_OPEN_ATTACH;
 	o.tls = CNP_TLS_REQUIRE;
 	memset(o.pool, 'p', CNP_POOL_MAX);
@@ -171,7 +164,6 @@ an_opening_may_name_a_session(void **state)
 	uint8_t *bytes;
 	struct cnc_buf b;
 
-	(void)state;
 	cnc_buf_init(&b, &cnc_mem_default, CNP_OPENING_MAX);
 	assert_int_equal(cnp_opening_encode(&b, &o), CENOTE_OK);
 	bytes = cnc_buf_head(&b);
@@ -200,7 +192,6 @@ an_opening_may_name_a_session(void **state)
 static void
 the_highest_version_in_common_is_chosen(void **state)
 {
-	(void)state;
 	assert_int_equal(cnp_version_choose(1, 1), 1);
 	assert_int_equal(cnp_version_choose(1, 9), CNP_VERSION_MAX);
 	assert_int_equal(cnp_version_choose(CNP_VERSION_MAX + 1, 9), 0);

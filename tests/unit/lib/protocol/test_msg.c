@@ -21,7 +21,6 @@ a_query_has_the_bytes_that_the_specification_says(void **state)
 	struct cnp_msg m = { .code = CNP_MSG_QUERY };
 	struct cnc_buf b;
 
-	(void)state;
 	m.as.query.sql = cnp_str("select 1");
 	m.as.query.format = 1;
 	m.as.query.batch_rows = 2;
@@ -41,7 +40,6 @@ negative_numbers_keep_their_sign(void **state)
 	struct cnp_msg m = { .code = CNP_MSG_DONE }, got;
 	struct cnc_buf b;
 
-	(void)state;
 	m.as.done.tag = CNP_STR_NONE;
 	m.as.done.affected = -1;
 	cnc_buf_init(&b, &cnc_mem_default, 1024);
@@ -60,7 +58,6 @@ encoding_fails_without_a_trace(void **state)
 	struct cnc_buf b;
 	size_t size;
 
-	(void)state;
 	cnc_buf_init(&b, &cnc_mem_default, 16);
 	assert_int_equal(cnc_buf_u8(&b, 7), CENOTE_OK);
 	m.as.prepare.sql = cnp_str("longer than 16 bytes");
@@ -81,7 +78,6 @@ encoding_fails_without_a_trace(void **state)
 static void
 lengths_that_cannot_be_are_seen_before_the_payload(void **state)
 {
-	(void)state;
 	assert_true(cnp_msg_is_plausible(CNP_MSG_PING, 0));
 	assert_false(cnp_msg_is_plausible(CNP_MSG_PING, 1));
 	assert_true(cnp_msg_is_plausible(CNP_MSG_BEGIN, 5));
@@ -104,7 +100,6 @@ every_message_has_its_name_and_direction(void **state)
 	unsigned code;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < cnt_n_schema; i++) {
 		const struct cnt_schema *line = &cnt_schema[i];
 
@@ -128,7 +123,6 @@ pairs_come_back_in_order(void **state)
 	struct cnc_reader r;
 	struct cnc_buf b;
 
-	(void)state;
 	cnc_buf_init(&b, &cnc_mem_default, 32);
 	assert_int_equal(cnp_pairs_put(&b, "a", "1"), CENOTE_OK);
 	assert_int_equal(cnp_pairs_put(&b, "bc", ""), CENOTE_OK);
@@ -189,7 +183,6 @@ the_specification_has_the_same_messages_and_fields(void **state)
 	const char *wanted;
 	size_t i;
 
-	(void)state;
 	assert_non_null(doc);
 	for (i = 0; i < cnt_n_schema; i++) {
 		if (!next_row(doc, line, cells))

@@ -20,7 +20,6 @@ what_is_put_is_read(void **state)
 	struct cnp_plain p;
 	struct cnc_buf b;
 
-	(void)state;
 	cnc_buf_init(&b, &cnc_mem_default, 64);
 	assert_int_equal(cnp_plain_put(&b, "j\xc3\xb6", "a b"), CENOTE_OK);
 	assert_int_equal(
@@ -37,7 +36,6 @@ what_does_not_fit_is_no_message(void **state)
 {
 	struct cnc_buf b;
 
-	(void)state;
 	cnc_buf_init(&b, &cnc_mem_default, 8);
 	assert_int_equal(cnp_plain_put(&b, "user", "password"), CENOTE_ERR_LIMIT);
 	cnc_buf_finish(&b);
@@ -66,7 +64,6 @@ only_whole_messages_of_who_acts_as_himself_are_taken(void **state)
 	};
 	struct cnp_plain p;
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		int r = parse(cases[i].bytes, cases[i].n, &p);
 

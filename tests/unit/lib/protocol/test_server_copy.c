@@ -193,7 +193,6 @@ copy_frames_that_nobody_asked_for_are_violations(void **state)
 	struct cnp_str data;
 	struct fixture g;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
 		begin(&g, 0);
 		copying(&g);

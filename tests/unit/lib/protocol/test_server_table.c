@@ -142,7 +142,6 @@ each_request_does_in_each_state_what_the_table_says(void **state)
 	size_t i, e, n, gap;
 	uint32_t number;
 
-	(void)state;
 	for (i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
 		number = i % 2 == 0 ? 2 : 0;
 		for (e = 0, n = 0, gap = 0; e < sizeof events; e++) {
