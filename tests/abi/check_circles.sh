@@ -26,7 +26,11 @@ shims/libpq shims/libpq/libpq.so.5.p 4
 shims/libmysql shims/libmysql/libmariadb.so.3.p 4
 shims/odbc shims/odbc/libcod_parts.a.p 4
 TABLE
-	local role
+	local backend role
+	for backend in freetds/libcnd_tds.a mysql/libcnd_mysql.a odbc/libcnd_odbc.a \
+		postgresql/cenoted-postgresql.so sqlite/cenoted-sqlite.so; do
+		echo "tools/cenoted/backends/${backend%/*} tools/cenoted/backends/$backend.p 4"
+	done
 	for role in master door worker auth config shared; do
 		echo "tools/cenoted/$role tools/cenoted/libcenoted.a.p/${role}_ 4"
 	done
@@ -41,6 +45,7 @@ objects_of() # FOLDER OBJECTS
 		name=${object##*/}
 		name=${name%.o}
 		case $1 in
+		tools/cenoted/backends/*) ;;
 		tools/cenoted/*) name=${name#*_} ;;
 		esac
 		if [ -f "$source_root/$1/$name" ] || [ -f "$source_root/$1/${name/_//}" ]; then

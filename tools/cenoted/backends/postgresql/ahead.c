@@ -10,15 +10,6 @@
 /* So many bytes find room in the socket, however busy the server is with its answers. */
 #define BYTES_MAX 32768u
 
-void
-cnd_pg_ahead_forget(struct cnd_session *s)
-{
-	s->ahead.at = s->ahead.n = 0;
-	/* what was sent is answered by ReadyForQuery */
-	if (s->sync.n_ready == 0)
-		s->ahead.has_sync = 0;
-}
-
 /* ---- what can go along ---- */
 
 static int

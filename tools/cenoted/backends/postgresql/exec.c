@@ -547,56 +547,6 @@ cnd_pg_function(struct cnd_session *s, uint32_t function, const struct cnd_exec 
 	return cnd_pg_send_run(s);
 }
 
-/* The server does not say which type the result has. */
-static int
-give_function_value(struct cnd_session *s, const uint8_t *value, uint32_t len)
-{
-	struct cnd_sink *sink = s->run.sink;
-	struct cnp_column column = CNP_COLUMN_INIT;
-	int r;
-
-	column.type = CENOTE_TYPE_OTHER;
-	column.format = s->run.format == CENOTE_FORMAT_BINARY ? CENOTE_FORMAT_BINARY
-							      : CENOTE_FORMAT_TEXT;
-	r = sink->ops->columns(sink, &column, 1, 0);
-	if (r == CENOTE_OK)
-		r = cnc_batch_row(sink->batch);
-	if (r < 0)
-		return r;
-	r = value == NULL ? cnc_batch_null(sink->batch)
-			  : cnc_batch_put(sink->batch, value, len);
-	if (r < 0) {
-		cnc_batch_row_undo(sink->batch);
-		return r;
-	}
-	cnc_batch_row_done(sink->batch);
-	r = sink->ops->row_done(sink);
-	return r < 0 ? r : CENOTE_OK;
-}
-
-int
-cnd_pg_function_result(struct cnd_session *s, const struct cnd_pg_msg *m)
-{
-	struct cnd_pg_run *run = &s->run;
-	uint32_t len = m->len >= 4 ? cnd_pg_get_u32(m->body) : 0;
-	int r;
-
-	if (m->len < 4 || (len != UINT32_MAX && len != m->len - 4) ||
-		(len == UINT32_MAX && m->len != 4))
-		return cnd_pg_broken(s, "a malformed FunctionCallResponse");
-	run->is_value_last = 1;
-	if (run->sink == NULL || run->status < 0)
-		return CENOTE_OK;
-	r = give_function_value(s, len == UINT32_MAX ? NULL : m->body + 4, len);
-	if (r < 0) {
-		run->status = r;
-		return CENOTE_OK;
-	}
-	run->done = (struct cnp_done){ .tag = cnp_str("FUNCTION"), .affected = -1 };
-	run->has_done = 1;
-	return CENOTE_OK;
-}
-
 /* ---- catalog ---- */
 
 int

@@ -8,7 +8,41 @@
 
 #include "session.h"
 
+/* The most that is made before it is sent, and what of that memory is kept for the next request. */
+#define OUT_KEEP 65536u
+#define OUT_MAX  (2u * (size_t)CND_PG_MSG_MAX)
+
 typedef int handler(struct cnd_session *s, const struct cnd_pg_msg *m);
+
+void
+cnd_pg_ahead_forget(struct cnd_session *s)
+{
+	s->ahead.at = s->ahead.n = 0;
+	/* what was sent is answered by ReadyForQuery */
+	if (s->sync.n_ready == 0)
+		s->ahead.has_sync = 0;
+}
+
+int
+cnd_pg_enter(struct cnd_session *s, struct cnc_diag *diag)
+{
+	s->diag = diag;
+	s->stop.status = CENOTE_OK;
+	/* what was begun and could not be sent */
+	if (cnc_buf_len(&s->out.buf) > 0)
+		cnd_pg_ahead_forget(s);
+	cnc_buf_clear(&s->out.buf, OUT_KEEP);
+	s->out.n_ready = s->out.n_before = s->out.is_unsynced = 0;
+	if (s->out.buf.mem == NULL)
+		cnc_buf_init(&s->out.buf, s->mem, OUT_MAX);
+	s->spent.is_closing = 0;
+	if (!s->is_lost) {
+		cnd_pg_close_spent(s);
+		return CENOTE_OK;
+	}
+	cnc_diag_copy(diag, &s->lost);
+	return CENOTE_ERR_CONN;
+}
 
 struct cnd_pg_run *
 cnd_pg_run_begin(struct cnd_session *s, struct cnd_sink *sink)

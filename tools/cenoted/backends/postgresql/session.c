@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The life of a session: log in through libpq, attach a client, report the state, take what the server says
- * unasked, log out. It owns the reported parameters.
+ * The life of a session: log in through libpq, attach a client, report the state, ask the server questions of our
+ * own, log out. It owns the connection and the facts for info().
  */
 #include <ctype.h>
 #include <poll.h>
@@ -21,146 +21,6 @@ static const char *const reported[] = { "server_version", "server_encoding",
 	"in_hot_standby", "is_superuser", "session_authorization", "DateStyle",
 	"IntervalStyle", "TimeZone", "integer_datetimes", "standard_conforming_strings",
 	"scram_iterations", "search_path" };
-
-int
-cnd_pg_refuse(struct cnd_session *s, const char *sqlstate, const char *format, ...)
-{
-	char text[CNC_DIAG_MESSAGE_MAX];
-	struct cnc_buf fields;
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	cnc_diag_set(s->diag, sqlstate, "%s", text);
-	/* As the server's own: of class 08 are also errors that leave the session as it is. */
-	cnc_buf_init(&fields, s->mem, CNC_DIAG_MESSAGE_MAX + 64u);
-	if (cnc_diag_put_field(&fields, 'V', "ERROR", 5) == CENOTE_OK &&
-		cnc_diag_put(&fields, s->diag) == CENOTE_OK)
-		(void)cnc_diag_set_fields(
-			s->diag, cnc_buf_head(&fields), cnc_buf_len(&fields));
-	cnc_buf_finish(&fields);
-	return CENOTE_ERR_SERVER;
-}
-
-/* ---- what the server reports ---- */
-
-struct cnd_pg_parameter *
-cnd_pg_parameter(struct cnd_session *s, const char *name)
-{
-	for (size_t i = 0; i < s->n_parameters; i++) {
-		if (strcmp(s->parameters[i].name, name) == 0)
-			return &s->parameters[i];
-	}
-	return NULL;
-}
-
-static void
-heed(struct cnd_session *s, const char *name, const char *value)
-{
-	if (strcmp(name, "DateStyle") == 0)
-		s->facts.is_date_iso = strncmp(value, "ISO", 3) == 0;
-	else if (strcmp(name, "standard_conforming_strings") == 0)
-		s->facts.has_standard_strings = strcmp(value, "on") == 0;
-}
-
-int
-cnd_pg_set_parameter(struct cnd_session *s, const char *name, const char *value)
-{
-	struct cnd_pg_parameter *p = cnd_pg_parameter(s, name);
-	char *copy;
-
-	if (p == NULL) {
-		if (s->n_parameters == CND_PG_PARAMETERS_MAX)
-			return CENOTE_OK;
-		copy = cnc_strndup(s->mem, name, strlen(name));
-		if (copy == NULL)
-			return CENOTE_ERR_NOMEM;
-		p = &s->parameters[s->n_parameters++];
-		*p = (struct cnd_pg_parameter){ .name = copy };
-	}
-	copy = cnc_strndup(s->mem, value, strlen(value));
-	if (copy == NULL)
-		return CENOTE_ERR_NOMEM;
-	cnc_free(s->mem, p->value);
-	p->value = copy;
-	heed(s, name, value);
-	return CENOTE_OK;
-}
-
-static int
-on_parameter(struct cnd_session *s, const struct cnd_pg_msg *m, struct cnd_sink *sink)
-{
-	struct cnd_pg_reader r;
-	const char *name, *value;
-	size_t unused;
-	int q;
-
-	cnd_pg_reader_init(&r, m);
-	name = cnd_pg_read_text(&r, &unused);
-	value = cnd_pg_read_text(&r, &unused);
-	if (cnd_pg_reader_end(&r) < 0)
-		return cnd_pg_broken(s, "a malformed ParameterStatus");
-	q = cnd_pg_set_parameter(s, name, value);
-	if (q < 0)
-		return cnd_pg_lost(s, CNC_SQLSTATE(NO_MEMORY), "out of memory");
-	return sink != NULL && sink->ops->parameter != NULL
-		       ? sink->ops->parameter(sink, name, value)
-		       : CENOTE_OK;
-}
-
-static int
-on_notification(struct cnd_session *s, const struct cnd_pg_msg *m, struct cnd_sink *sink)
-{
-	struct cnp_notification n = { 0 };
-	struct cnd_pg_reader r;
-
-	cnd_pg_reader_init(&r, m);
-	n.pid = cnd_pg_read_u32(&r);
-	n.channel.p = cnd_pg_read_text(&r, &n.channel.n);
-	n.payload.p = cnd_pg_read_text(&r, &n.payload.n);
-	if (cnd_pg_reader_end(&r) < 0)
-		return cnd_pg_broken(s, "a malformed NotificationResponse");
-	return sink != NULL && sink->ops->notification != NULL
-		       ? sink->ops->notification(sink, &n)
-		       : CENOTE_OK;
-}
-
-static int
-on_notice(struct cnd_session *s, const struct cnd_pg_msg *m, struct cnd_sink *sink)
-{
-	const char *severity = cnd_pg_error_field(m, 'V');
-	struct cnc_diag notice;
-	int r;
-
-	if (severity != NULL && strcmp(severity, "WARNING") == 0)
-		s->run.warnings++;
-	if (sink == NULL)
-		return CENOTE_OK;
-	cnc_diag_init(&notice, s->mem);
-	r = cnd_pg_diag(&notice, m->body, m->len, s->server);
-	if (r < 0)
-		r = cnd_pg_broken(s, "a malformed NoticeResponse");
-	else
-		r = sink->ops->notice(sink, &notice);
-	cnc_diag_finish(&notice);
-	return r;
-}
-
-int
-cnd_pg_async(struct cnd_session *s, const struct cnd_pg_msg *m, struct cnd_sink *sink)
-{
-	switch (m->type) {
-	case 'A':
-		return on_notification(s, m, sink);
-	case 'N':
-		return on_notice(s, m, sink);
-	case 'S':
-		return on_parameter(s, m, sink);
-	default:
-		return CENOTE_AGAIN;
-	}
-}
 
 /* ---- login ---- */
 
@@ -394,32 +254,6 @@ take_over(struct cnd_session *s, struct cnc_diag *diag)
 	return take_parameters(s);
 }
 
-/* n booleans, and the text behind them, if there is room for one. */
-static int
-take_row(struct cnd_session *s, const struct cnd_pg_msg *m, uint8_t *ret_flags, size_t n,
-	char *ret_text, size_t room)
-{
-	size_t at = 2 + 5 * n;
-
-	if (room > 0 ? m->len < at + 4 || m->len - at - 4 >= room : m->len != at)
-		return cnd_pg_broken(s, "another row than was asked for");
-	for (size_t i = 0; i < n; i++)
-		ret_flags[i] = m->body[2 + 5 * i + 4] == 't';
-	if (room > 0) {
-		memcpy(ret_text, m->body + at + 4, m->len - at - 4);
-		ret_text[m->len - at - 4] = '\0';
-	}
-	return CENOTE_OK;
-}
-
-int
-cnd_pg_take_flags(
-	struct cnd_session *s, const struct cnd_pg_msg *m, struct cnd_pg_flags *ret_flags)
-{
-	ret_flags->has_come = 1;
-	return take_row(s, m, ret_flags->flags, ret_flags->n, NULL, 0);
-}
-
 /* CENOTE_ERR_SERVER with the diagnostics filled, or the session is lost. */
 int
 cnd_pg_ask_more(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_t n,
@@ -446,7 +280,7 @@ cnd_pg_ask_more(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size
 			status = CENOTE_ERR_SERVER;
 			(void)cnd_pg_diag(s->diag, m.body, m.len, s->server);
 		} else if (m.type == 'D') {
-			r = take_row(s, &m, ret_flags, n, ret_text, room);
+			r = cnd_pg_take_row(s, &m, ret_flags, n, ret_text, room);
 		} else if (cnd_pg_async(s, &m, NULL) == CENOTE_ERR_CONN) {
 			return CENOTE_ERR_CONN;
 		}

@@ -25,6 +25,7 @@
  *     stream.c      bytes from and to the server; waiting, cancelling
  *     desc.c        columns of a result
  *     run.c         the messages that answer a request
+ *     said.c        what single messages say
  *     exec.c        queries, execution, fast path
  *     portal.c      results that are fetched in batches
  *     stmt.c        prepared statements
@@ -312,7 +313,10 @@ int cnd_pg_ask(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_
 /* The same with a text behind them, for which there is room for `room` bytes with its end; none if it is 0. */
 int cnd_pg_ask_more(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_t n,
 	char *ret_text, size_t room);
-/* Booleans from such a row. CENOTE_OK, or the session is lost. */
+/* The booleans of such a row, and its text. CENOTE_OK, or the session is lost. */
+int cnd_pg_take_row(struct cnd_session *s, const struct cnd_pg_msg *m, uint8_t *ret_flags,
+	size_t n, char *ret_text, size_t room);
+/* The booleans alone. */
 int cnd_pg_take_flags(struct cnd_session *s, const struct cnd_pg_msg *m,
 	struct cnd_pg_flags *ret_flags);
 /* An error of our own: CENOTE_ERR_SERVER. */

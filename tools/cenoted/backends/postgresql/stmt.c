@@ -18,26 +18,6 @@ cnd_pg_forget(struct cnd_session *s, struct cnd_statement *statement)
 	statement->own = NULL;
 }
 
-int
-cnd_pg_give_params(struct cnd_session *s)
-{
-	struct cnp_param *params = cnc_calloc(s->mem, s->params.n + 1, sizeof(*params));
-	int r;
-
-	if (params == NULL)
-		return CENOTE_ERR_NOMEM;
-	for (uint32_t i = 0; i < s->params.n; i++) {
-		params[i].type = s->params.types[i] == 0
-					 ? (uint8_t)CENOTE_TYPE_NULL
-					 : cnd_pg_type(s->params.types[i]);
-		params[i].native_type = s->params.types[i];
-		params[i].name = CNP_STR_NONE;
-	}
-	r = s->run.sink->ops->params(s->run.sink, params, s->params.n);
-	cnc_free(s->mem, params);
-	return r;
-}
-
 /* What libcenote numbers it prepares when it likes, and that is no part of what the client asks. Where a unit of
  * requests has begun its Sync comes by itself. */
 static int

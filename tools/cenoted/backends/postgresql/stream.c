@@ -25,8 +25,6 @@
 #define LONG_ROW     (1024u * 1024u)
 /* While something large is sent, what the server says meanwhile is kept up to so much. */
 #define IN_MAX       (CND_PG_MSG_MAX + 64u * 1024u * 1024u)
-#define OUT_KEEP     65536u
-#define OUT_MAX      (2u * (size_t)CND_PG_MSG_MAX)
 /* How long a server has to obey: a cancel, and one for a client that is gone. */
 #define CANCEL_MS    30000
 #define ABANDON_MS   5000
@@ -178,27 +176,6 @@ cnd_pg_stream_finish(struct cnd_session *s)
 	s->stream.in = NULL;
 	s->stream.cap = s->stream.head = s->stream.tail = 0;
 	cnc_buf_finish(&s->out.buf);
-}
-
-int
-cnd_pg_enter(struct cnd_session *s, struct cnc_diag *diag)
-{
-	s->diag = diag;
-	s->stop.status = CENOTE_OK;
-	/* what was begun and could not be sent */
-	if (cnc_buf_len(&s->out.buf) > 0)
-		cnd_pg_ahead_forget(s);
-	cnc_buf_clear(&s->out.buf, OUT_KEEP);
-	s->out.n_ready = s->out.n_before = s->out.is_unsynced = 0;
-	if (s->out.buf.mem == NULL)
-		cnc_buf_init(&s->out.buf, s->mem, OUT_MAX);
-	s->spent.is_closing = 0;
-	if (!s->is_lost) {
-		cnd_pg_close_spent(s);
-		return CENOTE_OK;
-	}
-	cnc_diag_copy(diag, &s->lost);
-	return CENOTE_ERR_CONN;
 }
 
 /* ---- waiting ---- */
