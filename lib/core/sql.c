@@ -165,6 +165,8 @@ finish_block(struct cnc_sql *x)
 bool
 cnc_sql_skip_blanks(struct cnc_sql *x)
 {
+	if (x->open.what == '*' && x->p < x->end && !finish_block(x))
+		return false;
 	while (x->p < x->end) {
 		if (is_blank(x, *x->p)) {
 			x->p++;
@@ -557,8 +559,7 @@ cnc_sql_next(struct cnc_sql *x)
 	if (x->open.what != '\0' && x->open.what != '*' && x->p < x->end) {
 		t.p = x->open.begin;
 		t.kind = read_open(x);
-	} else if ((x->open.what == '*' && x->p < x->end && !finish_block(x)) ||
-		   !cnc_sql_skip_blanks(x)) {
+	} else if (!cnc_sql_skip_blanks(x)) {
 		t.p = x->open.begin;
 	} else {
 		t.p = x->p;

@@ -18,7 +18,7 @@ take_all(struct split *s, struct text *out)
 }
 
 static void
-split_all(unsigned flags, const char *sql, size_t n, int by_line, struct text *out)
+split_all(uint32_t flags, const char *sql, size_t n, int by_line, struct text *out)
 {
 	struct split_statement st;
 	struct split s;
@@ -46,13 +46,17 @@ split_all(unsigned flags, const char *sql, size_t n, int by_line, struct text *o
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static const char *const backends[] = { "sqlite", "postgresql", "mysql",
+		"freetds", "" };
 	struct text whole = { 0 }, lines = { 0 };
+	uint32_t flags;
 	const char *sql = (const char *)data + 1;
 
 	if (size < 1 || size > 4096)
 		return 0;
-	split_all(data[0] & 31u, sql, size - 1, 0, &whole);
-	split_all(data[0] & 31u, sql, size - 1, 1, &lines);
+	flags = lex_flags_for(backends[data[0] % 5u]);
+	split_all(flags, sql, size - 1, 0, &whole);
+	split_all(flags, sql, size - 1, 1, &lines);
 	FUZZ_CHECK(whole.len == lines.len &&
 		   memcmp(text_str(&whole), text_str(&lines), whole.len) == 0);
 	FUZZ_CHECK(whole.len <= 2 * size);

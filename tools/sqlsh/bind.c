@@ -349,7 +349,7 @@ add_placeholder(struct bound *bound, enum bind_style style, const struct bind *b
 
 size_t
 bound_init(struct bound *bound, const struct binds *b, enum bind_style style,
-	unsigned lex_flags, const char *sql, size_t len, const char **ret_missing)
+	uint32_t lex_flags, const char *sql, size_t len, const char **ret_missing)
 {
 	struct lex lex;
 	enum lex_kind kind;

@@ -2,6 +2,7 @@
 #ifndef SQLSH_BIND_H
 #define SQLSH_BIND_H
 
+#include <stdint.h>
 #include <cenote/types.h>
 
 #include "text.h"
@@ -53,7 +54,7 @@ enum bind_style bind_style_for(const char *backend);
  * where it is. Only with BIND_NAMED: for other servers, a colon and a name may mean something else.
  */
 size_t bound_init(struct bound *bound, const struct binds *b, enum bind_style style,
-	unsigned lex_flags, const char *sql, size_t len, const char **ret_missing);
+	uint32_t lex_flags, const char *sql, size_t len, const char **ret_missing);
 void bound_finish(struct bound *bound);
 
 #endif

@@ -67,7 +67,7 @@ take_parentheses(struct reader *r, struct text *definition)
 }
 
 void
-checks_find(const char *sql, unsigned lex_flags,
+checks_find(const char *sql, uint32_t lex_flags,
 	void (*found)(void *user, const char *name, const char *definition), void *user)
 {
 	struct reader r = { .sql = sql, .len = strlen(sql) };

@@ -2,11 +2,12 @@
 #ifndef SQLSH_CHECKS_H
 #define SQLSH_CHECKS_H
 
+#include <stdint.h>
 #include "text.h"
 
 /* Find the CHECK constraints in a CREATE TABLE statement, since SQLite has no other list of them.
  * It calls found() for each, with its name ("" if it has none) and its "CHECK (...)". */
-void checks_find(const char *sql, unsigned lex_flags,
+void checks_find(const char *sql, uint32_t lex_flags,
 	void (*found)(void *user, const char *name, const char *definition), void *user);
 
 #endif

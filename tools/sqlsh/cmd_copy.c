@@ -300,7 +300,7 @@ read_first(struct import *im, struct text *ret_sql)
 	int has_numbers = im->sh->style == BIND_DOLLAR;
 	/* Use the quotes that mean a name in every mode of the server. In MySQL, "..." is
 	 * a text. */
-	char quote = im->sh->lex_flags & LEX_BACKSLASH ? '`' : '"';
+	char quote = im->sh->lex_flags & CNC_SQL_BACKSLASH ? '`' : '"';
 	int more = csv_read(&im->reader);
 
 	if (more > 0 && im->copy->has_header) {

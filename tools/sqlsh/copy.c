@@ -128,7 +128,7 @@ parse_options(struct args *a, struct copy *c)
 }
 
 const char *
-copy_parse(struct copy *c, unsigned lex_flags, const char *args)
+copy_parse(struct copy *c, uint32_t lex_flags, const char *args)
 {
 	struct parser p = { .text = args, .len = strlen(args) };
 	struct args rest;

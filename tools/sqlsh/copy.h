@@ -2,6 +2,7 @@
 #ifndef SQLSH_COPY_H
 #define SQLSH_COPY_H
 
+#include <stdint.h>
 #include "csv.h"
 
 /* What \copy was asked to do. */
@@ -22,7 +23,7 @@ struct copy {
  * makes it the server's own COPY. NULL when done, else what is
  * wrong, static text; copy_finish() it either way.
  */
-const char *copy_parse(struct copy *c, unsigned lex_flags, const char *args);
+const char *copy_parse(struct copy *c, uint32_t lex_flags, const char *args);
 void copy_finish(struct copy *c);
 
 /* The server's own statement. */

@@ -132,13 +132,19 @@ run_command(struct input *in, const char *line, size_t len)
 static int
 is_token(const struct split *s, const char *line, size_t len, size_t at)
 {
-	struct lex l = s->lex;
+	struct text whole = { 0 };
+	struct lex l;
 	enum lex_kind kind;
 
-	l.start = l.pos = 0;
+	/* from what is open */
+	text_add(&whole, text_str(&s->text) + s->lex.start, s->text.len - s->lex.start);
+	at += whole.len;
+	text_add(&whole, line, len);
+	lex_init(&l, s->lex.flags);
 	do
-		kind = lex_next(&l, line, len);
+		kind = lex_next(&l, text_str(&whole), whole.len);
 	while (kind != LEX_END && kind != LEX_OPEN && l.start < at);
+	text_finish(&whole);
 	return kind == LEX_CHAR && l.start == at;
 }
 

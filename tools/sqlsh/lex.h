@@ -4,54 +4,42 @@
 
 #include <stddef.h>
 
+#include <stdint.h>
+
+#include "core/sql.h"
+
 /*
- * Just enough of SQL's lexical rules to know where a statement ends and what in it is a
- * placeholder. Works on a text that grows: what is unfinished at its end (a quote, a comment)
- * is gone on with, not begun anew, when more was appended. Text must be appended in whole
- * lines, so that no token but those is ever cut.
+ * SQL as sqlsh needs it: with blanks as tokens, from a text that grows. What is unfinished at its end (a quote, a
+ * comment) continues when more was appended. Text must be appended in whole lines.
  */
-
-/* What the servers do differently. */
-enum lex_flag {
-	LEX_BRACKETS = 1, /* [name] */
-	LEX_BACKTICKS = 2, /* `name` */
-	LEX_DOLLARS = 4, /* $tag$ … $tag$, and E'…' with backslashes */
-	LEX_NESTED = 8, /* comments nest */
-	LEX_BACKSLASH = 16 /* backslash escapes in every '…' and "…" */
-};
-
 enum lex_kind {
 	LEX_END = 0, /* no more, and nothing is open */
 	LEX_OPEN, /* no more, within a quote or comment; see lex.mode */
 	LEX_BLANK, /* white space, comments */
 	LEX_WORD,
-	LEX_NUMBER,
+	LEX_NUMBER, /* or a variable */
 	LEX_QUOTED,
 	LEX_PLACEHOLDER, /* :name */
-	LEX_CHAR
+	LEX_CHAR /* or another token of a few bytes */
 };
 
-#define LEX_TAG_MAX 64
-
 struct lex {
-	unsigned flags;
+	uint32_t flags; /* enum cnc_sql_rule */
 	size_t start; /* of the token that lex_next() gave */
 	size_t pos; /* its end; where the next one begins */
-	/* What is open: 0 nothing, else ' " ` [ $ - (line comment) * (block comment). */
-	char mode;
-	int escape; /* backslashes escape in what is open */
-	unsigned depth; /* of nested comments */
-	char tag[LEX_TAG_MAX]; /* of the dollar quote, both $ included */
-	size_t tag_len;
+	char mode; /* what is open: 0 nothing, else ' " ` [ $ * (a comment) */
+	size_t open; /* where that begins */
+	struct cnc_sql sql; /* its pointers count while something is open */
 };
 
 /* Rules of a backend by its name; those of the SQL standard and a little more if unknown. */
-unsigned lex_flags_for(const char *backend);
+uint32_t lex_flags_for(const char *backend);
 
-void lex_init(struct lex *l, unsigned flags);
+void lex_init(struct lex *l, uint32_t flags);
 /* The next token of text[0…len). */
 enum lex_kind lex_next(struct lex *l, const char *text, size_t len);
 
-int lex_is_word_char(int c);
+/* Whether it is part of a placeholder's name. */
+bool lex_is_word_char(char c);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef SQLSH_SHELL_H
 #define SQLSH_SHELL_H
 
+#include <stdint.h>
 #include <cenote/cenote.h>
 
 #include "bind.h"
@@ -23,7 +24,7 @@ enum run {
 struct shell {
 	cenote_conn *conn;
 	char *uri; /* or the name of a pool; from the command line or \c */
-	unsigned lex_flags; /* of the backend, as the placeholders */
+	uint32_t lex_flags; /* of the backend, as the placeholders */
 	enum bind_style style;
 	enum password_asking asking;
 	int has_password; /* conn has a password, right or wrong */

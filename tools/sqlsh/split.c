@@ -41,7 +41,7 @@ begin_statement(struct split *s)
 }
 
 void
-split_init(struct split *s, unsigned lex_flags)
+split_init(struct split *s, uint32_t lex_flags)
 {
 	*s = (struct split){ 0 };
 	lex_init(&s->lex, lex_flags);

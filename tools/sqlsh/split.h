@@ -2,6 +2,7 @@
 #ifndef SQLSH_SPLIT_H
 #define SQLSH_SPLIT_H
 
+#include <stdint.h>
 #include "lex.h"
 #include "text.h"
 
@@ -37,7 +38,7 @@ struct split_statement {
 	unsigned long line; /* of input, that it begins in */
 };
 
-void split_init(struct split *s, unsigned lex_flags);
+void split_init(struct split *s, uint32_t lex_flags);
 void split_finish(struct split *s);
 /* Forget what is unfinished. `line` is the number of the next line that comes. */
 void split_reset(struct split *s, unsigned long line);

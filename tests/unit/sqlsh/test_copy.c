@@ -79,7 +79,7 @@ options_of_the_server_go_to_it_as_they_are(void **state)
 	struct text sql = { 0 };
 
 	for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++) {
-		assert_null(copy_parse(&c, 0, statements[i].args));
+		assert_null(copy_parse(&c, CNC_SQL_ANSI, statements[i].args));
 		copy_statement(&c, &sql);
 		assert_string_equal(text_str(&sql), statements[i].expected);
 		text_clear(&sql);
