@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SILENT_MS 120000
+#define SILENT_MS 600000
 
 static void
 become_driver(const struct fz_peer *peer, int in, int out)
