@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A session of the FreeTDS backend, which the tests of a played server and of a real
+ * server share.
+ */
 #include "bench.h"
 
 #include <poll.h>

@@ -37,7 +37,7 @@ void tds_line_set_all(struct tds_line *line, const char *const *more);
 int tds_log_in(struct tds_bench *b, const struct tds_line *line);
 /* The simple form; `seen` has what came of it. */
 int tds_query(struct tds_bench *b, const char *sql);
-/* The first so many rows; what is left is open under that number, to be fetched. */
+/* The first rows, as many as asked; the portal of that number has the rest. */
 int tds_query_batch(
 	struct tds_bench *b, const char *sql, uint32_t portal, uint32_t batch_rows);
 int tds_fetch(struct tds_bench *b, uint32_t portal, uint32_t batch_rows);

@@ -627,7 +627,7 @@ only_what_leaves_nothing_is_undone_in_place(void **state)
 	end(b);
 }
 
-/* A level or an autocommit that is set back is told as one that was set. */
+/* The report of a level or an autocommit that is set back is that of one that is set. */
 static void
 what_a_call_sets_costs_a_new_login(void **state)
 {

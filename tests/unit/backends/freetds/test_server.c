@@ -17,7 +17,7 @@
 static char texts[2048]; /* of the line */
 static struct tds_line server;
 
-/* The keys of a login, which stand beside a section, too. */
+/* The keys of a login; they may stand beside a section. */
 static const char *const login_keys[] = { "user", "password", "database" };
 
 static void

@@ -5,7 +5,7 @@
 #include "support/cnt_server.h"
 
 #include "core/mem.h"
-#include "support/cnt_backend.h"
+#include "tests/unit/backends/session.h"
 
 /*
  * The MySQL backend on a real server (support/cnt_backend.h). Its transcript has, besides:
@@ -18,20 +18,8 @@
  * MY_LIBRARY_IS_ORACLES is 1 where the backend is built with libmysqlclient.
  */
 struct my {
-	const struct cnd_backend *b;
-	struct cnd_session *s;
-	struct cnd_host host;
-	struct cnc_diag diag;
-	struct cnd_option options[24];
-	size_t n_options;
-	const char *settings; /* that a client wants of the login */
-	/* How the next requests are run. */
-	uint8_t format;
+	struct cnt_session base;
 	const char *formats; /* NULL: none */
-	uint32_t batch_rows;
-	uint64_t max_rows;
-	uint8_t is_extended;
-	uint32_t portal; /* grows with each request */
 	/* The host says stop, with this status, so long after the request began; 0 never. */
 	int64_t stop_after_ms;
 	int stop_status;
@@ -40,13 +28,8 @@ struct my {
 	/* What the client sends of a file; NULL: it refuses. */
 	const char *file;
 	size_t file_len, file_at, file_piece;
-	const struct cenote_allocator *mem; /* NULL: the default */
-	int count_only; /* rows are counted, not written down */
 	unsigned rest_ms; /* before the rows are read */
-	uint64_t sink_fails_at; /* the n-th row: CENOTE_ERR_LIMIT; 0 never */
-	int last; /* status of the last request */
 	uint32_t status; /* the server's, of the last done */
-	struct cnt_transcript seen;
 };
 
 /* Of all tests of the program; started by my_main(). */
@@ -57,37 +40,18 @@ int my_main(const struct CMUnitTest *tests, size_t n, const char *name, unsigned
 
 /* No session yet; no options but those that the test gives. */
 void my_init(struct my *t);
-void my_finish(struct my *t);
-void my_option(struct my *t, const char *key, const char *value);
 /* The options of the user app over the unix socket, in the database app. */
 void my_app(struct my *t);
 /* 0 or the status; a failure's words are in t->diag. */
 int my_login(struct my *t);
-void my_logout(struct my *t);
 /* For cmocka: *state is a struct my that is logged in as app. */
 int my_setup(void **state);
 int my_teardown(void **state);
 
 /* Each returns the transcript of what came; valid until the next. */
-const char *my_query(struct my *t, const char *sql);
-const char *my_query_with(
-	struct my *t, const char *sql, const struct cnc_value *params, uint32_t n);
-const char *my_prepare(struct my *t, uint32_t statement, const char *sql);
-const char *my_describe(struct my *t, uint32_t statement);
-const char *my_execute(struct my *t, uint32_t statement, int known,
-	const struct cnc_value *params, uint32_t n);
-const char *my_close(struct my *t, uint32_t statement);
-const char *my_fetch(
-	struct my *t, uint32_t portal, uint32_t batch_rows, int send_columns);
-const char *my_begin(struct my *t, uint8_t isolation, uint32_t flags);
-const char *my_commit(struct my *t);
-const char *my_rollback(struct my *t);
-const char *my_savepoint(struct my *t, uint8_t action, const char *name);
-const char *my_autocommit(struct my *t, int on);
 const char *my_select_database(struct my *t, const char *name);
 const char *my_change_user(
 	struct my *t, const char *user, const char *password, const char *database);
-const char *my_catalog(struct my *t, const struct cnp_catalog *filter);
 const char *my_long_data(
 	struct my *t, uint32_t statement, uint16_t param, const void *data, size_t len);
 /* "ok", or the error. */
@@ -96,16 +60,12 @@ const char *my_set_option(struct my *t, const char *name, const char *value);
 /* "idle", "open"; and the pins. */
 const char *my_tx(struct my *t);
 uint32_t my_pins(struct my *t);
-int my_reset(struct my *t);
 /* As a client that comes from another session with this; and what it has for the next. */
 int my_attach(struct my *t, const void *carry, size_t len);
 struct cnp_str my_carry(struct my *t);
 int my_settle(struct my *t);
 /* One value of one row, asked for by a query in text. */
 const char *my_value(struct my *t, const char *sql);
-
-struct cnc_value my_int(int64_t v);
-struct cnc_value my_text(const char *text);
 
 #define assert_prefix(text, prefix)                                                      \
 	do {                                                                             \
@@ -119,5 +79,25 @@ struct cnc_value my_text(const char *text);
 		if (!strstr(a_, b_))                                                     \
 			fail_msg("\"%s\" is not in \"%s\"", b_, a_);                     \
 	} while (0)
+
+/* The requests that all backends have: session.h says what they do. */
+#define my_option(t, key, value)      cnt_session_option(&(t)->base, key, value)
+#define my_finish(t)                  cnt_session_finish(&(t)->base)
+#define my_logout(t)                  cnt_session_logout(&(t)->base)
+#define my_query(t, sql)              cnt_session_query(&(t)->base, sql, NULL, 0)
+#define my_query_with(t, ...)         cnt_session_query(&(t)->base, __VA_ARGS__)
+#define my_prepare(t, statement, sql) cnt_session_prepare(&(t)->base, statement, "", sql)
+#define my_describe(t, statement)     cnt_session_describe(&(t)->base, statement, "", 0)
+#define my_execute(t, statement, ...)                                                    \
+	cnt_session_execute(&(t)->base, statement, "", __VA_ARGS__)
+#define my_close(t, statement)          cnt_session_close(&(t)->base, statement, "", 0)
+#define my_fetch(t, portal, n, columns) cnt_session_fetch(&(t)->base, portal, n, columns)
+#define my_begin(t, isolation, flags)   cnt_session_begin(&(t)->base, isolation, flags)
+#define my_commit(t)                    cnt_session_commit(&(t)->base)
+#define my_rollback(t)                  cnt_session_rollback(&(t)->base)
+#define my_savepoint(t, action, name)   cnt_session_savepoint(&(t)->base, action, name)
+#define my_autocommit(t, on)            cnt_session_autocommit(&(t)->base, on)
+#define my_catalog(t, filter)           cnt_session_catalog(&(t)->base, filter)
+#define my_reset(t)                     cnt_session_reset(&(t)->base)
 
 #endif

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The catalog lists of the MySQL backend, on a real MariaDB server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <stdio.h>
@@ -23,9 +26,9 @@ list(struct my *t, uint8_t kind, const char *catalog, const char *object,
 	f.given =
 		(uint8_t)((strcmp(catalog, "-") ? 1 : 0) | (strcmp(object, "-") ? 4 : 0) |
 			  (strcmp(column, "-") ? 8 : 0) | (strcmp(types, "-") ? 16 : 0));
-	t->format = CENOTE_FORMAT_CANONICAL;
+	t->base.format = CENOTE_FORMAT_CANONICAL;
 	log = my_catalog(t, &f);
-	t->format = CENOTE_FORMAT_TEXT;
+	t->base.format = CENOTE_FORMAT_TEXT;
 	return log;
 }
 
@@ -209,8 +212,8 @@ name_is_nothing_but_data(struct my *t, const char *name)
 
 	for (kind = 1; kind <= 9; kind++) {
 		(void)list(t, kind, name, name, name, name);
-		if (t->last < 0)
-			fail_msg("list %d of «%s»: %s", kind, name, t->seen.log);
+		if (t->base.last < 0)
+			fail_msg("list %d of «%s»: %s", kind, name, t->base.seen.log);
 	}
 	assert_contains(list(t, CENOTE_CATALOG_TABLES, name, "-", "-", "-"),
 		"remarks:TEXT\ndone");
@@ -242,7 +245,7 @@ filters_are_utf_8(void **state)
 {
 	struct my *t = *state;
 
-	/* What is no text is told so. */
+	/* A column that is not text says so. */
 	assert_contains(list(t, CENOTE_CATALOG_TABLES, "\xe4", "-", "-", "-"),
 		"Invalid utf8mb4 character string");
 	(void)my_query(t, "set names latin1");
@@ -271,26 +274,21 @@ the_session_stays_as_it_is(void **state)
 	assert_prefix(list(t, 0, "-", "-", "-", "-"), "error 22023");
 }
 
+#define T(name) cmocka_unit_test_setup_teardown(name, my_setup, my_teardown)
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			databases_are_catalogs, my_setup, my_teardown),
-		cmocka_unit_test_setup_teardown(
-			tables_have_type_and_comment, my_setup, my_teardown),
-		cmocka_unit_test_setup_teardown(
-			columns_are_described_as_odbc_does, my_setup, my_teardown),
-		cmocka_unit_test_setup_teardown(
-			keys_and_indexes_are_in_order, my_setup, my_teardown),
-		cmocka_unit_test_setup_teardown(
-			procedures_count_their_parameters, my_setup, my_teardown),
-		cmocka_unit_test_setup_teardown(
-			types_are_the_servers, my_setup, my_teardown),
-		cmocka_unit_test_setup_teardown(filters_are_data, my_setup, my_teardown),
-		cmocka_unit_test_setup_teardown(filters_are_utf_8, my_setup, my_teardown),
-		cmocka_unit_test_setup_teardown(
-			the_session_stays_as_it_is, my_setup, my_teardown),
+		T(databases_are_catalogs),
+		T(tables_have_type_and_comment),
+		T(columns_are_described_as_odbc_does),
+		T(keys_and_indexes_are_in_order),
+		T(procedures_count_their_parameters),
+		T(types_are_the_servers),
+		T(filters_are_data),
+		T(filters_are_utf_8),
+		T(the_session_stays_as_it_is),
 	};
 
 	return my_main(tests, CNT_COUNT(tests), "mysql_catalog", 0);

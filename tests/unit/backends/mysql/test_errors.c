@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Error numbers of MySQL and MariaDB, and the SQLSTATE and status that each becomes. It
+ * needs no server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <string.h>
@@ -42,7 +46,6 @@ states_are_kept_unless_they_say_nothing(void **state)
 	struct cnc_diag d;
 	size_t i;
 
-	(void)state;
 	cnc_diag_init(&d, &cnc_mem_default);
 	for (i = 0; i < CNT_COUNT(cases); i++) {
 		assert_int_equal(cnd_my_diag(&d, cases[i].code, cases[i].state, "words",
@@ -52,7 +55,7 @@ states_are_kept_unless_they_say_nothing(void **state)
 		assert_int_equal(d.native, (int)cases[i].code);
 		assert_string_equal(d.message, "words");
 		assert_string_equal(cnc_diag_field(&d, 'B'), "db1:3306");
-		/* What the server said can still be had. */
+		/* The server's own message is still there. */
 		if (strcmp(cases[i].state, cases[i].told) == 0)
 			assert_null(cnc_diag_field(&d, 'X'));
 		else
@@ -66,7 +69,6 @@ a_read_only_server_is_told_by_its_words(void **state)
 {
 	struct cnc_diag d;
 
-	(void)state;
 	cnc_diag_init(&d, &cnc_mem_default);
 	assert_int_equal(
 		cnd_my_diag(&d, 1290, "HY000",
@@ -84,7 +86,6 @@ what_is_missing_is_made_up_for(void **state)
 {
 	struct cnc_diag d;
 
-	(void)state;
 	cnc_diag_init(&d, NULL);
 	assert_int_equal(cnd_my_diag(&d, 1, NULL, NULL, NULL), CENOTE_ERR_SERVER);
 	assert_string_equal(d.sqlstate, "HY000");
@@ -99,7 +100,6 @@ what_can_be_done_is_hinted(void **state)
 {
 	struct cnc_diag d;
 
-	(void)state;
 	cnc_diag_init(&d, &cnc_mem_default);
 	(void)cnd_my_diag(&d, 1205, "HY000", "Lock wait timeout exceeded", NULL);
 	assert_non_null(strstr(cnc_diag_field(&d, 'H'), "repeat"));
@@ -121,7 +121,6 @@ a_number_of_both_is_told_apart(void **state)
 				      "and event type does not exist";
 	struct cnc_diag d;
 
-	(void)state;
 	cnc_diag_init(&d, &cnc_mem_default);
 	assert_int_equal(
 		cnd_my_diag(&d, 4031, "HY000", idle, "db1:3306"), CENOTE_ERR_CONN);

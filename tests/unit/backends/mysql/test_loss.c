@@ -36,8 +36,9 @@ a_statement_is_stopped_and_the_session_lives(void **state)
 		began = now_ms();
 		t->stop_after_ms = 50;
 		(void)my_query(t, slow[i]);
-		assert_int_equal(t->last, CENOTE_ERR_SERVER);
-		assert_contains(t->seen.log, "error 57014 1317 canceled by the test\n");
+		assert_int_equal(t->base.last, CENOTE_ERR_SERVER);
+		assert_contains(
+			t->base.seen.log, "error 57014 1317 canceled by the test\n");
 		assert_in_range(now_ms() - began, 40, 5000);
 		t->stop_after_ms = 0;
 		assert_string_equal(my_value(t, "select 5"), "5");
@@ -45,11 +46,11 @@ a_statement_is_stopped_and_the_session_lives(void **state)
 		if (i == 3)
 			continue;
 		t->stop_after_ms = 50;
-		t->is_extended = 1;
+		t->base.is_extended = 1;
 		(void)my_query(t, slow[i]);
-		assert_int_equal(t->last, CENOTE_ERR_SERVER);
+		assert_int_equal(t->base.last, CENOTE_ERR_SERVER);
 		t->stop_after_ms = 0;
-		t->is_extended = 0;
+		t->base.is_extended = 0;
 		assert_string_equal(my_value(t, "select 5"), "5");
 	}
 }
@@ -60,18 +61,18 @@ rows_are_stopped_while_they_stream(void **state)
 	struct my *t = *state;
 	int extended;
 
-	t->count_only = 1;
+	t->base.count_only = 1;
 	for (extended = 0; extended < 2; extended++) {
-		t->is_extended = (uint8_t)extended;
+		t->base.is_extended = (uint8_t)extended;
 		t->stop_after_ms = 30;
 		(void)my_query(t, "select seq, repeat('x', 500) from seq_1_to_100000000");
-		assert_int_equal(t->last, CENOTE_ERR_SERVER);
-		assert_contains(t->seen.log, "error 57014 ");
-		assert_true(t->seen.n_rows > 0);
+		assert_int_equal(t->base.last, CENOTE_ERR_SERVER);
+		assert_contains(t->base.seen.log, "error 57014 ");
+		assert_true(t->base.seen.n_rows > 0);
 		t->stop_after_ms = 0;
 	}
-	t->is_extended = 0;
-	t->count_only = 0;
+	t->base.is_extended = 0;
+	t->base.count_only = 0;
 	assert_string_equal(my_value(t, "select 5"), "5");
 }
 
@@ -85,7 +86,7 @@ a_client_that_goes_away_stops_its_statement(void **state)
 	t->stop_after_ms = 50;
 	t->stop_status = CENOTE_ERR_CONN;
 	(void)my_query(t, "select sleep(30)");
-	assert_int_equal(t->last, CENOTE_ERR_CONN);
+	assert_int_equal(t->base.last, CENOTE_ERR_CONN);
 	assert_in_range(now_ms() - began, 40, 5000);
 	t->stop_after_ms = 0;
 	snprintf(sql, sizeof(sql),
@@ -148,7 +149,7 @@ kill_session(struct my *t)
 	snprintf(sql, sizeof(sql), "kill %s", my_value(t, "select connection_id()"));
 	assert_int_equal(cnt_server_sql(&my_server, sql), 0);
 	/* until it is done */
-	struct pollfd p = { .fd = t->b->fd(t->s), .events = POLLIN };
+	struct pollfd p = { .fd = t->base.b->fd(t->base.s), .events = POLLIN };
 	assert_int_equal(poll(&p, 1, 5000), 1);
 }
 
@@ -162,7 +163,7 @@ login_again(struct my *t)
 static const char *
 do_step(struct my *t, int step)
 {
-	struct cnc_value v = my_int(1);
+	struct cnc_value v = cnt_int(1);
 
 	switch (step) {
 	case 0:
@@ -194,18 +195,18 @@ do_step(struct my *t, int step)
 	case 12:
 		return my_query(t, "load data local infile 'x' into table t");
 	case 13:
-		t->last = t->b->ping(t->s, &t->diag);
+		t->base.last = t->base.b->ping(t->base.s, &t->base.diag);
 		return "";
 	case 14:
-		t->last = my_reset(t);
+		t->base.last = my_reset(t);
 		return "";
 	case 15:
 		return my_fetch(t, 1, 1000, 0);
 	case 16:
-		t->last = t->b->idle(t->s, NULL);
+		t->base.last = t->base.b->idle(t->base.s, NULL);
 		return "";
 	default:
-		t->last = t->b->idle(t->s, &t->seen.sink);
+		t->base.last = t->base.b->idle(t->base.s, &t->base.seen.sink);
 		return "";
 	}
 }
@@ -218,21 +219,22 @@ a_killed_session_is_lost_at_every_step(void **state)
 
 	for (step = 0; step <= 17; step++) {
 		login_again(t);
-		t->portal = 0;
-		t->batch_rows = 1;
+		t->base.portal = 0;
+		t->base.batch_rows = 1;
 		(void)my_query(t, "select seq from seq_1_to_5000");
-		t->batch_rows = 0;
+		t->base.batch_rows = 0;
 		(void)my_prepare(t, 1, "select ?");
 		kill_session(t);
-		cnc_diag_clear(&t->diag);
+		cnc_diag_clear(&t->base.diag);
 		(void)do_step(t, step);
-		if (t->last != CENOTE_ERR_CONN)
-			fail_msg("step %d: %d", step, t->last);
-		if (step != 16 && strncmp(t->diag.sqlstate, "08", 2) != 0)
-			fail_msg("step %d: %s %s", step, t->diag.sqlstate,
-				t->diag.message);
+		if (t->base.last != CENOTE_ERR_CONN)
+			fail_msg("step %d: %d", step, t->base.last);
+		if (step != 16 && strncmp(t->base.diag.sqlstate, "08", 2) != 0)
+			fail_msg("step %d: %s %s", step, t->base.diag.sqlstate,
+				t->base.diag.message);
 		/* and again: it stays lost */
-		assert_int_equal(t->b->ping(t->s, &t->diag), CENOTE_ERR_CONN);
+		assert_int_equal(
+			t->base.b->ping(t->base.s, &t->base.diag), CENOTE_ERR_CONN);
 		assert_int_equal(my_reset(t), CENOTE_ERR_CONN);
 	}
 }
@@ -246,7 +248,7 @@ a_server_that_dies_in_a_statement_is_a_lost_session(void **state)
 
 	for (extended = 0; extended < 2; extended++) {
 		login_again(t);
-		t->is_extended = (uint8_t)extended;
+		t->base.is_extended = (uint8_t)extended;
 		killer = fork();
 		if (killer == 0) {
 			struct timespec wait = { 0, 200000000 };
@@ -256,14 +258,14 @@ a_server_that_dies_in_a_statement_is_a_lost_session(void **state)
 			_exit(0);
 		}
 		(void)my_query(t, "select sleep(20)");
-		assert_int_equal(t->last, CENOTE_ERR_CONN);
-		assert_prefix(t->diag.sqlstate, "08");
+		assert_int_equal(t->base.last, CENOTE_ERR_CONN);
+		assert_prefix(t->base.diag.sqlstate, "08");
 		my_logout(t);
 		assert_int_equal(my_login(t), CENOTE_ERR_CONN);
 		cnt_server_kill(&my_server);
 		assert_int_equal(cnt_server_run(&my_server), 0);
 	}
-	t->is_extended = 0;
+	t->base.is_extended = 0;
 	login_again(t);
 	assert_string_equal(my_value(t, "select 5"), "5");
 }
@@ -275,13 +277,13 @@ a_server_that_shuts_down_says_so(void **state)
 	struct pollfd p = { .events = POLLIN };
 
 	assert_int_equal(cnt_server_shutdown(&my_server), 0);
-	p.fd = t->b->fd(t->s);
+	p.fd = t->base.b->fd(t->base.s);
 	assert_int_equal(poll(&p, 1, 5000), 1);
-	assert_int_equal(t->b->idle(t->s, &t->seen.sink), CENOTE_ERR_CONN);
-	assert_prefix(t->diag.sqlstate, "08");
+	assert_int_equal(t->base.b->idle(t->base.s, &t->base.seen.sink), CENOTE_ERR_CONN);
+	assert_prefix(t->base.diag.sqlstate, "08");
 	my_logout(t);
 	assert_int_equal(my_login(t), CENOTE_ERR_CONN);
-	assert_contains(t->diag.message, my_server.socket);
+	assert_contains(t->base.diag.message, my_server.socket);
 	assert_int_equal(cnt_server_run(&my_server), 0);
 	login_again(t);
 }
@@ -296,7 +298,7 @@ a_server_that_hangs_does_not_keep_the_client(void **state)
 	t->stop_after_ms = 100;
 	(void)my_query(t, "select 1");
 	cnt_server_signal(&my_server, SIGCONT);
-	assert_int_equal(t->last, CENOTE_ERR_CONN);
+	assert_int_equal(t->base.last, CENOTE_ERR_CONN);
 	assert_in_range(now_ms() - began, 100, 15000);
 	t->stop_after_ms = 0;
 	login_again(t);
@@ -308,37 +310,37 @@ a_server_that_hangs_does_not_keep_the_client(void **state)
 static int
 use_memory(struct my *t)
 {
-	struct cnc_value v[2] = { my_int(1), my_text("xyz") };
+	struct cnc_value v[2] = { cnt_int(1), cnt_text("xyz") };
 	int r = my_login(t);
 
 	if (r < 0)
 		return r;
-	t->batch_rows = 1;
+	t->base.batch_rows = 1;
 	(void)my_query(t, "select 1 as a, 'x' as b union select 2, 'y'");
-	r = t->last;
-	t->batch_rows = 0;
+	r = t->base.last;
+	t->base.batch_rows = 0;
 	if (r == CENOTE_OK) {
-		(void)my_fetch(t, t->portal, 0, 1);
-		r = t->last;
+		(void)my_fetch(t, t->base.portal, 0, 1);
+		r = t->base.last;
 	}
 	if (r == CENOTE_OK) {
 		(void)my_prepare(t, 1, "select ?, ?");
-		r = t->last;
+		r = t->base.last;
 	}
 	if (r == CENOTE_OK) {
 		(void)my_execute(t, 1, 0, v, 2);
-		r = t->last;
+		r = t->base.last;
 	}
 	if (r == CENOTE_OK) {
 		(void)my_long_data(t, 1, 1, "x", 1);
 		v[1].is_long = 1;
 		v[1].bytes = NULL;
 		(void)my_execute(t, 1, 0, v, 2);
-		r = t->last;
+		r = t->base.last;
 	}
 	if (r == CENOTE_OK) {
 		(void)my_query(t, "set time_zone = '+02:00'");
-		r = t->last;
+		r = t->base.last;
 	}
 	return r == CENOTE_OK ? my_reset(t) : r;
 }
@@ -351,18 +353,17 @@ every_lack_of_memory_is_told_and_leaves_nothing(void **state)
 	size_t i;
 	int r, failed;
 
-	(void)state;
 	for (i = 1;; i++) {
 		cnt_alloc_init(&alloc, i);
 		my_init(&t);
 		my_app(&t);
-		t.mem = &alloc.mem;
+		t.base.mem = &alloc.mem;
 		r = use_memory(&t);
 		failed = cnt_alloc_has_failed(&alloc);
 		if (!failed)
 			assert_int_equal(r, CENOTE_OK);
 		/* what failed did not break the session */
-		if (failed && t.s && r != CENOTE_ERR_CONN)
+		if (failed && t.base.s && r != CENOTE_ERR_CONN)
 			assert_string_equal(my_value(&t, "select 5"), "5");
 		my_finish(&t);
 		assert_int_equal(cnt_alloc_leaks(&alloc), 0);

@@ -25,7 +25,6 @@ static struct cnd_my_reading reading;
 static int
 start(void **state)
 {
-	(void)state;
 	if (cnt_server_start(&server, CNT_MARIADB, 0) < 0)
 		return -1;
 	my = mysql_init(NULL);
@@ -36,7 +35,6 @@ start(void **state)
 static int
 stop(void **state)
 {
-	(void)state;
 	while (n_names > 0)
 		free(names[--n_names]);
 	mysql_close(my);
@@ -44,7 +42,7 @@ stop(void **state)
 	return 0;
 }
 
-/* Names of the server's, some of which are signs. */
+/* Names that the server knows; some are operators. */
 static void
 add_name(const char *name)
 {
@@ -124,7 +122,6 @@ no_name_that_can_be_a_stored_functions_is_pure(void **state)
 	char sql[200];
 	unsigned n_shadowed = 0;
 
-	(void)state;
 	learn_names();
 	for (size_t i = 0; i < n_names; i++) {
 		snprintf(sql, sizeof(sql),

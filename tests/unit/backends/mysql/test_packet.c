@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Packets of the MySQL protocol that a server sends, good and bad. It needs no server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <stdlib.h>
@@ -60,7 +63,7 @@ add_column(struct fixture *f, enum enum_field_types type, uint8_t format)
 static int
 put(struct fixture *f, row_fn *row, const void *packet, size_t len)
 {
-	/* of its own size, so that reading behind it is seen */
+	/* exactly its size, so that a read beyond it shows */
 	uint8_t *copy = malloc(len + 1);
 	int r;
 

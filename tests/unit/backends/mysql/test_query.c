@@ -12,23 +12,23 @@ a_query_gives_columns_rows_and_the_servers_facts(void **state)
 {
 	struct my *t = *state;
 
-	assert_string_equal(my_query(t, "select 1 as a, 'x' as b, null as c"),
+	assert_answer(t, "select 1 as a, 'x' as b, null as c",
 		"columns a:INT64 b:TEXT c:TEXT\nrow 1|x|NULL\ndone \n");
-	assert_string_equal(
-		my_query(t, "create table q1 (a int auto_increment primary key, "
-			    "b varchar(10))"),
+	assert_answer(t,
+		"create table q1 (a int auto_increment primary key, "
+		"b varchar(10))",
 		"done  affected=0\n");
-	assert_string_equal(my_query(t, "insert into q1 (b) values ('x'), ('ü'), ('z')"),
+	assert_answer(t, "insert into q1 (b) values ('x'), ('ü'), ('z')",
 		"done Records: 3  Duplicates: 0  Warnings: 0 affected=3 id=1\n");
-	assert_string_equal(my_query(t, "update q1 set b = 'y' where a < 3"),
+	assert_answer(t, "update q1 set b = 'y' where a < 3",
 		"done Rows matched: 2  Changed: 2  Warnings: 0 affected=2\n");
 	/* rows that were found and not changed do not count, unless found_rows=yes */
 	assert_contains(my_query(t, "update q1 set b = 'y'"), "Changed: 1");
-	assert_string_equal(my_query(t, "select * from q1"),
+	assert_answer(t, "select * from q1",
 		"columns a:INT64 b:TEXT\nrow 1|y\nrow 2|y\nrow 3|y\ndone \n");
-	assert_string_equal(my_query(t, "select cast('12x' as int)"),
+	assert_answer(t, "select cast('12x' as int)",
 		"columns cast('12x' as int):INT64\nrow 12\ndone  warnings=1\n");
-	assert_string_equal(my_query(t, "delete from q1"), "done  affected=3\n");
+	assert_answer(t, "delete from q1", "done  affected=3\n");
 	(void)my_query(t, "drop table q1");
 }
 
@@ -37,15 +37,16 @@ an_error_has_the_servers_words_number_and_sqlstate(void **state)
 {
 	struct my *t = *state;
 
-	assert_string_equal(my_query(t, "select * from nothing_here"),
+	assert_answer(t, "select * from nothing_here",
 		"error 42S02 1146 Table 'app.nothing_here' doesn't exist\n");
-	assert_int_equal(t->last, CENOTE_ERR_SERVER);
-	assert_string_equal(cnc_diag_field(&t->diag, 'B'), my_server.socket);
+	assert_int_equal(t->base.last, CENOTE_ERR_SERVER);
+	assert_string_equal(cnc_diag_field(&t->base.diag, 'B'), my_server.socket);
 	assert_prefix(my_query(t, "selec 1"), "error 42000 1064 You have an error");
-	assert_string_equal(my_query(t, "signal sqlstate '45000' set message_text='why', "
-					"mysql_errno=31001"),
+	assert_answer(t,
+		"signal sqlstate '45000' set message_text='why', "
+		"mysql_errno=31001",
 		"error 45000 31001 why\n");
-	assert_string_equal(my_query(t, "select 1"), "columns 1:INT64\nrow 1\ndone \n");
+	assert_answer(t, "select 1", "columns 1:INT64\nrow 1\ndone \n");
 }
 
 static void
@@ -53,9 +54,9 @@ an_empty_text_is_no_error(void **state)
 {
 	struct my *t = *state;
 
-	assert_string_equal(my_query(t, ""), "done  empty\n");
-	assert_string_equal(my_query(t, " -- nothing\n"), "done  empty\n");
-	assert_string_equal(my_query(t, "select 1"), "columns 1:INT64\nrow 1\ndone \n");
+	assert_answer(t, "", "done  empty\n");
+	assert_answer(t, " -- nothing\n", "done  empty\n");
+	assert_answer(t, "select 1", "columns 1:INT64\nrow 1\ndone \n");
 }
 
 static void
@@ -63,7 +64,7 @@ several_statements_give_several_results(void **state)
 {
 	struct my *t = *state;
 
-	assert_string_equal(my_query(t, "select 1; do 0; select 2 as b"),
+	assert_answer(t, "select 1; do 0; select 2 as b",
 		"columns 1:INT64\nrow 1\ndone  more-results\n"
 		"done  affected=0 more-results\ncolumns b:INT64\nrow 2\ndone \n");
 	assert_prefix(my_query(t, "select 1; select * from nothing; select 3"),
@@ -98,13 +99,13 @@ procedures_give_all_their_results(void **state)
 	struct my *t = *state;
 
 	(void)my_query(t, "drop procedure if exists p1");
-	assert_string_equal(
-		my_query(t, "create procedure p1() begin select 1 as a; select 'x' as b "
-			    "from dual where 0; update dual_t set a = 2; end"),
+	assert_answer(t,
+		"create procedure p1() begin select 1 as a; select 'x' as b "
+		"from dual where 0; update dual_t set a = 2; end",
 		"done  affected=0\n");
 	(void)my_query(t, "create table dual_t (a int)");
 	(void)my_query(t, "insert into dual_t values (1)");
-	assert_string_equal(my_query(t, "call p1()"),
+	assert_answer(t, "call p1()",
 		"columns a:INT64\nrow 1\ndone  more-results\n"
 		"columns b:TEXT\ndone  more-results\ndone  affected=1\n");
 	(void)my_query(t, "drop table dual_t");
@@ -116,10 +117,10 @@ rows_can_be_bounded(void **state)
 {
 	struct my *t = *state;
 
-	t->max_rows = 2;
-	assert_string_equal(my_query(t, "select seq from seq_1_to_100000"),
+	t->base.max_rows = 2;
+	assert_answer(t, "select seq from seq_1_to_100000",
 		"columns seq:UINT64\nrow 1\nrow 2\ndone  limited\n");
-	t->max_rows = 0;
+	t->base.max_rows = 0;
 	assert_string_equal(my_value(t, "select 5"), "5");
 }
 
@@ -128,12 +129,12 @@ a_long_result_streams(void **state)
 {
 	struct my *t = *state;
 
-	t->count_only = 1;
+	t->base.count_only = 1;
 	(void)my_query(t, "select seq, repeat('x', 1000) from seq_1_to_20000");
-	assert_int_equal(t->last, CENOTE_OK);
-	assert_int_equal(t->seen.n_rows, 20000);
-	assert_true(t->seen.longest < 65536);
-	t->count_only = 0;
+	assert_int_equal(t->base.last, CENOTE_OK);
+	assert_int_equal(t->base.seen.n_rows, 20000);
+	assert_true(t->base.seen.longest < 65536);
+	t->base.count_only = 0;
 }
 
 /* What the rows of the next test are: of all lengths, so that they end anywhere in what is read at
@@ -174,14 +175,14 @@ rows_are_whole_wherever_a_read_ends(void **state)
 	for (uint8_t is_extended = 0; is_extended < 2; is_extended++) {
 		const char *rows;
 
-		t->is_extended = is_extended;
+		t->base.is_extended = is_extended;
 		rows = strchr(my_query(t, UNEVEN_SQL), '\n');
 		assert_non_null(rows);
 		assert_true(strncmp(rows + 1, wanted, len) == 0);
 		assert_string_equal(rows + 1 + len, "done \n");
 		assert_string_equal(my_value(t, "select 5"), "5");
 	}
-	t->is_extended = 0;
+	t->base.is_extended = 0;
 	free(wanted);
 }
 
@@ -190,10 +191,10 @@ a_row_that_is_too_long_leaves_the_session_whole(void **state)
 {
 	struct my *t = *state;
 
-	t->sink_fails_at = 3;
+	t->base.fail_rows_at = 3;
 	assert_contains(my_query(t, "select seq from seq_1_to_100000; select 2"),
 		"error 00000 0 limit");
-	t->sink_fails_at = 0;
+	t->base.fail_rows_at = 0;
 	assert_string_equal(my_value(t, "select 5"), "5");
 }
 
@@ -218,11 +219,11 @@ large_values_pass_in_both_directions(void **state)
 	my_logout(t);
 	assert_int_equal(my_login(t), CENOTE_OK);
 	assert_string_equal(my_value(t, text), "20971520");
-	t->count_only = 1;
+	t->base.count_only = 1;
 	assert_prefix(my_query(t, "select repeat('x', 20971520)"), "columns");
-	assert_int_equal(t->last, CENOTE_OK);
-	assert_true(t->seen.longest > n);
-	t->count_only = 0;
+	assert_int_equal(t->base.last, CENOTE_OK);
+	assert_true(t->base.seen.longest > n);
+	t->base.count_only = 0;
 	v = (struct cnc_value){ .type = CENOTE_TYPE_BYTES, .bytes = text, .len = n };
 	assert_contains(my_query_with(t, "select length(?)", &v, 1), "row 20971520");
 	free(text);
@@ -370,9 +371,7 @@ a_file_comes_from_the_client(void **state)
 	t->file = "1\tone\n2\ttwo\n3\tthree\n";
 	t->file_len = strlen(t->file);
 	for (t->file_piece = 1; t->file_piece < 30; t->file_piece += 7) {
-		assert_string_equal(
-			my_query(t,
-				"load data local infile '/no/such file' into table f1"),
+		assert_answer(t, "load data local infile '/no/such file' into table f1",
 			"file /no/such file\ndone Records: 3  Deleted: 0  Skipped: 0  "
 			"Warnings: 0 affected=3\n");
 	}
@@ -382,7 +381,7 @@ a_file_comes_from_the_client(void **state)
 	assert_contains(
 		my_query(t, "load data local infile 'x' into table f1"), "Records: 0");
 	t->file = NULL;
-	assert_string_equal(my_query(t, "load data local infile 'x' into table f1"),
+	assert_answer(t, "load data local infile 'x' into table f1",
 		"file x\nerror 57014 0 the client does not send that\n");
 	assert_string_equal(my_value(t, "select count(*) from f1"), "15");
 	(void)my_query(t, "drop table f1");
@@ -415,7 +414,6 @@ no_file_is_read_where_the_pool_does_not_allow_it(void **state)
 {
 	struct my t;
 
-	(void)state;
 	my_init(&t);
 	my_app(&t);
 	assert_int_equal(my_login(&t), CENOTE_OK);
@@ -423,7 +421,7 @@ no_file_is_read_where_the_pool_does_not_allow_it(void **state)
 	t.file = "1\n";
 	t.file_len = 2;
 	assert_prefix(my_query(&t, "load data local infile 'x' into table f3"), "error ");
-	assert_int_equal(t.last, CENOTE_ERR_SERVER);
+	assert_int_equal(t.base.last, CENOTE_ERR_SERVER);
 	assert_string_equal(my_value(&t, "select count(*) from f3"), "0");
 	(void)my_query(&t, "drop table f3");
 	my_finish(&t);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a MySQL statement may leave in its session, found without running it. It needs no
+ * server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <stdio.h>
@@ -208,7 +212,6 @@ what_a_statement_leaves_is_seen(void **state)
 	struct cnd_my_scan scan;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < CNT_COUNT(cases); i++) {
 		cnd_my_scan(cases[i].sql, strlen(cases[i].sql), reading(0), &scan);
 		scan.notes &= ~(uint32_t)CND_MY_NOTE_HIDES;
@@ -229,7 +232,6 @@ what_tables_may_hide_is_seen(void **state)
 	struct cnd_my_scan scan;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < CNT_COUNT(yes); i++) {
 		cnd_my_scan(yes[i], strlen(yes[i]), reading(0), &scan);
 		assert_true(scan.notes & CND_MY_NOTE_HIDES);
@@ -245,8 +247,7 @@ quotes_and_backslashes_are_the_servers(void **state)
 {
 	struct cnd_my_scan scan;
 
-	(void)state;
-	/* With a backslash, the text goes on behind its second quote. */
+	/* After a backslash, the text continues beyond its second quote. */
 	cnd_my_scan("select '\\', f(1), '", 19, reading(0), &scan);
 	assert_int_equal(scan.pins, 0);
 	cnd_my_scan(
@@ -256,7 +257,7 @@ quotes_and_backslashes_are_the_servers(void **state)
 	assert_int_equal(scan.pins, 0);
 	cnd_my_scan("select \"upper\"(1)", 17, reading(CND_MY_LEXIS_ANSI_QUOTES), &scan);
 	assert_int_equal(scan.pins, FUNCTION);
-	/* Minus minus is no comment without a blank behind it. */
+	/* Two minus signs begin a comment only if a blank follows. */
 	cnd_my_scan("select 1--f(2)", 14, reading(0), &scan);
 	assert_int_equal(scan.pins, FUNCTION);
 	cnd_my_scan("select 1\0, f(2)", 15, reading(0), &scan);
@@ -271,7 +272,6 @@ bytes_above_ascii_are_dark_unless_they_are_utf8(void **state)
 	static const char blank[] = "select 1\xa0into\xa0@a";
 	struct cnd_my_scan scan;
 
-	(void)state;
 	cnd_my_scan(gbk, sizeof(gbk) - 1, reading(CND_MY_LEXIS_NOT_UTF8), &scan);
 	assert_true(scan.pins & FUNCTION);
 	cnd_my_scan(blank, sizeof(blank) - 1, reading(CND_MY_LEXIS_NOT_UTF8), &scan);
@@ -292,7 +292,6 @@ cut_texts_are_not_misread(void **state)
 	struct cnd_my_scan scan;
 	size_t n;
 
-	(void)state;
 	for (n = 16; n < sizeof(text); n++) {
 		cnd_my_scan(text, n, reading(0), &scan);
 		assert_true(scan.pins & CENOTE_PIN_TEMP);
@@ -311,7 +310,6 @@ selects_are_known(void **state)
 		"/*", "/*! select */ 1" };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < CNT_COUNT(yes); i++)
 		assert_true(cnd_my_is_select(yes[i], strlen(yes[i]), 0));
 	for (i = 0; i < CNT_COUNT(no); i++) {

@@ -28,7 +28,7 @@ check_line(const char *line)
 		*value++ = 0;
 		options[spec.n_options++] = (struct cnd_option){ word, value };
 	}
-	r = t.b->check(&spec, &diag);
+	r = t.base.b->check(&spec, &diag);
 	my_finish(&t);
 	assert_true(r == CENOTE_OK || r == CENOTE_ERR_ARG);
 	return r == CENOTE_OK ? "ok" : diag.message;
@@ -72,7 +72,6 @@ a_server_line_is_checked(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < CNT_COUNT(cases); i++)
 		assert_prefix(check_line(cases[i].line), cases[i].answer);
 }
@@ -94,7 +93,6 @@ a_password_comes_from_a_file_that_only_its_owner_reads(void **state)
 	char path[160], line[256];
 	struct my t;
 
-	(void)state;
 	snprintf(path, sizeof(path), "%s/my-passfile", my_server.dir);
 	snprintf(line, sizeof(line), "user=locked passfile=%s", path);
 	write_file(path,
@@ -115,9 +113,9 @@ a_password_comes_from_a_file_that_only_its_owner_reads(void **state)
 	assert_int_equal(my_login(&t), CENOTE_ERR_ARG);
 	write_file(path, "locked:wrong\n", 0600);
 	assert_int_equal(my_login(&t), CENOTE_ERR_CONN);
-	assert_int_equal(t.diag.native, 1045);
-	assert_contains(t.diag.message, "Access denied for user 'locked'");
-	assert_null(strstr(t.diag.message, "wrong"));
+	assert_int_equal(t.base.diag.native, 1045);
+	assert_contains(t.base.diag.message, "Access denied for user 'locked'");
+	assert_null(strstr(t.base.diag.message, "wrong"));
 	my_finish(&t);
 	(void)unlink(path);
 }
@@ -127,26 +125,25 @@ a_login_that_fails_says_why_and_where(void **state)
 {
 	struct my t;
 
-	(void)state;
 	my_init(&t);
 	my_option(&t, "socket", "/no/such/socket");
 	my_option(&t, "user", "app");
 	assert_int_equal(my_login(&t), CENOTE_ERR_CONN);
-	assert_contains(t.diag.message, "/no/such/socket");
-	assert_string_equal(t.diag.sqlstate, "08001");
-	assert_string_equal(cnc_diag_field(&t.diag, 'B'), "/no/such/socket");
+	assert_contains(t.base.diag.message, "/no/such/socket");
+	assert_string_equal(t.base.diag.sqlstate, "08001");
+	assert_string_equal(cnc_diag_field(&t.base.diag, 'B'), "/no/such/socket");
 	my_finish(&t);
 	my_init(&t);
 	my_app(&t);
-	t.options[2].value = "nosuchdb";
+	t.base.options[2].value = "nosuchdb";
 	assert_int_equal(my_login(&t), CENOTE_ERR_CONN);
-	assert_int_equal(t.diag.native, 1044);
+	assert_int_equal(t.base.diag.native, 1044);
 	my_finish(&t);
 	my_init(&t);
 	my_app(&t);
 	my_option(&t, "init_command", "select * from nothing_here");
 	assert_int_equal(my_login(&t), CENOTE_ERR_CONN);
-	assert_contains(t.diag.message, "nothing_here");
+	assert_contains(t.base.diag.message, "nothing_here");
 	my_finish(&t);
 }
 
@@ -156,7 +153,6 @@ tls_is_as_the_line_asks_for(void **state)
 	struct my t;
 	char port[8], cert[160], key[160], other[160];
 
-	(void)state;
 	snprintf(port, sizeof(port), "%d", my_server.port);
 	snprintf(cert, sizeof(cert), "%s/client.crt", my_server.certs);
 	snprintf(key, sizeof(key), "%s/client.key", my_server.certs);
@@ -172,27 +168,27 @@ tls_is_as_the_line_asks_for(void **state)
 	my_option(&t, "ssl_ca", my_server.ca);
 	my_option(&t, "ssl_verify_server_cert", "yes");
 	if (my_login(&t) != CENOTE_OK)
-		fail_msg("%s", t.diag.message);
+		fail_msg("%s", t.base.diag.message);
 	assert_true(strlen(my_value(&t, "select variable_value from "
 					"information_schema.session_status where "
 					"variable_name = 'Ssl_cipher'")) > 0);
 	/* waits are interrupted under TLS as well, and long values pass in both directions */
 	t.stop_after_ms = 200;
 	assert_prefix(my_query(&t, "select sleep(20)"), "columns");
-	assert_int_equal(t.last, CENOTE_ERR_SERVER);
-	assert_true(strstr(t.seen.log, "57014") != NULL);
+	assert_int_equal(t.base.last, CENOTE_ERR_SERVER);
+	assert_true(strstr(t.base.seen.log, "57014") != NULL);
 	t.stop_after_ms = 0;
 	assert_string_equal(
 		my_value(&t, "select length(repeat('x', 16000000))"), "16000000");
-	t.count_only = 1;
+	t.base.count_only = 1;
 	(void)my_query(&t, "select seq, repeat('y', 1000) from seq_1_to_20000");
-	assert_int_equal(t.seen.n_rows, 20000);
-	t.count_only = 0;
+	assert_int_equal(t.base.seen.n_rows, 20000);
+	t.base.count_only = 0;
 	assert_int_equal(my_reset(&t), CENOTE_OK);
 	my_logout(&t);
-	t.options[5].value = other;
+	t.base.options[5].value = other;
 	assert_int_equal(my_login(&t), CENOTE_ERR_CONN);
-	assert_int_equal(t.diag.native, 2026);
+	assert_int_equal(t.base.diag.native, 2026);
 	my_finish(&t);
 
 	my_init(&t);
@@ -203,7 +199,7 @@ tls_is_as_the_line_asks_for(void **state)
 	my_option(&t, "ssl_cert", cert);
 	my_option(&t, "ssl_key", key);
 	if (my_login(&t) != CENOTE_OK)
-		fail_msg("%s", t.diag.message);
+		fail_msg("%s", t.base.diag.message);
 	my_finish(&t);
 }
 
@@ -214,7 +210,6 @@ tcp_works_plain_and_compressed(void **state)
 	char port[8];
 	struct cnd_info info;
 
-	(void)state;
 	snprintf(port, sizeof(port), "%d", my_server.port);
 	my_init(&t);
 	my_option(&t, "host", "127.0.0.1");
@@ -224,12 +219,12 @@ tcp_works_plain_and_compressed(void **state)
 	my_option(&t, "dbname", "app");
 	my_option(&t, "compress", "yes");
 	if (my_login(&t) != CENOTE_OK)
-		fail_msg("%s", t.diag.message);
-	t.count_only = 1;
+		fail_msg("%s", t.base.diag.message);
+	t.base.count_only = 1;
 	(void)my_query(&t, "select seq, repeat('y', 1000) from seq_1_to_20000");
-	assert_int_equal(t.seen.n_rows, 20000);
-	t.count_only = 0;
-	t.b->info(t.s, &info);
+	assert_int_equal(t.base.seen.n_rows, 20000);
+	t.base.count_only = 0;
+	t.base.b->info(t.base.s, &info);
 	assert_prefix(info.server, "127.0.0.1:");
 	assert_string_equal(info.database, "app");
 	assert_contains(info.server_version, "MariaDB");
@@ -244,7 +239,6 @@ found_rows_count_where_the_line_says_so(void **state)
 {
 	struct my t;
 
-	(void)state;
 	my_init(&t);
 	my_app(&t);
 	my_option(&t, "found_rows", "yes");
@@ -268,7 +262,7 @@ told_of(struct my *t, const char *key)
 {
 	struct cnd_info info;
 
-	t->b->info(t->s, &info);
+	t->base.b->info(t->base.s, &info);
 	for (size_t i = 0; i < info.n_parameters; i++) {
 		if (strcmp(info.parameters[i].key, key) == 0)
 			return info.parameters[i].value;
@@ -276,13 +270,12 @@ told_of(struct my *t, const char *key)
 	return "";
 }
 
-/* Programs escape by what they are told. */
+/* Programs escape by the character set that the session reports. */
 static void
 what_the_line_sets_is_told(void **state)
 {
 	struct my t;
 
-	(void)state;
 	my_init(&t);
 	my_app(&t);
 	my_option(&t, "init_command",
@@ -304,20 +297,19 @@ a_login_is_what_its_client_wants(void **state)
 {
 	struct my t;
 
-	(void)state;
 	my_init(&t);
 	my_app(&t);
-	t.settings = "found_rows=on database=none";
+	t.base.settings = "found_rows=on database=none";
 	assert_int_equal(my_login(&t), CENOTE_OK);
-	assert_true(t.b->has_settings(t.s, "database=none found_rows=on"));
-	assert_false(t.b->has_settings(t.s, "found_rows=on"));
-	assert_false(t.b->has_settings(t.s, "database=none"));
-	assert_false(t.b->has_settings(t.s, "nonsense"));
+	assert_true(t.base.b->has_settings(t.base.s, "database=none found_rows=on"));
+	assert_false(t.base.b->has_settings(t.base.s, "found_rows=on"));
+	assert_false(t.base.b->has_settings(t.base.s, "database=none"));
+	assert_false(t.base.b->has_settings(t.base.s, "nonsense"));
 	assert_string_equal(my_value(&t, "select database() is null"), "1");
 	(void)my_query(&t, "create or replace table app.r2 as select 1 as a");
 	(void)my_query(&t, "use app");
 	assert_contains(my_query(&t, "update r2 set a = 1"), "affected=1");
-	assert_string_equal(my_set_option(&t, "mysql_login", t.settings), "ok\n");
+	assert_string_equal(my_set_option(&t, "mysql_login", t.base.settings), "ok\n");
 	assert_int_equal(my_reset(&t), CENOTE_OK);
 	assert_string_equal(my_value(&t, "select database() is null"), "1");
 	(void)my_query(&t, "drop table app.r2");
@@ -329,12 +321,11 @@ what_a_login_cannot_be_is_refused(void **state)
 {
 	struct my t;
 
-	(void)state;
 	my_init(&t);
 	my_app(&t);
-	t.settings = "found_rows=on database=app2";
+	t.base.settings = "found_rows=on database=app2";
 	assert_int_equal(my_login(&t), CENOTE_ERR_ARG);
-	assert_string_equal(t.diag.message,
+	assert_string_equal(t.base.diag.message,
 		"mysql_login takes found_rows=on|off and database=none, not "
 		"\"database=app2\"");
 	my_finish(&t);
@@ -368,7 +359,7 @@ assert_same(const char *after, const char *text, const char *expected)
 			expected + (i > 40 ? i - 40 : 0));
 }
 
-/* Log in anew. The server may take its time to notice that the old session is gone, and to let go of its lock,
+/* Log in again. The server may take its time to notice that the old session is gone, and to let go of its lock,
  * as another session sees. */
 static void
 log_in_anew(struct my *t, struct my *other)
@@ -403,7 +394,7 @@ a_reset_session_is_as_a_new_one(void **state)
 
 	(void)my_query(t, "create or replace table ht (a int)");
 	(void)my_query(t, "create or replace sequence sq");
-	/* behind a view, where no text shows it */
+	/* inside a view, where no text shows it */
 	(void)my_query(t,
 		"create or replace function hide() returns int begin set profiling = "
 		"1; set @a = 5; set role none; return 1; end");
@@ -432,7 +423,7 @@ a_reset_session_is_as_a_new_one(void **state)
 		assert_prefix(my_query(t, "handler ht read first"), "error ");
 		assert_prefix(my_query(t, "execute ps"), "error ");
 		assert_string_equal(my_value(t, "select lastval(sq)"), "NULL");
-		assert_string_equal(my_query(t, "show profiles"),
+		assert_answer(t, "show profiles",
 			"columns Query_ID:UINT64 Duration:DOUBLE Query:TEXT\ndone \n");
 		assert_string_equal(my_value(t, "select count(*) from ht"), "0");
 		assert_contains(my_query(t, "show warnings"), "TEXT\ndone");
@@ -450,10 +441,9 @@ without_a_database_the_next_client_has_none_either(void **state)
 {
 	struct my t;
 
-	(void)state;
 	my_init(&t);
 	my_app(&t);
-	t.n_options--;
+	t.base.n_options--;
 	assert_int_equal(my_login(&t), CENOTE_OK);
 	assert_string_equal(my_value(&t, "select database()"), "NULL");
 	assert_contains(my_query(&t, "use app2"), "parameter database=app2\n");
@@ -586,7 +576,6 @@ a_character_set_hides_no_call(void **state)
 {
 	struct my t;
 
-	(void)state;
 	assert_int_equal(
 		cnt_server_sql(&my_server, "create or replace role taken; grant taken to "
 					   "app@localhost; grant all on app.* to taken"),
@@ -617,12 +606,12 @@ a_time_limit_of_the_socket_is_undone(void **state)
 
 	assert_prefix(my_query(t, "set net_write_timeout = 1"), "done");
 	assert_int_equal(my_reset(t), CENOTE_OK);
-	t->count_only = 1;
+	t->base.count_only = 1;
 	t->rest_ms = 4000;
 	assert_contains(
 		my_query(t, "select repeat('x', 1000000) from seq_1_to_40"), "done");
 	t->rest_ms = 0;
-	t->count_only = 0;
+	t->base.count_only = 0;
 	assert_string_equal(my_value(t, "select 1"), "1");
 }
 
@@ -632,14 +621,13 @@ a_database_that_was_made_anew_needs_a_new_login(void **state)
 {
 	struct my t;
 
-	(void)state;
 	assert_int_equal(
 		cnt_server_sql(&my_server,
 			"create database turned; grant all on turned.* to app@localhost"),
 		0);
 	my_init(&t);
 	my_app(&t);
-	t.options[2].value = "turned";
+	t.base.options[2].value = "turned";
 	assert_int_equal(my_login(&t), CENOTE_OK);
 	assert_string_equal(my_value(&t, "select 7"), "7");
 	assert_int_equal(my_reset(&t), CENOTE_OK);
@@ -715,14 +703,14 @@ a_reset_that_can_wait_comes_with_the_next_question(void **state)
 	set_for_new_sessions(77);
 	assert_string_equal(my_value(t, seconds), "77");
 	be_harmless(t);
-	assert_string_equal(my_query(t, traces), as_new);
+	assert_answer(t, traces, as_new);
 	be_harmless(t);
 	/* nobody asked anything in between */
 	assert_int_equal(my_reset(t), CENOTE_OK);
 	set_for_new_sessions(78);
-	t->is_extended = 1;
+	t->base.is_extended = 1;
 	assert_contains(my_query(t, seconds), "row 78\n");
-	t->is_extended = 0;
+	t->base.is_extended = 0;
 	/* not a query in text: it is not put off again */
 	assert_int_equal(my_reset(t), CENOTE_OK);
 	set_for_new_sessions(60);
@@ -760,7 +748,7 @@ a_session_that_ends_while_its_reset_waits_is_lost(void **state)
 	assert_int_equal(my_reset(t), CENOTE_OK);
 	assert_int_equal(cnt_server_sql(&my_server, sql), 0);
 	assert_prefix(my_query(t, "select 7"), "error lost ");
-	assert_int_equal(t->last, CENOTE_ERR_CONN);
+	assert_int_equal(t->base.last, CENOTE_ERR_CONN);
 }
 
 static void
@@ -772,8 +760,8 @@ another_user_is_undone(void **state)
 	(void)my_query(t, "set autocommit = 0");
 	assert_contains(my_change_user(t, "locked", CNT_SERVER_PASSWORD, "app2"),
 		"done CHANGE USER");
-	assert_contains(t->seen.log, "parameter autocommit=ON\n");
-	assert_contains(t->seen.log, "parameter sql_mode=");
+	assert_contains(t->base.seen.log, "parameter autocommit=ON\n");
+	assert_contains(t->base.seen.log, "parameter sql_mode=");
 	assert_prefix(my_value(t, "select current_user()"), "locked@");
 	assert_string_equal(my_value(t, "select database()"), "app2");
 	assert_prefix(my_execute(t, 1, 0, NULL, 0), "error 26000");
@@ -782,10 +770,10 @@ another_user_is_undone(void **state)
 	assert_prefix(my_value(t, "select current_user()"), "app@");
 	assert_string_equal(my_value(t, "select database()"), "app");
 	assert_contains(my_change_user(t, "locked", "wrong", "app2"), "error ");
-	if (t->last == CENOTE_ERR_CONN)
+	if (t->base.last == CENOTE_ERR_CONN)
 		return;
 	/* the former settings are gone all the same */
-	assert_contains(t->seen.log, "parameter autocommit=ON\n");
+	assert_contains(t->base.seen.log, "parameter autocommit=ON\n");
 	/* the server counts it, and refuses such changes in the end */
 	assert_int_equal(my_reset(t), CENOTE_ERR_UNSUPPORTED);
 }
@@ -797,7 +785,7 @@ changes_of_the_session_are_told(void **state)
 
 	assert_contains(my_query(t, "set names latin1"),
 		"parameter character_set_client=latin1\n");
-	assert_contains(t->seen.log, "parameter character_set_results=latin1\n");
+	assert_contains(t->base.seen.log, "parameter character_set_results=latin1\n");
 	assert_true((my_pins(t) & CENOTE_PIN_SETTINGS) != 0);
 	assert_contains(my_query(t, "use app2"), "parameter database=app2\n");
 	assert_contains(
@@ -969,7 +957,7 @@ what_no_text_shows_is_not_silently_lost(void **state)
 	assert_int_equal(my_reset(&other), CENOTE_OK);
 	assert_int_equal(my_attach(&other, kept, my_carry(t).n), CENOTE_OK);
 	assert_string_equal(my_value(&other, "select lastval(sq1)"), "NULL");
-	/* on the same session all is there, and who sets it anew may read it */
+	/* the same session keeps all; a client that sets it again may read it */
 	(void)my_query(&other, "insert into hid (b) values (1)");
 	assert_string_equal(my_value(&other, "select lastval(sq1) > 0"), "1");
 	assert_int_equal(my_reset(&other), CENOTE_OK);
@@ -1079,7 +1067,7 @@ a_lock_that_no_text_shows_is_not_silently_lost(void **state)
 	assert_int_equal(my_login(&other), CENOTE_OK);
 	assert_prefix(my_query(&other, "select * from hid_outer"), "columns");
 	assert_int_equal(my_settle(&other), CENOTE_ERR_CONN);
-	assert_string_equal(other.diag.sqlstate, "08006");
+	assert_string_equal(other.base.diag.sqlstate, "08006");
 	my_finish(&other);
 	assert_int_equal(cnt_server_sql(&my_server,
 				 "drop view app.hid_outer; drop database locks"),

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Prepared statements and cursors of the MySQL backend, and the native types of
+ * parameters (docs/types.md). It needs MariaDB.
+ */
 #include "harness.h"
 
 #include <stdio.h>
@@ -17,7 +21,7 @@ static void
 a_query_takes_parameters(void **state)
 {
 	struct my *t = *state;
-	struct cnc_value v[3] = { my_int(7), my_text("it's"), { .is_null = 1 } };
+	struct cnc_value v[3] = { cnt_int(7), cnt_text("it's"), { .is_null = 1 } };
 
 	assert_string_equal(
 		my_query_with(t, "select ? + 1 as a, ? as b, ? is null as c", v, 3),
@@ -27,9 +31,8 @@ a_query_takes_parameters(void **state)
 	assert_string_equal(my_query_with(t, "select 1", v, 1),
 		"error 07001 0 the statement takes 0 parameters, 1 were given\n");
 	/* the extended form of a query without parameters */
-	t->is_extended = 1;
-	assert_string_equal(
-		my_query(t, "select 1 as a"), "columns a:INT64\nrow 1\ndone \n");
+	t->base.is_extended = 1;
+	assert_answer(t, "select 1 as a", "columns a:INT64\nrow 1\ndone \n");
 	assert_prefix(my_query(t, "select 1; select 2"), "error 42000 1064 ");
 	/* what the server cannot prepare */
 	assert_prefix(my_query(t, "help 'nothing'"), "columns ");
@@ -72,7 +75,7 @@ static void
 rows_need_the_other_library(void **state)
 {
 	struct my *t = *state;
-	struct cnc_value v[] = { my_int(1), my_int(2),
+	struct cnc_value v[] = { cnt_int(1), cnt_int(2),
 		native(NATIVE_ROWS, "\2\0\0\0", 4) };
 	struct cnc_value word = native(NATIVE_DEFAULT, "", 0);
 
@@ -82,8 +85,7 @@ rows_need_the_other_library(void **state)
 	assert_prefix(my_query_with(t, "insert into r1 values (?)", &word, 1),
 		"error 0A000 0 rows of parameters, and DEFAULT as one, need");
 	assert_prefix(my_query_with(t, "insert into r1 values (?)", v, 1), "done ");
-	assert_string_equal(
-		my_query(t, "select a from r1"), "columns a:INT64\nrow 1\ndone \n");
+	assert_answer(t, "select a from r1", "columns a:INT64\nrow 1\ndone \n");
 	(void)my_query(t, "drop table r1");
 }
 
@@ -93,10 +95,10 @@ static void
 rows_are_executed_as_one(void **state)
 {
 	struct my *t = *state;
-	struct cnc_value v[] = { my_int(1), my_text("a"), my_int(2),
-		native(NATIVE_DEFAULT, "", 0), my_int(3), { .is_null = 1 },
+	struct cnc_value v[] = { cnt_int(1), cnt_text("a"), cnt_int(2),
+		native(NATIVE_DEFAULT, "", 0), cnt_int(3), { .is_null = 1 },
 		native(NATIVE_ROWS, "\3\0\0\0", 4) };
-	struct cnc_value wrong[] = { my_int(7), my_int(8), my_text("x"),
+	struct cnc_value wrong[] = { cnt_int(7), cnt_int(8), cnt_text("x"),
 		native(NATIVE_ROWS, "\3\0\0\0", 4) };
 
 	(void)my_query(t, "create or replace table r1 (a int primary key, b varchar(9) "
@@ -104,14 +106,14 @@ rows_are_executed_as_one(void **state)
 			  "engine=innodb");
 	assert_contains(
 		my_query_with(t, "insert into r1 values (?, ?)", v, 7), "affected=3");
-	assert_string_equal(my_query(t, "select * from r1 order by a"),
+	assert_answer(t, "select * from r1 order by a",
 		"columns a:INT64 b:TEXT\nrow 1|a\nrow 2|d\nrow 3|NULL\ndone \n");
 	/* and undone as one */
-	v[0] = my_int(5);
+	v[0] = cnt_int(5);
 	assert_prefix(my_query_with(t, "insert into r1 values (?, ?)", v, 7),
 		"error 23000 1062 Duplicate entry '2'");
-	assert_string_equal(my_query(t, "select count(*) as n from r1"),
-		"columns n:INT64\nrow 3\ndone \n");
+	assert_answer(
+		t, "select count(*) as n from r1", "columns n:INT64\nrow 3\ndone \n");
 	assert_string_equal(my_query_with(t, "insert into r1 (a) values (?)", wrong, 4),
 		"error 22023 0 row 3 has a parameter of another type than row 1\n");
 	assert_string_equal(my_query_with(t, "insert into r1 values (?, ?)", wrong, 4),
@@ -128,7 +130,7 @@ static void
 a_statement_is_prepared_executed_and_closed(void **state)
 {
 	struct my *t = *state;
-	struct cnc_value v = my_int(2);
+	struct cnc_value v = cnt_int(2);
 
 	(void)my_query(
 		t, "create or replace table s1 (a int primary key, b varchar(10))");
@@ -136,11 +138,11 @@ a_statement_is_prepared_executed_and_closed(void **state)
 		my_prepare(t, 1, "insert into s1 values (?, 'x')"), "params ?\ndone \n");
 	assert_string_equal(my_execute(t, 1, 0, &v, 1), "done  affected=1\n");
 	assert_prefix(my_execute(t, 1, 0, &v, 1), "error 23000 1062 Duplicate entry '2'");
-	v = my_int(3);
+	v = cnt_int(3);
 	assert_string_equal(my_execute(t, 1, 0, &v, 1), "done  affected=1\n");
 	assert_string_equal(my_prepare(t, 2, "select * from s1 where a >= ? order by a"),
 		"params ?\ncolumns a:INT64 b:TEXT\ndone \n");
-	v = my_int(0);
+	v = cnt_int(0);
 	assert_string_equal(my_execute(t, 2, 1, &v, 1),
 		"columns = a:INT64 b:TEXT\nrow 2|x\nrow 3|x\ndone \n");
 	assert_string_equal(
@@ -154,7 +156,7 @@ a_statement_is_prepared_executed_and_closed(void **state)
 	(void)my_query(t, "alter table s1 change b e varchar(30)");
 	assert_prefix(my_prepare(t, 3, "select s1.* from s1 where a = ?"), "params");
 	(void)my_query(t, "alter table s1 change e f varchar(30)");
-	v = my_int(2);
+	v = cnt_int(2);
 	assert_prefix(
 		my_execute(t, 3, 1, &v, 1), "columns a:INT64 f:TEXT d:DATE\nrow 2|x|");
 	assert_prefix(
@@ -177,12 +179,12 @@ rows_come_in_batches_and_other_requests_in_between(void **state)
 	uint32_t portal;
 	int i;
 
-	t->batch_rows = 3;
-	assert_string_equal(my_query(t, "select seq from seq_1_to_8"),
+	t->base.batch_rows = 3;
+	assert_answer(t, "select seq from seq_1_to_8",
 		"columns seq:UINT64\nrow 1\nrow 2\nrow 3\ndone  more-rows\n");
-	portal = t->portal;
+	portal = t->base.portal;
 	assert_int_equal(my_pins(t) & CENOTE_PIN_CURSOR, CENOTE_PIN_CURSOR);
-	t->batch_rows = 0;
+	t->base.batch_rows = 0;
 	assert_string_equal(my_value(t, "select 5"), "5");
 	assert_string_equal(my_fetch(t, portal, 2, 0),
 		"columns = seq:UINT64\nrow 4\nrow 5\ndone  more-rows\n");
@@ -192,23 +194,23 @@ rows_come_in_batches_and_other_requests_in_between(void **state)
 	assert_prefix(my_fetch(t, portal, 1, 0), "error 34000 ");
 	assert_int_equal(my_pins(t) & CENOTE_PIN_CURSOR, 0);
 	/* many rows, more than one fetch from the server holds */
-	t->count_only = 1;
-	t->batch_rows = 1000;
+	t->base.count_only = 1;
+	t->base.batch_rows = 1000;
 	(void)my_query(t, "select seq from seq_1_to_5000");
-	portal = t->portal;
-	assert_int_equal(t->seen.n_rows, 1000);
+	portal = t->base.portal;
+	assert_int_equal(t->base.seen.n_rows, 1000);
 	for (i = 0; i < 3; i++) {
 		(void)my_fetch(t, portal, 1000, 0);
-		assert_int_equal(t->seen.n_rows, 1000);
+		assert_int_equal(t->base.seen.n_rows, 1000);
 	}
 	(void)my_fetch(t, portal, 0, 0);
-	assert_int_equal(t->seen.n_rows, 1000);
-	t->count_only = 0;
+	assert_int_equal(t->base.seen.n_rows, 1000);
+	t->base.count_only = 0;
 	/* an end that falls together with a batch's */
-	t->batch_rows = 2;
+	t->base.batch_rows = 2;
 	(void)my_query(t, "select seq from seq_1_to_2");
 	assert_string_equal(
-		my_fetch(t, t->portal, 2, 0), "columns = seq:UINT64\ndone \n");
+		my_fetch(t, t->base.portal, 2, 0), "columns = seq:UINT64\ndone \n");
 }
 
 static void
@@ -218,19 +220,19 @@ several_cursors_are_open_at_once(void **state)
 	uint32_t first, second;
 
 	(void)my_prepare(t, 1, "select seq from seq_1_to_10");
-	t->batch_rows = 2;
+	t->base.batch_rows = 2;
 	(void)my_execute(t, 1, 0, NULL, 0);
-	first = t->portal;
+	first = t->base.portal;
 	(void)my_execute(t, 1, 0, NULL, 0);
-	second = t->portal;
+	second = t->base.portal;
 	assert_string_equal(my_fetch(t, first, 1, 0),
 		"columns = seq:UINT64\nrow 3\ndone  more-rows\n");
 	assert_string_equal(my_fetch(t, second, 2, 0),
 		"columns = seq:UINT64\nrow 3\nrow 4\ndone  more-rows\n");
-	t->batch_rows = 0;
+	t->base.batch_rows = 0;
 	assert_contains(my_execute(t, 1, 0, NULL, 0), "row 10\n");
-	cnd_portal_close(&t->seen.statements, t->s, first);
-	cnd_portal_close(&t->seen.statements, t->s, 4711);
+	cnd_portal_close(&t->base.seen.statements, t->base.s, first);
+	cnd_portal_close(&t->base.seen.statements, t->base.s, 4711);
 	(void)my_close(t, 1);
 	assert_string_equal(my_fetch(t, second, 1, 0),
 		"columns = seq:UINT64\nrow 5\ndone  more-rows\n");
@@ -244,12 +246,12 @@ what_has_no_cursor_comes_as_one(void **state)
 {
 	struct my *t = *state;
 
-	t->batch_rows = 1;
-	assert_string_equal(my_query(t, "select 1 union select 2; select 3"),
+	t->base.batch_rows = 1;
+	assert_answer(t, "select 1 union select 2; select 3",
 		"columns 1:INT64\nrow 1\nrow 2\ndone  more-results\n"
 		"columns 3:INT64\nrow 3\ndone \n");
 	(void)my_query(t, "create or replace procedure w1() select 1 union select 2");
-	assert_string_equal(my_query(t, "call w1()"),
+	assert_answer(t, "call w1()",
 		"columns 1:INT64\nrow 1\nrow 2\ndone  more-results\ndone  affected=0\n");
 	(void)my_query(t, "drop procedure w1");
 	assert_int_equal(my_pins(t) & CENOTE_PIN_CURSOR, 0);
@@ -265,10 +267,10 @@ a_cursor_outlives_its_transaction(void **state)
 	(void)my_query(t, "create or replace table c1 (a int) engine=innodb");
 	(void)my_query(t, "insert into c1 values (1), (2), (3)");
 	(void)my_begin(t, 0, 0);
-	t->batch_rows = 1;
+	t->base.batch_rows = 1;
 	assert_contains(my_query(t, "select a from c1"), "more-rows");
-	portal = t->portal;
-	t->batch_rows = 0;
+	portal = t->base.portal;
+	t->base.batch_rows = 0;
 	(void)my_query(t, "delete from c1");
 	(void)my_commit(t);
 	assert_contains(my_fetch(t, portal, 0, 0), "row 2\nrow 3\ndone");
@@ -279,12 +281,12 @@ static void
 output_parameters_come_as_a_result_of_their_own(void **state)
 {
 	struct my *t = *state;
-	struct cnc_value v[3] = { my_int(5), my_int(0), my_text("") };
+	struct cnc_value v[3] = { cnt_int(5), cnt_int(0), cnt_text("") };
 
 	(void)my_query(t, "create or replace procedure o1(in a int, out b int, inout c "
 			  "varchar(20)) begin select a as first; set b = a * 2, c = "
 			  "concat(c, 'end'); end");
-	v[2] = my_text("the ");
+	v[2] = cnt_text("the ");
 	assert_string_equal(my_query_with(t, "call o1(?, ?, ?)", v, 3),
 		"columns first:INT64\nrow 5\ndone  more-results\n"
 		"columns b:INT64 c:TEXT\nrow 10|the end\ndone  more-results output\n"
@@ -302,7 +304,7 @@ static void
 values_come_in_pieces(void **state)
 {
 	struct my *t = *state;
-	struct cnc_value v[2] = { my_int(1),
+	struct cnc_value v[2] = { cnt_int(1),
 		{ .type = CENOTE_TYPE_BYTES, .is_long = 1 } };
 	char *piece = malloc(1 << 20);
 	int i;
@@ -315,21 +317,21 @@ values_come_in_pieces(void **state)
 		assert_string_equal(my_long_data(t, 1, 1, piece, 1 << 20), "ok\n");
 	assert_string_equal(my_execute(t, 1, 0, v, 2), "done  affected=1\n");
 	assert_string_equal(my_value(t, "select length(b) from l1"), "20971520");
-	/* the next execution begins anew */
+	/* the next execution begins again */
 	assert_string_equal(my_long_data(t, 1, 1, "ab", 2), "ok\n");
 	assert_string_equal(my_long_data(t, 1, 1, "", 0), "ok\n");
 	assert_string_equal(my_long_data(t, 1, 1, "cd", 2), "ok\n");
-	v[0] = my_int(2);
+	v[0] = cnt_int(2);
 	assert_string_equal(my_execute(t, 1, 0, v, 2), "done  affected=1\n");
 	assert_string_equal(my_value(t, "select b from l1 where a = 2"), "abcd");
 	assert_string_equal(my_long_data(t, 1, 1, "", 0), "ok\n");
-	v[0] = my_int(3);
+	v[0] = cnt_int(3);
 	assert_string_equal(my_execute(t, 1, 0, v, 2), "done  affected=1\n");
 	assert_string_equal(
 		my_value(t, "select concat('<', b, '>') from l1 where a = 3"), "<>");
 	/* and a plain value after a long one */
-	v[0] = my_int(4);
-	v[1] = my_text("plain");
+	v[0] = cnt_int(4);
+	v[1] = cnt_text("plain");
 	assert_string_equal(my_execute(t, 1, 0, v, 2), "done  affected=1\n");
 	assert_string_equal(my_value(t, "select b from l1 where a = 4"), "plain");
 	/* long data that never came is an error, and the session is whole */
@@ -348,19 +350,19 @@ each_column_has_its_format(void **state)
 	struct my *t = *state;
 
 	t->formats = "021";
-	t->format = CENOTE_FORMAT_TEXT;
+	t->base.format = CENOTE_FORMAT_TEXT;
 	assert_prefix(my_query(t, "select 258 as a, 16706 as b, 1.50 as c"),
 		"columns a:INT64 b:INT64 c:DECIMAL\nrow 258|BA");
 	t->formats = "00";
 	assert_prefix(my_query(t, "select 1, 2, 3"), "error 08P01 ");
 	t->formats = NULL;
-	t->format = CENOTE_FORMAT_BINARY;
+	t->base.format = CENOTE_FORMAT_BINARY;
 	assert_prefix(my_query(t, "select 'x' as a, 1094861636 as b"),
 		"columns a:TEXT b:INT64\nrow x|DCBA");
-	t->format = CENOTE_FORMAT_CANONICAL;
+	t->base.format = CENOTE_FORMAT_CANONICAL;
 	assert_prefix(my_query(t, "select 1.0e0 / 3 as a"),
 		"columns a:DOUBLE\nrow 0.3333333333333333\n");
-	t->format = CENOTE_FORMAT_TEXT;
+	t->base.format = CENOTE_FORMAT_TEXT;
 	assert_string_equal(my_value(t, "select 5"), "5");
 }
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Values of the MySQL protocols, text and binary, on their way to the client. It needs
+ * no server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <float.h>
@@ -18,7 +22,6 @@ static char seen[2048];
 static int
 setup(void **state)
 {
-	(void)state;
 	cnc_buf_init(&out, &cnc_mem_default, 1 << 20);
 	return 0;
 }
@@ -26,7 +29,6 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-	(void)state;
 	cnc_buf_finish(&out);
 	return 0;
 }
@@ -111,7 +113,6 @@ doubles_are_written_as_the_server_writes_them(void **state)
 	char text[CND_MY_DOUBLE_TEXT_MAX];
 	size_t i, n;
 
-	(void)state;
 	for (i = 0; i < CNT_COUNT(cases); i++) {
 		n = cnd_my_double_text(cases[i].v, cases[i].decimals, text);
 		assert_string_equal(text, cases[i].text);
@@ -127,7 +128,6 @@ floats_have_six_digits_unless_canonical(void **state)
 {
 	char text[CND_MY_DOUBLE_TEXT_MAX];
 
-	(void)state;
 	(void)cnd_my_float_text(3.14159274f, 31, text);
 	assert_string_equal(text, "3.14159");
 	(void)cnd_my_float_text(16777216.f, 31, text);
@@ -156,7 +156,6 @@ numbers_read_back_the_same(void **state)
 	float f;
 	int i;
 
-	(void)state;
 	cnt_random_init(&r, 4711);
 	for (i = 0; i < 20000; i++) {
 		bits = cnt_random_u64(&r);
@@ -180,7 +179,6 @@ integers_keep_sign_and_width(void **state)
 	static const uint8_t ff[8] = { 255, 255, 255, 255, 255, 255, 255, 255 };
 	struct cnp_column c = column(MYSQL_TYPE_TINY, 0, 0, 4);
 
-	(void)state;
 	assert_int_equal(put(&c, 1, ff, 1), CENOTE_OK);
 	assert_string_equal(seen, "-1");
 	c = column(MYSQL_TYPE_SHORT, UNSIGNED_FLAG, 0, 5);
@@ -216,7 +214,6 @@ bits_are_bytes_and_one_bit_is_bool(void **state)
 	struct cnp_column one = column(MYSQL_TYPE_BIT, UNSIGNED_FLAG, 0, 1);
 	struct cnp_column two = column(MYSQL_TYPE_BIT, UNSIGNED_FLAG, 0, 2);
 
-	(void)state;
 	assert_int_equal(one.type, CENOTE_TYPE_BOOL);
 	assert_int_equal(two.type, CENOTE_TYPE_BYTES);
 	one.format = two.format = CENOTE_FORMAT_CANONICAL;
@@ -265,7 +262,6 @@ dates_and_times_have_every_length(void **state)
 	struct cnp_column c;
 	size_t i, n;
 
-	(void)state;
 	for (i = 0; i < CNT_COUNT(cases); i++) {
 		c = column(cases[i].type, BINARY_FLAG, cases[i].decimals, 26);
 		assert_int_equal(put(&c, 1, cases[i].bytes, cases[i].n), CENOTE_OK);
@@ -308,7 +304,6 @@ what_is_no_time_is_refused(void **state)
 	struct cnp_column c;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < CNT_COUNT(cases); i++) {
 		c = column(cases[i].type, BINARY_FLAG, 0, 26);
 		assert_int_equal(
@@ -324,7 +319,6 @@ columns_tell_precision_and_name(void **state)
 {
 	struct cnp_column c = column(MYSQL_TYPE_NEWDECIMAL, 0, 3, 12);
 
-	(void)state;
 	assert_int_equal(c.type, CENOTE_TYPE_DECIMAL);
 	assert_int_equal(c.precision, 10);
 	assert_int_equal(c.scale, 3);

@@ -15,17 +15,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/mem.h"
-#include "support/cnt_backend.h"
+#include "tests/unit/backends/session.h"
 
 #define LONG_BYTES ((size_t)3 << 20)
 
 struct od {
-	const struct cnd_backend *b;
-	struct cnd_session *s;
-	struct cnd_host host;
-	struct cnc_diag diag;
-	struct cnd_option option;
+	struct cnt_session base;
 	char connect[512];
 	const char *more; /* behind it; NULL nothing */
 	/* The host says stop, with this status, so long after the request began; 0 never. */
@@ -33,8 +28,6 @@ struct od {
 	int stop_status;
 	int64_t began_ms;
 	int stopped;
-	int last;
-	struct cnt_transcript seen;
 };
 
 static const struct cnt_odbc *driver;
@@ -94,19 +87,34 @@ static const struct cnd_sink_ops sink_ops = {
 	.notice = cnt_on_notice,
 };
 
+static void
+before_request(struct cnt_session *base)
+{
+	struct od *t = (struct od *)base;
+
+	t->stopped = 0;
+	t->began_ms = cnt_now_ms();
+}
+
+static void
+say_error(struct cnt_session *t, int r)
+{
+	cnt_transcript_break(&t->seen);
+	cnt_say(&t->seen, "error %s %s\n", t->diag.sqlstate, t->diag.message);
+}
+
 static int
 login(struct od *t)
 {
-	struct cnd_server_spec spec = { &t->option, 1, NULL };
-
 	cnt_odbc_connect(driver, &server, driver->has_server ? "app" : file, t->connect,
 		sizeof(t->connect));
 	if (t->more)
 		(void)strncat(
 			t->connect, t->more, sizeof(t->connect) - strlen(t->connect) - 1);
-	t->option = (struct cnd_option){ "connect", t->connect };
+	t->base.n_options = 0;
+	cnt_session_option(&t->base, "connect", t->connect);
 	t->began_ms = cnt_now_ms();
-	return cnt_backend_login(t->b, &t->host, &spec, &t->s, &t->diag);
+	return cnt_session_login(&t->base);
 }
 
 static int
@@ -115,17 +123,13 @@ setup(void **state)
 	struct od *t = calloc(1, sizeof(*t));
 
 	assert_non_null(t);
-	t->b = cnt_backend_load(CNT_ODBC_MODULE);
-	t->host = (struct cnd_host){ .mem = &cnc_mem_default,
-		.user = t,
-		.interrupted = on_interrupted,
-		.log = cnt_backend_log };
+	cnt_session_init(
+		&t->base, CNT_ODBC_MODULE, &sink_ops, 256u << 20, on_interrupted, NULL);
+	t->base.before = before_request;
+	t->base.say_error = say_error;
 	t->stop_status = CENOTE_ERR_SERVER;
-	cnc_diag_init(&t->diag, &cnc_mem_default);
-	cnt_transcript_init(&t->seen, &sink_ops, &t->diag, (size_t)256 << 20);
-	cnt_transcript_lend(&t->seen, t->b, &t->host);
 	if (login(t) != CENOTE_OK)
-		fail_msg("cannot log in: %s", t->diag.message);
+		fail_msg("cannot log in: %s", t->base.diag.message);
 	*state = t;
 	return 0;
 }
@@ -135,58 +139,24 @@ teardown(void **state)
 {
 	struct od *t = *state;
 
-	t->b->logout(t->s);
-	cnc_diag_finish(&t->diag);
-	cnt_transcript_finish(&t->seen);
+	cnt_session_finish(&t->base);
 	free(t);
 	return 0;
 }
 
 /* ---- requests ---- */
 
-static struct cnd_exec
-begin_request(struct od *t, const struct cnc_value *params, uint32_t n)
-{
-	cnt_transcript_begin(&t->seen, &(struct cnt_request){ 0 });
-	cnc_diag_clear(&t->diag);
-	t->stopped = 0;
-	t->began_ms = cnt_now_ms();
-	return (struct cnd_exec){ .format = CENOTE_FORMAT_TEXT,
-		.is_simple = n == 0,
-		.params = params,
-		.n_params = n };
-}
-
-static const char *
-end_request(struct od *t, int r)
-{
-	t->last = r;
-	if (r == CENOTE_OK)
-		return t->seen.log;
-	cnt_transcript_break(&t->seen);
-	cnt_say(&t->seen, "error %s %s\n", t->diag.sqlstate, t->diag.message);
-	return t->seen.log;
-}
-
-static const char *
-query_with(struct od *t, const char *text, const struct cnc_value *params, uint32_t n)
-{
-	struct cnd_exec e = begin_request(t, params, n);
-
-	return end_request(t, t->b->query(t->s, text, strlen(text), &e, &t->seen.sink));
-}
-
 static const char *
 query(struct od *t, const char *text)
 {
-	return query_with(t, text, NULL, 0);
+	return cnt_session_query(&t->base, text, NULL, 0);
 }
 
 static void
 assert_works(struct od *t)
 {
 	if (!strstr(query(t, "select 5 as five"), "row 5\n"))
-		fail_msg("%s", t->seen.log);
+		fail_msg("%s", t->base.seen.log);
 }
 
 static struct cnc_value
@@ -207,8 +177,8 @@ a_statement_is_stopped_and_the_session_lives(void **state)
 		began = cnt_now_ms();
 		t->stop_after_ms = 50;
 		(void)query(t, sql->slow);
-		assert_int_equal(t->last, CENOTE_ERR_SERVER);
-		assert_string_equal(t->diag.sqlstate, "57014");
+		assert_int_equal(t->base.last, CENOTE_ERR_SERVER);
+		assert_string_equal(t->base.diag.sqlstate, "57014");
 		assert_in_range(cnt_now_ms() - began, 40, 8000);
 		t->stop_after_ms = 0;
 		assert_works(t);
@@ -223,11 +193,12 @@ a_client_that_goes_stops_its_statement(void **state)
 	t->stop_after_ms = 50;
 	t->stop_status = CENOTE_ERR_CONN;
 	(void)query(t, sql->slow);
-	assert_int_equal(t->last, CENOTE_ERR_CONN);
+	assert_int_equal(t->base.last, CENOTE_ERR_CONN);
 	assert_in_range(cnt_now_ms() - t->began_ms, 40, 8000);
 	t->stop_after_ms = 0;
 	t->stopped = 0;
-	assert_int_equal(cnt_backend_reset(t->b, t->s, &t->diag), CENOTE_OK);
+	assert_int_equal(
+		cnt_backend_reset(t->base.b, t->base.s, &t->base.diag), CENOTE_OK);
 	assert_works(t);
 }
 
@@ -243,11 +214,11 @@ a_server_that_hangs_loses_the_session(void **state)
 	t->stop_after_ms = 50;
 	(void)query(t, "select 1");
 	cnt_server_signal(&server, SIGCONT);
-	assert_int_equal(t->last, CENOTE_ERR_CONN);
+	assert_int_equal(t->base.last, CENOTE_ERR_CONN);
 	assert_in_range(cnt_now_ms() - t->began_ms, 9000, 19000);
 	t->stop_after_ms = 0;
 	(void)query(t, "select 1");
-	assert_int_equal(t->last, CENOTE_ERR_CONN);
+	assert_int_equal(t->base.last, CENOTE_ERR_CONN);
 }
 
 static void
@@ -258,15 +229,15 @@ a_server_that_goes_is_noticed(void **state)
 
 	if (!driver->has_server)
 		return;
-	p.fd = t->b->fd(t->s);
+	p.fd = t->base.b->fd(t->base.s);
 	assert_true(p.fd >= 0);
 	assert_int_equal(poll(&p, 1, 0), 0);
 	cnt_server_kill(&server);
 	assert_int_equal(poll(&p, 1, 5000), 1);
-	assert_int_equal(t->b->idle(t->s, NULL), CENOTE_ERR_CONN);
+	assert_int_equal(t->base.b->idle(t->base.s, NULL), CENOTE_ERR_CONN);
 	(void)query(t, "select 1");
-	assert_int_equal(t->last, CENOTE_ERR_CONN);
-	assert_memory_equal(t->diag.sqlstate, "08", 2);
+	assert_int_equal(t->base.last, CENOTE_ERR_CONN);
+	assert_memory_equal(t->base.diag.sqlstate, "08", 2);
 	assert_int_equal(cnt_server_run(&server), 0);
 }
 
@@ -280,9 +251,9 @@ a_server_that_goes_in_a_statement_is_a_loss(void **state)
 	assert_works(t);
 	cnt_server_kill(&server);
 	(void)query(t, "select 1");
-	assert_int_equal(t->last, CENOTE_ERR_CONN);
-	assert_memory_equal(t->diag.sqlstate, "08", 2);
-	assert_int_equal(t->b->ping(t->s, &t->diag), CENOTE_ERR_CONN);
+	assert_int_equal(t->base.last, CENOTE_ERR_CONN);
+	assert_memory_equal(t->base.diag.sqlstate, "08", 2);
+	assert_int_equal(t->base.b->ping(t->base.s, &t->base.diag), CENOTE_ERR_CONN);
 	assert_int_equal(cnt_server_run(&server), 0);
 }
 
@@ -301,13 +272,13 @@ long_values_go_and_come_whole(void **state)
 		text[i] = (char)('a' + i % 26);
 	text[LONG_BYTES] = '\0';
 	snprintf(expected, sizeof(expected), "row %zu\n", LONG_BYTES);
-	if (!strstr(query_with(t, sql->length, &v, 1), expected))
-		fail_msg("%.200s", t->seen.log);
+	if (!strstr(cnt_session_query(&t->base, sql->length, &v, 1), expected))
+		fail_msg("%.200s", t->base.seen.log);
 	(void)query(t, "drop table if exists od_long");
 	(void)query(t, driver->backend[0] == 'm' ? "create table od_long (t longtext)"
 						 : "create table od_long (t text)");
-	(void)query_with(t, "insert into od_long values (?)", &v, 1);
-	assert_int_equal(t->last, CENOTE_OK);
+	(void)cnt_session_query(&t->base, "insert into od_long values (?)", &v, 1);
+	assert_int_equal(t->base.last, CENOTE_OK);
 	assert_non_null(strstr(query(t, "select t from od_long"), text));
 	free(text);
 }
@@ -324,20 +295,21 @@ a_value_in_pieces_is_put_together(void **state)
 
 	(void)query(t, "drop table if exists od_long");
 	(void)query(t, "create table od_long (t text)");
-	(void)begin_request(t, NULL, 0);
-	(void)end_request(t, cnt_prepare(&t->seen, t->s, 7, &p));
-	assert_int_equal(t->last, CENOTE_OK);
+	(void)cnt_session_start(&t->base, NULL, 0);
+	(void)cnt_session_end(&t->base, cnt_prepare(&t->base.seen, t->base.s, 7, &p));
+	assert_int_equal(t->base.last, CENOTE_OK);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(
-			t->b->statements->long_data(t->s, p.statement, 0,
-				cnp_str(i == 1 ? "gr\xc3\xbcn" : "water"), &t->diag),
+			t->base.b->statements->long_data(t->base.s, p.statement, 0,
+				cnp_str(i == 1 ? "gr\xc3\xbcn" : "water"), &t->base.diag),
 			CENOTE_OK);
-	e = begin_request(t, &v, 1);
-	(void)end_request(t, cnt_execute(&t->seen, t->s, 7, &which, &e));
-	if (t->last != CENOTE_OK)
-		fail_msg("%s", t->seen.log);
+	e = cnt_session_start(&t->base, &v, 1);
+	(void)cnt_session_end(
+		&t->base, cnt_execute(&t->base.seen, t->base.s, 7, &which, &e));
+	if (t->base.last != CENOTE_OK)
+		fail_msg("%s", t->base.seen.log);
 	if (!strstr(query(t, "select t from od_long"), "row watergr\xc3\xbcnwater\n"))
-		fail_msg("%s", t->seen.log);
+		fail_msg("%s", t->base.seen.log);
 }
 
 static void
@@ -352,14 +324,14 @@ output_parameters_come_behind(void **state)
 	if (!sql->call)
 		return;
 	(void)query(t, sql->function);
-	if (t->last != CENOTE_OK)
-		fail_msg("%s", t->seen.log);
-	last = query_with(t, sql->call, v, 3);
+	if (t->base.last != CENOTE_OK)
+		fail_msg("%s", t->base.seen.log);
+	last = cnt_session_query(&t->base, sql->call, v, 3);
 	for (p = last; (p = strstr(p, "columns ")) != NULL; p++)
 		last = p;
 	if (!strstr(last, "b:INT64 c:TEXT\n") || !strstr(last, sql->output) ||
 		!strstr(last, " output\n"))
-		fail_msg("%s", t->seen.log);
+		fail_msg("%s", t->base.seen.log);
 	assert_works(t);
 }
 
@@ -372,29 +344,30 @@ the_next_client_has_a_new_session(void **state)
 	struct od *t = *state;
 
 	(void)query(t, sql->temp);
-	assert_int_equal(t->last, CENOTE_OK);
-	t->b->state(t->s, &now);
+	assert_int_equal(t->base.last, CENOTE_OK);
+	t->base.b->state(t->base.s, &now);
 	assert_true(now.pins & CENOTE_PIN_TEMP);
-	(void)begin_request(t, NULL, 0);
-	(void)end_request(t, t->b->begin(t->s, 0, 0, &t->seen.sink));
-	t->b->state(t->s, &now);
+	(void)cnt_session_start(&t->base, NULL, 0);
+	(void)cnt_session_end(
+		&t->base, t->base.b->begin(t->base.s, 0, 0, &t->base.seen.sink));
+	t->base.b->state(t->base.s, &now);
 	assert_int_equal(now.tx, CENOTE_TX_OPEN);
-	assert_int_equal(cnt_backend_reset(t->b, t->s, &t->diag), CENOTE_OK);
-	t->b->state(t->s, &now);
+	assert_int_equal(
+		cnt_backend_reset(t->base.b, t->base.s, &t->base.diag), CENOTE_OK);
+	t->base.b->state(t->base.s, &now);
 	assert_int_equal(now.pins, 0);
 	assert_int_equal(now.tx, CENOTE_TX_IDLE);
 	(void)query(t, "select * from od_temp");
-	assert_int_equal(t->last, CENOTE_ERR_SERVER);
+	assert_int_equal(t->base.last, CENOTE_ERR_SERVER);
 }
 
 static void
 login_anew(struct od *t, const char *more)
 {
-	t->b->logout(t->s);
-	t->s = NULL;
+	cnt_session_logout(&t->base);
 	t->more = more;
 	if (login(t) != CENOTE_OK)
-		fail_msg("cannot log in: %s", t->diag.message);
+		fail_msg("cannot log in: %s", t->base.diag.message);
 }
 
 /* What would be lost if the session were given to another client between two transactions. */
@@ -449,27 +422,27 @@ each_statement_of_a_text_counts(void **state)
 		if (strcmp(driver->backend, before[i].backend) != 0)
 			continue;
 		(void)query(t, before[i].sql);
-		if (t->last != CENOTE_OK)
-			fail_msg("%s", t->seen.log);
+		if (t->base.last != CENOTE_OK)
+			fail_msg("%s", t->base.seen.log);
 	}
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		if (strcmp(driver->backend, cases[i].backend) != 0)
 			continue;
 		login_anew(t, driver->kind == CNT_MARIADB ? ";OPTION=67108864" : NULL);
 		(void)query(t, cases[i].sql);
-		if (t->last != CENOTE_OK)
-			fail_msg("%s: %s", cases[i].sql, t->seen.log);
-		t->b->state(t->s, &now);
+		if (t->base.last != CENOTE_OK)
+			fail_msg("%s: %s", cases[i].sql, t->base.seen.log);
+		t->base.b->state(t->base.s, &now);
 		if (now.pins == 0 || now.tx != CENOTE_TX_IDLE)
 			fail_msg("%s: pins %u, transaction %u", cases[i].sql, now.pins,
 				now.tx);
 		/* and it was done */
 		if (!strstr(query(t, cases[i].ask), cases[i].answer))
-			fail_msg("%s: %s", cases[i].sql, t->seen.log);
+			fail_msg("%s: %s", cases[i].sql, t->base.seen.log);
 	}
 }
 
-/* Which of the statements end it, and what is run behind it, nobody could tell. */
+/* Nobody could know which statement ends it, and what runs after it. */
 static void
 a_called_transaction_is_not_ended_among_others(void **state)
 {
@@ -479,16 +452,17 @@ a_called_transaction_is_not_ended_among_others(void **state)
 	if (!driver->has_server)
 		return;
 	login_anew(t, driver->kind == CNT_MARIADB ? ";OPTION=67108864" : NULL);
-	(void)begin_request(t, NULL, 0);
-	(void)end_request(t, t->b->begin(t->s, 0, 0, &t->seen.sink));
+	(void)cnt_session_start(&t->base, NULL, 0);
+	(void)cnt_session_end(
+		&t->base, t->base.b->begin(t->base.s, 0, 0, &t->base.seen.sink));
 	(void)query(t, "commit; select 1");
-	assert_int_equal(t->last, CENOTE_ERR_SERVER);
-	assert_string_equal(t->diag.sqlstate, "0A000");
+	assert_int_equal(t->base.last, CENOTE_ERR_SERVER);
+	assert_string_equal(t->base.diag.sqlstate, "0A000");
 	(void)query(t, "select 1; commit");
-	assert_string_equal(t->diag.sqlstate, "0A000");
+	assert_string_equal(t->base.diag.sqlstate, "0A000");
 	(void)query(t, "commit");
-	assert_int_equal(t->last, CENOTE_OK);
-	t->b->state(t->s, &now);
+	assert_int_equal(t->base.last, CENOTE_OK);
+	t->base.b->state(t->base.s, &now);
 	assert_int_equal(now.tx, CENOTE_TX_IDLE);
 }
 
@@ -502,16 +476,16 @@ queries_are_believed_where_the_administrator_says_so(void **state)
 	struct od *t = *state;
 
 	(void)query(t, "select count(*) from (select 1 as a) x");
-	t->b->state(t->s, &now);
+	t->base.b->state(t->base.s, &now);
 	assert_int_equal(now.pins, CENOTE_PIN_FUNCTION);
-	t->b->logout(t->s);
-	t->s = NULL;
+	cnt_session_logout(&t->base);
 	options[0].value = t->connect;
-	assert_int_equal(
-		cnt_backend_login(t->b, &t->host, &spec, &t->s, &t->diag), CENOTE_OK);
+	assert_int_equal(cnt_backend_login(t->base.b, &t->base.host, &spec, &t->base.s,
+				 &t->base.diag),
+		CENOTE_OK);
 	(void)query(t, "select count(*) from (select 1 as a) x");
-	assert_int_equal(t->last, CENOTE_OK);
-	t->b->state(t->s, &now);
+	assert_int_equal(t->base.last, CENOTE_OK);
+	t->base.b->state(t->base.s, &now);
 	assert_int_equal(now.pins, 0);
 }
 
@@ -526,15 +500,15 @@ a_driver_out_of_step_has_lost_its_session(void **state)
 	if (strcmp(driver->backend, "mysql") != 0)
 		return;
 	(void)query(t, "set statement max_statement_time = 9 for select 1");
-	assert_int_equal(t->last, CENOTE_ERR_SERVER);
-	assert_string_equal(t->diag.sqlstate, "0A000");
+	assert_int_equal(t->base.last, CENOTE_ERR_SERVER);
+	assert_string_equal(t->base.diag.sqlstate, "0A000");
 	assert_works(t);
 	(void)query(t, hidden);
-	assert_int_equal(t->last, CENOTE_OK);
+	assert_int_equal(t->base.last, CENOTE_OK);
 	(void)query(t, "select 1");
-	assert_int_equal(t->last, CENOTE_ERR_CONN);
-	assert_string_equal(t->diag.sqlstate, "08006");
-	assert_int_equal(t->diag.native, 2014);
+	assert_int_equal(t->base.last, CENOTE_ERR_CONN);
+	assert_string_equal(t->base.diag.sqlstate, "08006");
+	assert_int_equal(t->base.diag.native, 2014);
 }
 
 /* PostgreSQL's state for it is of the class that says of connections that they are gone. */
@@ -546,9 +520,9 @@ a_value_that_cannot_be_read_is_no_loss(void **state)
 
 	if (strcmp(driver->backend, "postgresql") != 0)
 		return;
-	(void)query_with(t, "select 1 + ?", &v, 1);
-	assert_int_equal(t->last, CENOTE_ERR_SERVER);
-	assert_string_equal(t->diag.sqlstate, "08P01");
+	(void)cnt_session_query(&t->base, "select 1 + ?", &v, 1);
+	assert_int_equal(t->base.last, CENOTE_ERR_SERVER);
+	assert_string_equal(t->base.diag.sqlstate, "08P01");
 	assert_works(t);
 }
 
@@ -571,9 +545,9 @@ too_many_parameters_are_refused(void **state)
 	}
 	memcpy(text + len, ")", 2);
 	p.sql = (struct cnp_str){ text, len + 1 };
-	(void)begin_request(t, NULL, 0);
-	(void)end_request(t, cnt_prepare(&t->seen, t->s, 9, &p));
-	assert_int_equal(t->last, CENOTE_ERR_SERVER);
+	(void)cnt_session_start(&t->base, NULL, 0);
+	(void)cnt_session_end(&t->base, cnt_prepare(&t->base.seen, t->base.s, 9, &p));
+	assert_int_equal(t->base.last, CENOTE_ERR_SERVER);
 	assert_works(t);
 	free(text);
 }
@@ -606,9 +580,9 @@ a_driver_reads_no_files_for_its_client(void **state)
 		if (strcmp(driver->backend, tries[i].backend) != 0)
 			continue;
 		(void)query(t, tries[i].sql);
-		if (t->last != CENOTE_ERR_SERVER ||
-			strcmp(t->diag.sqlstate, "42501") != 0)
-			fail_msg("%s: %s", tries[i].sql, t->seen.log);
+		if (t->base.last != CENOTE_ERR_SERVER ||
+			strcmp(t->base.diag.sqlstate, "42501") != 0)
+			fail_msg("%s: %s", tries[i].sql, t->base.seen.log);
 	}
 	assert_non_null(strstr(query(t, "select count(*) from od_files"), "row 0\n"));
 }
@@ -625,53 +599,38 @@ a_login_that_fails_says_why(void **state)
 
 	for (size_t i = 0; i < CNT_COUNT(lines); i++) {
 		o.value = lines[i];
-		cnc_diag_clear(&t->diag);
+		cnc_diag_clear(&t->base.diag);
 		assert_int_equal(
-			t->b->login(&t->host, &spec, &other, &t->diag), CENOTE_ERR_CONN);
-		assert_true(strlen(t->diag.message) > 10);
+			t->base.b->login(&t->base.host, &spec, &other, &t->base.diag),
+			CENOTE_ERR_CONN);
+		assert_true(strlen(t->base.diag.message) > 10);
 		assert_null(other);
 	}
 }
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			a_statement_is_stopped_and_the_session_lives, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_client_that_goes_stops_its_statement, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			long_values_go_and_come_whole, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_value_in_pieces_is_put_together, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			output_parameters_come_behind, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			the_next_client_has_a_new_session, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			each_statement_of_a_text_counts, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_called_transaction_is_not_ended_among_others, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			queries_are_believed_where_the_administrator_says_so, setup,
-			teardown),
-		cmocka_unit_test_setup_teardown(
-			a_driver_out_of_step_has_lost_its_session, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_value_that_cannot_be_read_is_no_loss, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			too_many_parameters_are_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_driver_reads_no_files_for_its_client, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_login_that_fails_says_why, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_server_that_hangs_loses_the_session, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_server_that_goes_is_noticed, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_server_that_goes_in_a_statement_is_a_loss, setup, teardown),
+		T(a_statement_is_stopped_and_the_session_lives),
+		T(a_client_that_goes_stops_its_statement),
+		T(long_values_go_and_come_whole),
+		T(a_value_in_pieces_is_put_together),
+		T(output_parameters_come_behind),
+		T(the_next_client_has_a_new_session),
+		T(each_statement_of_a_text_counts),
+		T(a_called_transaction_is_not_ended_among_others),
+		T(queries_are_believed_where_the_administrator_says_so),
+		T(a_driver_out_of_step_has_lost_its_session),
+		T(a_value_that_cannot_be_read_is_no_loss),
+		T(too_many_parameters_are_refused),
+		T(a_driver_reads_no_files_for_its_client),
+		T(a_login_that_fails_says_why),
+		T(a_server_that_hangs_loses_the_session),
+		T(a_server_that_goes_is_noticed),
+		T(a_server_that_goes_in_a_statement_is_a_loss),
 	};
 	int r;
 

@@ -13,16 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mem.h"
-#include "support/cnt_backend.h"
+#include "tests/unit/backends/session.h"
 
 struct bench {
-	const struct cnd_backend *b;
+	struct cnt_session base;
 	struct cnt_tds_peer peer;
-	struct cnd_session *s;
-	struct cnd_host host;
-	struct cnc_diag diag;
-	struct cnt_transcript seen;
 	int64_t stop_at_ms; /* 0: never */
 };
 
@@ -47,6 +42,12 @@ static const struct cnd_sink_ops sink_ops = {
 	.notice = cnt_on_notice,
 };
 
+static void
+say_error(struct cnt_session *t, int r)
+{
+	cnt_transcript_break(&t->seen);
+}
+
 static int
 log_in(struct bench *t)
 {
@@ -57,7 +58,8 @@ log_in(struct bench *t)
 	snprintf(connect, sizeof(connect),
 		"Driver=%s;%s;Server=127.0.0.1;Port=%d;UID=app;PWD=secret",
 		cnt_odbc_path(driver), driver->connect, t->peer.port);
-	return cnt_backend_login(t->b, &t->host, &spec, &t->s, &t->diag);
+	return cnt_backend_login(
+		t->base.b, &t->base.host, &spec, &t->base.s, &t->base.diag);
 }
 
 static int
@@ -67,14 +69,9 @@ setup(void **state)
 
 	assert_non_null(t);
 	t->peer.encryption = CNT_TDS_ENCRYPT_NONE;
-	t->b = cnt_backend_load(CNT_ODBC_MODULE);
-	t->host = (struct cnd_host){ .mem = &cnc_mem_default,
-		.user = t,
-		.interrupted = on_interrupted,
-		.log = cnt_backend_log };
-	cnc_diag_init(&t->diag, &cnc_mem_default);
-	cnt_transcript_init(&t->seen, &sink_ops, &t->diag, 1u << 20);
-	cnt_transcript_lend(&t->seen, t->b, &t->host);
+	cnt_session_init(
+		&t->base, CNT_ODBC_MODULE, &sink_ops, 1u << 20, on_interrupted, NULL);
+	t->base.say_error = say_error;
 	*state = t;
 	return 0;
 }
@@ -84,10 +81,9 @@ teardown(void **state)
 {
 	struct bench *t = *state;
 
-	t->b->logout(t->s);
+	cnt_session_logout(&t->base);
 	cnt_tds_peer_stop(&t->peer);
-	cnt_transcript_finish(&t->seen);
-	cnc_diag_finish(&t->diag);
+	cnt_session_finish(&t->base);
 	free(t);
 	return 0;
 }
@@ -97,21 +93,14 @@ begin(struct bench *t)
 {
 	assert_int_equal(cnt_tds_peer_start(&t->peer), 0);
 	if (log_in(t) != CENOTE_OK)
-		fail_msg("%s", t->diag.message);
+		fail_msg("%s", t->base.diag.message);
 }
 
 static int
 query(struct bench *t, const char *sql)
 {
-	const struct cnd_exec exec = { .is_simple = 1 };
-	int r;
-
-	cnc_diag_clear(&t->diag);
-	cnt_transcript_begin(&t->seen, &(struct cnt_request){ 0 });
-	r = t->b->query(t->s, sql, strlen(sql), &exec, &t->seen.sink);
-	if (r < 0)
-		cnt_transcript_break(&t->seen);
-	return r;
+	(void)cnt_session_query(&t->base, sql, NULL, 0);
+	return t->base.last;
 }
 
 static void
@@ -122,13 +111,13 @@ statements_give_rows_errors_and_notices(void **state)
 	begin(t);
 	assert_int_equal(query(t, "select rows 3"), CENOTE_OK);
 	assert_string_equal(
-		t->seen.log, "columns n:TEXT\nrow 1\nrow 2\nrow 3\ndone SELECT 3\n");
+		t->base.seen.log, "columns n:TEXT\nrow 1\nrow 2\nrow 3\ndone SELECT 3\n");
 	assert_int_equal(query(t, "error"), CENOTE_ERR_SERVER);
-	assert_int_equal(t->diag.native, 208);
-	assert_non_null(strstr(t->diag.message, "Invalid object name"));
+	assert_int_equal(t->base.diag.native, 208);
+	assert_non_null(strstr(t->base.diag.message, "Invalid object name"));
 	assert_int_equal(query(t, "print"), CENOTE_OK);
-	assert_non_null(strstr(t->seen.log, "a message"));
-	assert_int_equal(t->b->ping(t->s, &t->diag), CENOTE_OK);
+	assert_non_null(strstr(t->base.seen.log, "a message"));
+	assert_int_equal(t->base.b->ping(t->base.s, &t->base.diag), CENOTE_OK);
 }
 
 static void
@@ -139,7 +128,7 @@ a_login_that_is_refused_says_why(void **state)
 	t->peer.login = CNT_TDS_LOGIN_REFUSED;
 	assert_int_equal(cnt_tds_peer_start(&t->peer), 0);
 	assert_int_equal(log_in(t), CENOTE_ERR_CONN);
-	assert_non_null(strstr(t->diag.message, "Login failed for user 'app'."));
+	assert_non_null(strstr(t->base.diag.message, "Login failed for user 'app'."));
 }
 
 static void
@@ -149,7 +138,7 @@ the_end_in_the_middle_of_a_row_loses_the_session(void **state)
 
 	begin(t);
 	assert_int_equal(query(t, "select drop 2"), CENOTE_ERR_CONN);
-	assert_int_equal(strncmp(t->diag.sqlstate, "08", 2), 0);
+	assert_int_equal(strncmp(t->base.diag.sqlstate, "08", 2), 0);
 	assert_int_equal(query(t, "select rows 1"), CENOTE_ERR_CONN);
 }
 
@@ -161,24 +150,21 @@ a_statement_is_stopped_and_the_session_lives(void **state)
 	begin(t);
 	t->stop_at_ms = cnt_now_ms() + 100;
 	assert_int_equal(query(t, "stall"), CENOTE_ERR_SERVER);
-	assert_string_equal(t->diag.sqlstate, "57014");
+	assert_string_equal(t->base.diag.sqlstate, "57014");
 	t->stop_at_ms = 0;
 	assert_int_equal(query(t, "select rows 1"), CENOTE_OK);
 }
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			statements_give_rows_errors_and_notices, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_login_that_is_refused_says_why, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			the_end_in_the_middle_of_a_row_loses_the_session, setup,
-			teardown),
-		cmocka_unit_test_setup_teardown(
-			a_statement_is_stopped_and_the_session_lives, setup, teardown),
+		T(statements_give_rows_errors_and_notices),
+		T(a_login_that_is_refused_says_why),
+		T(the_end_in_the_middle_of_a_row_loses_the_session),
+		T(a_statement_is_stopped_and_the_session_lives),
 	};
 
 	driver = cnt_odbc_find("libtdsodbc");

@@ -2,7 +2,7 @@
 #ifndef CNT_POSTGRESQL_HARNESS_H
 #define CNT_POSTGRESQL_HARNESS_H
 
-#include "support/cnt_backend.h"
+#include "tests/unit/backends/session.h"
 #include "support/cnt_server.h"
 
 /*
@@ -14,40 +14,22 @@
  *     error 42P01 no such table: t  (then, where set: position=N)
  */
 struct pg {
-	const struct cnd_backend *b;
-	struct cnd_session *s;
-	struct cnd_host host;
-	struct cnc_diag diag;
-	struct cnd_option options[12];
-	size_t n_options;
+	struct cnt_session base;
 	char run_dir[CNT_SERVER_PATH_MAX];
 	char port[16];
-	/* How the next requests are run. */
-	uint8_t format;
-	struct cnp_str formats;
-	uint8_t is_extended; /* queries in the extended form */
-	uint8_t no_sync; /* the request is not the last of its unit */
-	uint32_t batch_rows;
-	uint64_t max_rows;
-	uint32_t portal; /* grows with each request */
-	/* The host says so at the n-th wait without anything to read; 0 never. */
+	/* The host says stop at the n-th wait that has nothing to read; 0 never. */
 	int interrupt_at;
 	int interrupt_with; /* CENOTE_ERR_SERVER or CENOTE_ERR_CONN */
 	int n_waits;
-	int stop_at_question; /* the host says so when it is asked that often; 0 never */
+	int stop_at_question; /* the host says stop at the n-th question; 0 never */
 	int n_questions;
 	int stopped;
-	const struct cenote_allocator *mem; /* NULL: the default */
-	int count_only; /* rows and data are counted, not written down */
 	uint64_t n_bytes;
-	uint64_t fail_rows_at; /* the sink refuses the n-th row */
-	int last; /* status of the last request */
 	int has_relogged; /* the last reset ended the session, and a new one was logged in */
 	/* What copy_read() gives, piece by piece; NULL: the end. */
 	const char *const *pieces;
 	int gives_up; /* … and then CopyFail */
 	int waits_for_server; /* … and before the end, until the server has something to say */
-	struct cnt_transcript seen;
 };
 
 /* One server for all tests of a program: for cmocka's group setup and teardown. */
@@ -60,29 +42,9 @@ int pg_test_teardown(void **state);
 
 /* No session yet; the server's options. */
 void pg_setup(struct pg *t);
-void pg_teardown(struct pg *t);
-void pg_option(struct pg *t, const char *key, const char *value);
-/* The status; a failure's words are in t->diag. */
-int pg_login(struct pg *t);
-void pg_logout(struct pg *t);
 
 /* Each returns the transcript of what came; valid until the next. */
-const char *pg_query(struct pg *t, const char *sql);
-const char *pg_query_with(
-	struct pg *t, const char *sql, const struct cnc_value *params, uint32_t n);
-const char *pg_prepare(
-	struct pg *t, uint32_t statement, const char *name, const char *sql);
-const char *pg_describe(struct pg *t, uint32_t statement, const char *name, int kind);
-const char *pg_execute(struct pg *t, uint32_t statement, const char *name, int known,
-	const struct cnc_value *params, uint32_t n);
-const char *pg_close(struct pg *t, uint32_t statement, const char *name, int kind);
-const char *pg_fetch(struct pg *t, uint32_t portal, uint32_t batch_rows);
 void pg_close_portal(struct pg *t, uint32_t portal);
-const char *pg_begin(struct pg *t, uint8_t isolation, uint32_t flags);
-const char *pg_commit(struct pg *t);
-const char *pg_rollback(struct pg *t);
-const char *pg_savepoint(struct pg *t, uint8_t action, const char *name);
-const char *pg_autocommit(struct pg *t, int on);
 const char *pg_function(
 	struct pg *t, uint32_t function, const struct cnc_value *params, uint32_t n);
 /* NULL: not given. */
@@ -95,5 +57,23 @@ const char *pg_reset(struct pg *t);
 /* "idle pins=0", "open pins=16", "failed pins=3", "unknown …"; without what functions may have left:
  * test_scan.c is about that. */
 const char *pg_state(struct pg *t);
+
+/* The requests that all backends have: session.h says what they do. */
+#define pg_option(t, key, value)      cnt_session_option(&(t)->base, key, value)
+#define pg_login(t)                   cnt_session_login(&(t)->base)
+#define pg_teardown(t)                cnt_session_finish(&(t)->base)
+#define pg_logout(t)                  cnt_session_logout(&(t)->base)
+#define pg_query(t, sql)              cnt_session_query(&(t)->base, sql, NULL, 0)
+#define pg_query_with(t, ...)         cnt_session_query(&(t)->base, __VA_ARGS__)
+#define pg_prepare(t, ...)            cnt_session_prepare(&(t)->base, __VA_ARGS__)
+#define pg_describe(t, ...)           cnt_session_describe(&(t)->base, __VA_ARGS__)
+#define pg_execute(t, ...)            cnt_session_execute(&(t)->base, __VA_ARGS__)
+#define pg_close(t, ...)              cnt_session_close(&(t)->base, __VA_ARGS__)
+#define pg_fetch(t, portal, n)        cnt_session_fetch(&(t)->base, portal, n, 0)
+#define pg_begin(t, isolation, flags) cnt_session_begin(&(t)->base, isolation, flags)
+#define pg_commit(t)                  cnt_session_commit(&(t)->base)
+#define pg_rollback(t)                cnt_session_rollback(&(t)->base)
+#define pg_savepoint(t, action, name) cnt_session_savepoint(&(t)->base, action, name)
+#define pg_autocommit(t, on)          cnt_session_autocommit(&(t)->base, on)
 
 #endif

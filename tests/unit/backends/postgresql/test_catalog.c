@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The catalog lists of the PostgreSQL backend, on a real server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <stdio.h>
@@ -204,7 +207,7 @@ what_the_client_has_set_does_not_matter(void **state)
 
 	for (size_t i = 0; i < CNT_COUNT(preparations); i++) {
 		(void)pg_query(t, preparations[i]);
-		assert_int_equal(t->last, CENOTE_OK);
+		assert_int_equal(t->base.last, CENOTE_OK);
 		each_list_is_complete(t);
 	}
 }
@@ -242,16 +245,18 @@ the_catalog_filter_is_the_database(void **state)
 	struct pg *t = *state;
 
 	(void)pg_catalog(t, CENOTE_CATALOG_DATABASES, NULL, NULL, NULL, NULL);
-	assert_non_null(strstr(t->seen.log, "\nrow app|NULL\nrow app2|NULL\n"));
-	t->seen.log_len = 0;
-	assert_int_equal(t->b->catalog(t->s, &filter, &t->seen.sink), CENOTE_OK);
-	assert_non_null(strstr(t->seen.log, "\nrow app|cat|cats\n"));
-	assert_int_equal(t->b->sync(t->s, &t->seen.sink), CENOTE_OK);
-	t->seen.log_len = 0;
+	assert_non_null(strstr(t->base.seen.log, "\nrow app|NULL\nrow app2|NULL\n"));
+	t->base.seen.log_len = 0;
+	assert_int_equal(
+		t->base.b->catalog(t->base.s, &filter, &t->base.seen.sink), CENOTE_OK);
+	assert_non_null(strstr(t->base.seen.log, "\nrow app|cat|cats\n"));
+	assert_int_equal(t->base.b->sync(t->base.s, &t->base.seen.sink), CENOTE_OK);
+	t->base.seen.log_len = 0;
 	filter.catalog = cnp_str("app2");
-	assert_int_equal(t->b->catalog(t->s, &filter, &t->seen.sink), CENOTE_OK);
-	assert_non_null(strstr(t->seen.log, "done SELECT 0\n"));
-	assert_int_equal(t->b->sync(t->s, &t->seen.sink), CENOTE_OK);
+	assert_int_equal(
+		t->base.b->catalog(t->base.s, &filter, &t->base.seen.sink), CENOTE_OK);
+	assert_non_null(strstr(t->base.seen.log, "done SELECT 0\n"));
+	assert_int_equal(t->base.b->sync(t->base.s, &t->base.seen.sink), CENOTE_OK);
 }
 
 static void
@@ -297,7 +302,7 @@ types_are_those_of_the_server(void **state)
 			strstr(name, "numeric")                        ? "(5,2)"
 			: strstr(name, "char") || strstr(name, "time") ? "(5)"
 								       : "");
-		assert_string_equal(pg_query(t, sql), "done CREATE TABLE\n");
+		assert_answer(t, sql, "done CREATE TABLE\n");
 	}
 	assert_int_equal(n, 26);
 	free(list);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The texts of the catalog queries: each parameter is in its query, and no other is. It
+ * needs no server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <stdio.h>
@@ -34,7 +38,6 @@ parameters_are_those_of_the_text(void **state)
 {
 	uint8_t kind;
 
-	(void)state;
 	for (kind = CENOTE_CATALOG_DATABASES; kind <= CENOTE_CATALOG_COLUMN_PRIVILEGES;
 		kind++) {
 		struct cnd_pg_catalog q = query_of(kind, 0);
@@ -55,7 +58,6 @@ filters_are_parameters(void **state)
 	struct cnd_pg_catalog q;
 	uint32_t i;
 
-	(void)state;
 	q = query_of(CENOTE_CATALOG_COLUMNS, 0);
 	assert_int_equal(q.n_params, 4);
 	for (i = 0; i < q.n_params; i++)
@@ -80,7 +82,6 @@ backslashes_are_only_in_escape_strings(void **state)
 {
 	uint8_t kind;
 
-	(void)state;
 	for (kind = CENOTE_CATALOG_DATABASES; kind <= CENOTE_CATALOG_COLUMN_PRIVILEGES;
 		kind++) {
 		const char *p = query_of(kind, 0).sql;
@@ -99,7 +100,6 @@ what_there_is_not_is_an_error(void **state)
 	struct cnc_diag d;
 	size_t i;
 
-	(void)state;
 	cnc_diag_init(&d, NULL);
 	assert_int_equal(
 		cnd_pg_catalog_query(&filter, 100023, &q, &d), CENOTE_ERR_SERVER);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * COPY in both directions, and copies that are given up or refused. It needs PostgreSQL.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <stdio.h>
@@ -16,7 +19,7 @@ setup(void **state)
 		return -1;
 	t = *state;
 	(void)pg_query(t, "create temp table c (a int, b text)");
-	return t->last;
+	return t->base.last;
 }
 
 static void
@@ -25,18 +28,18 @@ data_goes_in_and_out(void **state)
 	static const char *const pieces[] = { "1\ton", "e\n2\t", "two\n", NULL };
 	struct pg *t = *state;
 
-	for (t->is_extended = 0; t->is_extended < 2; t->is_extended++) {
+	for (t->base.is_extended = 0; t->base.is_extended < 2; t->base.is_extended++) {
 		t->pieces = pieces;
-		assert_string_equal(pg_query(t, "copy c from stdin"),
+		assert_answer(t, "copy c from stdin",
 			"copy-in text 2\ndone COPY 2 affected=2\n");
-		assert_string_equal(pg_query(t, "copy c to stdout"),
+		assert_answer(t, "copy c to stdout",
 			"copy-out text 2\ndata 1\tone\ndata 2\ttwo\ncopied\n"
 			"done COPY 2 affected=2\n");
-		assert_string_equal(pg_query(t, "copy (select 1 where false) to stdout"),
+		assert_answer(t, "copy (select 1 where false) to stdout",
 			"copy-out text 1\ncopied\ndone COPY 0 affected=0\n");
-		assert_string_equal(pg_query(t, "truncate c"), "done TRUNCATE TABLE\n");
+		assert_answer(t, "truncate c", "done TRUNCATE TABLE\n");
 		t->pieces = NULL;
-		assert_string_equal(pg_query(t, "copy c from stdin"),
+		assert_answer(t, "copy c from stdin",
 			"copy-in text 2\ndone COPY 0 affected=0\n");
 		assert_non_null(strstr(pg_query(t, "copy c to stdout (format binary)"),
 			"copy-out binary 2\n"));
@@ -46,7 +49,7 @@ data_goes_in_and_out(void **state)
 		pg_prepare(t, 1, "", "copy c from stdin"), "params\ndone PREPARE\n");
 	assert_string_equal(pg_execute(t, 1, "", 0, NULL, 0),
 		"copy-in text 2\ndone COPY 2 affected=2\n");
-	assert_string_equal(pg_query(t, "select a from c order by a"),
+	assert_answer(t, "select a from c order by a",
 		"columns a:INT64\nrow 1\nrow 2\ndone SELECT 2\n");
 }
 
@@ -57,8 +60,9 @@ a_copy_may_stand_between_statements(void **state)
 	struct pg *t = *state;
 
 	t->pieces = pieces;
-	assert_string_equal(pg_query(t, "select 1 as x; copy c from stdin; copy c to "
-					"stdout; select 2 as y"),
+	assert_answer(t,
+		"select 1 as x; copy c from stdin; copy c to "
+		"stdout; select 2 as y",
 		"columns x:INT64\nrow 1\ndone SELECT 1 more-results\n"
 		"copy-in text 2\ndone COPY 1 affected=1 more-results\n"
 		"copy-out text 2\ndata 1\tone\ncopied\ndone COPY 1 affected=1 "
@@ -72,16 +76,15 @@ give_up(struct pg *t, uint8_t no_sync)
 	static const char *const pieces[] = { "1\tone\n", NULL };
 
 	t->gives_up = 1;
-	for (t->is_extended = 0; t->is_extended < 2; t->is_extended++) {
-		t->no_sync = no_sync;
+	for (t->base.is_extended = 0; t->base.is_extended < 2; t->base.is_extended++) {
+		t->base.no_sync = no_sync;
 		t->pieces = pieces;
-		assert_string_equal(pg_query(t, "copy c from stdin"),
+		assert_answer(t, "copy c from stdin",
 			"copy-in text 2\nerror 57014 COPY from stdin failed: "
 			"the client changed its mind\n");
-		t->no_sync = 0;
+		t->base.no_sync = 0;
 		assert_string_equal(pg_sync(t), "");
-		assert_string_equal(pg_query(t, "select a from c"),
-			"columns a:INT64\ndone SELECT 0\n");
+		assert_answer(t, "select a from c", "columns a:INT64\ndone SELECT 0\n");
 	}
 }
 
@@ -103,18 +106,17 @@ be_refused(struct pg *t, uint8_t no_sync)
 	static const char *const pieces[] = { "1\tone\n", "x\ttwo\n", NULL };
 
 	for (int i = 0; i < 4; i++) {
-		t->is_extended = (uint8_t)(i & 1);
-		t->no_sync = no_sync;
+		t->base.is_extended = (uint8_t)(i & 1);
+		t->base.no_sync = no_sync;
 		/* noticed while the client has nothing to send, or at the end */
 		t->waits_for_server = 2 * (i >> 1);
 		t->pieces = pieces;
-		assert_string_equal(pg_query(t, "copy c from stdin"),
+		assert_answer(t, "copy c from stdin",
 			"copy-in text 2\n"
 			"error 22P02 invalid input syntax for type integer: \"x\"\n");
-		t->no_sync = 0;
+		t->base.no_sync = 0;
 		assert_string_equal(pg_sync(t), "");
-		assert_string_equal(pg_query(t, "select a from c"),
-			"columns a:INT64\ndone SELECT 0\n");
+		assert_answer(t, "select a from c", "columns a:INT64\ndone SELECT 0\n");
 	}
 }
 
@@ -132,11 +134,11 @@ the_server_gives_up(void **state)
 	be_refused(t, 0);
 	(void)pg_query(t, "create function pg_temp.slow() returns int language sql as"
 			  " 'select 1 / (1 - count(*)::int) from generate_series(1, 1)'");
-	assert_string_equal(pg_query(t, "copy (select i, 1 / (3 - i) from "
-					"generate_series(1, 5) i) to stdout"),
+	assert_answer(t,
+		"copy (select i, 1 / (3 - i) from "
+		"generate_series(1, 5) i) to stdout",
 		"copy-out text 2\ndata 1\t0\ndata 2\t1\nerror 22012 division by zero\n");
-	assert_string_equal(
-		pg_query(t, "select 1 as a"), "columns a:INT64\nrow 1\ndone SELECT 1\n");
+	assert_answer(t, "select 1 as a", "columns a:INT64\nrow 1\ndone SELECT 1\n");
 }
 
 /* It then heeds a Sync that it would have passed over: how many answers there are must not depend on it. */
@@ -154,21 +156,21 @@ the_server_refuses_before_it_reads(void **state)
 	assert_string_equal(
 		pg_prepare(t, 0, "n", "copy v from stdin"), "params\ndone PREPARE\n");
 	for (int i = 0; i < 24; i++) {
-		t->is_extended = (uint8_t)(i & 1);
+		t->base.is_extended = (uint8_t)(i & 1);
 		t->waits_for_server = (uint8_t)(i & 2);
-		t->no_sync = (uint8_t)((i & 4) != 0);
+		t->base.no_sync = (uint8_t)((i & 4) != 0);
 		t->pieces = pieces;
 		assert_string_equal(i < 8    ? pg_query(t, "copy v from stdin")
 				    : i < 16 ? pg_execute(t, 1, "", 0, NULL, 0)
 					     : pg_execute(t, 0, "n", 0, NULL, 0),
 			expected);
-		t->no_sync = 0;
+		t->base.no_sync = 0;
 		assert_string_equal(pg_sync(t), "");
-		assert_string_equal(pg_query(t, "select 7 as a"),
-			"columns a:INT64\nrow 7\ndone SELECT 1\n");
+		assert_answer(
+			t, "select 7 as a", "columns a:INT64\nrow 7\ndone SELECT 1\n");
 	}
 	assert_string_equal(pg_reset(t), "");
-	assert_int_equal(t->last, CENOTE_OK);
+	assert_int_equal(t->base.last, CENOTE_OK);
 }
 
 static void
@@ -181,13 +183,13 @@ libpq_may_have_lost_count_of_a_copy_that_failed(void **state)
 	pg_logout(t);
 	assert_int_equal(pg_login(t), CENOTE_OK);
 	(void)pg_query(t, "create table lasting (a int, b text)");
-	t->is_extended = 1;
+	t->base.is_extended = 1;
 	t->pieces = pieces;
 	(void)pg_query(t, "copy lasting from stdin");
-	assert_int_equal(t->last, CENOTE_ERR_SERVER);
-	assert_string_equal(pg_query(t, "drop table lasting"), "done DROP TABLE\n");
+	assert_int_equal(t->base.last, CENOTE_ERR_SERVER);
+	assert_answer(t, "drop table lasting", "done DROP TABLE\n");
 	(void)pg_reset(t);
-	assert_int_equal(t->last, CENOTE_OK);
+	assert_int_equal(t->base.last, CENOTE_OK);
 	assert_false(t->has_relogged);
 }
 
@@ -212,7 +214,7 @@ much_goes_in_while_the_server_talks(void **state)
 			  " execute function pg_temp.talk()");
 	t->pieces = pieces;
 	assert_non_null(strstr(pg_query(t, "copy c from stdin"), "done COPY 20000"));
-	t->count_only = 1;
+	t->base.count_only = 1;
 	t->n_bytes = 0;
 	assert_non_null(strstr(pg_query(t, "copy c to stdout"), "done COPY 20000"));
 	assert_int_equal(t->n_bytes, 20000 * 1001);

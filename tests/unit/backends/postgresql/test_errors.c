@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Error messages of the server become diagnostic records, also without memory. It needs
+ * no server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include "support/cnt_alloc.h"
@@ -8,7 +12,7 @@
 
 #define BODY(text) (const uint8_t *)(text), sizeof(text)
 
-/* Every field that there is. The literal's own zero byte is the one that ends the body. */
+/* Every field. The literal's own zero byte ends the body. */
 #define FULL                                                                             \
 	"SFEHLER\0VERROR\0C23505\0Mdoppelt \xc3\xa4\0Ddetail\0Hhint\0P12\0p3\0qselect "  \
 	"1\0Wwhere\0ss\0tt\0cc\0dd\0nn\0Ffile.c\0L42\0Rroutine\0"
@@ -28,7 +32,6 @@ every_field_is_kept(void **state)
 	struct cnc_diag d;
 	size_t i;
 
-	(void)state;
 	cnc_diag_init(&d, &cnc_mem_default);
 	assert_int_equal(cnd_pg_diag(&d, BODY(FULL), "db1:5432"), CENOTE_OK);
 	assert_string_equal(d.sqlstate, "23505");
@@ -48,7 +51,6 @@ unknown_and_repeated_fields_are_left_out(void **state)
 {
 	struct cnc_diag d;
 
-	(void)state;
 	cnc_diag_init(&d, &cnc_mem_default);
 	assert_int_equal(
 		cnd_pg_diag(
@@ -68,7 +70,6 @@ what_is_missing_or_wrong_is_made_up_for(void **state)
 {
 	struct cnc_diag d;
 
-	(void)state;
 	cnc_diag_init(&d, &cnc_mem_default);
 	assert_int_equal(cnd_pg_diag(&d, BODY(""), NULL), CENOTE_OK);
 	assert_string_equal(d.sqlstate, "HY000");
@@ -86,7 +87,6 @@ a_body_that_breaks_off_is_refused(void **state)
 	struct cnc_diag d;
 	size_t n;
 
-	(void)state;
 	cnt_guard_init(&guard, sizeof(FULL) + 1);
 	cnc_diag_init(&d, &cnc_mem_default);
 	for (n = 0; n < sizeof(FULL); n++) {
@@ -97,7 +97,7 @@ a_body_that_breaks_off_is_refused(void **state)
 		assert_true(d.message[0] != '\0');
 		(void)cnd_pg_is_fatal(cnt_guard_put(&guard, FULL, n), n);
 	}
-	/* Something behind the end. */
+	/* Something follows the end. */
 	assert_int_equal(cnd_pg_diag(&d, BODY("Mone\0\0"), NULL), CENOTE_ERR_PROTOCOL);
 	cnc_diag_finish(&d);
 	cnt_guard_finish(&guard);
@@ -108,7 +108,6 @@ without_memory_the_message_is_left(void **state)
 {
 	size_t n;
 
-	(void)state;
 	for (n = 1;; n++) {
 		struct cnc_diag d;
 		struct cnt_alloc a;
@@ -131,7 +130,6 @@ a_record_without_memory_of_its_own_is_filled(void **state)
 {
 	struct cnc_diag d;
 
-	(void)state;
 	cnc_diag_init(&d, NULL);
 	assert_int_equal(cnd_pg_diag(&d, BODY(FULL), "here"), CENOTE_OK);
 	assert_string_equal(d.message, "doppelt \xc3\xa4");
@@ -141,7 +139,6 @@ a_record_without_memory_of_its_own_is_filled(void **state)
 static void
 severity_tells_the_end_of_the_session(void **state)
 {
-	(void)state;
 	assert_true(cnd_pg_is_fatal(BODY("SFATAL\0VFATAL\0")));
 	assert_true(cnd_pg_is_fatal(BODY("SPANIK\0VPANIC\0")));
 	assert_true(cnd_pg_is_fatal(BODY("SFATAL\0")));

@@ -194,7 +194,6 @@ start(void **state)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 
-	(void)state;
 	make_talks();
 	(void)signal(SIGPIPE, SIG_IGN);
 	strcpy(server.dir, "/tmp/cenote-hostile-XXXXXX");
@@ -216,7 +215,6 @@ stop(void **state)
 {
 	char path[128];
 
-	(void)state;
 	(void)shutdown(server.listener, SHUT_RDWR);
 	(void)pthread_join(server.thread, NULL);
 	(void)close(server.listener);
@@ -243,10 +241,10 @@ ask(struct pg *t, int kind)
 {
 	pg_setup(t);
 	if (pg_login(t) < 0)
-		fail_msg("%s", t->diag.message);
-	t->format = kind & 1 ? CENOTE_FORMAT_CANONICAL : CENOTE_FORMAT_TEXT;
-	t->is_extended = kind >> 1 & 1;
-	t->batch_rows = kind >> 2 & 1 ? 1 : 0;
+		fail_msg("%s", t->base.diag.message);
+	t->base.format = kind & 1 ? CENOTE_FORMAT_CANONICAL : CENOTE_FORMAT_TEXT;
+	t->base.is_extended = kind >> 1 & 1;
+	t->base.batch_rows = kind >> 2 & 1 ? 1 : 0;
 	return kind == 8 ? pg_prepare(t, 1, "", "select 1")
 			 : pg_query(t, "select 1 as a, 'x' as b");
 }
@@ -257,18 +255,17 @@ an_answer_that_is_cut_at_any_byte_loses_the_session(void **state)
 	const size_t whole = good.len;
 	struct pg t;
 
-	(void)state;
 	for (size_t n = 0; n <= whole; n++) {
 		set_script(good.bytes, n, 1);
 		(void)ask(&t, 0);
 		if (n < whole) {
-			assert_int_equal(t.last, CENOTE_ERR_CONN);
-			assert_string_equal(t.diag.sqlstate, "08006");
+			assert_int_equal(t.base.last, CENOTE_ERR_CONN);
+			assert_string_equal(t.base.diag.sqlstate, "08006");
 			assert_int_equal(pg_query(&t, "select 2") != NULL, 1);
-			assert_int_equal(t.last, CENOTE_ERR_CONN);
+			assert_int_equal(t.base.last, CENOTE_ERR_CONN);
 			assert_string_equal(pg_state(&t), "unknown pins=0");
 		} else {
-			assert_int_equal(t.last, CENOTE_OK);
+			assert_int_equal(t.base.last, CENOTE_OK);
 		}
 		pg_teardown(&t);
 	}
@@ -299,14 +296,14 @@ nonsense_loses_the_session(void **state)
 	struct talk talk;
 	struct pg t;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		talk.len = 0;
 		put(&talk, bad[i].type, bad[i].body, bad[i].len);
 		set_script(talk.bytes, talk.len, 0);
 		(void)ask(&t, 0);
-		if (t.last != CENOTE_ERR_CONN || strcmp(t.diag.sqlstate, "08P01") != 0)
-			fail_msg("number %zu: %s", i, t.seen.log);
+		if (t.base.last != CENOTE_ERR_CONN ||
+			strcmp(t.base.diag.sqlstate, "08P01") != 0)
+			fail_msg("number %zu: %s", i, t.base.seen.log);
 		pg_teardown(&t);
 	}
 }
@@ -319,11 +316,10 @@ what_does_not_fit_together_loses_the_session(void **state)
 	struct talk talk = { .len = 0 };
 	struct pg t;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(raw) / sizeof(raw[0]); i++) {
 		set_script(raw[i], 5, 0);
 		(void)ask(&t, 0);
-		assert_string_equal(t.diag.sqlstate, "08P01");
+		assert_string_equal(t.base.diag.sqlstate, "08P01");
 		pg_teardown(&t);
 	}
 	/* a row of another number of columns */
@@ -331,7 +327,7 @@ what_does_not_fit_together_loses_the_session(void **state)
 	PUT(&talk, 'D', "\0\1\0\0\0\0");
 	set_script(talk.bytes, talk.len, 0);
 	(void)ask(&t, 0);
-	assert_string_equal(t.diag.sqlstate, "08P01");
+	assert_string_equal(t.base.diag.sqlstate, "08P01");
 	pg_teardown(&t);
 	/* an end that nobody asked for */
 	talk = good;
@@ -339,7 +335,7 @@ what_does_not_fit_together_loses_the_session(void **state)
 	set_script(talk.bytes, talk.len, 1);
 	(void)ask(&t, 0);
 	assert_int_equal(pg_query(&t, "select 1") != NULL, 1);
-	assert_int_equal(t.last, CENOTE_ERR_CONN);
+	assert_int_equal(t.base.last, CENOTE_ERR_CONN);
 	pg_teardown(&t);
 }
 
@@ -350,7 +346,6 @@ rows_whose_lengths_lie_are_refused(void **state)
 	uint8_t script[1024];
 	struct pg t;
 
-	(void)state;
 	/* each byte of both rows, in both ways of writing a row */
 	for (size_t at = first_row; at < behind_rows; at++) {
 		for (size_t v = 0; v < 2 * sizeof(values); v++) {
@@ -358,7 +353,8 @@ rows_whose_lengths_lie_are_refused(void **state)
 			script[at] = values[v / 2];
 			set_script(script, good.len, 1);
 			(void)ask(&t, (int)(v & 1));
-			assert_true(t.last == CENOTE_OK || t.last == CENOTE_ERR_CONN);
+			assert_true(t.base.last == CENOTE_OK ||
+				    t.base.last == CENOTE_ERR_CONN);
 			pg_teardown(&t);
 		}
 	}
@@ -379,7 +375,7 @@ long_rows_whose_lengths_lie_are_refused(void **state)
 		LONG("\0\2\x7f\0\0\0", "08P01"),
 		LONG("\0\2\0\x20\0\0", "08P01"),
 		LONG("\0\2\xff\xff\xff\xff\0\x20\0\0", "08P01"),
-		/* something is left behind its values */
+		/* bytes follow its values */
 		LONG("\0\2\xff\xff\xff\xff\xff\xff\xff\xff", "08P01"),
 		/* and then the server closes */
 		LONG("", "08006"),
@@ -390,14 +386,13 @@ long_rows_whose_lengths_lie_are_refused(void **state)
 	uint8_t script[1024];
 	struct pg t;
 
-	(void)state;
 	memcpy(script, good.bytes, first_row);
 	for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
 		memcpy(script + first_row, rows[i / 2].bytes, rows[i / 2].len);
 		set_script(script, first_row + rows[i / 2].len, 1);
 		(void)ask(&t, (int)(i & 1));
-		assert_int_equal(t.last, CENOTE_ERR_CONN);
-		assert_string_equal(t.diag.sqlstate, rows[i / 2].sqlstate);
+		assert_int_equal(t.base.last, CENOTE_ERR_CONN);
+		assert_string_equal(t.base.diag.sqlstate, rows[i / 2].sqlstate);
 		pg_teardown(&t);
 	}
 }
@@ -409,7 +404,6 @@ random_changes_do_no_harm(void **state)
 	uint8_t script[1024];
 	struct pg t;
 
-	(void)state;
 	cnt_random_init(&random, 20261121);
 	for (int i = 0; i < 1500; i++) {
 		size_t n = good.len;
@@ -423,7 +417,7 @@ random_changes_do_no_harm(void **state)
 			n = cnt_random_below(&random, n);
 		set_script(script, n, 1);
 		(void)ask(&t, (int)cnt_random_below(&random, 9));
-		(void)pg_fetch(&t, t.portal, 1);
+		(void)pg_fetch(&t, t.base.portal, 1);
 		(void)pg_reset(&t);
 		pg_teardown(&t);
 	}
@@ -441,22 +435,21 @@ reset_answered(const struct talk *first, const struct talk *then)
 	pg_setup(&t);
 	assert_int_equal(pg_login(&t), 0);
 	(void)pg_query(&t, "set x.y = 'z'");
-	assert_int_equal(t.last, CENOTE_OK);
+	assert_int_equal(t.base.last, CENOTE_OK);
 	(void)pg_reset(&t);
 	server.then_len = 0;
-	if (t.last < 0)
-		assert_string_equal(t.diag.sqlstate, "08P01");
+	if (t.base.last < 0)
+		assert_string_equal(t.base.diag.sqlstate, "08P01");
 	pg_teardown(&t);
-	return t.last;
+	return t.base.last;
 }
 
-/* Else the next client would be given what is left. */
+/* Otherwise the next client would get the rest. */
 static void
 answers_that_are_left_behind_a_reset_lose_the_session(void **state)
 {
 	struct talk set = { .len = 0 }, reset = { .len = 0 }, surplus = { .len = 0 };
 
-	(void)state;
 	PUT(&set, 'C', "SET\0");
 	PUT(&set, 'Z', "I");
 	PUT(&reset, 'C', "DISCARD ALL\0");
@@ -477,17 +470,16 @@ a_server_that_never_pauses_is_left(void **state)
 	struct talk talk = { .len = 0 };
 	struct pg t;
 
-	(void)state;
 	PUT(&talk, '1', "");
 	set_script(talk.bytes, talk.len, 1);
 	server.floods = 1;
 	pg_setup(&t);
 	assert_int_equal(pg_login(&t), 0);
-	t.count_only = 1;
+	t.base.count_only = 1;
 	t.interrupt_with = CENOTE_ERR_CONN;
 	t.stop_at_question = 2;
 	(void)pg_query(&t, "select 1");
-	assert_int_equal(t.last, CENOTE_ERR_CONN);
+	assert_int_equal(t.base.last, CENOTE_ERR_CONN);
 	pg_teardown(&t);
 	server.floods = 0;
 	assert_false(server.has_given_up);
@@ -499,13 +491,12 @@ the_last_words_of_a_server_are_passed_on(void **state)
 	struct talk talk = { .len = 0 };
 	struct pg t;
 
-	(void)state;
 	PUT(&talk, 'E', "SFATAL\0VFATAL\0C57P01\0Mthat was it\0\0");
 	set_script(talk.bytes, talk.len, 1);
 	(void)ask(&t, 0);
-	assert_int_equal(t.last, CENOTE_ERR_CONN);
-	assert_string_equal(t.diag.sqlstate, "57P01");
-	assert_string_equal(t.diag.message, "that was it");
+	assert_int_equal(t.base.last, CENOTE_ERR_CONN);
+	assert_string_equal(t.base.diag.sqlstate, "57P01");
+	assert_string_equal(t.base.diag.message, "that was it");
 	pg_teardown(&t);
 }
 

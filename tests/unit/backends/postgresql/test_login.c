@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The options of a server line, and logins that succeed or fail over TCP. It needs
+ * PostgreSQL.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <signal.h>
@@ -11,7 +15,6 @@
 static int
 start(void **state)
 {
-	(void)state;
 	(void)signal(SIGPIPE, SIG_IGN);
 	return cnt_server_start(&pg_server, CNT_POSTGRESQL, CNT_SERVER_TCP);
 }
@@ -49,18 +52,17 @@ a_server_line_is_checked(void **state)
 	};
 	struct pg t;
 
-	(void)state;
 	pg_setup(&t);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct cnd_option o = { cases[i].key, cases[i].value };
 		const struct cnd_server_spec spec = { &o, 1 };
-		int r = t.b->check(&spec, &t.diag);
+		int r = t.base.b->check(&spec, &t.base.diag);
 
 		assert_int_equal(
 			r, cases[i].message == NULL ? CENOTE_OK : CENOTE_ERR_ARG);
 		if (cases[i].message != NULL &&
-			strstr(t.diag.message, cases[i].message) == NULL)
-			fail_msg("%s: %s", cases[i].key, t.diag.message);
+			strstr(t.base.diag.message, cases[i].message) == NULL)
+			fail_msg("%s: %s", cases[i].key, t.base.diag.message);
 	}
 	pg_teardown(&t);
 }
@@ -70,28 +72,27 @@ the_servers_own_words_say_why_a_login_failed(void **state)
 {
 	struct pg t;
 
-	(void)state;
 	pg_setup(&t);
 	pg_option(&t, "user", "nobody_of_that_name");
 	assert_int_equal(pg_login(&t), CENOTE_ERR_CONN);
-	assert_non_null(strstr(t.diag.message, "nobody_of_that_name"));
-	assert_non_null(strstr(t.diag.message, pg_server.run_dir));
-	assert_string_equal(t.diag.sqlstate, "28000");
+	assert_non_null(strstr(t.base.diag.message, "nobody_of_that_name"));
+	assert_non_null(strstr(t.base.diag.message, pg_server.run_dir));
+	assert_string_equal(t.base.diag.sqlstate, "28000");
 	pg_teardown(&t);
 	pg_setup(&t);
 	pg_option(&t, "user", "locked");
 	pg_option(&t, "password", "wrong");
 	assert_int_equal(pg_login(&t), CENOTE_ERR_CONN);
 	assert_non_null(strstr(
-		t.diag.message, "FATAL:  password authentication failed for user"));
-	assert_null(strstr(t.diag.message, "LOCATION"));
-	assert_null(strstr(t.diag.message, "wrong"));
-	assert_string_equal(t.diag.sqlstate, "28P01");
+		t.base.diag.message, "FATAL:  password authentication failed for user"));
+	assert_null(strstr(t.base.diag.message, "LOCATION"));
+	assert_null(strstr(t.base.diag.message, "wrong"));
+	assert_string_equal(t.base.diag.sqlstate, "28P01");
 	pg_teardown(&t);
 	pg_setup(&t);
 	pg_option(&t, "port", "1");
 	assert_int_equal(pg_login(&t), CENOTE_ERR_CONN);
-	assert_string_equal(t.diag.sqlstate, "08001");
+	assert_string_equal(t.base.diag.sqlstate, "08001");
 	pg_teardown(&t);
 }
 
@@ -102,10 +103,9 @@ a_login_is_told_about(void **state)
 	size_t found = 0;
 	struct pg t;
 
-	(void)state;
 	pg_setup(&t);
 	assert_int_equal(pg_login(&t), CENOTE_OK);
-	t.b->info(t.s, &info);
+	t.base.b->info(t.base.s, &info);
 	assert_string_equal(info.database, "app");
 	assert_non_null(strstr(info.server, pg_server.run_dir));
 	for (size_t i = 0; i < info.n_parameters; i++) {
@@ -128,27 +128,25 @@ tls_carries_what_a_plain_socket_does(void **state)
 	char *text = malloc(n + 1);
 	struct pg t;
 
-	(void)state;
 	assert_non_null(text);
 	memset(text, 't', n);
 	text[n] = 0;
 	v.bytes = text;
 	over_tcp(&t, "tls", "verify-full");
 	if (pg_login(&t) < 0)
-		fail_msg("%s", t.diag.message);
-	assert_string_equal(
-		pg_query(&t, "select ssl from pg_stat_ssl where pid = pg_backend_pid()"),
+		fail_msg("%s", t.base.diag.message);
+	assert_answer(&t, "select ssl from pg_stat_ssl where pid = pg_backend_pid()",
 		"columns ssl:BOOL\nrow t\ndone SELECT 1\n");
-	t.count_only = 1;
+	t.base.count_only = 1;
 	assert_string_equal(pg_query_with(&t, "select $1::text as v", &v, 1),
 		"columns v:TEXT\ndone SELECT 1\n");
 	(void)pg_query(&t, "select i, repeat('x', 100) from generate_series(1, 50000) i");
-	assert_int_equal(t.seen.n_rows, 50000);
-	t.count_only = 0;
+	assert_int_equal(t.base.seen.n_rows, 50000);
+	t.base.count_only = 0;
 	(void)pg_query(&t, "create temp table c (a int)");
 	t.pieces = pieces;
-	assert_string_equal(pg_query(&t, "copy c from stdin"),
-		"copy-in text 1\ndone COPY 2 affected=2\n");
+	assert_answer(
+		&t, "copy c from stdin", "copy-in text 1\ndone COPY 2 affected=2\n");
 	t.interrupt_at = 2;
 	t.interrupt_with = CENOTE_ERR_SERVER;
 	assert_non_null(strstr(pg_query(&t, "select pg_sleep(60)"), "error 57014"));
@@ -167,12 +165,11 @@ the_certificate_is_checked(void **state)
 	char other[CNT_SERVER_PATH_MAX + 16];
 	struct pg t;
 
-	(void)state;
 	snprintf(other, sizeof(other), "%s/other-ca.crt", pg_server.certs);
 	over_tcp(&t, "tls", "verify-full");
 	pg_option(&t, "sslrootcert", other);
 	assert_int_equal(pg_login(&t), CENOTE_ERR_CONN);
-	assert_non_null(strstr(t.diag.message, "certificate verify failed"));
+	assert_non_null(strstr(t.base.diag.message, "certificate verify failed"));
 	pg_teardown(&t);
 	over_tcp(&t, "tls", "disable");
 	assert_int_equal(pg_login(&t), CENOTE_ERR_CONN);
@@ -184,11 +181,10 @@ scram_lets_in(void **state)
 {
 	struct pg t;
 
-	(void)state;
 	over_tcp(&t, "locked", "prefer");
 	if (pg_login(&t) < 0)
-		fail_msg("%s", t.diag.message);
-	assert_string_equal(pg_query(&t, "select current_user as u"),
+		fail_msg("%s", t.base.diag.message);
+	assert_answer(&t, "select current_user as u",
 		"columns u:TEXT\nrow locked\ndone SELECT 1\n");
 	pg_teardown(&t);
 }
@@ -200,7 +196,6 @@ several_hosts_are_tried(void **state)
 	char ports[32];
 	struct pg t;
 
-	(void)state;
 	pg_setup(&t);
 	snprintf(hosts, sizeof(hosts), "/nowhere/at/all,%s", pg_server.run_dir);
 	snprintf(ports, sizeof(ports), "1,%d", pg_server.port);
@@ -208,8 +203,7 @@ several_hosts_are_tried(void **state)
 	pg_option(&t, "port", ports);
 	pg_option(&t, "target_session_attrs", "read-write");
 	assert_int_equal(pg_login(&t), CENOTE_OK);
-	assert_string_equal(
-		pg_query(&t, "select 1 as a"), "columns a:INT64\nrow 1\ndone SELECT 1\n");
+	assert_answer(&t, "select 1 as a", "columns a:INT64\nrow 1\ndone SELECT 1\n");
 	pg_teardown(&t);
 }
 
@@ -218,7 +212,6 @@ a_session_that_is_ended_says_why(void **state)
 {
 	struct pg t;
 
-	(void)state;
 	/* while it is idle */
 	pg_setup(&t);
 	assert_int_equal(pg_login(&t), CENOTE_OK);
@@ -228,7 +221,7 @@ a_session_that_is_ended_says_why(void **state)
 		0);
 	assert_string_equal(pg_idle(&t), "error CONN terminating connection due to "
 					 "administrator command\n");
-	assert_string_equal(t.diag.sqlstate, "57P01");
+	assert_string_equal(t.base.diag.sqlstate, "57P01");
 	assert_non_null(strstr(pg_query(&t, "select 1"), "error CONN terminating"));
 	pg_teardown(&t);
 	/* in a statement, by itself */
@@ -246,10 +239,10 @@ a_session_that_is_ended_says_why(void **state)
 				 " where usename = 'app'"),
 		0);
 	(void)pg_query(&t, "select 1");
-	assert_int_equal(t.last, CENOTE_ERR_CONN);
+	assert_int_equal(t.base.last, CENOTE_ERR_CONN);
 	assert_string_equal(pg_state(&t), "unknown pins=0");
-	assert_int_equal(t.b->reset(t.s, &t.diag), CENOTE_ERR_CONN);
-	assert_int_equal(t.b->ping(t.s, &t.diag), CENOTE_ERR_CONN);
+	assert_int_equal(t.base.b->reset(t.base.s, &t.base.diag), CENOTE_ERR_CONN);
+	assert_int_equal(t.base.b->ping(t.base.s, &t.base.diag), CENOTE_ERR_CONN);
 	pg_teardown(&t);
 }
 
@@ -258,12 +251,11 @@ a_server_that_dies_or_hangs(void **state)
 {
 	struct pg t;
 
-	(void)state;
 	pg_setup(&t);
 	assert_int_equal(pg_login(&t), CENOTE_OK);
 	cnt_server_kill(&pg_server);
 	(void)pg_query(&t, "select 1");
-	assert_int_equal(t.last, CENOTE_ERR_CONN);
+	assert_int_equal(t.base.last, CENOTE_ERR_CONN);
 	pg_teardown(&t);
 	pg_setup(&t);
 	assert_int_equal(pg_login(&t), CENOTE_ERR_CONN);
@@ -275,7 +267,7 @@ a_server_that_dies_or_hangs(void **state)
 	t.interrupt_at = 2;
 	t.interrupt_with = CENOTE_ERR_CONN;
 	(void)pg_query(&t, "select 1");
-	assert_int_equal(t.last, CENOTE_ERR_CONN);
+	assert_int_equal(t.base.last, CENOTE_ERR_CONN);
 	cnt_server_signal(&pg_server, SIGCONT);
 	pg_teardown(&t);
 }

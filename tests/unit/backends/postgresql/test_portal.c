@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Portals: rows in pieces, several at a time, and their end. It needs PostgreSQL.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <stdio.h>
@@ -15,20 +18,21 @@ rows_come_in_batches(void **state)
 	struct pg *t = *state;
 
 	for (int i = 0; i < 4; i++) {
-		t->is_extended = (uint8_t)(i & 1);
+		t->base.is_extended = (uint8_t)(i & 1);
 		if (i >= 2)
 			(void)pg_begin(t, 0, 0);
-		t->batch_rows = 2;
-		assert_string_equal(pg_query(t, three),
-			"columns i:INT64\nrow 1\nrow 2\ndone  more-rows\n");
+		t->base.batch_rows = 2;
+		assert_answer(
+			t, three, "columns i:INT64\nrow 1\nrow 2\ndone  more-rows\n");
 		assert_string_equal(
 			pg_state(t), i >= 2 ? "open pins=16" : "idle pins=16");
-		assert_string_equal(pg_fetch(t, t->portal, 2),
+		assert_string_equal(pg_fetch(t, t->base.portal, 2),
 			"columns = i:INT64\nrow 3\ndone SELECT 3\n");
-		assert_non_null(strstr(pg_fetch(t, t->portal - 1, 2), "error 34000"));
+		assert_non_null(
+			strstr(pg_fetch(t, t->base.portal - 1, 2), "error 34000"));
 		if (i >= 2)
 			(void)pg_rollback(t);
-		t->portal = 0;
+		t->base.portal = 0;
 	}
 }
 
@@ -43,21 +47,21 @@ other_requests_run_in_between(void **state)
 
 		if (i >= 2)
 			(void)pg_begin(t, 0, 0);
-		t->is_extended = (uint8_t)(i & 1);
-		t->batch_rows = 1;
+		t->base.is_extended = (uint8_t)(i & 1);
+		t->base.batch_rows = 1;
 		(void)pg_query(t, three);
-		first = t->portal;
+		first = t->base.portal;
 		(void)pg_query(t, "select i * 10 as ten from generate_series(1, 3) i");
-		second = t->portal;
-		t->batch_rows = 0;
+		second = t->base.portal;
+		t->base.batch_rows = 0;
 		(void)pg_query(t, "insert into b values (1)");
 		assert_string_equal(pg_fetch(t, first, 1),
 			"columns = i:INT64\nrow 2\ndone  more-rows\n");
 		if (i < 2) {
 			/* what was done in between was done for good */
 			(void)pg_query(t, "insert into b values (1)");
-			assert_int_equal(t->last, CENOTE_ERR_SERVER);
-			assert_string_equal(pg_query(t, "select a from b"),
+			assert_int_equal(t->base.last, CENOTE_ERR_SERVER);
+			assert_answer(t, "select a from b",
 				"columns a:INT64\nrow 1\ndone SELECT 1\n");
 		}
 		assert_string_equal(pg_fetch(t, second, 0),
@@ -79,22 +83,21 @@ several_statements_are_fetched_one_after_the_other(void **state)
 	uint32_t portal;
 
 	for (int interrupts = 0; interrupts < 2; interrupts++) {
-		t->batch_rows = 2;
-		assert_string_equal(
-			pg_query(t, "select i from generate_series(1, 3) i; values (7)"),
+		t->base.batch_rows = 2;
+		assert_answer(t, "select i from generate_series(1, 3) i; values (7)",
 			"columns i:INT64\nrow 1\nrow 2\ndone  more-rows\n");
-		portal = t->portal;
+		portal = t->base.portal;
 		/* nobody is to be woken by what lies there */
-		assert_int_equal(t->b->fd(t->s), -1);
+		assert_int_equal(t->base.b->fd(t->base.s), -1);
 		if (interrupts) {
-			t->batch_rows = 0;
-			assert_string_equal(pg_query(t, "select 5 as five"),
+			t->base.batch_rows = 0;
+			assert_answer(t, "select 5 as five",
 				"columns five:INT64\nrow 5\ndone SELECT 1\n");
 		}
 		assert_string_equal(pg_fetch(t, portal, 2),
 			"columns = i:INT64\nrow 3\ndone SELECT 3 more-results\n"
 			"columns column1:INT64\nrow 7\ndone SELECT 1\n");
-		assert_true(t->b->fd(t->s) >= 0);
+		assert_true(t->base.b->fd(t->base.s) >= 0);
 	}
 }
 
@@ -106,13 +109,12 @@ an_error_comes_when_its_row_is_fetched(void **state)
 	uint32_t portal;
 
 	for (int i = 0; i < 2; i++) {
-		t->batch_rows = 1;
-		assert_string_equal(
-			pg_query(t, sql), "columns d:INT64\nrow 0\ndone  more-rows\n");
-		portal = t->portal;
+		t->base.batch_rows = 1;
+		assert_answer(t, sql, "columns d:INT64\nrow 0\ndone  more-rows\n");
+		portal = t->base.portal;
 		if (i == 1) {
-			t->batch_rows = 0;
-			assert_string_equal(pg_query(t, "select 5 as five"),
+			t->base.batch_rows = 0;
+			assert_answer(t, "select 5 as five",
 				"columns five:INT64\nrow 5\ndone SELECT 1\n");
 		}
 		assert_string_equal(pg_fetch(t, portal, 1),
@@ -132,22 +134,21 @@ what_a_portal_wrote_is_committed_when_it_ends(void **state)
 
 	(void)pg_query(t, "create temp table w (a int)");
 	for (int i = 0; i < 3; i++) {
-		t->batch_rows = 1;
-		assert_string_equal(
-			pg_query(t, "insert into w values (1), (2) returning a"),
+		t->base.batch_rows = 1;
+		assert_answer(t, "insert into w values (1), (2) returning a",
 			"columns a:INT64\nrow 1\ndone  more-rows\n");
-		portal = t->portal;
-		t->batch_rows = 0;
+		portal = t->base.portal;
+		t->base.batch_rows = 0;
 		if (i == 0)
 			assert_string_equal(pg_fetch(t, portal, 0),
 				"columns = a:INT64\nrow 2\ndone INSERT 0 2 affected=2\n");
 		else if (i == 1)
 			pg_close_portal(t, portal);
-		/* a rollback shows that it was */
+		/* a rollback shows that it was open */
 		(void)pg_query(t, "rollback");
 		snprintf(expected, sizeof(expected),
 			"columns n:INT64\nrow %d\ndone SELECT 1\n", 2 * (i + 1));
-		assert_string_equal(pg_query(t, "select count(*) as n from w"), expected);
+		assert_answer(t, "select count(*) as n from w", expected);
 	}
 }
 
@@ -157,7 +158,7 @@ a_portal_ends_with_its_transaction(void **state)
 	struct pg *t = *state;
 
 	(void)pg_begin(t, 0, 0);
-	t->batch_rows = 1;
+	t->base.batch_rows = 1;
 	(void)pg_query(t, three);
 	(void)pg_commit(t);
 	assert_string_equal(pg_state(t), "idle pins=0");
@@ -171,20 +172,20 @@ a_large_rest_is_kept_in_a_file(void **state)
 	uint32_t portal;
 
 	for (int several = 0; several < 2; several++) {
-		t->batch_rows = 1;
+		t->base.batch_rows = 1;
 		(void)pg_query(t, several ? "select i, repeat('x', 1000) from"
 					    " generate_series(1, 20000) i; select 1"
 					  : "select i, repeat('x', 1000) from"
 					    " generate_series(1, 20000) i");
-		portal = t->portal;
-		t->batch_rows = 0;
-		assert_string_equal(pg_query(t, "select 5 as five"),
+		portal = t->base.portal;
+		t->base.batch_rows = 0;
+		assert_answer(t, "select 5 as five",
 			"columns five:INT64\nrow 5\ndone SELECT 1\n");
-		t->count_only = 1;
+		t->base.count_only = 1;
 		(void)pg_fetch(t, portal, 0);
-		assert_int_equal(t->last, CENOTE_OK);
-		assert_int_equal(t->seen.n_rows, several ? 20000 : 19999);
-		t->count_only = 0;
+		assert_int_equal(t->base.last, CENOTE_OK);
+		assert_int_equal(t->base.seen.n_rows, several ? 20000 : 19999);
+		t->base.count_only = 0;
 	}
 }
 
@@ -194,17 +195,17 @@ prepared_statements_are_fetched_in_batches_too(void **state)
 	struct pg *t = *state;
 
 	(void)pg_prepare(t, 1, "", three);
-	t->batch_rows = 2;
+	t->base.batch_rows = 2;
 	assert_string_equal(pg_execute(t, 1, "", 1, NULL, 0),
 		"columns = i:INT64\nrow 1\nrow 2\ndone  more-rows\n");
+	assert_string_equal(pg_fetch(t, t->base.portal, 2),
+		"columns = i:INT64\nrow 3\ndone SELECT 3\n");
+	/* as many rows as a batch holds: the next fetch shows that there are no more */
+	t->base.batch_rows = 3;
+	assert_answer(
+		t, three, "columns i:INT64\nrow 1\nrow 2\nrow 3\ndone  more-rows\n");
 	assert_string_equal(
-		pg_fetch(t, t->portal, 2), "columns = i:INT64\nrow 3\ndone SELECT 3\n");
-	/* as many rows as a batch holds: that it was all is seen at the next fetch */
-	t->batch_rows = 3;
-	assert_string_equal(pg_query(t, three),
-		"columns i:INT64\nrow 1\nrow 2\nrow 3\ndone  more-rows\n");
-	assert_string_equal(
-		pg_fetch(t, t->portal, 3), "columns = i:INT64\ndone SELECT 3\n");
+		pg_fetch(t, t->base.portal, 3), "columns = i:INT64\ndone SELECT 3\n");
 }
 
 static void
@@ -212,7 +213,7 @@ a_reset_ends_an_open_result(void **state)
 {
 	struct pg *t = *state;
 
-	t->batch_rows = 1;
+	t->base.batch_rows = 1;
 	for (int i = 0; i < 4; i++) {
 		if (i == 3)
 			(void)pg_begin(t, 0, 0);
@@ -220,13 +221,12 @@ a_reset_ends_an_open_result(void **state)
 			t, i == 1 ? "select generate_series(1, 1000000000); select 2"
 				  : "select generate_series(1, 1000000000)");
 		if (i == 2)
-			pg_close_portal(t, t->portal);
+			pg_close_portal(t, t->base.portal);
 		assert_string_equal(pg_reset(t), "");
 		assert_string_equal(pg_state(t), "idle pins=0");
 	}
-	t->batch_rows = 0;
-	assert_string_equal(
-		pg_query(t, "select 1 as a"), "columns a:INT64\nrow 1\ndone SELECT 1\n");
+	t->base.batch_rows = 0;
+	assert_answer(t, "select 1 as a", "columns a:INT64\nrow 1\ndone SELECT 1\n");
 }
 
 /* The server keeps a portal's tables busy until it is closed, also when it has given its last row. */
@@ -239,29 +239,27 @@ a_portal_that_was_read_to_its_end_keeps_no_table_busy(void **state)
 	(void)pg_query(
 		t, "create temp table busy as select i from generate_series(1, 3) i");
 	for (int i = 0; i < 2; i++) {
-		t->is_extended = (uint8_t)i;
+		t->base.is_extended = (uint8_t)i;
 		(void)pg_begin(t, 0, 0);
-		t->batch_rows = 5;
+		t->base.batch_rows = 5;
 		(void)pg_query(t, "select i from busy");
-		t->batch_rows = 0;
-		assert_string_equal(
-			pg_query(t, "truncate busy"), "done TRUNCATE TABLE\n");
+		t->base.batch_rows = 0;
+		assert_answer(t, "truncate busy", "done TRUNCATE TABLE\n");
 		(void)pg_rollback(t);
 
-		/* behind several batches, and with another one open that is closed next */
+		/* after several batches, while another portal is open that is closed next */
 		(void)pg_begin(t, 0, 0);
-		t->batch_rows = 2;
+		t->base.batch_rows = 2;
 		(void)pg_query(t, three);
-		open = t->portal;
+		open = t->base.portal;
 		(void)pg_query(t, "select i from busy");
-		assert_string_equal(pg_fetch(t, t->portal, 2),
+		assert_string_equal(pg_fetch(t, t->base.portal, 2),
 			"columns = i:INT64\nrow 3\ndone SELECT 3\n");
-		cnd_portal_close(&t->seen.statements, t->s, open);
-		t->batch_rows = 0;
-		assert_string_equal(
-			pg_query(t, "truncate busy"), "done TRUNCATE TABLE\n");
+		cnd_portal_close(&t->base.seen.statements, t->base.s, open);
+		t->base.batch_rows = 0;
+		assert_answer(t, "truncate busy", "done TRUNCATE TABLE\n");
 		(void)pg_rollback(t);
-		t->portal = 0;
+		t->base.portal = 0;
 	}
 }
 

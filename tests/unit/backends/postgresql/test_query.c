@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Queries in the simple and the extended form: rows, tags, errors, limits and cancels.
+ * It needs PostgreSQL.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <stdio.h>
@@ -26,20 +30,19 @@ a_query_gives_columns_rows_and_a_tag(void **state)
 {
 	struct pg *t = *state;
 
-	for (t->is_extended = 0; t->is_extended < 2; t->is_extended++) {
-		assert_string_equal(pg_query(t, "select 1 as a, 'x' as b, null as c"),
+	for (t->base.is_extended = 0; t->base.is_extended < 2; t->base.is_extended++) {
+		assert_answer(t, "select 1 as a, 'x' as b, null as c",
 			"columns a:INT64 b:TEXT c:TEXT\nrow 1|x|NULL\ndone SELECT 1\n");
-		assert_string_equal(pg_query(t, "create table t (a int, b text)"),
-			"done CREATE TABLE\n");
-		assert_string_equal(pg_query(t, "insert into t values (1,'x'), (2,'y')"),
+		assert_answer(t, "create table t (a int, b text)", "done CREATE TABLE\n");
+		assert_answer(t, "insert into t values (1,'x'), (2,'y')",
 			"done INSERT 0 2 affected=2\n");
-		assert_string_equal(pg_query(t, "update t set b = 'z' where a = 2"),
+		assert_answer(t, "update t set b = 'z' where a = 2",
 			"done UPDATE 1 affected=1\n");
-		assert_string_equal(pg_query(t, "select * from t where a > 7"),
+		assert_answer(t, "select * from t where a > 7",
 			"columns a:INT64 b:TEXT\ndone SELECT 0\n");
-		assert_string_equal(pg_query(t, "delete from t returning a"),
+		assert_answer(t, "delete from t returning a",
 			"columns a:INT64\nrow 1\nrow 2\ndone DELETE 2 affected=2\n");
-		assert_string_equal(pg_query(t, "drop table t"), "done DROP TABLE\n");
+		assert_answer(t, "drop table t", "done DROP TABLE\n");
 	}
 }
 
@@ -48,10 +51,10 @@ a_query_may_have_no_statement_or_no_columns(void **state)
 {
 	struct pg *t = *state;
 
-	for (t->is_extended = 0; t->is_extended < 2; t->is_extended++) {
-		assert_string_equal(pg_query(t, ""), "done  empty\n");
-		assert_string_equal(pg_query(t, " -- nothing"), "done  empty\n");
-		assert_string_equal(pg_query(t, "select from generate_series(1, 3)"),
+	for (t->base.is_extended = 0; t->base.is_extended < 2; t->base.is_extended++) {
+		assert_answer(t, "", "done  empty\n");
+		assert_answer(t, " -- nothing", "done  empty\n");
+		assert_answer(t, "select from generate_series(1, 3)",
 			"columns\n\n\n\ndone SELECT 3\n");
 	}
 }
@@ -61,17 +64,18 @@ several_statements_give_a_result_each(void **state)
 {
 	struct pg *t = *state;
 
-	assert_string_equal(pg_query(t, "select 1 as a; create temp table t (a int);;"
-					"insert into t values (1); select 2 as b"),
+	assert_answer(t,
+		"select 1 as a; create temp table t (a int);;"
+		"insert into t values (1); select 2 as b",
 		"columns a:INT64\nrow 1\ndone SELECT 1 more-results\n"
 		"done CREATE TABLE more-results\n"
 		"done INSERT 0 1 affected=1 more-results\n"
 		"columns b:INT64\nrow 2\ndone SELECT 1\n");
-	assert_string_equal(pg_query(t, "select 1 as a; select nope; select 2"),
+	assert_answer(t, "select 1 as a; select nope; select 2",
 		"columns a:INT64\nrow 1\ndone SELECT 1 more-results\n"
 		"error 42703 column \"nope\" does not exist position=23\n");
-	t->is_extended = 1;
-	assert_string_equal(pg_query(t, "select 1; select 2"),
+	t->base.is_extended = 1;
+	assert_answer(t, "select 1; select 2",
 		"error 42601 cannot insert multiple commands into a prepared "
 		"statement\n");
 	assert_string_equal(pg_state(t), "idle pins=1");
@@ -82,14 +86,12 @@ rows_are_limited(void **state)
 {
 	struct pg *t = *state;
 
-	t->max_rows = 2;
-	for (t->is_extended = 0; t->is_extended < 2; t->is_extended++)
-		assert_string_equal(
-			pg_query(t, "select i from generate_series(1, 1000000) i"),
+	t->base.max_rows = 2;
+	for (t->base.is_extended = 0; t->base.is_extended < 2; t->base.is_extended++)
+		assert_answer(t, "select i from generate_series(1, 1000000) i",
 			"columns i:INT64\nrow 1\nrow 2\ndone  limited\n");
-	t->is_extended = 0;
-	assert_string_equal(
-		pg_query(t, "values (1), (2), (3); values (4); values (5), (6)"),
+	t->base.is_extended = 0;
+	assert_answer(t, "values (1), (2), (3); values (4); values (5), (6)",
 		"columns column1:INT64\nrow 1\nrow 2\ndone SELECT 3 more-results "
 		"limited\n"
 		"columns column1:INT64\nrow 4\ndone SELECT 1 more-results\n"
@@ -98,7 +100,7 @@ rows_are_limited(void **state)
 	(void)pg_query(t, "create table lim as select i from generate_series(1, 9) i");
 	(void)pg_begin(t, 0, 0);
 	(void)pg_query(t, "select i from lim");
-	assert_string_equal(pg_query(t, "drop table lim"), "done DROP TABLE\n");
+	assert_answer(t, "drop table lim", "done DROP TABLE\n");
 	(void)pg_rollback(t);
 	(void)pg_query(t, "drop table lim");
 }
@@ -111,18 +113,18 @@ values_come_in_each_format(void **state)
 		" '2024-02-29 1:02:03.5'::timestamp as d";
 	struct pg *t = *state;
 
-	t->is_extended = 1;
-	t->formats = cnp_str("\1\1\1\1");
-	assert_string_equal(pg_query(t, "select true as a"),
+	t->base.is_extended = 1;
+	t->base.formats = cnp_str("\1\1\1\1");
+	assert_answer(t, "select true as a",
 		"error 08P01 bind message has 4 result "
 		"formats but query has 1 columns\n");
-	t->formats = CNP_STR_NONE;
-	for (t->is_extended = 0; t->is_extended < 2; t->is_extended++) {
-		t->format = CENOTE_FORMAT_TEXT;
-		assert_string_equal(pg_query(t, sql),
+	t->base.formats = CNP_STR_NONE;
+	for (t->base.is_extended = 0; t->base.is_extended < 2; t->base.is_extended++) {
+		t->base.format = CENOTE_FORMAT_TEXT;
+		assert_answer(t, sql,
 			"columns a:BOOL b:BYTES c:INT64 d:TIMESTAMP\n"
 			"row t|\\x00ff|258|2024-02-29 01:02:03.5\ndone SELECT 1\n");
-		t->format = CENOTE_FORMAT_CANONICAL;
+		t->base.format = CENOTE_FORMAT_CANONICAL;
 		(void)pg_query(t, "set datestyle = 'sql, dmy'");
 		assert_non_null(
 			strstr(pg_query(t, "select date '2024-02-29' as d,"
@@ -132,13 +134,13 @@ values_come_in_each_format(void **state)
 		assert_non_null(
 			strstr(pg_query(t, "select true as a, date '2024-02-29' b"),
 				"row 1|2024-02-29\n"));
-		t->format = CENOTE_FORMAT_BINARY;
+		t->base.format = CENOTE_FORMAT_BINARY;
 		assert_memory_equal(strstr(pg_query(t, "select 258::int2 as c"), "row "),
 			"row \1\2\n", 7);
 	}
-	t->format = CENOTE_FORMAT_TEXT;
-	t->formats = (struct cnp_str){ "\0\1\2", 3 };
-	t->is_extended = 1;
+	t->base.format = CENOTE_FORMAT_TEXT;
+	t->base.formats = (struct cnp_str){ "\0\1\2", 3 };
+	t->base.is_extended = 1;
 	assert_non_null(
 		strstr(pg_query(t, "select true a, true b, 'x' c"), "row t|1|x\n"));
 }
@@ -193,8 +195,7 @@ statements_have_names_that_sql_can_use(void **state)
 
 	assert_string_equal(pg_prepare(t, 1, "mine", "select 1 as a"),
 		"params\ncolumns a:INT64\ndone PREPARE\n");
-	assert_string_equal(
-		pg_query(t, "execute mine"), "columns a:INT64\nrow 1\ndone SELECT 1\n");
+	assert_answer(t, "execute mine", "columns a:INT64\nrow 1\ndone SELECT 1\n");
 	(void)pg_query(t, "prepare theirs as select 2 as b");
 	assert_string_equal(pg_describe(t, 0, "theirs", 0),
 		"params\ncolumns b:INT64\ndone DESCRIBE\n");
@@ -212,8 +213,7 @@ statements_have_names_that_sql_can_use(void **state)
 	assert_string_equal(
 		pg_describe(t, 0, "cur", 1), "params\ncolumns d:INT64\ndone DESCRIBE\n");
 	assert_string_equal(pg_close(t, 0, "cur", 1), "done CLOSE\n");
-	assert_string_equal(
-		pg_query(t, "fetch cur"), "error 34000 cursor \"cur\" does not exist\n");
+	assert_answer(t, "fetch cur", "error 34000 cursor \"cur\" does not exist\n");
 }
 
 static void
@@ -231,8 +231,7 @@ functions_are_called_by_number(void **state)
 	assert_string_equal(
 		pg_function(t, 1397, &v, 1), "columns :OTHER\nrow 42\ndone FUNCTION\n");
 	assert_non_null(strstr(pg_function(t, 1, NULL, 0), "error 42883"));
-	assert_string_equal(
-		pg_query(t, "select 1 as a"), "columns a:INT64\nrow 1\ndone SELECT 1\n");
+	assert_answer(t, "select 1 as a", "columns a:INT64\nrow 1\ndone SELECT 1\n");
 }
 
 static void
@@ -240,11 +239,11 @@ notices_come_where_they_are_raised(void **state)
 {
 	struct pg *t = *state;
 
-	assert_string_equal(
-		pg_query(t, "do $$ begin raise notice 'one'; raise warning 'two';"
-			    " end $$"),
+	assert_answer(t,
+		"do $$ begin raise notice 'one'; raise warning 'two';"
+		" end $$",
 		"notice 00000 one\nnotice 01000 two\ndone DO warnings=1\n");
-	assert_string_equal(pg_query(t, "set application_name = 'x'"),
+	assert_answer(t, "set application_name = 'x'",
 		"parameter application_name x\ndone SET\n");
 }
 
@@ -254,9 +253,9 @@ a_setting_that_an_error_takes_back_is_told(void **state)
 	struct pg *t = *state;
 
 	(void)pg_begin(t, 0, 0);
-	assert_string_equal(pg_query(t, "set standard_conforming_strings = off"),
+	assert_answer(t, "set standard_conforming_strings = off",
 		"parameter standard_conforming_strings off\ndone SET\n");
-	assert_string_equal(pg_query(t, "select 1 / 0"),
+	assert_answer(t, "select 1 / 0",
 		"parameter standard_conforming_strings on\n"
 		"error 22012 division by zero\n");
 }
@@ -266,7 +265,7 @@ notifications_come_in_requests_and_between(void **state)
 {
 	struct pg *t = *state;
 
-	assert_string_equal(pg_query(t, "listen ch; notify ch, 'own'"),
+	assert_answer(t, "listen ch; notify ch, 'own'",
 		"done LISTEN more-results\nnotification ch own\ndone NOTIFY\n");
 	assert_int_equal(cnt_server_sql(&pg_server, "notify ch, 'theirs'"), 0);
 	assert_string_equal(pg_idle(t), "notification ch theirs\n");
@@ -279,8 +278,9 @@ a_bad_text_is_refused(void **state)
 	struct pg *t = *state;
 
 	assert_int_equal(
-		t->b->query(t->s, "select 1\0", 9, &e, &t->seen.sink), CENOTE_ERR_SERVER);
-	assert_string_equal(t->diag.sqlstate, "22021");
+		t->base.b->query(t->base.s, "select 1\0", 9, &e, &t->base.seen.sink),
+		CENOTE_ERR_SERVER);
+	assert_string_equal(t->base.diag.sqlstate, "22021");
 }
 
 static void
@@ -297,14 +297,13 @@ a_large_value_and_a_large_row_pass(void **state)
 	v = text_value(text);
 	assert_string_equal(pg_query_with(t, "select length($1::text) as n", &v, 1),
 		"columns n:INT64\nrow 20971520\ndone SELECT 1\n");
-	t->count_only = 1;
+	t->base.count_only = 1;
 	assert_string_equal(pg_query_with(t, "select $1::text as v", &v, 1),
 		"columns v:TEXT\ndone SELECT 1\n");
-	assert_int_equal(t->seen.n_rows, 1);
-	assert_string_equal(
-		pg_query(t, "select repeat('x', 1000) from generate_series(1, 20000)"),
+	assert_int_equal(t->base.seen.n_rows, 1);
+	assert_answer(t, "select repeat('x', 1000) from generate_series(1, 20000)",
 		"columns repeat:TEXT\ndone SELECT 20000\n");
-	assert_int_equal(t->seen.n_rows, 20000);
+	assert_int_equal(t->base.seen.n_rows, 20000);
 	free(text);
 }
 
@@ -313,11 +312,10 @@ a_sink_that_fails_stops_the_server(void **state)
 {
 	struct pg *t = *state;
 
-	t->fail_rows_at = 3;
-	t->count_only = 1;
-	for (t->is_extended = 0; t->is_extended < 2; t->is_extended++) {
-		assert_string_equal(
-			pg_query(t, "select generate_series(1, 1000000000) as i"),
+	t->base.fail_rows_at = 3;
+	t->base.count_only = 1;
+	for (t->base.is_extended = 0; t->base.is_extended < 2; t->base.is_extended++) {
+		assert_answer(t, "select generate_series(1, 1000000000) as i",
 			"columns i:INT64\nerror - out of memory\n");
 		assert_string_equal(pg_state(t), "idle pins=0");
 	}
@@ -332,19 +330,18 @@ a_statement_is_cancelled(void **state)
 
 	t->interrupt_at = 2;
 	t->interrupt_with = CENOTE_ERR_SERVER;
-	for (t->is_extended = 0; t->is_extended < 2; t->is_extended++) {
-		assert_string_equal(pg_query(t, "select pg_sleep(60)"), expected);
+	for (t->base.is_extended = 0; t->base.is_extended < 2; t->base.is_extended++) {
+		assert_answer(t, "select pg_sleep(60)", expected);
 		t->interrupt_at = 0;
-		assert_string_equal(pg_query(t, "select 1 as a"),
-			"columns a:INT64\nrow 1\ndone SELECT 1\n");
+		assert_answer(
+			t, "select 1 as a", "columns a:INT64\nrow 1\ndone SELECT 1\n");
 		t->interrupt_at = 2;
 	}
 	t->interrupt_with = CENOTE_ERR_CONN;
 	assert_non_null(strstr(pg_query(t, "select pg_sleep(60)"), "error CONN"));
 	t->interrupt_at = 0;
 	assert_string_equal(pg_reset(t), "");
-	assert_string_equal(
-		pg_query(t, "select 1 as a"), "columns a:INT64\nrow 1\ndone SELECT 1\n");
+	assert_answer(t, "select 1 as a", "columns a:INT64\nrow 1\ndone SELECT 1\n");
 }
 
 int

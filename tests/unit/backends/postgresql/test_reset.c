@@ -46,10 +46,10 @@ what_a_client_leaves_is_gone(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		(void)pg_query(t, cases[i].act);
 		assert_string_equal(pg_reset(t), "");
-		assert_int_equal(t->last, CENOTE_OK);
+		assert_int_equal(t->base.last, CENOTE_OK);
 		assert_string_equal(pg_state(t), "idle pins=0");
 		if (strstr(pg_query(t, cases[i].probe), cases[i].expected) == NULL)
-			fail_msg("after \"%s\": %s", cases[i].act, t->seen.log);
+			fail_msg("after \"%s\": %s", cases[i].act, t->base.seen.log);
 	}
 }
 
@@ -64,9 +64,9 @@ the_seed_is_not_the_last_clients(void **state)
 		(void)pg_reset(t);
 		(void)pg_query(t, "select random()");
 		if (i == 0)
-			snprintf(first, sizeof(first), "%s", t->seen.log);
+			snprintf(first, sizeof(first), "%s", t->base.seen.log);
 		else
-			assert_string_not_equal(t->seen.log, first);
+			assert_string_not_equal(t->base.seen.log, first);
 		(void)pg_reset(t);
 	}
 }
@@ -79,8 +79,8 @@ statements_without_a_name_are_gone(void **state)
 	(void)pg_prepare(t, 0, "", "select 'secret' as s");
 	(void)pg_reset(t);
 	assert_non_null(strstr(pg_execute(t, 0, "", 0, NULL, 0), "error 26000"));
-	/* a query in the extended form leaves one, too */
-	t->is_extended = 1;
+	/* a query in the extended form also leaves one */
+	t->base.is_extended = 1;
 	(void)pg_query(t, "select 1 as a");
 	(void)pg_reset(t);
 	assert_non_null(strstr(pg_execute(t, 0, "", 0, NULL, 0), "error 26000"));
@@ -111,15 +111,15 @@ a_unit_without_its_end_is_undone(void **state)
 	struct pg *t = *state;
 
 	(void)pg_query(t, "create table unit (a int)");
-	t->is_extended = 1;
-	t->no_sync = 1;
+	t->base.is_extended = 1;
+	t->base.no_sync = 1;
 	(void)pg_query(t, "insert into unit values (1)");
 	(void)pg_query(t, "select nope");
 	assert_string_equal(pg_reset(t), "");
 	(void)pg_query(t, "select 1 as a");
 	(void)pg_query(t, "insert into unit values (2)");
 	assert_string_equal(pg_reset(t), "");
-	t->no_sync = 0;
+	t->base.no_sync = 0;
 	assert_non_null(strstr(pg_query(t, "select count(*) from unit"), "row 0\n"));
 	(void)pg_query(t, "drop table unit");
 }
@@ -159,7 +159,7 @@ a_path_of_the_login_hides_nothing(void **state)
 		pg_option(t, "options", paths[i]);
 		assert_int_equal(pg_login(t), CENOTE_OK);
 		assert_now_leaves_nothing(t);
-		t->n_options--;
+		t->base.n_options--;
 	}
 	by_superuser("drop schema evil cascade");
 }
@@ -190,7 +190,7 @@ pins_of(struct pg *t)
 {
 	struct cnd_state state;
 
-	t->b->state(t->s, &state);
+	t->base.b->state(t->base.s, &state);
 	return state.pins;
 }
 
@@ -249,10 +249,10 @@ the_server_is_asked_what_functions_have_left(void **state)
 		(void)pg_query(t, sql);
 		(void)pg_reset(t);
 		(void)pg_query(t, "select leave()");
-		if (t->last == CENOTE_OK)
+		if (t->base.last == CENOTE_OK)
 			assert_int_equal(pins_of(t), CENOTE_PIN_FUNCTION);
-		assert_int_equal(t->b->settle(t->s, &t->diag), CENOTE_OK);
-		if (t->last == CENOTE_OK)
+		assert_int_equal(t->base.b->settle(t->base.s, &t->base.diag), CENOTE_OK);
+		if (t->base.last == CENOTE_OK)
 			assert_int_equal(pins_of(t), left[i].pin);
 		assert_string_equal(pg_reset(t), "");
 		assert_int_equal(pins_of(t), 0);
@@ -265,8 +265,8 @@ static uint32_t
 settled(struct pg *t, const char *sql)
 {
 	(void)pg_query(t, sql);
-	assert_int_equal(t->last, CENOTE_OK);
-	assert_int_equal(t->b->settle(t->s, &t->diag), CENOTE_OK);
+	assert_int_equal(t->base.last, CENOTE_OK);
+	assert_int_equal(t->base.b->settle(t->base.s, &t->base.diag), CENOTE_OK);
 	return pins_of(t);
 }
 
@@ -280,12 +280,13 @@ what_a_client_begins_with_holds_no_session(void **state)
 
 	snprintf(expected, sizeof(expected), "row %s\n", name);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(t->b->attach(t->s, &nothing, &t->diag), CENOTE_OK);
 		assert_int_equal(
-			t->b->set_option(t->s, "application_name", name, &t->diag),
+			t->base.b->attach(t->base.s, &nothing, &t->base.diag), CENOTE_OK);
+		assert_int_equal(t->base.b->set_option(t->base.s, "application_name",
+					 name, &t->base.diag),
 			CENOTE_OK);
-		assert_int_equal(
-			t->b->set_option(t->s, "client_encoding", "latin1", &t->diag),
+		assert_int_equal(t->base.b->set_option(t->base.s, "client_encoding",
+					 "latin1", &t->base.diag),
 			CENOTE_OK);
 		assert_int_equal(pins_of(t), 0);
 		assert_non_null(strstr(pg_query(t, "show application_name"), expected));
@@ -303,9 +304,10 @@ what_a_client_begins_with_holds_no_session(void **state)
 			assert_int_equal(settled(t, "set application_name = 'x'"),
 				CENOTE_PIN_SETTINGS);
 		assert_string_equal(pg_reset(t), "");
-		assert_int_equal(t->last, CENOTE_OK);
+		assert_int_equal(t->base.last, CENOTE_OK);
 		/* the next client has nothing of it */
-		assert_int_equal(t->b->attach(t->s, &nothing, &t->diag), CENOTE_OK);
+		assert_int_equal(
+			t->base.b->attach(t->base.s, &nothing, &t->base.diag), CENOTE_OK);
 		assert_non_null(
 			strstr(pg_query(t, "show client_encoding"), "row UTF8\n"));
 		assert_int_equal(settled(t, "select count(*) from pg_class"), 0);
@@ -331,10 +333,10 @@ options_that_cannot_be_set_are_refused(void **state)
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		if (i == 2)
 			(void)pg_query(t, "begin");
-		assert_int_equal(t->b->set_option(t->s, refused[i].name, refused[i].value,
-					 &t->diag),
+		assert_int_equal(t->base.b->set_option(t->base.s, refused[i].name,
+					 refused[i].value, &t->base.diag),
 			refused[i].status);
-		assert_string_equal(t->diag.sqlstate, refused[i].sqlstate);
+		assert_string_equal(t->base.diag.sqlstate, refused[i].sqlstate);
 	}
 }
 
@@ -409,12 +411,12 @@ settings_of_a_program_s_own_are_not_lost(void **state)
 		(void)pg_query(t, settings_of_a_program[i].make);
 		assert_string_equal(pg_reset(t), "");
 		(void)pg_query(t, act);
-		(void)t->b->settle(t->s, &t->diag);
+		(void)t->base.b->settle(t->base.s, &t->base.diag);
 		if (!(pins_of(t) & CENOTE_PIN_SETTINGS))
 			fail_msg("lost by: %s", act);
 		if (strstr(pg_query(t, "select current_setting('app.tenant') as t"),
 			    "row 5\n") == NULL)
-			fail_msg("not set by: %s: %s", act, t->seen.log);
+			fail_msg("not set by: %s: %s", act, t->base.seen.log);
 		assert_string_equal(pg_reset(t), "");
 		(void)pg_query(t, settings_of_a_program[i].remove);
 		assert_string_equal(pg_reset(t), "");
@@ -441,13 +443,13 @@ what_the_server_lists_is_all_there_is(void **state)
 
 	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++) {
 		(void)pg_query(t, harmless[i]);
-		assert_int_equal(t->last, CENOTE_OK);
+		assert_int_equal(t->base.last, CENOTE_OK);
 	}
 	(void)pg_reset(t);
 	(void)pg_query(t, "insert into plain (b) values ('y')");
 	(void)pg_query(t, "select plain_f(a) from plain_view");
-	assert_int_equal(t->last, CENOTE_OK);
-	assert_int_equal(t->b->settle(t->s, &t->diag), CENOTE_OK);
+	assert_int_equal(t->base.last, CENOTE_OK);
+	assert_int_equal(t->base.b->settle(t->base.s, &t->base.diag), CENOTE_OK);
 	assert_int_equal(pins_of(t), 0);
 	(void)pg_query(t, "drop table plain cascade; drop function plain_t, plain_f");
 }
@@ -471,15 +473,15 @@ code_that_has_come_since_is_seen(void **state)
 		(void)pg_query(t, "create temp table new_number (a int)");
 		(void)pg_reset(t);
 		(void)pg_query(t, "select 1 limit 1");
-		assert_int_equal(t->b->settle(t->s, &t->diag), CENOTE_OK);
+		assert_int_equal(t->base.b->settle(t->base.s, &t->base.diag), CENOTE_OK);
 		assert_int_equal(pins_of(t), 0);
 		if (is_committed_later)
 			(void)pg_query(&other, "commit");
 		else
 			(void)pg_query(&other, make);
 		(void)pg_query(t, "select leave()");
-		assert_int_equal(t->last, CENOTE_OK);
-		assert_int_equal(t->b->settle(t->s, &t->diag), CENOTE_OK);
+		assert_int_equal(t->base.last, CENOTE_OK);
+		assert_int_equal(t->base.b->settle(t->base.s, &t->base.diag), CENOTE_OK);
 		assert_int_equal(pins_of(t), CENOTE_PIN_SETTINGS);
 		assert_string_equal(pg_reset(t), "");
 		(void)pg_query(&other, "drop function leave");
@@ -503,8 +505,8 @@ a_call_by_number_is_one_by_name(void **state)
 	}
 
 	(void)pg_function(t, 2078, params, 3);
-	assert_int_equal(t->last, CENOTE_OK);
-	(void)t->b->settle(t->s, &t->diag);
+	assert_int_equal(t->base.last, CENOTE_OK);
+	(void)t->base.b->settle(t->base.s, &t->base.diag);
 	assert_int_equal(pins_of(t), CENOTE_PIN_SETTINGS);
 }
 
@@ -514,7 +516,6 @@ another_user_is_not_lost(void **state)
 {
 	struct pg t = { 0 };
 
-	(void)state;
 	pg_setup(&t);
 	pg_option(&t, "user", "postgres");
 	assert_int_equal(pg_login(&t), CENOTE_OK);
@@ -522,11 +523,11 @@ another_user_is_not_lost(void **state)
 			   " begin set session authorization app; end $$");
 	(void)pg_reset(&t);
 	(void)pg_query(&t, "select become()");
-	assert_int_equal(t.b->settle(t.s, &t.diag), CENOTE_OK);
+	assert_int_equal(t.base.b->settle(t.base.s, &t.base.diag), CENOTE_OK);
 	assert_int_equal(pins_of(&t), CENOTE_PIN_SETTINGS);
 	(void)pg_reset(&t);
 	(void)pg_query(&t, "select 1 from pg_class limit 1");
-	assert_int_equal(t.b->settle(t.s, &t.diag), CENOTE_OK);
+	assert_int_equal(t.base.b->settle(t.base.s, &t.base.diag), CENOTE_OK);
 	assert_int_equal(pins_of(&t), 0);
 	(void)pg_query(&t, "drop function become()");
 	pg_teardown(&t);
@@ -637,7 +638,7 @@ what_stays_is_nobody_elses(void **state)
 
 	for (size_t i = 0; i < sizeof(lasting) / sizeof(lasting[0]); i++) {
 		(void)pg_query(t, lasting[i].make);
-		assert_int_equal(t->last, CENOTE_OK);
+		assert_int_equal(t->base.last, CENOTE_OK);
 		pg_logout(t);
 		assert_int_equal(pg_login(t), CENOTE_OK);
 		(void)pg_query(t, lasting[i].act);
@@ -645,7 +646,7 @@ what_stays_is_nobody_elses(void **state)
 		if (!t->has_relogged)
 			fail_msg("kept after: %s", lasting[i].act);
 		(void)pg_query(t, lasting[i].remove);
-		assert_int_equal(t->last, CENOTE_OK);
+		assert_int_equal(t->base.last, CENOTE_OK);
 	}
 }
 
@@ -669,12 +670,12 @@ a_session_with_shared_functions_is_kept(void **state)
 		" note(); create function definer(a text) returns text language plpgsql"
 		" security definer set search_path = public, pg_temp as"
 		" $f$ begin return shared(a); end $f$;");
-	assert_int_equal(t->last, CENOTE_OK);
+	assert_int_equal(t->base.last, CENOTE_OK);
 	pg_logout(t);
 	assert_int_equal(pg_login(t), CENOTE_OK);
 	for (size_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {
 		(void)pg_query(t, acts[i]);
-		assert_int_equal(t->last, CENOTE_OK);
+		assert_int_equal(t->base.last, CENOTE_OK);
 		assert_string_equal(pg_reset(t), "");
 		if (t->has_relogged)
 			fail_msg("not kept after: %s", acts[i]);
@@ -686,7 +687,7 @@ a_session_with_shared_functions_is_kept(void **state)
 	assert_true(t->has_relogged);
 	(void)pg_query(t, "drop schema tenant cascade; drop table log; drop function"
 			  " shared, note, definer; drop domain label");
-	assert_int_equal(t->last, CENOTE_OK);
+	assert_int_equal(t->base.last, CENOTE_OK);
 	(void)pg_reset(t);
 }
 
@@ -708,7 +709,7 @@ an_administrator_can_keep_what_is_compiled(void **state)
 	pg_logout(t);
 	pg_option(t, "keep_compiled", "perhaps");
 	assert_int_equal(pg_login(t), CENOTE_ERR_ARG);
-	t->n_options -= 2;
+	t->base.n_options -= 2;
 	assert_int_equal(pg_login(t), CENOTE_OK);
 }
 
@@ -725,12 +726,12 @@ a_client_without_its_password_keeps_its_session(void **state)
 {
 	struct pg *t = *state;
 
-	t->host.can_log_in = cannot_log_in;
+	t->base.host.can_log_in = cannot_log_in;
 	(void)pg_query(t, "create temp table mine (a int); set work_mem = '1MB'");
 	assert_string_equal(pg_reset(t), "");
 	assert_false(t->has_relogged);
 	assert_non_null(strstr(pg_query(t, "show work_mem"), "row 4MB\n"));
-	t->host.can_log_in = NULL;
+	t->base.host.can_log_in = NULL;
 	(void)pg_query(t, "select 1");
 	assert_string_equal(pg_reset(t), "");
 	assert_true(t->has_relogged);
@@ -768,7 +769,7 @@ settings_of_logins_are_seen_to_change(void **state)
 	};
 	struct pg *t = *state;
 
-	t->host.login_changed = on_login_changed;
+	t->base.host.login_changed = on_login_changed;
 	(void)pg_query(t,
 		"create procedure set_login() language plpgsql as"
 		" $$ begin execute 'alter role app set work_mem = ''5MB'''; end $$");
@@ -777,7 +778,7 @@ settings_of_logins_are_seen_to_change(void **state)
 		assert_int_equal(pg_login(t), CENOTE_OK);
 		n_login_changes = 0;
 		(void)pg_query(t, acts[i].sql);
-		assert_int_equal(t->last, CENOTE_OK);
+		assert_int_equal(t->base.last, CENOTE_OK);
 		assert_string_equal(pg_reset(t), "");
 		if (n_login_changes != acts[i].n)
 			fail_msg("%s: %u changes", acts[i].sql, n_login_changes);
@@ -805,7 +806,7 @@ the_last_text_is_not_shown(void **state)
 		(void)pg_query(&other,
 			"select count(*) from pg_stat_activity"
 			" where pid <> pg_backend_pid() and query ~ 'secret'");
-		if (strstr(other.seen.log, "row 0\n") == NULL)
+		if (strstr(other.base.seen.log, "row 0\n") == NULL)
 			fail_msg("shown: %s", texts[i]);
 	}
 	pg_teardown(&other);

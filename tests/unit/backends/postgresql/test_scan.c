@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a PostgreSQL statement may leave in its session, found without running it. It
+ * needs no server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <stdio.h>
@@ -119,7 +123,6 @@ what_a_reset_does_not_undo(void **state)
 	};
 	const struct cnd_pg_facts facts = { .is_date_iso = 1, .has_standard_strings = 1 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct cnd_pg_scan found;
 
@@ -161,7 +164,6 @@ what_calls_nothing_leaves_nothing(void **state)
 		{ "discard temp", 0, 0 },
 	};
 
-	(void)state;
 	check_all(cases, CNT_COUNT(cases), 1);
 }
 
@@ -206,7 +208,6 @@ transactions_are_told(void **state)
 		{ "discard all", 0, NO_BLOCK },
 	};
 
-	(void)state;
 	check_all(cases, CNT_COUNT(cases), 1);
 }
 
@@ -274,7 +275,6 @@ what_is_left_for_certain_is_told(void **state)
 		{ "select 1; set a = 1; listen x", SETTINGS | LISTEN, SEVERAL },
 	};
 
-	(void)state;
 	check_all(cases, CNT_COUNT(cases), 1);
 }
 
@@ -336,7 +336,6 @@ what_is_not_proved_may_leave_something(void **state)
 		{ "nonsense", FUNCTION, 0 },
 	};
 
-	(void)state;
 	check_all(cases, CNT_COUNT(cases), 1);
 }
 
@@ -348,7 +347,7 @@ text_that_is_not_sql_does_not_hide_sql(void **state)
 		{ "select 'a'';' ; set a = 1", SETTINGS, SEVERAL },
 		{ "select 'a\\' ; set a = 1 --'", SETTINGS, SEVERAL },
 		{ "select e'a\\' ; set a = 1 --'", 0, 0 },
-		/* A string goes on behind a line's end, with the rules it began with. */
+		/* A string continues on the next line, under the rules that it began with. */
 		{ "select e'a'\n'\\''; set a = 1 --'", SETTINGS, SEVERAL },
 		{ "select e'a' -- b\n '\\''; set a = 1 --'", SETTINGS, SEVERAL },
 		{ "select b'1'\n'0\\'; set a = 1 --'", SETTINGS, SEVERAL },
@@ -386,7 +385,6 @@ text_that_is_not_sql_does_not_hide_sql(void **state)
 		{ "select x'a\\' ; set a = 1 --'", SETTINGS, SEVERAL },
 	};
 
-	(void)state;
 	check_all(cases, CNT_COUNT(cases), 1);
 	check_all(old, CNT_COUNT(old), 0);
 }
@@ -402,7 +400,6 @@ long_texts_are_read_once(void **state)
 	size_t max = 2000000, i, len;
 	char *sql = malloc(max);
 
-	(void)state;
 	assert_non_null(sql);
 	for (i = 0; i < CNT_COUNT(pieces); i++) {
 		size_t n = strlen(pieces[i]);
@@ -423,7 +420,6 @@ what_is_kept_is_what_would_be_found(void **state)
 	static struct cnd_pg_memo memo;
 	char sql[64];
 
-	(void)state;
 	for (int i = 0; i < 1000; i++) {
 		struct cnd_pg_facts facts = { .has_standard_strings =
 						      (uint8_t)(i / 3 % 2) };
@@ -446,7 +442,6 @@ a_text_without_a_statement_and_a_long_one_are_read_each_time(void **state)
 	char sql[CND_PG_MEMO_TEXT_MAX + 2];
 	struct cnd_pg_scan found;
 
-	(void)state;
 	cnd_pg_memo_scan(&memo, "", 0, &facts, &found);
 	assert_int_equal(found.flags, EMPTY);
 	memset(sql, ' ', sizeof(sql));

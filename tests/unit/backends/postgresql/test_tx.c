@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Transactions, savepoints and autocommit. It needs PostgreSQL.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <stdio.h>
@@ -17,7 +20,7 @@ setup(void **state)
 	t = *state;
 	(void)pg_query(
 		t, "create temp table x (a int unique deferrable initially deferred)");
-	return t->last;
+	return t->base.last;
 }
 
 static const char *
@@ -97,13 +100,13 @@ a_statement_is_done_when_it_is_committed(void **state)
 {
 	struct pg *t = *state;
 
-	for (t->is_extended = 0; t->is_extended < 2; t->is_extended++) {
-		for (t->batch_rows = 0; t->batch_rows < 2; t->batch_rows++)
+	for (t->base.is_extended = 0; t->base.is_extended < 2; t->base.is_extended++) {
+		for (t->base.batch_rows = 0; t->base.batch_rows < 2; t->base.batch_rows++)
 			assert_non_null(
 				strstr(pg_query(t, "insert into x values (1), (1)"),
 					"error 23505"));
 	}
-	t->batch_rows = 0;
+	t->base.batch_rows = 0;
 	assert_string_equal(count(t), "0");
 }
 
@@ -140,19 +143,19 @@ without_autocommit_a_statement_begins_a_transaction(void **state)
 	struct pg *t = *state;
 
 	(void)pg_autocommit(t, 0);
-	for (t->is_extended = 0; t->is_extended < 2; t->is_extended++) {
-		assert_string_equal(pg_query(t, "insert into x values (1)"),
-			"done INSERT 0 1 affected=1\n");
+	for (t->base.is_extended = 0; t->base.is_extended < 2; t->base.is_extended++) {
+		assert_answer(
+			t, "insert into x values (1)", "done INSERT 0 1 affected=1\n");
 		assert_string_equal(pg_state(t), "open pins=1");
 		assert_string_equal(count(t), "1");
 		(void)pg_rollback(t);
 		assert_string_equal(count(t), "0");
 		(void)pg_rollback(t);
 		/* those that the server refuses in a transaction, and those that are one */
-		assert_string_equal(pg_query(t, "vacuum x"), "done VACUUM\n");
-		assert_string_equal(pg_query(t, "begin"), "done BEGIN\n");
-		assert_string_equal(pg_query(t, "commit"), "done COMMIT\n");
-		assert_string_equal(pg_query(t, ""), "done  empty\n");
+		assert_answer(t, "vacuum x", "done VACUUM\n");
+		assert_answer(t, "begin", "done BEGIN\n");
+		assert_answer(t, "commit", "done COMMIT\n");
+		assert_answer(t, "", "done  empty\n");
 		assert_string_equal(pg_state(t), "idle pins=1");
 	}
 	(void)pg_prepare(t, 1, "", "insert into x values (2)");
@@ -173,36 +176,34 @@ requests_up_to_a_sync_are_one_unit(void **state)
 {
 	struct pg *t = *state;
 
-	t->no_sync = 1;
-	assert_string_equal(
-		pg_query(t, "insert into x values (1)"), "done INSERT 0 1 affected=1\n");
-	assert_string_equal(
-		pg_query(t, "insert into x values (2)"), "done INSERT 0 1 affected=1\n");
-	assert_string_equal(pg_query(t, "select 1/0"), "error 22012 division by zero\n");
+	t->base.no_sync = 1;
+	assert_answer(t, "insert into x values (1)", "done INSERT 0 1 affected=1\n");
+	assert_answer(t, "insert into x values (2)", "done INSERT 0 1 affected=1\n");
+	assert_answer(t, "select 1/0", "error 22012 division by zero\n");
 	assert_string_equal(pg_sync(t), "");
-	t->no_sync = 0;
+	t->base.no_sync = 0;
 	assert_string_equal(count(t), "0");
-	t->no_sync = 1;
+	t->base.no_sync = 1;
 	(void)pg_query(t, "insert into x values (1)");
 	(void)pg_prepare(t, 1, "", "insert into x values (2)");
 	(void)pg_execute(t, 1, "", 0, NULL, 0);
 	(void)pg_close(t, 1, "", 0);
 	assert_string_equal(pg_sync(t), "");
-	t->no_sync = 0;
+	t->base.no_sync = 0;
 	assert_string_equal(count(t), "2");
 	/* what only the end of the unit finds out */
-	t->no_sync = 1;
+	t->base.no_sync = 1;
 	(void)pg_query(t, "insert into x values (1)");
 	assert_non_null(strstr(pg_sync(t), "error 23505"));
-	t->no_sync = 0;
+	t->base.no_sync = 0;
 	assert_string_equal(count(t), "2");
 	/* a transaction in a unit */
-	t->no_sync = 1;
+	t->base.no_sync = 1;
 	assert_string_equal(pg_begin(t, 0, 0), "done BEGIN\n");
 	(void)pg_query(t, "insert into x values (5)");
 	assert_string_equal(pg_commit(t), "done COMMIT\n");
 	assert_string_equal(pg_sync(t), "");
-	t->no_sync = 0;
+	t->base.no_sync = 0;
 	assert_string_equal(pg_state(t), "idle pins=1");
 	assert_string_equal(count(t), "3");
 }
@@ -212,11 +213,11 @@ set_up_goes_on_while_the_server_skips(void **state)
 {
 	struct pg *t = *state;
 
-	t->no_sync = 1;
+	t->base.no_sync = 1;
 	(void)pg_query(t, "select 1/0");
 	assert_string_equal(pg_prepare(t, 3, "", "select 7 as seven"),
 		"params\ncolumns seven:INT64\ndone PREPARE\n");
-	t->no_sync = 0;
+	t->base.no_sync = 0;
 	assert_string_equal(pg_sync(t), "");
 	assert_string_equal(pg_execute(t, 3, "", 1, NULL, 0),
 		"columns = seven:INT64\nrow 7\ndone SELECT 1\n");

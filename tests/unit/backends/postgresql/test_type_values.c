@@ -131,7 +131,7 @@ check(struct pg *t, const struct type_case *c, const char *value)
 	snprintf(expected, sizeof(expected),
 		"columns v:%s n:%s\nrow %s|NULL\ndone SELECT 1\n", c->logical, c->logical,
 		value);
-	assert_string_equal(pg_query(t, sql), expected);
+	assert_answer(t, sql, expected);
 }
 
 static void
@@ -139,7 +139,7 @@ every_type_has_its_text_form(void **state)
 {
 	struct pg *t = *state;
 
-	for (t->is_extended = 0; t->is_extended < 2; t->is_extended++) {
+	for (t->base.is_extended = 0; t->base.is_extended < 2; t->base.is_extended++) {
 		for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 			check(t, &cases[i], cases[i].text);
 		}
@@ -151,8 +151,8 @@ every_type_has_its_canonical_form(void **state)
 {
 	struct pg *t = *state;
 
-	t->format = CENOTE_FORMAT_CANONICAL;
-	for (t->is_extended = 0; t->is_extended < 2; t->is_extended++) {
+	t->base.format = CENOTE_FORMAT_CANONICAL;
+	for (t->base.is_extended = 0; t->base.is_extended < 2; t->base.is_extended++) {
 		for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 			const struct type_case *c = &cases[i];
 
@@ -172,10 +172,10 @@ settings_do_not_change_canonical_values(void **state)
 		"set bytea_output = escape" };
 	struct pg *t = *state;
 
-	t->format = CENOTE_FORMAT_CANONICAL;
+	t->base.format = CENOTE_FORMAT_CANONICAL;
 	for (size_t k = 0; k < CNT_COUNT(settings); k++) {
 		(void)pg_query(t, settings[k]);
-		t->is_extended = 1;
+		t->base.is_extended = 1;
 		for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 			const struct type_case *c = &cases[i];
 
@@ -197,14 +197,14 @@ text_and_binary_dates_agree(void **state)
 	struct pg *t = *state;
 	char *by_text;
 
-	t->format = CENOTE_FORMAT_CANONICAL;
-	t->is_extended = 1;
+	t->base.format = CENOTE_FORMAT_CANONICAL;
+	t->base.is_extended = 1;
 	by_text = strdup(pg_query(t, sql));
 	assert_non_null(by_text);
 	assert_non_null(strstr(by_text, "\nrow -4713-11-24|-4713-11-24 00:00:00|"));
 	assert_non_null(strstr(by_text, "\ndone SELECT 5001\n"));
 	(void)pg_query(t, "set datestyle = german");
-	assert_string_equal(pg_query(t, sql), by_text);
+	assert_answer(t, sql, by_text);
 	free(by_text);
 }
 
@@ -261,7 +261,7 @@ bound_values_come_back(void **state)
 		"set datestyle = german" };
 	struct pg *t = *state;
 
-	t->format = CENOTE_FORMAT_CANONICAL;
+	t->base.format = CENOTE_FORMAT_CANONICAL;
 	for (size_t k = 0; k < 2 * CNT_COUNT(bound); k++) {
 		size_t i = k / 2;
 		char expected[256];
@@ -352,7 +352,7 @@ usual_statements_take_bound_values(void **state)
 	(void)pg_query(
 		t, "create temp table b (i int, s int2, n numeric, t text, d date)");
 	(void)pg_query(t, "insert into b values (1, 1, 1, '1', '2024-02-29')");
-	t->format = CENOTE_FORMAT_CANONICAL;
+	t->base.format = CENOTE_FORMAT_CANONICAL;
 	for (size_t i = 0; i < CNT_COUNT(statements); i++) {
 		const char *seen = pg_query_with(
 			t, statements[i].sql, statements[i].params, statements[i].n);
@@ -380,7 +380,7 @@ prepared_statements_take_bound_values(void **state)
 				    " $4::bool as d"),
 		"params INT64 TEXT BYTES BOOL\ncolumns a:INT64 b:TEXT c:BYTES d:BOOL\n"
 		"done PREPARE\n");
-	t->format = CENOTE_FORMAT_CANONICAL;
+	t->base.format = CENOTE_FORMAT_CANONICAL;
 	assert_non_null(
 		strstr(pg_execute(t, 1, "", 0,
 			       (struct cnc_value[]){ bytes, bytes, bytes, truth }, 4),
@@ -430,7 +430,7 @@ long_values_go_both_ways(void **state)
 	static const size_t sizes[] = { 65536, (size_t)64 << 20 };
 	struct pg *t = *state;
 
-	t->format = CENOTE_FORMAT_CANONICAL;
+	t->base.format = CENOTE_FORMAT_CANONICAL;
 	for (size_t i = 0; i < CNT_COUNT(sizes); i++) {
 		struct cnc_value v = { .type = CENOTE_TYPE_TEXT, .len = sizes[i] };
 		char *bytes = malloc(sizes[i]);

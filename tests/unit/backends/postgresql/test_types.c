@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of the server's types. The code searches it by halves, so it must be in
+ * order. It needs no server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include "pg.h"
@@ -63,7 +67,6 @@ known_types_have_their_logical_type_and_name(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < CNT_COUNT(cases); i++) {
 		struct cnp_column c = filled(cases[i].oid, -1, -1);
 
@@ -118,7 +121,6 @@ modifiers_give_length_precision_and_scale(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < CNT_COUNT(cases); i++) {
 		struct cnp_column c =
 			filled(cases[i].oid, cases[i].modifier, cases[i].size);
@@ -133,14 +135,13 @@ modifiers_give_length_precision_and_scale(void **state)
 	}
 }
 
-/* The table is searched by halves, so it must be in order: whoever is in it is found. */
+/* A binary search needs the table in order: it must find each type. */
 static void
 each_type_is_found_once_under_a_name_of_its_own(void **state)
 {
 	size_t n = 0;
 	uint32_t oid;
 
-	(void)state;
 	for (oid = 0; oid < 20000; oid++) {
 		struct cnp_column c = filled(oid, -1, -1);
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Values of the server's wire formats become canonical values and back. It needs no
+ * server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <math.h>
@@ -106,7 +110,6 @@ text_becomes_canonical(void **state)
 	char out[128];
 	size_t i, n;
 
-	(void)state;
 	for (i = 0; i < CNT_COUNT(cases); i++) {
 		assert_int_equal(canonical(cases[i].oid, CND_PG_TEXT, cases[i].text,
 					 strlen(cases[i].text), out, &n),
@@ -139,7 +142,6 @@ text_of_no_such_value_is_refused(void **state)
 	char out[128];
 	size_t i, n;
 
-	(void)state;
 	for (i = 0; i < CNT_COUNT(cases); i++)
 		assert_int_equal(canonical(cases[i].oid, CND_PG_TEXT, cases[i].text,
 					 strlen(cases[i].text), out, &n),
@@ -186,7 +188,6 @@ binary_dates_become_canonical(void **state)
 	char out[128];
 	size_t i, n;
 
-	(void)state;
 	for (i = 0; i < CNT_COUNT(cases); i++) {
 		size_t size = cases[i].oid == CND_PG_OID_DATE ? 4 : 8, wrong;
 		uint8_t bytes[9];
@@ -233,7 +234,6 @@ days_follow_each_other(void **state)
 	size_t k;
 	int i;
 
-	(void)state;
 	cnc_buf_init(&b, &cnc_mem_default, SIZE_MAX);
 	for (k = 0; k < CNT_COUNT(from); k++) {
 		cenote_date d = from[k].date;
@@ -264,7 +264,6 @@ sessions_without_iso_dates_use_binary_ones(void **state)
 	struct cnd_pg_facts iso = { .is_date_iso = 1, .has_standard_strings = 1 };
 	struct cnd_pg_facts german = { .is_date_iso = 0, .has_standard_strings = 1 };
 
-	(void)state;
 	assert_true(cnd_pg_is_text_enough(&iso));
 	assert_false(cnd_pg_is_text_enough(&german));
 	assert_int_equal(cnd_pg_canonical_format(CND_PG_OID_DATE, &iso), CND_PG_TEXT);
@@ -373,7 +372,6 @@ parameters_go_as_documented(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < CNT_COUNT(params); i++) {
 		const struct cnc_value *v = &params[i].v;
 		size_t n = params[i].content ? strlen(params[i].content) : 0;
@@ -403,7 +401,6 @@ parameters_keep_within_limits(void **state)
 	struct cnc_diag d;
 	struct cnc_buf b;
 
-	(void)state;
 	cnc_diag_init(&d, NULL);
 	cnc_buf_init(&b, &cnc_mem_default, 100);
 	v.len = (size_t)CND_PG_MSG_MAX + 1;

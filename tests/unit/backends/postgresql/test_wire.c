@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Messages of the server's protocol: what the reader accepts and what it refuses. It
+ * needs no server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <stdlib.h>
@@ -19,7 +23,6 @@ a_message_is_taken_when_it_is_whole(void **state)
 	struct cnd_pg_msg m;
 	size_t size;
 
-	(void)state;
 	for (size_t n = 0; n < whole; n++) {
 		/* a copy of its own, so that a sanitizer sees a step too far */
 		uint8_t *bytes = malloc(n + 1);
@@ -43,7 +46,6 @@ impossible_lengths_are_refused(void **state)
 	struct cnd_pg_msg m;
 	size_t size;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(
 			cnd_pg_msg_next(bad[i], 5, &m, &size), CENOTE_ERR_PROTOCOL);
@@ -57,7 +59,6 @@ columns_are_read_and_every_cut_is_noticed(void **state)
 	struct cnd_pg_reader r;
 	struct cnd_pg_field f;
 
-	(void)state;
 	cnd_pg_reader_init(&r, &whole);
 	assert_int_equal(cnd_pg_read_count(&r), 2);
 	cnd_pg_read_field(&r, &f);
@@ -103,7 +104,6 @@ tags_tell_what_was_changed(void **state)
 	int64_t affected;
 	size_t len;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct cnd_pg_msg m = { 'C', (const uint8_t *)cases[i].tag,
 			strlen(cases[i].tag) + 1 };
@@ -123,7 +123,6 @@ small_messages_are_checked(void **state)
 	struct cnd_pg_msg error = { 'E', body, sizeof(body) };
 	struct cnd_pg_msg ready = { 'Z', (const uint8_t *)"I", 1 };
 
-	(void)state;
 	assert_int_equal(cnd_pg_read_ready(&ready), 'I');
 	ready.body = (const uint8_t *)"X";
 	assert_int_equal(cnd_pg_read_ready(&ready), CENOTE_ERR_PROTOCOL);
@@ -142,7 +141,6 @@ messages_are_written_as_the_server_reads_them(void **state)
 {
 	struct cnc_buf b;
 
-	(void)state;
 	cnc_buf_init(&b, &cnc_mem_default, 1024);
 	assert_int_equal(cnd_pg_add_query(&b, 'Q', "select 1", 8), CENOTE_OK);
 	assert_int_equal(cnd_pg_add_plain(&b, 'S'), CENOTE_OK);
@@ -159,7 +157,6 @@ a_full_buffer_is_told(void **state)
 {
 	struct cnc_buf b;
 
-	(void)state;
 	for (size_t max = 0; max < 38; max++) {
 		int r;
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The catalog lists of the SQLite backend.
+ */
 #include "tests/support/cnt_cmocka.h"
 
 #include <stdio.h>
@@ -54,7 +57,7 @@ databases_and_schemas_are_those_that_are_open(void **state)
 	struct cnp_catalog f = filter(CENOTE_CATALOG_SCHEMAS);
 
 	(void)rows(t, filter(CENOTE_CATALOG_DATABASES));
-	assert_non_null(strstr(t->seen.log, "row main|/tmp/"));
+	assert_non_null(strstr(t->base.seen.log, "row main|/tmp/"));
 	assert_string_equal(sq_catalog(t, &f),
 		"columns table_cat:TEXT table_schem:TEXT remarks:TEXT\n"
 		"row NULL|main|NULL\nrow NULL|temp|NULL\ndone SELECT 2\n");
@@ -171,8 +174,7 @@ a_catalog_query_disturbs_nothing(void **state)
 	(void)sq_query(t, "insert into a (id, n) values (7, 'x'), (8, 'y')");
 	for (kind = 1; kind <= 9; kind++)
 		(void)rows(t, filter(kind));
-	assert_string_equal(
-		sq_query(t, "select changes(), total_changes(), last_insert_rowid()"),
+	assert_answer(t, "select changes(), total_changes(), last_insert_rowid()",
 		"columns changes():INT64 total_changes():INT64 "
 		"last_insert_rowid():INT64\n"
 		"row 2|2|8\ndone SELECT 1\n");

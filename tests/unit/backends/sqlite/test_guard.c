@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Limits and options of the SQLite backend: forbidden statements, busy files, memory
+ * that runs out.
+ */
 #include "tests/support/cnt_cmocka.h"
 
 #include <stdio.h>
@@ -21,8 +25,8 @@ check(struct sq *t, const char *key, const char *value)
 	struct cnd_option options[] = { { "path", "/tmp/x.db" }, { key, value } };
 	struct cnd_server_spec spec = { options, 2 };
 
-	cnc_diag_clear(&t->diag);
-	return t->b->check(&spec, &t->diag);
+	cnc_diag_clear(&t->base.diag);
+	return t->base.b->check(&spec, &t->base.diag);
 }
 
 static void
@@ -49,19 +53,21 @@ a_server_line_is_checked_key_by_key(void **state)
 
 	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		if (check(t, good[i][0], good[i][1]) != CENOTE_OK)
-			fail_msg("%s=%s: %s", good[i][0], good[i][1], t->diag.message);
+			fail_msg("%s=%s: %s", good[i][0], good[i][1],
+				t->base.diag.message);
 	}
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		if (check(t, bad[i][0], bad[i][1]) != CENOTE_ERR_ARG)
 			fail_msg("%s=%s was taken", bad[i][0], bad[i][1]);
-		assert_non_null(strstr(t->diag.message, bad[i][0]));
+		assert_non_null(strstr(t->base.diag.message, bad[i][0]));
 	}
-	assert_int_equal(t->b->check(&empty, &t->diag), CENOTE_ERR_ARG);
-	assert_non_null(strstr(t->diag.message, "path"));
+	assert_int_equal(t->base.b->check(&empty, &t->base.diag), CENOTE_ERR_ARG);
+	assert_non_null(strstr(t->base.diag.message, "path"));
 	assert_int_equal(check(t, "busy_timeout", "5"), CENOTE_ERR_ARG);
-	assert_string_equal(t->diag.message, "busy_timeout=5 is not allowed: it is a "
-					     "time of at most 24 days, such as 500ms "
-					     "or 5s");
+	assert_string_equal(t->base.diag.message,
+		"busy_timeout=5 is not allowed: it is a "
+		"time of at most 24 days, such as 500ms "
+		"or 5s");
 }
 
 static void
@@ -81,7 +87,7 @@ options_are_in_force_after_login_and_after_a_reset(void **state)
 	sq_option(t, "busy_timeout", "1234ms");
 	assert_int_equal(sq_login(t), CENOTE_OK);
 	assert_non_null(strstr(sq_query(t, ask), answer));
-	assert_string_equal(sq_query(t, "pragma busy_timeout"),
+	assert_answer(t, "pragma busy_timeout",
 		"columns timeout:INT64\nrow 1234\ndone PRAGMA\n");
 	(void)sq_query(t,
 		"pragma foreign_keys=0; pragma cache_size=7; pragma synchronous=0;"
@@ -92,7 +98,7 @@ options_are_in_force_after_login_and_after_a_reset(void **state)
 	assert_non_null(strstr(sq_query(t, "pragma busy_timeout"), "row 8\n"));
 	assert_int_equal(sq_reset(t), CENOTE_OK);
 	assert_non_null(strstr(sq_query(t, ask), answer));
-	assert_string_equal(sq_query(t, "pragma busy_timeout"),
+	assert_answer(t, "pragma busy_timeout",
 		"columns timeout:INT64\nrow 1234\ndone PRAGMA\n");
 }
 
@@ -103,23 +109,24 @@ a_login_that_fails_says_why(void **state)
 	FILE *f;
 
 	sq_logout(t);
-	t->options[0].value = "/nowhere/at/all.db";
+	t->base.options[0].value = "/nowhere/at/all.db";
 	assert_int_equal(sq_login(t), CENOTE_ERR_CONN);
-	assert_string_equal(t->diag.sqlstate, "08001");
-	assert_string_equal(t->diag.message, "/nowhere/at/all.db: unable to open "
-					     "database file: No such file or directory");
-	t->options[0].value = t->path;
+	assert_string_equal(t->base.diag.sqlstate, "08001");
+	assert_string_equal(t->base.diag.message,
+		"/nowhere/at/all.db: unable to open "
+		"database file: No such file or directory");
+	t->base.options[0].value = t->path;
 	f = fopen(t->path, "w");
 	assert_non_null(f);
 	assert_true(fputs("this is not a database, but it is long enough to be read\n",
 			    f) >= 0);
 	assert_int_equal(fclose(f), 0);
 	assert_int_equal(sq_login(t), CENOTE_ERR_CONN);
-	assert_string_equal(t->diag.sqlstate, "XX001");
+	assert_string_equal(t->base.diag.sqlstate, "XX001");
 	assert_int_equal(remove(t->path), 0);
 	sq_option(t, "mode", "rw");
 	assert_int_equal(sq_login(t), CENOTE_ERR_CONN);
-	assert_non_null(strstr(t->diag.message, "mode=rwc would create it"));
+	assert_non_null(strstr(t->base.diag.message, "mode=rwc would create it"));
 }
 
 /* All want to make the file, and to switch it to WAL. */
@@ -143,7 +150,7 @@ logins_at_the_same_time_all_succeed(void **state)
 								    "exists t (a);"
 								    "insert into t "
 								    "values (1)") &&
-							t->last == CENOTE_OK
+							t->base.last == CENOTE_OK
 						? 0
 						: 1);
 		}
@@ -165,12 +172,11 @@ a_read_only_session_cannot_write(void **state)
 	sq_logout(t);
 	sq_option(t, "mode", "ro");
 	assert_int_equal(sq_login(t), CENOTE_OK);
-	assert_string_equal(sq_query(t, "select * from t"),
-		"columns a:INT64\nrow 1\ndone SELECT 1\n");
-	assert_string_equal(sq_query(t, "insert into t values (2)"),
+	assert_answer(t, "select * from t", "columns a:INT64\nrow 1\ndone SELECT 1\n");
+	assert_answer(t, "insert into t values (2)",
 		"error 25006 attempt to write a readonly database\n");
-	assert_string_equal(sq_query(t, "drop table t"),
-		"error 25006 attempt to write a readonly database\n");
+	assert_answer(
+		t, "drop table t", "error 25006 attempt to write a readonly database\n");
 }
 
 static const char in_a_trigger[] = "create temp view v as select 1; create trigger "
@@ -214,9 +220,9 @@ what_would_reach_beyond_the_session_is_refused(void **state)
 
 	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		if (!strstr(sq_query(t, refused[i]), "error 42501 "))
-			fail_msg("%s: %s", refused[i], t->seen.log);
+			fail_msg("%s: %s", refused[i], t->base.seen.log);
 	}
-	assert_string_equal(sq_query(t, "attach '' as a"),
+	assert_answer(t, "attach '' as a",
 		"error 42501 ATTACH is not allowed in this pool hint=attach=yes on the "
 		"pool's "
 		"server line allows it.\n");
@@ -229,7 +235,7 @@ what_would_reach_beyond_the_session_is_refused(void **state)
 	assert_non_null(strstr(sq_query(t, "create virtual table f using fts5 (x);"
 					   "delete from f_data"),
 		"error 42809 table f_data may not be modified"));
-	assert_string_equal(sq_query(t, "select sql from sqlite_stmt"),
+	assert_answer(t, "select sql from sqlite_stmt",
 		"error 42P01 no such table: sqlite_stmt\n");
 	/* Reading is not setting. */
 	assert_non_null(strstr(sq_query(t, "pragma trusted_schema"), "row 0\n"));
@@ -242,13 +248,13 @@ vacuum_works_where_attach_does_not(void **state)
 	struct sq *t = *state;
 
 	(void)sq_query(t, "create table t (a); insert into t values (1)");
-	assert_string_equal(sq_query(t, "vacuum"), "done VACUUM\n");
+	assert_answer(t, "vacuum", "done VACUUM\n");
 	assert_string_equal(sq_state(t), "idle pins=0");
-	assert_string_equal(sq_query(t, "attach '' as a"),
+	assert_answer(t, "attach '' as a",
 		"error 42501 ATTACH is not allowed in this pool hint=attach=yes on the "
 		"pool's "
 		"server line allows it.\n");
-	assert_string_equal(sq_query(t, "begin; vacuum"),
+	assert_answer(t, "begin; vacuum",
 		"done BEGIN more-results\n"
 		"error 25001 cannot VACUUM from within a transaction\n");
 }
@@ -264,20 +270,17 @@ attach_works_where_it_is_allowed(void **state)
 	assert_int_equal(sq_login(t), CENOTE_OK);
 	snprintf(sql, sizeof(sql), "attach '%s/other.db' as o; create table o.x (y)",
 		t->dir);
-	assert_string_equal(
-		sq_query(t, sql), "done ATTACH more-results\ndone CREATE TABLE\n");
+	assert_answer(t, sql, "done ATTACH more-results\ndone CREATE TABLE\n");
 	assert_string_equal(sq_state(t), "idle pins=32");
 	snprintf(sql, sizeof(sql), "vacuum into '%s/copy.db'", t->dir);
-	assert_string_equal(sq_query(t, sql), "done VACUUM\n");
+	assert_answer(t, sql, "done VACUUM\n");
 	assert_int_equal(sq_reset(t), CENOTE_OK);
-	assert_string_equal(
-		sq_query(t, "select * from o.x"), "error 42P01 no such table: o.x\n");
+	assert_answer(t, "select * from o.x", "error 42P01 no such table: o.x\n");
 }
 
 static void
 the_module_exports_one_symbol(void **state)
 {
-	(void)state;
 	assert_non_null(sq_symbol("cnd_backend_get"));
 	assert_null(sq_symbol("cnd_sq_query"));
 	assert_null(sq_symbol("cnc_batch_put"));
@@ -296,12 +299,12 @@ counters_work_in_triggers_and_views(void **state)
 			  " update t set a = a; insert into log values (changes()); end");
 	(void)sq_query(t, "insert into t values (1), (2)");
 	assert_int_equal(sq_reset(t), CENOTE_OK);
-	assert_string_equal(sq_query(t, "select * from v"),
+	assert_answer(t, "select * from v",
 		"columns c:INT64 tc:INT64\nrow 0|0\ndone SELECT 1\n");
 	(void)sq_query(t, "insert into t values (3)");
-	assert_string_equal(sq_query(t, "select n from log where rowid = 3"),
+	assert_answer(t, "select n from log where rowid = 3",
 		"columns n:INT64\nrow 3\ndone SELECT 1\n");
-	assert_string_equal(sq_query(t, "select * from v"),
+	assert_answer(t, "select * from v",
 		"columns c:INT64 tc:INT64\nrow 1|5\ndone SELECT 1\n");
 }
 
@@ -309,25 +312,24 @@ counters_work_in_triggers_and_views(void **state)
 static void
 lack_of_memory_is_an_error_each_time(void **state)
 {
-	struct cnc_value v = sq_int(1);
+	struct cnc_value v = cnt_int(1);
 	struct cnt_alloc a;
 	struct sq t;
 	size_t n;
 
-	(void)state;
 	for (n = 1; n < 1000; n++) {
 		cnt_alloc_init(&a, n);
 		sq_setup(&t);
-		t.host.mem = &a.mem;
-		t.mem = &a.mem;
+		t.base.host.mem = &a.mem;
+		t.base.mem = &a.mem;
 		if (sq_login(&t) == CENOTE_OK) {
 			(void)sq_query(&t, "create table t (a integer); insert into t "
 					   "values (1), (2)");
 			(void)sq_prepare(&t, 1, "select a, :x from t");
 			(void)sq_execute(&t, 1, 0, &v, 1);
-			t.batch_rows = 1;
+			t.base.batch_rows = 1;
 			(void)sq_query(&t, "select * from t; select 1");
-			(void)sq_fetch(&t, t.portal, 1);
+			(void)sq_fetch(&t, t.base.portal, 1);
 			(void)sq_query(&t, "select nothing");
 			(void)sq_savepoint(&t, 0, "x");
 			(void)sq_reset(&t);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Queries of the SQLite backend: results, tags, errors and their positions, prepared
+ * statements.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <dlfcn.h>
@@ -14,19 +18,19 @@ a_query_gives_columns_rows_and_a_tag(void **state)
 {
 	struct sq *t = *state;
 
-	assert_string_equal(sq_query(t, "select 1 as a, 'x' as b, null as c"),
+	assert_answer(t, "select 1 as a, 'x' as b, null as c",
 		"columns a:INT64 b:TEXT c:TEXT\nrow 1|x|NULL\ndone SELECT 1\n");
-	assert_string_equal(sq_query(t, "create table t (a integer primary key, b text)"),
+	assert_answer(t, "create table t (a integer primary key, b text)",
 		"done CREATE TABLE\n");
-	assert_string_equal(sq_query(t, "insert into t (b) values ('x'), ('y')"),
+	assert_answer(t, "insert into t (b) values ('x'), ('y')",
 		"done INSERT 0 2 affected=2 id=2\n");
-	assert_string_equal(sq_query(t, "update t set b = 'z' where a = 2"),
-		"done UPDATE 1 affected=1\n");
-	assert_string_equal(sq_query(t, "select * from t order by a"),
+	assert_answer(
+		t, "update t set b = 'z' where a = 2", "done UPDATE 1 affected=1\n");
+	assert_answer(t, "select * from t order by a",
 		"columns a:INT64 b:TEXT\nrow 1|x\nrow 2|z\ndone SELECT 2\n");
-	assert_string_equal(sq_query(t, "select * from t where 0"),
-		"columns a:INT64 b:TEXT\ndone SELECT 0\n");
-	assert_string_equal(sq_query(t, "delete from t returning a"),
+	assert_answer(
+		t, "select * from t where 0", "columns a:INT64 b:TEXT\ndone SELECT 0\n");
+	assert_answer(t, "delete from t returning a",
 		"columns a:INT64\nrow 1\nrow 2\ndone DELETE 2 affected=2\n");
 }
 
@@ -35,16 +39,15 @@ several_statements_give_a_result_each(void **state)
 {
 	struct sq *t = *state;
 
-	assert_string_equal(
-		sq_query(t, "select 1; /* c */ create table t (a); ; select 2 ;-- x"),
+	assert_answer(t, "select 1; /* c */ create table t (a); ; select 2 ;-- x",
 		"columns 1:INT64\nrow 1\ndone SELECT 1 more-results\n"
 		"done CREATE TABLE more-results\n"
 		"columns 2:INT64\nrow 2\ndone SELECT 1\n");
-	assert_string_equal(sq_query(t, "select 1; select nope; select 2"),
+	assert_answer(t, "select 1; select nope; select 2",
 		"columns 1:INT64\nrow 1\ndone SELECT 1 more-results\n"
 		"error 42703 no such column: nope position=18\n");
-	assert_string_equal(sq_query(t, ""), "done  empty\n");
-	assert_string_equal(sq_query(t, " ; -- nothing\n /* at all"), "done  empty\n");
+	assert_answer(t, "", "done  empty\n");
+	assert_answer(t, " ; -- nothing\n /* at all", "done  empty\n");
 }
 
 static void
@@ -52,33 +55,32 @@ errors_have_states_and_positions_in_characters(void **state)
 {
 	struct sq *t = *state;
 
-	assert_string_equal(sq_query(t, "selec 1"),
-		"error 42601 near \"selec\": syntax error position=1\n");
-	assert_string_equal(sq_query(t, "select 1;\n select '\xc3\xa4\xe2\x82\xac', nix"),
+	assert_answer(
+		t, "selec 1", "error 42601 near \"selec\": syntax error position=1\n");
+	assert_answer(t, "select 1;\n select '\xc3\xa4\xe2\x82\xac', nix",
 		"columns 1:INT64\nrow 1\ndone SELECT 1 more-results\n"
 		"error 42703 no such column: nix position=25\n");
-	assert_string_equal(
-		sq_query(t, "select * from nix"), "error 42P01 no such table: nix\n");
-	assert_string_equal(sq_query(t, "select nix()"),
-		"error 42883 no such function: nix position=8\n");
+	assert_answer(t, "select * from nix", "error 42P01 no such table: nix\n");
+	assert_answer(
+		t, "select nix()", "error 42883 no such function: nix position=8\n");
 	(void)sq_query(t,
 		"create table t (a integer primary key, b text not null unique, "
 		"c int check (c > 0), d references t (a))");
-	assert_string_equal(sq_query(t, "create table t (a)"),
+	assert_answer(t, "create table t (a)",
 		"error 42P07 table t already exists position=14\n");
-	assert_string_equal(sq_query(t, "insert into t (b) values (null)"),
+	assert_answer(t, "insert into t (b) values (null)",
 		"error 23502 NOT NULL constraint failed: t.b\n");
-	assert_string_equal(cnc_diag_field(&t->diag, 't'), "t");
-	assert_string_equal(cnc_diag_field(&t->diag, 'c'), "b");
-	assert_int_equal(t->diag.native, 1299);
+	assert_string_equal(cnc_diag_field(&t->base.diag, 't'), "t");
+	assert_string_equal(cnc_diag_field(&t->base.diag, 'c'), "b");
+	assert_int_equal(t->base.diag.native, 1299);
 	(void)sq_query(t, "insert into t (b) values ('x')");
-	assert_string_equal(sq_query(t, "insert into t (b) values ('x')"),
+	assert_answer(t, "insert into t (b) values ('x')",
 		"error 23505 UNIQUE constraint failed: t.b\n");
-	assert_string_equal(sq_query(t, "insert into t (b, c) values ('y', -1)"),
+	assert_answer(t, "insert into t (b, c) values ('y', -1)",
 		"error 23514 CHECK constraint failed: c > 0\n");
-	assert_string_equal(sq_query(t, "select abs(-9223372036854775808)"),
-		"error 22003 integer overflow\n");
-	assert_string_equal(sq_query(t, "insert into t (a, b) values ('x', 'z')"),
+	assert_answer(
+		t, "select abs(-9223372036854775808)", "error 22003 integer overflow\n");
+	assert_answer(t, "insert into t (a, b) values ('x', 'z')",
 		"error 22018 datatype mismatch\n");
 }
 
@@ -165,7 +167,7 @@ a_repeated_statement_is_not_parsed_again(void **state)
 	(void)sq_query(t, "create table t (a)");
 	n_compiled = 0;
 	for (i = 0; i < 20; i++) {
-		v = sq_int(i);
+		v = cnt_int(i);
 		(void)sq_query_with(t, "insert into t values (?)", &v, 1);
 	}
 	assert_int_equal(n_compiled, 1);
@@ -178,7 +180,7 @@ a_repeated_statement_is_not_parsed_again(void **state)
 	(void)sq_query(t, "select 1; select 2");
 	(void)sq_query(t, "select 1; select 2");
 	assert_int_equal(n_compiled, 3);
-	assert_string_equal(sq_query(t, "select count(*) from t"),
+	assert_answer(t, "select count(*) from t",
 		"columns count(*):INT64\nrow 22\ndone SELECT 1\n");
 }
 
@@ -192,16 +194,16 @@ an_explanation_is_never_kept(void **state)
 	(void)sq_query(t, "create table t (a); create table u (b);"
 			  "create trigger tr after delete on t begin delete from u; end");
 	(void)sq_prepare(t, 1, "explain delete from t");
-	t->batch_rows = 1;
+	t->base.batch_rows = 1;
 	for (i = 0; i < 20; i++) {
 		(void)sq_query(t, "explain delete from t");
 		assert_string_equal(sq_state(t), "idle pins=0");
 		(void)sq_execute(t, 1, 0, NULL, 0);
-		assert_int_equal(t->last, CENOTE_OK);
-		assert_null(strstr(t->seen.log, "more-rows"));
+		assert_int_equal(t->base.last, CENOTE_OK);
+		assert_null(strstr(t->base.seen.log, "more-rows"));
 		(void)sq_query(t, i % 2 ? "drop table x" : "create table x (y)");
 		(void)sq_query(t, "vacuum");
-		assert_int_equal(t->last, CENOTE_OK);
+		assert_int_equal(t->base.last, CENOTE_OK);
 	}
 }
 
@@ -248,7 +250,7 @@ a_mistake_is_told_as_one_behind_a_change_of_the_schema(void **state)
 	sq_sibling(t, &other);
 	(void)sq_query(t, "select * from sqlite_schema");
 	(void)sq_query(&other, "create table changed (a)");
-	assert_string_equal(sq_query(t, "select nowhere from (select 1 as a)"),
+	assert_answer(t, "select nowhere from (select 1 as a)",
 		"error 42703 no such column: nowhere position=8\n");
 	sq_teardown(&other);
 }

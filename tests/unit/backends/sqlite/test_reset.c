@@ -214,8 +214,8 @@ live(struct sq *t, struct cnt_random *rnd, char *story, size_t size)
 	for (; n > 0; n--) {
 		write_sql(
 			rnd, actions[cnt_random_below(rnd, N_ACTIONS)], sql, sizeof(sql));
-		t->batch_rows = cnt_random_below(rnd, 4) == 0;
-		t->max_rows = cnt_random_below(rnd, 8) == 0;
+		t->base.batch_rows = cnt_random_below(rnd, 4) == 0;
+		t->base.max_rows = cnt_random_below(rnd, 8) == 0;
 		t->interrupt_at = cnt_random_below(rnd, 8) == 0;
 		if (cnt_random_below(rnd, 4) == 0)
 			act_by_call(t, rnd, sql);
@@ -223,10 +223,10 @@ live(struct sq *t, struct cnt_random *rnd, char *story, size_t size)
 			(void)sq_query(t, sql);
 		if (used < size)
 			used += (size_t)snprintf(story + used, size - used,
-				"    %s -> %s", sql, t->seen.log);
+				"    %s -> %s", sql, t->base.seen.log);
 	}
-	t->batch_rows = 0;
-	t->max_rows = 0;
+	t->base.batch_rows = 0;
+	t->base.max_rows = 0;
 	t->interrupt_at = 0;
 }
 
@@ -361,7 +361,6 @@ a_reset_session_cannot_be_told_from_a_new_login(void **state)
 	struct sq t, fresh;
 	char story[4096], *old, *new;
 
-	(void)state;
 	cnt_random_init_printed(&rnd);
 	sq_setup(&t);
 	sq_option(&t, "attach", "yes");
@@ -375,7 +374,8 @@ a_reset_session_cannot_be_told_from_a_new_login(void **state)
 		live(&t, &rnd, story, sizeof(story));
 		if (sq_reset(&t) != CENOTE_OK)
 			fail_msg("seed %llu, sequence %u: after\n%sthe reset failed: %s",
-				(unsigned long long)rnd.seed, i, story, t.diag.message);
+				(unsigned long long)rnd.seed, i, story,
+				t.base.diag.message);
 		old = probe(&t);
 		assert_int_equal(sq_reset(&t), CENOTE_OK);
 		sq_sibling(&t, &fresh);
@@ -394,9 +394,12 @@ a_reset_session_cannot_be_told_from_a_new_login(void **state)
 static int
 setup(void **state)
 {
+	struct sq *t;
+
 	(void)sq_test_setup(state);
-	(void)sq_query(*state, schema);
-	assert_int_equal(sq_reset(*state), CENOTE_OK);
+	t = *state;
+	(void)sq_query(t, schema);
+	assert_int_equal(sq_reset(t), CENOTE_OK);
 	return 0;
 }
 
@@ -431,8 +434,8 @@ what_a_session_holds_pins_it(void **state)
 	/* Not even the first statement of the next client is in the last one's transaction. */
 	(void)sq_begin(t, 0, CENOTE_BEGIN_READ_ONLY);
 	assert_int_equal(sq_reset(t), CENOTE_OK);
-	assert_string_equal(sq_query(t, "DELETE FROM log"), "done DELETE 1 affected=1\n");
-	t->batch_rows = 1;
+	assert_answer(t, "DELETE FROM log", "done DELETE 1 affected=1\n");
+	t->base.batch_rows = 1;
 	(void)sq_query(t, "SELECT * FROM t");
 	assert_string_equal(sq_state(t), "idle pins=16");
 	sq_logout(t);
@@ -517,7 +520,8 @@ counters_are_those_of_sqlite_itself(void **state)
 			    line))
 			fail_msg("seed %llu, statement %u: %s: SQLite has %s the session "
 				 "has %s",
-				(unsigned long long)rnd.seed, i, sql, line, t->seen.log);
+				(unsigned long long)rnd.seed, i, sql, line,
+				t->base.seen.log);
 	}
 	(void)sqlite3_close(db);
 }
@@ -533,12 +537,12 @@ a_client_that_was_moved_sees_its_own_counters(void **state)
 	struct cnp_str carry;
 	char copy[64];
 
-	t->b->state(t->s, &first);
+	t->base.b->state(t->base.s, &first);
 	assert_int_equal(first.carry.n, 0);
 	(void)sq_query(t, "INSERT INTO t (a) VALUES (41), (42)");
 	(void)sq_query(t, "UPDATE t SET c = 9 WHERE a = 41");
 	(void)sq_autocommit(t, 0);
-	t->b->state(t->s, &first);
+	t->base.b->state(t->base.s, &first);
 	assert_in_range(first.carry.n, 24, sizeof(copy));
 	memcpy(copy, first.carry.p, first.carry.n);
 	carry = (struct cnp_str){ copy, first.carry.n };
@@ -547,35 +551,37 @@ a_client_that_was_moved_sees_its_own_counters(void **state)
 	(void)sq_query(
 		&other, "DELETE FROM log; INSERT INTO log VALUES (1, 1), (2, 2), (3, 3)");
 	assert_int_equal(sq_reset(&other), CENOTE_OK);
-	assert_int_equal(other.b->attach(other.s, &carry, &other.diag), CENOTE_OK);
-	other.b->state(other.s, &second);
+	assert_int_equal(
+		other.base.b->attach(other.base.s, &carry, &other.base.diag), CENOTE_OK);
+	other.base.b->state(other.base.s, &second);
 	assert_int_equal(second.carry.n, 0); /* as it was */
-	assert_string_equal(sq_query(&other, ask),
+	assert_answer(&other, ask,
 		"columns changes():INT64 total_changes():INT64 "
 		"last_insert_rowid():INT64\n"
 		"row 1|3|42\ndone SELECT 1\n");
 	assert_string_equal(
 		sq_state(&other), "open pins=0"); /* autocommit is off here too */
 	(void)sq_query(&other, "INSERT INTO log VALUES (7, 7), (8, 8)");
-	assert_string_equal(sq_query(&other, "SELECT changes(), total_changes()"),
+	assert_answer(&other, "SELECT changes(), total_changes()",
 		"columns changes():INT64 total_changes():INT64\nrow 2|5\ndone SELECT "
 		"1\n");
 	(void)sq_commit(&other);
-	/* Told once, it is told always: nothing would mean "as the last time". */
+	/* Once sent, it must be sent each time: no value would mean "as the last time". */
 	(void)sq_autocommit(&other, 1);
-	other.b->state(other.s, &second);
+	other.base.b->state(other.base.s, &second);
 	assert_int_equal(second.carry.n, first.carry.n);
 	/* A change of no rows, where SQLite's own count stands at none too, is a change. */
 	sq_teardown(&other);
 	sq_sibling(t, &other);
 	carry = (struct cnp_str){ copy, first.carry.n };
-	assert_int_equal(other.b->attach(other.s, &carry, &other.diag), CENOTE_OK);
+	assert_int_equal(
+		other.base.b->attach(other.base.s, &carry, &other.base.diag), CENOTE_OK);
 	assert_non_null(strstr(sq_query(&other, ask), "row 1|3|42\n"));
 	(void)sq_query(&other, "UPDATE log SET n = 0 WHERE 0");
 	assert_non_null(strstr(sq_query(&other, ask), "row 0|3|42\n"));
 	carry = (struct cnp_str){ "x", 1 };
-	assert_int_equal(
-		other.b->attach(other.s, &carry, &other.diag), CENOTE_ERR_SERVER);
+	assert_int_equal(other.base.b->attach(other.base.s, &carry, &other.base.diag),
+		CENOTE_ERR_SERVER);
 	sq_teardown(&other);
 }
 
@@ -593,13 +599,13 @@ a_forged_state_harms_nobody(void **state)
 	cnc_put_u64(forged + 8, (uint64_t)INT64_MAX);
 	cnc_put_u64(forged + 16, (uint64_t)INT64_MAX);
 	forged[24] = 0;
-	assert_int_equal(t->b->attach(t->s, &carry, &t->diag), CENOTE_OK);
+	assert_int_equal(t->base.b->attach(t->base.s, &carry, &t->base.diag), CENOTE_OK);
 	(void)sq_query(t, "insert into forged values (1)");
-	assert_int_equal(t->last, CENOTE_OK);
-	assert_string_equal(sq_query(t, "select total_changes() as n"),
+	assert_int_equal(t->base.last, CENOTE_OK);
+	assert_answer(t, "select total_changes() as n",
 		"columns n:INT64\nrow -9223372036854775808\ndone SELECT 1\n");
 	assert_int_equal(sq_reset(t), CENOTE_OK);
-	assert_string_equal(sq_query(t, "select total_changes() as n"),
+	assert_answer(t, "select total_changes() as n",
 		"columns n:INT64\nrow 0\ndone SELECT 1\n");
 }
 
@@ -613,20 +619,20 @@ a_reset_is_told_to_a_client_that_stays(void **state)
 	char copy[64];
 
 	(void)sq_query(t, "INSERT INTO t (a) VALUES (41)");
-	t->b->state(t->s, &now);
+	t->base.b->state(t->base.s, &now);
 	assert_in_range(now.carry.n, 24, sizeof(copy));
 	memcpy(copy, now.carry.p, now.carry.n);
 	carry = (struct cnp_str){ copy, now.carry.n };
-	assert_int_equal(t->b->reset(t->s, &t->diag), CENOTE_OK);
-	t->b->state(t->s, &now);
+	assert_int_equal(t->base.b->reset(t->base.s, &t->base.diag), CENOTE_OK);
+	t->base.b->state(t->base.s, &now);
 	assert_int_equal(now.carry.n, carry.n);
 	assert_int_equal(cnc_get_u64((const uint8_t *)now.carry.p), 0);
 	/* The same if it had come with it. */
-	assert_int_equal(t->b->attach(t->s, &carry, &t->diag), CENOTE_OK);
-	t->b->state(t->s, &now);
+	assert_int_equal(t->base.b->attach(t->base.s, &carry, &t->base.diag), CENOTE_OK);
+	t->base.b->state(t->base.s, &now);
 	assert_int_equal(now.carry.n, 0);
-	assert_int_equal(t->b->reset(t->s, &t->diag), CENOTE_OK);
-	t->b->state(t->s, &now);
+	assert_int_equal(t->base.b->reset(t->base.s, &t->base.diag), CENOTE_OK);
+	t->base.b->state(t->base.s, &now);
 	assert_int_equal(now.carry.n, carry.n);
 }
 
@@ -636,13 +642,12 @@ a_file_that_was_replaced_is_opened_anew(void **state)
 	struct sq *t = *state;
 	struct cnp_str none = CNP_STR_NONE;
 
-	assert_int_equal(t->b->ping(t->s, &t->diag), CENOTE_OK);
+	assert_int_equal(t->base.b->ping(t->base.s, &t->base.diag), CENOTE_OK);
 	assert_int_equal(unlink(t->path), 0);
-	assert_int_equal(t->b->ping(t->s, &t->diag), CENOTE_ERR_CONN);
-	assert_int_equal(t->b->attach(t->s, &none, &t->diag), CENOTE_OK);
-	assert_string_equal(
-		sq_query(t, "SELECT * FROM t"), "error 42P01 no such table: t\n");
-	assert_int_equal(t->b->ping(t->s, &t->diag), CENOTE_OK);
+	assert_int_equal(t->base.b->ping(t->base.s, &t->base.diag), CENOTE_ERR_CONN);
+	assert_int_equal(t->base.b->attach(t->base.s, &none, &t->base.diag), CENOTE_OK);
+	assert_answer(t, "SELECT * FROM t", "error 42P01 no such table: t\n");
+	assert_int_equal(t->base.b->ping(t->base.s, &t->base.diag), CENOTE_OK);
 }
 
 static unsigned n_login_changes;
@@ -664,23 +669,23 @@ plans_are_those_of_a_new_login(void **state)
 	char first[512], sql[256];
 
 	n_login_changes = 0;
-	t->host.login_changed = on_login_changed;
+	t->base.host.login_changed = on_login_changed;
 	for (int i = 0; i < 4; i++) {
 		sq_sibling(t, &other);
 		snprintf(first, sizeof(first), "%s", sq_query(t, plan));
 		snprintf(sql, sizeof(sql), change, strstr(first, "pa (") ? "pa" : "pb");
 		/* by this session's client, or by another's */
 		(void)sq_query(i % 2 ? t : &other, sql);
-		assert_int_equal(i % 2 ? t->last : other.last, CENOTE_OK);
+		assert_int_equal(i % 2 ? t->base.last : other.base.last, CENOTE_OK);
 		(void)sq_query(t, "SELECT count(*) FROM p");
 		sq_teardown(&other);
 		assert_int_equal(sq_reset(t), CENOTE_OK);
 		sq_sibling(t, &other);
 		assert_string_not_equal(sq_query(&other, plan), first);
-		assert_string_equal(sq_query(t, plan), other.seen.log);
+		assert_answer(t, plan, other.base.seen.log);
 		sq_teardown(&other);
 	}
-	/* and those that wait are told */
+	/* and the waiting clients see it */
 	assert_int_equal(n_login_changes, 4);
 	(void)sq_query(t, "ANALYZE");
 	assert_int_equal(sq_reset(t), CENOTE_OK);
@@ -689,7 +694,7 @@ plans_are_those_of_a_new_login(void **state)
 	assert_int_equal(sq_reset(t), CENOTE_OK);
 	assert_int_equal(n_login_changes, 5);
 	sq_sibling(t, &other);
-	assert_string_equal(sq_query(t, plan), sq_query(&other, plan));
+	assert_answer(t, plan, sq_query(&other, plan));
 	sq_teardown(&other);
 }
 
@@ -710,23 +715,23 @@ no_table_of_a_former_client_is_named(void **state)
 	assert_int_equal(sq_reset(t), CENOTE_OK);
 	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
 		if (strstr(sq_query(t, tries[i]), "of_former") ||
-			t->last != CENOTE_ERR_SERVER)
-			fail_msg("%s: %s", tries[i], t->seen.log);
+			t->base.last != CENOTE_ERR_SERVER)
+			fail_msg("%s: %s", tries[i], t->base.seen.log);
 	}
 	(void)sq_query(t, "PRAGMA optimize");
-	assert_int_equal(t->last, CENOTE_OK);
+	assert_int_equal(t->base.last, CENOTE_OK);
 }
 
 static void
 the_values_of_a_client_do_not_stay_in_a_kept_statement(void **state)
 {
 	struct sq *t = *state;
-	struct cnc_value v = sq_text("secret");
+	struct cnc_value v = cnt_text("secret");
 
 	(void)sq_query_with(t, "SELECT ?1", &v, 1);
 	assert_int_equal(sq_reset(t), CENOTE_OK);
 	/* SQLite itself would use the old value where none is bound. */
-	assert_string_equal(sq_query(t, "SELECT ?1"),
+	assert_answer(t, "SELECT ?1",
 		"error 07001 the statement has 1 parameters, but 0 values were given\n");
 }
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Transactions, savepoints, limits and cancels of the SQLite backend.
+ */
 #include "tests/support/cnt_cmocka.h"
 
 #include <stdio.h>
@@ -22,7 +25,7 @@ transactions_begin_commit_and_roll_back(void **state)
 	assert_string_equal(sq_state(t), "open pins=0");
 	assert_string_equal(sq_begin(t, CENOTE_ISOLATION_DEFAULT, 0),
 		"error 25001 cannot start a transaction within a transaction\n");
-	assert_string_equal(sq_query(t, "begin"),
+	assert_answer(t, "begin",
 		"error 25001 cannot start a transaction within a transaction\n");
 	(void)sq_query(t, "insert into t values (1)");
 	assert_string_equal(sq_rollback(t), "done ROLLBACK\n");
@@ -31,13 +34,13 @@ transactions_begin_commit_and_roll_back(void **state)
 	(void)sq_begin(t, CENOTE_ISOLATION_READ_UNCOMMITTED, CENOTE_BEGIN_IMMEDIATE);
 	(void)sq_query(t, "insert into t values (2)");
 	assert_string_equal(sq_commit(t), "done COMMIT\n");
-	assert_string_equal(sq_query(t, "begin; insert into t values (3); commit"),
+	assert_answer(t, "begin; insert into t values (3); commit",
 		"done BEGIN more-results\ndone INSERT 0 1 affected=1 id=2 "
 		"more-results\ndone COMMIT\n");
-	assert_string_equal(sq_query(t, "select a from t"),
-		"columns a:INT64\nrow 2\nrow 3\ndone SELECT 2\n");
-	assert_string_equal(sq_query(t, "commit"),
-		"error 25P01 cannot commit - no transaction is active\n");
+	assert_answer(
+		t, "select a from t", "columns a:INT64\nrow 2\nrow 3\ndone SELECT 2\n");
+	assert_answer(
+		t, "commit", "error 25P01 cannot commit - no transaction is active\n");
 }
 
 static void
@@ -47,18 +50,16 @@ a_read_only_transaction_refuses_to_write_until_its_end(void **state)
 
 	(void)sq_query(t, "create table t (a)");
 	(void)sq_begin(t, CENOTE_ISOLATION_SERIALIZABLE, CENOTE_BEGIN_READ_ONLY);
-	assert_string_equal(
-		sq_query(t, "select * from t"), "columns a:TEXT\ndone SELECT 0\n");
-	assert_string_equal(sq_query(t, "insert into t values (1)"),
+	assert_answer(t, "select * from t", "columns a:TEXT\ndone SELECT 0\n");
+	assert_answer(t, "insert into t values (1)",
 		"error 25006 cannot execute INSERT in a read-only transaction\n");
-	assert_string_equal(
-		sq_query(t, "with w as (select 1) insert into t select * from w"),
+	assert_answer(t, "with w as (select 1) insert into t select * from w",
 		"error 25006 cannot execute INSERT in a read-only transaction\n");
-	assert_string_equal(sq_query(t, "create table u (a)"),
+	assert_answer(t, "create table u (a)",
 		"error 25006 cannot execute CREATE in a read-only transaction\n");
-	assert_string_equal(sq_query(t, "pragma user_version=4"),
+	assert_answer(t, "pragma user_version=4",
 		"error 25006 cannot execute PRAGMA in a read-only transaction\n");
-	assert_string_equal(sq_query(t, "commit; insert into t values (2)"),
+	assert_answer(t, "commit; insert into t values (2)",
 		"done COMMIT more-results\ndone INSERT 0 1 affected=1 id=1\n");
 }
 
@@ -78,8 +79,7 @@ savepoints_have_any_name(void **state)
 	assert_string_equal(sq_savepoint(t, 0, ""),
 		"error 3B001 a savepoint's name cannot be empty or hold a zero byte\n");
 	(void)sq_commit(t);
-	assert_string_equal(
-		sq_query(t, "select * from t"), "columns a:TEXT\ndone SELECT 0\n");
+	assert_answer(t, "select * from t", "columns a:TEXT\ndone SELECT 0\n");
 }
 
 static void
@@ -90,13 +90,13 @@ with_autocommit_off_a_transaction_begins_by_itself(void **state)
 	(void)sq_query(t, "create table t (a)");
 	(void)sq_autocommit(t, 0);
 	assert_string_equal(sq_state(t), "idle pins=0");
-	assert_string_equal(sq_query(t, "pragma user_version"),
+	assert_answer(t, "pragma user_version",
 		"columns user_version:INT64\nrow 0\ndone PRAGMA\n");
 	assert_string_equal(sq_state(t), "idle pins=0");
-	assert_string_equal(sq_query(t, "commit"), "done COMMIT\n"); /* of nothing */
+	assert_answer(t, "commit", "done COMMIT\n"); /* of nothing */
 	(void)sq_query(t, "insert into t values (1)");
 	assert_string_equal(sq_state(t), "open pins=0");
-	assert_string_equal(sq_query(t, "rollback; select * from t"),
+	assert_answer(t, "rollback; select * from t",
 		"done ROLLBACK more-results\ncolumns a:TEXT\ndone SELECT 0\n");
 	assert_string_equal(sq_state(t), "open pins=0");
 	(void)sq_autocommit(t, 1); /* does not commit */
@@ -115,14 +115,14 @@ a_transaction_that_sqlite_rolled_back_takes_no_more_statements(void **state)
 	(void)sq_query(t, "create table t (a unique)");
 	(void)sq_query(t, "insert into t values (1)");
 	(void)sq_begin(t, 0, 0);
-	assert_string_equal(sq_query(t, "insert into t values (1)"),
+	assert_answer(t, "insert into t values (1)",
 		"error 23505 UNIQUE constraint failed: t.a\n");
 	assert_string_equal(
 		sq_state(t), "open pins=0"); /* only the statement was undone */
-	assert_string_equal(sq_query(t, "insert or rollback into t values (1)"),
+	assert_answer(t, "insert or rollback into t values (1)",
 		"error 23505 UNIQUE constraint failed: t.a\n");
 	assert_string_equal(sq_state(t), "failed pins=0");
-	assert_string_equal(sq_query(t, "insert into t values (2)"),
+	assert_answer(t, "insert into t values (2)",
 		"error 25P02 an error made SQLite roll the transaction back hint=Roll "
 		"back, or "
 		"begin anew.\n");
@@ -137,9 +137,8 @@ a_transaction_that_sqlite_rolled_back_takes_no_more_statements(void **state)
 	(void)sq_query(t, "begin");
 	(void)sq_query(t, "insert or rollback into t values (1)");
 	assert_string_equal(sq_state(t), "failed pins=0");
-	assert_string_equal(sq_query(t, "rollback"), "done ROLLBACK\n");
-	assert_string_equal(sq_query(t, "insert into t values (3)"),
-		"done INSERT 0 1 affected=1 id=2\n");
+	assert_answer(t, "rollback", "done ROLLBACK\n");
+	assert_answer(t, "insert into t values (3)", "done INSERT 0 1 affected=1 id=2\n");
 }
 
 static void
@@ -167,15 +166,15 @@ a_portal_gives_its_rows_in_batches(void **state)
 
 	(void)sq_query(
 		t, "create table t (a integer); insert into t values (1), (2), (3)");
-	t->batch_rows = 2;
-	assert_string_equal(sq_query(t, "select a from t"),
-		"columns a:INT64\nrow 1\nrow 2\ndone  more-rows\n");
-	first = t->portal;
+	t->base.batch_rows = 2;
+	assert_answer(
+		t, "select a from t", "columns a:INT64\nrow 1\nrow 2\ndone  more-rows\n");
+	first = t->base.portal;
 	/* The same text again, while it is running. */
 	(void)sq_query(t, "select a from t");
-	second = t->portal;
+	second = t->base.portal;
 	assert_string_equal(sq_state(t), "idle pins=16");
-	t->batch_rows = 0;
+	t->base.batch_rows = 0;
 	(void)sq_query(t, "insert into t values (4)");
 	assert_string_equal(
 		sq_fetch(t, first, 1), "columns = a:INT64\nrow 3\ndone  more-rows\n");
@@ -183,8 +182,8 @@ a_portal_gives_its_rows_in_batches(void **state)
 		"columns = a:INT64\nrow 3\nrow 4\ndone SELECT 4\n");
 	assert_string_equal(
 		sq_fetch(t, second, 0), "error 34000 there is no open result 3\n");
-	cnd_portal_close(&t->seen.statements, t->s, first);
-	cnd_portal_close(&t->seen.statements, t->s, first);
+	cnd_portal_close(&t->base.seen.statements, t->base.s, first);
+	cnd_portal_close(&t->base.seen.statements, t->base.s, first);
 	assert_string_equal(sq_state(t), "idle pins=0");
 	assert_int_equal(sq_reset(t), CENOTE_OK);
 }
@@ -196,9 +195,10 @@ the_rest_of_a_request_follows_its_portal(void **state)
 
 	(void)sq_query(
 		t, "create table t (a integer); insert into t values (1), (2), (3)");
-	t->batch_rows = 1;
-	assert_string_equal(sq_query(t, "select a from t where a < 3; update t set a = 9;"
-					" select a from t; selec"),
+	t->base.batch_rows = 1;
+	assert_answer(t,
+		"select a from t where a < 3; update t set a = 9;"
+		" select a from t; selec",
 		"columns a:INT64\nrow 1\ndone  more-rows\n");
 	assert_string_equal(sq_fetch(t, 2, 2),
 		"columns = a:INT64\nrow 2\ndone SELECT 2 more-results\n"
@@ -217,15 +217,15 @@ portals_end_with_a_rollback_and_writers_with_a_commit(void **state)
 
 	(void)sq_query(t, "create table t (a integer); insert into t values (1), (2)");
 	(void)sq_begin(t, 0, 0);
-	t->batch_rows = 1;
+	t->base.batch_rows = 1;
 	(void)sq_query(t, "select a from t");
 	(void)sq_query(t, "insert into t values (3) returning a");
 	assert_string_equal(sq_commit(t), "done COMMIT\n");
 	(void)sq_begin(t, 0, 0);
 	(void)sq_query(t, "insert into t values (4) returning a");
-	assert_string_equal(sq_query(t, "commit"), "done COMMIT\n");
-	assert_string_equal(
-		sq_fetch(t, t->portal - 1, 1), "error 34000 there is no open result 7\n");
+	assert_answer(t, "commit", "done COMMIT\n");
+	assert_string_equal(sq_fetch(t, t->base.portal - 1, 1),
+		"error 34000 there is no open result 7\n");
 	assert_string_equal(sq_state(t), "idle pins=16"); /* the reader lives on */
 	assert_string_equal(sq_fetch(t, 3, 0),
 		"columns = a:INT64\nrow 2\nrow 3\nrow 4\ndone SELECT 4\n");
@@ -234,8 +234,8 @@ portals_end_with_a_rollback_and_writers_with_a_commit(void **state)
 	(void)sq_rollback(t);
 	assert_string_equal(sq_state(t), "idle pins=0");
 	assert_int_equal(sq_reset(t), CENOTE_OK);
-	t->batch_rows = 0;
-	assert_string_equal(sq_query(t, "select count(*) from t"),
+	t->base.batch_rows = 0;
+	assert_answer(t, "select count(*) from t",
 		"columns count(*):INT64\nrow 4\ndone SELECT 1\n");
 }
 
@@ -246,14 +246,14 @@ a_write_that_the_end_of_the_session_finds_unfinished_is_undone(void **state)
 	struct sq *t = *state;
 
 	(void)sq_query(t, "create table t (a integer); insert into t values (1), (2)");
-	t->batch_rows = 1;
+	t->base.batch_rows = 1;
 	(void)sq_query(t, "select a from t");
 	(void)sq_query(t, "insert into t values (3), (4) returning a");
 	(void)sq_query(t, "select a from t");
 	assert_int_equal(sq_reset(t), CENOTE_OK);
 	assert_string_equal(sq_state(t), "idle pins=0");
-	t->batch_rows = 0;
-	assert_string_equal(sq_query(t, "select count(*) from t"),
+	t->base.batch_rows = 0;
+	assert_answer(t, "select count(*) from t",
 		"columns count(*):INT64\nrow 2\ndone SELECT 1\n");
 }
 
@@ -263,9 +263,9 @@ a_portal_keeps_its_parameters(void **state)
 {
 	struct sq *t = *state;
 	char text[] = "kept";
-	struct cnc_value v = sq_text(text);
+	struct cnc_value v = cnt_text(text);
 
-	t->batch_rows = 1;
+	t->base.batch_rows = 1;
 	assert_string_equal(sq_query_with(t, "select ?1 as x union all select ?1", &v, 1),
 		"columns x:TEXT\nrow kept\ndone  more-rows\n");
 	text[0] = 'l';
@@ -283,16 +283,15 @@ a_row_too_large_to_send_undoes_its_statement(void **state)
 
 	(void)sq_query(t, "create table t (a integer)");
 	(void)sq_query(t, insert);
-	assert_int_equal(t->last, CENOTE_ERR_LIMIT);
-	assert_string_equal(
-		sq_query(t, "select a from t"), "columns a:INT64\ndone SELECT 0\n");
+	assert_int_equal(t->base.last, CENOTE_ERR_LIMIT);
+	assert_answer(t, "select a from t", "columns a:INT64\ndone SELECT 0\n");
 	(void)sq_begin(t, 0, 0);
 	(void)sq_query(t, insert);
-	assert_int_equal(t->last, CENOTE_ERR_LIMIT);
+	assert_int_equal(t->base.last, CENOTE_ERR_LIMIT);
 	assert_string_equal(sq_state(t), "failed pins=0");
 	(void)sq_rollback(t);
 	(void)sq_query(t, "select zeroblob(70000000)");
-	assert_int_equal(t->last, CENOTE_ERR_LIMIT);
+	assert_int_equal(t->base.last, CENOTE_ERR_LIMIT);
 	assert_string_equal(sq_state(t), "idle pins=0");
 }
 
@@ -302,9 +301,9 @@ a_limit_of_rows_ends_the_statement(void **state)
 	struct sq *t = *state;
 
 	(void)sq_query(t, "create table t (a integer); insert into t values (1), (2)");
-	t->max_rows = 1;
-	assert_string_equal(sq_query(t, "select a from t"),
-		"columns a:INT64\nrow 1\ndone SELECT 1 limited\n");
+	t->base.max_rows = 1;
+	assert_answer(
+		t, "select a from t", "columns a:INT64\nrow 1\ndone SELECT 1 limited\n");
 	assert_string_equal(sq_state(t), "idle pins=0");
 }
 
@@ -317,19 +316,18 @@ a_cancel_stops_a_statement_and_leaves_the_session(void **state)
 	struct sq *t = *state;
 
 	t->interrupt_at = 5;
-	assert_string_equal(sq_query(t, endless), "error 57014 canceled by the test\n");
+	assert_answer(t, endless, "error 57014 canceled by the test\n");
 	assert_int_equal(t->n_questions, 5);
 	t->interrupt_at = 0;
-	assert_string_equal(
-		sq_query(t, "select 1"), "columns 1:INT64\nrow 1\ndone SELECT 1\n");
+	assert_answer(t, "select 1", "columns 1:INT64\nrow 1\ndone SELECT 1\n");
 	/* In the middle of rows. */
 	t->interrupt_at = 3;
-	t->count_only = 1;
+	t->base.count_only = 1;
 	(void)sq_query(t,
 		"with recursive r (n) as (select 1 union all select n + 1 from r)"
 		" select n from r");
-	assert_int_equal(t->last, CENOTE_ERR_SERVER);
-	assert_true(t->seen.n_rows > 0);
+	assert_int_equal(t->base.last, CENOTE_ERR_SERVER);
+	assert_true(t->base.seen.n_rows > 0);
 	assert_string_equal(sq_state(t), "idle pins=0");
 }
 
@@ -351,23 +349,21 @@ a_lock_is_waited_for_as_long_as_told_and_can_be_cancelled(void **state)
 	(void)sq_query(t, "create table t (a)");
 	sq_sibling(t, &other);
 	(void)sq_begin(&other, 0, CENOTE_BEGIN_IMMEDIATE);
-	assert_string_equal(sq_query(t, "pragma busy_timeout=150"),
+	assert_answer(t, "pragma busy_timeout=150",
 		"columns timeout:INT64\nrow 150\ndone PRAGMA\n");
 	before = seconds();
-	assert_string_equal(sq_query(t, "insert into t values (1)"),
-		"error 55P03 database is locked\n");
+	assert_answer(t, "insert into t values (1)", "error 55P03 database is locked\n");
 	assert_true(seconds() - before > 0.148);
 	assert_true(t->n_questions > 5); /* our own handler is still the one */
 	(void)sq_query(t, "pragma busy_timeout=60000");
 	t->interrupt_at = 3;
 	before = seconds();
-	assert_string_equal(sq_query(t, "insert into t values (1)"),
-		"error 57014 canceled by the test\n");
+	assert_answer(
+		t, "insert into t values (1)", "error 57014 canceled by the test\n");
 	assert_true(seconds() - before < 30);
 	t->interrupt_at = 0;
 	(void)sq_rollback(&other);
-	assert_string_equal(sq_query(t, "insert into t values (1)"),
-		"done INSERT 0 1 affected=1 id=1\n");
+	assert_answer(t, "insert into t values (1)", "done INSERT 0 1 affected=1 id=1\n");
 	sq_teardown(&other);
 }
 
@@ -381,8 +377,7 @@ a_stale_snapshot_is_a_serialization_failure(void **state)
 	(void)sq_begin(t, 0, 0);
 	(void)sq_query(t, "select * from t");
 	(void)sq_query(&other, "insert into t values (1)");
-	assert_string_equal(sq_query(t, "insert into t values (2)"),
-		"error 40001 database is locked\n");
+	assert_answer(t, "insert into t values (2)", "error 40001 database is locked\n");
 	assert_string_equal(sq_state(t), "open pins=0");
 	sq_teardown(&other);
 }

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Types and values of the SQLite backend, in both formats.
+ */
 #include "tests/support/cnt_cmocka.h"
 
 #include <stdio.h>
@@ -45,13 +48,13 @@ params_of_every_type_arrive_as_what_they_are(void **state)
 		"typeof(?),"
 		"typeof(?),typeof(?),typeof(?)",
 		values, 15);
-	assert_non_null(
-		strstr(t->seen.log, "row "
-				    "null|null|integer|integer|integer|real|text|text|"
-				    "blob|blob|text|text|text|"
-				    "text|blob\n"));
+	assert_non_null(strstr(t->base.seen.log,
+		"row "
+		"null|null|integer|integer|integer|real|text|text|"
+		"blob|blob|text|text|text|"
+		"text|blob\n"));
 	(void)sq_query_with(t, "select ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?", values, 15);
-	assert_non_null(strstr(t->seen.log,
+	assert_non_null(strstr(t->base.seen.log,
 		"row "
 		"NULL|NULL|1|-9223372036854775808|9223372036854775807|0.1|12.30||\1\2||"
 		"2024-02-29|2024-02-29 23:59:58.5|u|n|n\n"));
@@ -71,15 +74,15 @@ what_sqlite_cannot_hold_is_refused(void **state)
 		"64-bit integer hint=Bind it as decimal or text.\n");
 	assert_string_equal(sq_query_with(t, "select ?", &nan, 1),
 		"error 22003 parameter 1: SQLite has no NaN\n");
-	t->format = CENOTE_FORMAT_BINARY;
-	assert_string_equal(sq_query(t, "select 1"), "error - unsupported\n");
+	t->base.format = CENOTE_FORMAT_BINARY;
+	assert_answer(t, "select 1", "error - unsupported\n");
 }
 
 static void
 a_wrong_number_of_params_is_named(void **state)
 {
 	struct sq *t = *state;
-	struct cnc_value v = sq_int(1);
+	struct cnc_value v = cnt_int(1);
 
 	assert_string_equal(sq_query_with(t, "select ?, ?", &v, 1),
 		"error 07001 the statement has 2 parameters, but 1 values were given\n");
@@ -93,7 +96,7 @@ static void
 a_prepared_statement_is_described_and_run(void **state)
 {
 	struct sq *t = *state;
-	struct cnc_value v[2] = { sq_int(5), sq_text("x") };
+	struct cnc_value v[2] = { cnt_int(5), cnt_text("x") };
 
 	(void)sq_query(t, "create table t (a integer, b varchar(10))");
 	assert_string_equal(
@@ -207,13 +210,13 @@ declared_types_become_logical_types(void **state)
 		(void)sq_query(t, sql);
 		snprintf(expected, sizeof(expected), "columns a:%s\ndone SELECT 0\n",
 			cases[i].type);
-		assert_string_equal(sq_query(t, "select a from t"), expected);
+		assert_answer(t, "select a from t", expected);
 	}
 	/* Where nothing is declared, the first row decides. */
 	(void)sq_query(t, "insert into t values (null), (1)");
-	assert_string_equal(sq_query(t, "select a from t order by a"),
+	assert_answer(t, "select a from t order by a",
 		"columns a:TEXT\nrow NULL\nrow 1\ndone SELECT 2\n");
-	assert_string_equal(sq_query(t, "select a, x'41', 1.5 from t order by a desc"),
+	assert_answer(t, "select a, x'41', 1.5 from t order by a desc",
 		"columns a:INT64 x'41':BYTES 1.5:DOUBLE\nrow 1|A|1.5\nrow "
 		"NULL|A|1.5\ndone "
 		"SELECT 2\n");
@@ -232,14 +235,14 @@ canonical_values_are_the_same_from_every_server(void **state)
 	(void)sq_query(
 		t, "create table t (b boolean, d date, t time, ts datetime, r real)");
 	(void)sq_query(t, insert);
-	assert_string_equal(sq_query(t, "select * from t"),
+	assert_answer(t, "select * from t",
 		"columns b:BOOL d:DATE t:TIME ts:TIMESTAMP r:DOUBLE\n"
 		"row 1|2024-01-02|1:2|2024-01-02T03:04:05.50Z|0.1\n"
 		"row true|soon|03:04|2024-01-02|1.0e+25\n"
 		"row no|20240102|5|1700000000|Inf\n"
 		"row 7|NULL|NULL|NULL|0.3\ndone SELECT 4\n");
-	t->format = CENOTE_FORMAT_CANONICAL;
-	assert_string_equal(sq_query(t, "select * from t"),
+	t->base.format = CENOTE_FORMAT_CANONICAL;
+	assert_answer(t, "select * from t",
 		"columns b:BOOL d:DATE t:TIME ts:TIMESTAMP r:DOUBLE\n"
 		"row 1|2024-01-02|1:2|2024-01-02 03:04:05.5+00:00|0.1\n"
 		"row 1|soon|03:04:00|2024-01-02 00:00:00|1e+25\n"
@@ -248,7 +251,7 @@ canonical_values_are_the_same_from_every_server(void **state)
 	(void)sq_query(t, "create table u (u uuid, x blob)");
 	(void)sq_query(
 		t, "insert into u values (x'00112233445566778899aabbccddeeff', x'41')");
-	assert_string_equal(sq_query(t, "select * from u"),
+	assert_answer(t, "select * from u",
 		"columns u:UUID x:BYTES\nrow 00112233-4455-6677-8899-aabbccddeeff|A\n"
 		"done SELECT 1\n");
 }
@@ -261,8 +264,8 @@ every_word_for_a_boolean_becomes_1_or_0(void **state)
 	(void)sq_query(t, "create table t (b boolean)");
 	(void)sq_query(t, "insert into t values ('true'), ('T'), ('yes'), ('On'),"
 			  " ('FALSE'), ('f'), ('No'), ('off'), ('y'), ('truer'), ('')");
-	t->format = CENOTE_FORMAT_CANONICAL;
-	assert_string_equal(sq_query(t, "select * from t"),
+	t->base.format = CENOTE_FORMAT_CANONICAL;
+	assert_answer(t, "select * from t",
 		"columns b:BOOL\nrow 1\nrow 1\nrow 1\nrow 1\nrow 0\nrow 0\nrow 0\nrow 0\n"
 		"row y\nrow truer\nrow \ndone SELECT 11\n");
 }
@@ -320,10 +323,10 @@ columns_tell_where_they_come_from(void **state)
 				     .columns = see_columns,
 				     .done = ignore_done } };
 
-	seen.sink = (struct cnd_sink){ &seen.ops, &t->seen.batch, &t->diag };
+	seen.sink = (struct cnd_sink){ &seen.ops, &t->base.seen.batch, &t->base.diag };
 	(void)sq_query(t, "create table t (a integer primary key autoincrement,"
 			  " b varchar(20) not null, c decimal(8,3), d integer)");
-	assert_int_equal(cnd_statement_prepare(&t->seen.statements, t->s, 1,
+	assert_int_equal(cnd_statement_prepare(&t->base.seen.statements, t->base.s, 1,
 				 &(struct cnd_prepare){ .sql = { sql, strlen(sql) },
 					 .name = CNP_STR_NONE },
 				 &seen.sink),
