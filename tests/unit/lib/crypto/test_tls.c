@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * TLS as the library and cenoted use it: certificates, versions, ciphers, client
+ * certificates, and a wire that delivers a byte at a time. Both ends run in this
+ * process.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <openssl/ssl.h>
@@ -22,12 +27,30 @@ client_options(void)
 		.ca = pair_path("ca.crt") };
 }
 
-struct texts {
+/* What each end has, and the texts that the server's end points to. */
+struct terms {
+	struct cn_tls_client_options c;
+	struct cn_tls_server_options s;
 	char *cert, *key, *ca, *crl;
 };
 
+static struct terms
+terms_of(const char *cert, const char *key)
+{
+	struct terms t = { .c = client_options(),
+		.cert = pair_text(cert),
+		.key = pair_text(key),
+		.ca = pair_text("ca.crt"),
+		.crl = pair_text("ca.crl") };
+
+	t.s = (struct cn_tls_server_options){
+		.name = "main", .cert = t.cert, .key = t.key
+	};
+	return t;
+}
+
 static void
-free_texts(struct texts *t)
+free_terms(struct terms *t)
 {
 	free(t->cert);
 	free(t->key);
@@ -35,16 +58,19 @@ free_texts(struct texts *t)
 	free(t->crl);
 }
 
-static struct cn_tls_server_options
-server_options(struct texts *t, const char *cert, const char *key)
+static void
+shake(const struct terms *t)
 {
-	*t = (struct texts){ .cert = pair_text(cert),
-		.key = pair_text(key),
-		.ca = pair_text("ca.crt"),
-		.crl = pair_text("ca.crl") };
-	return (struct cn_tls_server_options){
-		.name = "main", .cert = t->cert, .key = t->key
-	};
+	pair_init(&pair);
+	assert_int_equal(pair_open(&pair, &t->c, &t->s), CENOTE_OK);
+	pair_shake(&pair);
+}
+
+static void
+finish(struct terms *t)
+{
+	pair_finish(&pair);
+	free_terms(t);
 }
 
 static void
@@ -98,19 +124,15 @@ each_check_says_what_it_found(void **state)
 	};
 
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
-		struct cn_tls_client_options c = client_options();
-		struct texts t;
-		struct cn_tls_server_options s = server_options(&t, cases[i].cert,
+		struct terms t = terms_of(cases[i].cert,
 			strcmp(cases[i].cert, "other-ca.crt") == 0 ? "other-ca.key"
 								   : "server.key");
 
-		c.ca = pair_path(cases[i].ca);
-		c.crl = *cases[i].crl ? pair_path(cases[i].crl) : "";
-		c.host = cases[i].host;
-		c.verify = cases[i].verify;
-		pair_init(&pair);
-		assert_int_equal(pair_open(&pair, &c, &s), CENOTE_OK);
-		pair_shake(&pair);
+		t.c.ca = pair_path(cases[i].ca);
+		t.c.crl = *cases[i].crl ? pair_path(cases[i].crl) : "";
+		t.c.host = cases[i].host;
+		t.c.verify = cases[i].verify;
+		shake(&t);
 		if (cases[i].error == NULL) {
 			assert_int_equal(pair.client.status, CENOTE_OK);
 			assert_int_equal(pair.server.status, CENOTE_OK);
@@ -121,8 +143,7 @@ each_check_says_what_it_found(void **state)
 			assert_has(pair_ops->error(pair.server.tls),
 				"refused this one's certificate");
 		}
-		pair_finish(&pair);
-		free_texts(&t);
+		finish(&t);
 	}
 }
 
@@ -153,9 +174,7 @@ shake_with(SSL *raw, BIO *wire, struct pair *p)
 static int
 client_against(SSL_CTX *context, const struct cn_tls_client_options *c, char *error)
 {
-	struct texts t;
-	const struct cn_tls_server_options unused =
-		server_options(&t, "server.crt", "server.key");
+	struct terms unused = terms_of("server.crt", "server.key");
 	SSL *raw = SSL_new(context);
 	BIO *inside, *outside;
 	int r;
@@ -164,13 +183,13 @@ client_against(SSL_CTX *context, const struct cn_tls_client_options *c, char *er
 	SSL_set_bio(raw, inside, inside);
 	SSL_set_accept_state(raw);
 	pair_init(&pair);
-	assert_int_equal(pair_open(&pair, c, &unused), CENOTE_OK);
+	assert_int_equal(pair_open(&pair, c, &unused.s), CENOTE_OK);
 	r = shake_with(raw, outside, &pair);
 	(void)snprintf(error, CN_TLS_ERROR_MAX, "%s", pair_ops->error(pair.client.tls));
 	pair_finish(&pair);
 	SSL_free(raw);
 	BIO_free(outside);
-	free_texts(&t);
+	free_terms(&unused);
 	return r;
 }
 
@@ -190,20 +209,18 @@ weak_server(const char *cert, const char *key)
 static void
 a_weak_key_is_refused_at_both_ends(void **state)
 {
-	struct cn_tls_client_options c = client_options();
-	struct texts t;
-	struct cn_tls_server_options s = server_options(&t, "weak.crt", "weak.key");
+	struct terms t = terms_of("weak.crt", "weak.key");
 	SSL_CTX *context = weak_server("weak.crt", "weak.key");
 	char error[CN_TLS_ERROR_MAX];
 
 	pair_init(&pair);
-	assert_int_equal(pair_open(&pair, &c, &s), CENOTE_ERR_ARG);
+	assert_int_equal(pair_open(&pair, &t.c, &t.s), CENOTE_ERR_ARG);
 	assert_string_equal(pair.error.text, "tls_cert: ee key too small");
 	pair_finish(&pair);
-	assert_int_equal(client_against(context, &c, error), CENOTE_ERR_AUTH);
+	assert_int_equal(client_against(context, &t.c, error), CENOTE_ERR_AUTH);
 	assert_string_equal(error, "weak key: RSA of 1024 bits");
 	SSL_CTX_free(context);
-	free_texts(&t);
+	free_terms(&t);
 }
 
 static void
@@ -267,21 +284,16 @@ both_ends_have_a_say_in_versions_and_ciphers(void **state)
 	};
 
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
-		struct cn_tls_client_options c = client_options();
-		struct texts t;
-		struct cn_tls_server_options s =
-			server_options(&t, "server.crt", "server.key");
+		struct terms t = terms_of("server.crt", "server.key");
 		struct cn_tls_facts f;
 
-		c.min_version = cases[i].client_min;
-		c.ciphers = cases[i].client_ciphers;
-		c.groups = cases[i].client_groups;
-		s.min_version = cases[i].server_min;
-		s.ciphers = cases[i].server_ciphers;
-		s.groups = cases[i].server_groups;
-		pair_init(&pair);
-		assert_int_equal(pair_open(&pair, &c, &s), CENOTE_OK);
-		pair_shake(&pair);
+		t.c.min_version = cases[i].client_min;
+		t.c.ciphers = cases[i].client_ciphers;
+		t.c.groups = cases[i].client_groups;
+		t.s.min_version = cases[i].server_min;
+		t.s.ciphers = cases[i].server_ciphers;
+		t.s.groups = cases[i].server_groups;
+		shake(&t);
 		if (cases[i].version != NULL) {
 			assert_int_equal(pair.client.status, CENOTE_OK);
 			pair_ops->facts(pair.client.tls, &f);
@@ -292,8 +304,7 @@ both_ends_have_a_say_in_versions_and_ciphers(void **state)
 			assert_has(pair_ops->error(pair.server.tls), cases[i].says);
 			assert_int_equal(pair.client.status, CENOTE_ERR_AUTH);
 		}
-		pair_finish(&pair);
-		free_texts(&t);
+		finish(&t);
 	}
 }
 
@@ -323,23 +334,19 @@ what_cannot_be_is_said_of_the_option(void **state)
 	};
 
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
-		struct cn_tls_client_options c = client_options();
-		struct texts t;
-		struct cn_tls_server_options s =
-			server_options(&t, "server.crt", "server.key");
+		struct terms t = terms_of("server.crt", "server.key");
 
-		c.min_version = cases[i].min;
-		c.ciphers = cases[i].ciphers;
-		c.groups = cases[i].groups;
-		c.ca = pair_path(cases[i].ca);
-		c.cert = *cases[i].cert ? pair_path(cases[i].cert) : "";
-		c.key = *cases[i].key ? pair_path(cases[i].key) : "";
-		c.crl = *cases[i].crl ? pair_path(cases[i].crl) : "";
+		t.c.min_version = cases[i].min;
+		t.c.ciphers = cases[i].ciphers;
+		t.c.groups = cases[i].groups;
+		t.c.ca = pair_path(cases[i].ca);
+		t.c.cert = *cases[i].cert ? pair_path(cases[i].cert) : "";
+		t.c.key = *cases[i].key ? pair_path(cases[i].key) : "";
+		t.c.crl = *cases[i].crl ? pair_path(cases[i].crl) : "";
 		pair_init(&pair);
-		assert_int_equal(pair_open(&pair, &c, &s), CENOTE_ERR_ARG);
+		assert_int_equal(pair_open(&pair, &t.c, &t.s), CENOTE_ERR_ARG);
 		assert_has(pair.error.text, cases[i].error);
-		pair_finish(&pair);
-		free_texts(&t);
+		finish(&t);
 	}
 }
 
@@ -373,20 +380,15 @@ clients_show_what_the_pool_asks_for(void **state)
 	};
 
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
-		struct cn_tls_client_options c = client_options();
-		struct texts t;
-		struct cn_tls_server_options s =
-			server_options(&t, "server.crt", "server.key");
+		struct terms t = terms_of("server.crt", "server.key");
 		struct cn_tls_facts f;
 
-		c.cert = *cases[i].cert ? pair_path(cases[i].cert) : "";
-		c.key = *cases[i].key ? pair_path(cases[i].key) : "";
-		s.client_cert = cases[i].mode;
-		s.ca = t.ca;
-		s.crl = t.crl;
-		pair_init(&pair);
-		assert_int_equal(pair_open(&pair, &c, &s), CENOTE_OK);
-		pair_shake(&pair);
+		t.c.cert = *cases[i].cert ? pair_path(cases[i].cert) : "";
+		t.c.key = *cases[i].key ? pair_path(cases[i].key) : "";
+		t.s.client_cert = cases[i].mode;
+		t.s.ca = t.ca;
+		t.s.crl = t.crl;
+		shake(&t);
 		if (cases[i].says == NULL) {
 			assert_int_equal(pair.server.status, CENOTE_OK);
 			pair_ops->facts(pair.server.tls, &f);
@@ -400,15 +402,14 @@ clients_show_what_the_pool_asks_for(void **state)
 
 			assert_int_equal(pair.server.status, CENOTE_ERR_AUTH);
 			assert_has(pair_ops->error(pair.server.tls), cases[i].says);
-			/* in TLS 1.3 the client is told behind its own handshake */
+			/* in TLS 1.3 the client learns it after its own handshake */
 			assert_int_equal(pair_ops->read(pair.client.tls, &byte, 1, &n),
 				CENOTE_ERR_AUTH);
 			assert_has(pair_ops->error(pair.client.tls),
 				*cases[i].cert ? "refused this one's certificate"
 					       : "wants a client certificate");
 		}
-		pair_finish(&pair);
-		free_texts(&t);
+		finish(&t);
 	}
 }
 
@@ -429,16 +430,13 @@ data_survives_a_wire_of_any_width(void **state)
 
 	fill(bytes, sizeof(bytes));
 	for (size_t i = 0; i < CNT_COUNT(widths); i++) {
-		struct cn_tls_client_options c = client_options();
-		struct texts t;
-		struct cn_tls_server_options s =
-			server_options(&t, "server.crt", "server.key");
+		struct terms t = terms_of("server.crt", "server.key");
 		size_t n = widths[i] == 0 || widths[i] > 7 ? sizeof(bytes) : 3000;
 
 		pair_init(&pair);
 		pair.to_client.most = pair.to_server.most = widths[i];
 		pair.to_client.room = pair.to_server.room = widths[i] * 3;
-		assert_int_equal(pair_open(&pair, &c, &s), CENOTE_OK);
+		assert_int_equal(pair_open(&pair, &t.c, &t.s), CENOTE_OK);
 		pair_shake(&pair);
 		assert_int_equal(pair.client.status, CENOTE_OK);
 		assert_int_equal(pair.server.status, CENOTE_OK);
@@ -446,24 +444,19 @@ data_survives_a_wire_of_any_width(void **state)
 		assert_int_equal(pair_send(&pair.server, &pair.client, bytes, n), n);
 		assert_int_equal(pair_ops->unsent(pair.server.tls), 0);
 		assert_int_equal(pair_ops->pending(pair.client.tls), 0);
-		pair_finish(&pair);
-		free_texts(&t);
+		finish(&t);
 	}
 }
 
 static void
 nothing_stays_unseen_behind_an_empty_wire(void **state)
 {
-	struct cn_tls_client_options c = client_options();
-	struct texts t;
-	struct cn_tls_server_options s = server_options(&t, "server.crt", "server.key");
+	struct terms t = terms_of("server.crt", "server.key");
 	uint8_t bytes[900], room[100];
 	size_t n, got = 0;
 
 	fill(bytes, sizeof(bytes));
-	pair_init(&pair);
-	assert_int_equal(pair_open(&pair, &c, &s), CENOTE_OK);
-	pair_shake(&pair);
+	shake(&t);
 	/* three records, received at once */
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(
@@ -480,29 +473,23 @@ nothing_stays_unseen_behind_an_empty_wire(void **state)
 	assert_int_equal(
 		pair_ops->read(pair.client.tls, room, sizeof(room), &n), CENOTE_AGAIN);
 	assert_int_equal(pair_ops->pending(pair.client.tls), 0);
-	pair_finish(&pair);
-	free_texts(&t);
+	finish(&t);
 }
 
 /* How many bytes a whole handshake and one answer take, each way. */
 static void
 measure(size_t *ret_to_server, size_t *ret_to_client)
 {
-	struct cn_tls_client_options c = client_options();
-	struct texts t;
-	struct cn_tls_server_options s = server_options(&t, "server.crt", "server.key");
+	struct terms t = terms_of("server.crt", "server.key");
 
-	pair_init(&pair);
-	assert_int_equal(pair_open(&pair, &c, &s), CENOTE_OK);
-	pair_shake(&pair);
+	shake(&t);
 	assert_int_equal(
 		pair_send(&pair.client, &pair.server, (const uint8_t *)"x", 1), 1);
 	assert_int_equal(
 		pair_send(&pair.server, &pair.client, (const uint8_t *)"y", 1), 1);
 	*ret_to_server = pair.to_server.len;
 	*ret_to_client = pair.to_client.len;
-	pair_finish(&pair);
-	free_texts(&t);
+	finish(&t);
 }
 
 /* One byte of the way there or back is the last, or is another one. */
@@ -510,16 +497,14 @@ static void
 disturb(int is_to_server, int is_flip, size_t at)
 {
 	static const uint8_t question[] = "question", answer[] = "answer";
-	struct cn_tls_client_options c = client_options();
-	struct texts t;
-	struct cn_tls_server_options s = server_options(&t, "server.crt", "server.key");
+	struct terms t = terms_of("server.crt", "server.key");
 	struct wire *w;
 	size_t n;
 
 	pair_init(&pair);
 	w = is_to_server ? &pair.to_server : &pair.to_client;
 	*(is_flip ? &w->flip_at : &w->cut_at) = at;
-	assert_int_equal(pair_open(&pair, &c, &s), CENOTE_OK);
+	assert_int_equal(pair_open(&pair, &t.c, &t.s), CENOTE_OK);
 	pair_shake(&pair);
 	/* a length that was changed may be waited for, an end is seen */
 	if (!is_flip) {
@@ -531,11 +516,10 @@ disturb(int is_to_server, int is_flip, size_t at)
 		assert_true(n == 0 || n == sizeof(question));
 		n = pair_send(&pair.server, &pair.client, answer, sizeof(answer));
 		assert_true(n == 0 || n == sizeof(answer));
-		/* whoever cut off the end got no answer through */
+		/* no answer crosses a wire that was cut */
 		assert_true(is_flip || n == 0);
 	}
-	pair_finish(&pair);
-	free_texts(&t);
+	finish(&t);
 }
 
 static void
@@ -565,21 +549,14 @@ a_byte_that_is_changed_is_never_believed(void **state)
 
 /* ---- sessions ---- */
 
-struct visit {
-	struct cn_tls_client_options c;
-	struct cn_tls_server_options s;
-};
-
 /* 1: it went on with a session; 0: it did not; negative: refused. */
 static int
-visit(const struct visit *v)
+visit(const struct terms *v)
 {
 	struct cn_tls_facts f;
 	int r;
 
-	pair_init(&pair);
-	assert_int_equal(pair_open(&pair, &v->c, &v->s), CENOTE_OK);
-	pair_shake(&pair);
+	shake(v);
 	r = pair.server.status;
 	if (r == CENOTE_OK) {
 		/* the ticket comes with the first answer */
@@ -599,9 +576,7 @@ static void
 sessions_are_resumed_where_nothing_changed(void **state)
 {
 	struct cn_tls_tickets *tickets = calloc(1, pair_ops->tickets_size());
-	struct texts t;
-	struct visit v = { client_options(),
-		server_options(&t, "server.crt", "server.key") };
+	struct terms v = terms_of("server.crt", "server.key");
 
 	assert_int_equal(pair_ops->tickets_rotate(tickets), CENOTE_OK);
 	v.s.tickets = tickets;
@@ -641,7 +616,7 @@ sessions_are_resumed_where_nothing_changed(void **state)
 	v.s.tickets = NULL;
 	assert_int_equal(visit(&v), 0);
 	assert_int_equal(visit(&v), 0);
-	free_texts(&t);
+	free_terms(&v);
 	free(tickets);
 }
 
@@ -650,28 +625,26 @@ a_client_revoked_meanwhile_is_not_resumed(void **state)
 {
 	struct cn_tls_tickets *tickets = calloc(1, pair_ops->tickets_size());
 	char *before = pair_text("empty.crl");
-	struct texts t;
-	struct visit v = { client_options(),
-		server_options(&t, "server.crt", "server.key") };
+	struct terms v = terms_of("server.crt", "server.key");
 
 	assert_int_equal(pair_ops->tickets_rotate(tickets), CENOTE_OK);
 	v.c.cert = pair_path("client-revoked.crt");
 	v.c.key = pair_path("client.key");
 	v.s.tickets = tickets;
 	v.s.client_cert = CN_TLS_CLIENT_CERT_REQUIRE;
-	v.s.ca = t.ca;
+	v.s.ca = v.ca;
 	v.s.crl = before;
 	for (int is_old = 0; is_old < 2; is_old++) {
 		v.c.ciphers = is_old ? "ECDHE-ECDSA-AES256-GCM-SHA384" : "";
 		v.s.crl = before;
 		assert_int_equal(visit(&v), 0);
 		assert_int_equal(visit(&v), 1);
-		v.s.crl = t.crl;
+		v.s.crl = v.crl;
 		assert_int_equal(visit(&v), CENOTE_ERR_AUTH);
 		assert_int_equal(visit(&v), CENOTE_ERR_AUTH);
 	}
 	free(before);
-	free_texts(&t);
+	free_terms(&v);
 	free(tickets);
 }
 
@@ -679,9 +652,7 @@ static void
 a_server_revoked_meanwhile_is_not_resumed(void **state)
 {
 	struct cn_tls_tickets *tickets = calloc(1, pair_ops->tickets_size());
-	struct texts t;
-	struct visit v = { client_options(),
-		server_options(&t, "revoked.crt", "server.key") };
+	struct terms v = terms_of("revoked.crt", "server.key");
 	char crl[96];
 
 	assert_int_equal(pair_ops->tickets_rotate(tickets), CENOTE_OK);
@@ -694,7 +665,7 @@ a_server_revoked_meanwhile_is_not_resumed(void **state)
 	assert_int_equal(unlink(crl), 0);
 	assert_int_equal(link(pair_path("ca.crl"), crl), 0);
 	assert_true(visit(&v) < 0);
-	free_texts(&t);
+	free_terms(&v);
 	free(tickets);
 }
 
@@ -705,20 +676,14 @@ both_ends_have_the_same_binding_and_no_other_has(void **state)
 	uint8_t seen[2][32], other[32];
 
 	for (size_t i = 0; i < CNT_COUNT(ciphers); i++) {
-		struct cn_tls_client_options c = client_options();
-		struct texts t;
-		struct cn_tls_server_options s =
-			server_options(&t, "server.crt", "server.key");
+		struct terms t = terms_of("server.crt", "server.key");
 
-		c.ciphers = ciphers[i];
-		pair_init(&pair);
-		assert_int_equal(pair_open(&pair, &c, &s), CENOTE_OK);
-		pair_shake(&pair);
+		t.c.ciphers = ciphers[i];
+		shake(&t);
 		assert_int_equal(pair_ops->binding(pair.client.tls, seen[i]), CENOTE_OK);
 		assert_int_equal(pair_ops->binding(pair.server.tls, other), CENOTE_OK);
 		assert_memory_equal(seen[i], other, 32);
-		pair_finish(&pair);
-		free_texts(&t);
+		finish(&t);
 	}
 	assert_memory_not_equal(seen[0], seen[1], 32);
 }
