@@ -109,6 +109,14 @@ send_query(struct fixture *f, const char *sql)
 		cenote_send_query(f->conn, sql, CENOTE_NTS, NULL, NULL), CENOTE_OK);
 }
 
+/* A query that is a unit of a pipeline by itself. */
+static inline void
+send_unit(struct fixture *f, const char *sql)
+{
+	send_query(f, sql);
+	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+}
+
 static inline cenote_stmt *
 create_stmt(struct fixture *f, const char *sql)
 {
@@ -116,6 +124,23 @@ create_stmt(struct fixture *f, const char *sql)
 
 	assert_int_equal(cenote_stmt_create(f->conn, sql, CENOTE_NTS, &stmt), CENOTE_OK);
 	return stmt;
+}
+
+static inline void
+execute(cenote_stmt *stmt)
+{
+	cenote_result *res;
+
+	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
+	cenote_result_destroy(res);
+}
+
+/* `res` is the last result of its request. */
+static inline void
+finish_request(struct fixture *f, cenote_result *res)
+{
+	cenote_result_destroy(res);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
 }
 
 /* The only result of the oldest request. */
@@ -126,8 +151,7 @@ take_kind(struct fixture *f, int kind)
 
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
 	assert_int_equal(cenote_result_kind(res), kind);
-	cenote_result_destroy(res);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+	finish_request(f, res);
 }
 
 /* The value as an integer; fails the test if it is none. */

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * COPY through the public API, against a pool that the test plays (support/cnt_peer.h).
+ */
 #include "fixture.h"
 
 /* Copies: what goes in and comes out, and every way in which they end. */
@@ -26,7 +29,7 @@ put(struct fixture *f, const char *text)
 	return cenote_copy_put(f->conn, text, strlen(text));
 }
 
-/* The statement's own result, and nothing behind it. */
+/* The statement's own result, and nothing after it. */
 static void
 expect_end(struct fixture *f, int kind, const char *text)
 {
@@ -39,8 +42,7 @@ expect_end(struct fixture *f, int kind, const char *text)
 			strstr(cenote_diag_message(cenote_result_diag(res)), text));
 	else
 		assert_string_equal(cenote_result_tag(res), text);
-	cenote_result_destroy(res);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+	finish_request(f, res);
 }
 
 static void
@@ -234,8 +236,7 @@ requests_behind_a_copy_wait_for_its_end(void **state)
 
 	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
 	send_query(f, "copy_in");
-	send_query(f, "rows 3");
-	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	send_unit(f, "rows 3");
 	assert_int_equal(cenote_get_result(f->conn, &copy), CENOTE_OK);
 	send_query(f, "cmd");
 	assert_int_equal(put(f, "data"), CENOTE_OK);
@@ -244,8 +245,7 @@ requests_behind_a_copy_wait_for_its_end(void **state)
 	cenote_result_destroy(copy);
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
 	assert_int_equal(cenote_result_n_rows(res), 3);
-	cenote_result_destroy(res);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+	finish_request(f, res);
 	take_kind(f, CENOTE_RESULT_SYNC);
 	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
 	take_kind(f, CENOTE_RESULT_COMMAND);
@@ -300,7 +300,7 @@ copies_hold_no_more_than_their_bounds(void **state)
 	cenote_result_destroy(res);
 }
 
-/* A non-blocking writer is never told to wait when there is nothing to wait for. */
+/* A non-blocking writer never has to wait when there is nothing to wait for. */
 static void
 a_writer_waits_only_for_what_can_come(void **state)
 {

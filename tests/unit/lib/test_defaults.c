@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The defaults of the options: their numbers must agree with the names in the table. It
+ * needs no server.
+ */
 
 #include "options.h"
 #include "support/cnt_cmocka.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Notifications, parameters and options of a connection, and a change of its user and
+ * database. The test plays the pool.
+ */
 #include "fixture.h"
 
 /* What the server says of its own accord, parameters, and options of the session. */
@@ -173,7 +177,6 @@ the_session_s_user_and_database_can_be_changed(void **state)
 {
 	struct fixture *f = *state;
 	cenote_stmt *stmt = create_stmt(f, "rows 2");
-	cenote_result *res;
 
 	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
 	assert_int_equal(cenote_set_session_option(f->conn, "a", "1"), CENOTE_OK);
@@ -186,14 +189,12 @@ the_session_s_user_and_database_can_be_changed(void **state)
 	assert_string_equal(f->peer.seen.options, "a=1;a=1;");
 	/* its statements went with the session: they were prepared again, in the former database */
 	assert_int_equal(f->peer.seen.n_prepares, 2);
-	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
-	cenote_result_destroy(res);
+	execute(stmt);
 	assert_int_equal(f->peer.seen.n_prepares, 2);
 	/* or are when they are used */
 	assert_int_equal(cenote_change_user(f->conn, "bob", "pw", NULL), CENOTE_OK);
 	assert_int_equal(f->peer.seen.n_prepares, 2);
-	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
-	cenote_result_destroy(res);
+	execute(stmt);
 	assert_int_equal(f->peer.seen.n_prepares, 3);
 	cenote_stmt_destroy(stmt);
 }

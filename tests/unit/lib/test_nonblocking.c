@@ -110,8 +110,7 @@ a_passive_handle_reads_when_it_is_processed(void **state)
 	assert_int_equal(poll(&p, 1, 0), 0);
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
 	assert_int_equal(cenote_result_n_rows(res), 5);
-	cenote_result_destroy(res);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+	finish_request(f, res);
 }
 
 /* The session becomes another, and nobody else has the number meanwhile. */
@@ -159,8 +158,7 @@ is_busy_and_process_tell_when_a_result_is_there(void **state)
 	assert_int_equal(cenote_is_busy(f->conn), 0);
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
 	assert_int_equal(cenote_result_n_rows(res), 5);
-	cenote_result_destroy(res);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+	finish_request(f, res);
 }
 
 static void
@@ -249,7 +247,7 @@ a_full_queue_of_connections_is_waited_for(void **state)
 
 /* ------------------------------------------------- one scenario, treated in many ways */
 
-/* The statement's own result behind a copy, and nothing more. */
+/* The statement's own result after a copy, and nothing more. */
 static int
 end_of_copy(struct fixture *f)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * URIs, environment variables and setters of a connection, and the errors of each call
+ * that gets a bad handle. It needs no server.
+ */
 #include "fixture.h"
 
 static int

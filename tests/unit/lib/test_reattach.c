@@ -28,6 +28,14 @@ wait_for_end(const struct fixture *f)
 	}
 }
 
+/* The pool ends the session after this statement. */
+static void
+run_and_lose(struct fixture *f, const char *sql)
+{
+	assert_int_equal(run(f, sql), CENOTE_OK);
+	wait_for_end(f);
+}
+
 static int64_t
 now_ms(void)
 {
@@ -42,8 +50,7 @@ a_yield_when_idle_is_not_noticed(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(run(f, "yield"), CENOTE_OK);
-	wait_for_end(f);
+	run_and_lose(f, "yield");
 	assert_int_equal(run(f, "cmd"), CENOTE_OK);
 	assert_int_equal(f->peer.seen.n_attaches, 2);
 	assert_int_equal(f->peer.seen.flags, CNP_ATTACH_AGAIN);
@@ -59,8 +66,7 @@ process_sees_a_yield_and_stays_connected(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(run(f, "yield"), CENOTE_OK);
-	wait_for_end(f);
+	run_and_lose(f, "yield");
 	assert_int_equal(cenote_process(f->conn), CENOTE_OK);
 	assert_int_equal(cenote_fd(f->conn), -1);
 	assert_int_equal(cenote_wants(f->conn), 0);
@@ -79,8 +85,7 @@ there_is_a_descriptor_between_two_sessions(void **state)
 	struct fixture *f = *state;
 	struct pollfd p = { .events = POLLIN };
 
-	assert_int_equal(run(f, "yield"), CENOTE_OK);
-	wait_for_end(f);
+	run_and_lose(f, "yield");
 	assert_int_equal(cenote_process(f->conn), CENOTE_OK);
 	assert_int_equal(cenote_fd(f->conn), -1);
 	assert_int_equal(cenote_set_nonblocking(f->conn, CENOTE_PASSIVE), CENOTE_OK);
@@ -126,8 +131,7 @@ requests_behind_the_last_one_run_once_each(void **state)
 	for (size_t i = 0; i < 9; i++) {
 		assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
 		assert_int_not_equal(cenote_result_kind(res), CENOTE_RESULT_ERROR);
-		cenote_result_destroy(res);
-		assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+		finish_request(f, res);
 	}
 	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
 	assert_string_equal(f->peer.seen.commands, "cmd 1;yield 2;rows 3;yield 4;cmd 5;");
@@ -169,8 +173,7 @@ a_statement_is_prepared_behind_what_waits_for_the_session(void **state)
 	cenote_result *res;
 
 	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
-	assert_int_equal(run(f, "yield"), CENOTE_OK);
-	wait_for_end(f);
+	run_and_lose(f, "yield");
 	assert_int_equal(cenote_set_nonblocking(f->conn, CENOTE_PASSIVE), CENOTE_OK);
 	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
 	assert_true(cenote_send_sync(f->conn) >= 0);
@@ -182,8 +185,7 @@ a_statement_is_prepared_behind_what_waits_for_the_session(void **state)
 	for (int i = 0; i < 4; i++) {
 		assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
 		assert_int_not_equal(cenote_result_kind(res), CENOTE_RESULT_ERROR);
-		cenote_result_destroy(res);
-		assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+		finish_request(f, res);
 	}
 	assert_int_equal(f->peer.seen.n_attaches, 2);
 	assert_int_equal(f->peer.seen.n_prepares, 2);
@@ -201,8 +203,7 @@ a_statement_destroyed_while_its_request_waits_is_still_prepared(void **state)
 	stmt = create_stmt(f, "rows 3");
 	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
 	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
-	send_query(f, "yield");
-	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	send_unit(f, "yield");
 	assert_int_equal(cenote_send_execute(stmt, NULL, NULL), CENOTE_OK);
 	cenote_stmt_destroy(stmt);
 	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
@@ -223,14 +224,12 @@ a_statement_that_cannot_be_prepared_again_says_why(void **state)
 
 	stmt = create_stmt(f, "rows 3");
 	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
-	assert_int_equal(run(f, "yield"), CENOTE_OK);
-	wait_for_end(f);
+	run_and_lose(f, "yield");
 	f->peer.knobs.fail_prepare = 1;
 	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_ERR_SERVER);
 	assert_string_equal(sqlstate_of(f), "42P01");
 	f->peer.knobs.fail_prepare = 0;
-	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
-	cenote_result_destroy(res);
+	execute(stmt);
 	cenote_stmt_destroy(stmt);
 }
 
@@ -243,13 +242,11 @@ columns_are_not_taken_from_the_session_before(void **state)
 	cenote_result *res;
 
 	stmt = create_stmt(f, "rows 3");
-	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
-	cenote_result_destroy(res);
+	execute(stmt);
 	/* It is sent before the yield is seen, and sent again. */
 	f->peer.knobs.n_columns = 2;
 	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
-	send_query(f, "yield");
-	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	send_unit(f, "yield");
 	assert_int_equal(cenote_send_execute(stmt, NULL, NULL), CENOTE_OK);
 	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
 	take_kind(f, CENOTE_RESULT_COMMAND);
@@ -310,8 +307,7 @@ a_loss_while_idle_and_holding_nothing_is_not_noticed(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(run(f, "last"), CENOTE_OK);
-	wait_for_end(f);
+	run_and_lose(f, "last");
 	assert_int_equal(run(f, "cmd"), CENOTE_OK);
 	assert_int_equal(f->peer.seen.n_attaches, 2);
 	assert_string_equal(f->peer.seen.carry, "carry1");
@@ -331,14 +327,12 @@ reattach_no_makes_every_loss_an_error(void **state)
 	cenote_close(f->conn);
 	assert_int_equal(cenote_conn_set(f->conn, "reattach", "no"), CENOTE_OK);
 	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
-	assert_int_equal(run(f, "last"), CENOTE_OK);
-	wait_for_end(f);
+	run_and_lose(f, "last");
 	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
 	assert_string_equal(sqlstate_of(f), "08006");
 	assert_int_equal(cenote_is_connected(f->conn), 0);
 	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
-	assert_int_equal(run(f, "yield"), CENOTE_OK);
-	wait_for_end(f);
+	run_and_lose(f, "yield");
 	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
 	assert_non_null(strstr(message_of(f), "reattach=no"));
 }
@@ -350,8 +344,7 @@ a_loss_with_pins_is_told(void **state)
 
 	assert_int_equal(run(f, "pin 1"), CENOTE_OK);
 	assert_int_equal(cenote_pins(f->conn), CENOTE_PIN_TEMP);
-	assert_int_equal(run(f, "last"), CENOTE_OK);
-	wait_for_end(f);
+	run_and_lose(f, "last");
 	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
 	assert_string_equal(sqlstate_of(f), "08006");
 	assert_int_equal(cenote_pins(f->conn), 0);
@@ -422,7 +415,7 @@ a_loss_in_commit_leaves_the_outcome_unknown(void **state)
 	assert_int_equal(f->peer.seen.n_attaches, 1);
 }
 
-/* What is told when the connection ends while a statement runs. */
+/* The error when the connection ends while a statement runs. */
 static const struct {
 	const char *sql;
 	int in_tx;
@@ -507,8 +500,7 @@ a_begin_in_the_same_pipeline_makes_it_no_autocommit(void **state)
 	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
 	f->peer.knobs.die_on = CNP_MSG_BEGIN;
 	assert_int_equal(cenote_send_begin(f->conn, 0, 0), CENOTE_OK);
-	send_query(f, "insert");
-	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	send_unit(f, "insert");
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_ERR_CONN);
 	assert_string_equal(sqlstate_of(f), "08006");
 }
@@ -523,8 +515,7 @@ a_write_behind_a_rollback_is_no_more_in_the_transaction(void **state)
 	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
 	f->peer.knobs.die_on = CNP_MSG_QUERY;
 	send_query(f, "rollback");
-	send_query(f, "insert");
-	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	send_unit(f, "insert");
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_ERR_CONN);
 	assert_string_equal(sqlstate_of(f), "08007");
 }
@@ -548,12 +539,10 @@ what_was_answered_before_a_loss_can_be_read(void **state)
 
 	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
 	send_query(f, "rows 3");
-	send_query(f, "die");
-	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	send_unit(f, "die");
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
 	assert_int_equal(cenote_result_n_rows(res), 3);
-	cenote_result_destroy(res);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+	finish_request(f, res);
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_ERR_CONN);
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_ERR_CONN);
 }
@@ -636,13 +625,11 @@ attaching_anew_survives_workers_that_die(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(run(f, "yield"), CENOTE_OK);
-	wait_for_end(f);
+	run_and_lose(f, "yield");
 	f->peer.knobs.n_die_on_attach = 3;
 	assert_int_equal(run(f, "cmd"), CENOTE_OK);
 	assert_string_equal(f->peer.seen.commands, "yield;cmd;");
-	assert_int_equal(run(f, "yield"), CENOTE_OK);
-	wait_for_end(f);
+	run_and_lose(f, "yield");
 	f->peer.knobs.refuse = "57P01";
 	f->peer.knobs.n_refuse = 2;
 	assert_int_equal(run(f, "cmd"), CENOTE_OK);
@@ -660,8 +647,7 @@ statements_are_prepared_again_behind_workers_that_die(void **state)
 	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
 	assert_int_equal(cenote_set_autocommit(f->conn, 0), CENOTE_OK);
 	f->peer.seen.autocommit_off = 0;
-	assert_int_equal(run(f, "yield"), CENOTE_OK);
-	wait_for_end(f);
+	run_and_lose(f, "yield");
 	f->peer.knobs.n_die_on_attach = 2;
 	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
 	assert_int_equal(cenote_result_n_rows(res), 3);
@@ -697,8 +683,7 @@ a_pool_that_sends_everyone_away_is_not_stormed(void **state)
 	struct fixture *f = *state;
 	int64_t begun;
 
-	assert_int_equal(run(f, "yield"), CENOTE_OK);
-	wait_for_end(f);
+	run_and_lose(f, "yield");
 	f->peer.knobs.n_yield_on_attach = 4;
 	begun = now_ms();
 	assert_int_equal(run(f, "cmd"), CENOTE_OK);
@@ -717,8 +702,7 @@ attaching_anew_ends_at_its_time_limit(void **state)
 	cenote_close(f->conn);
 	assert_int_equal(cenote_conn_set(f->conn, "reattach_timeout", "50ms"), CENOTE_OK);
 	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
-	assert_int_equal(run(f, "yield"), CENOTE_OK);
-	wait_for_end(f);
+	run_and_lose(f, "yield");
 	cnt_peer_unlisten(&f->peer);
 	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
 	assert_string_equal(sqlstate_of(f), "HYT01");
@@ -734,8 +718,7 @@ a_refusal_while_attaching_anew_is_final(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(run(f, "yield"), CENOTE_OK);
-	wait_for_end(f);
+	run_and_lose(f, "yield");
 	f->peer.knobs.refuse = "57P03";
 	f->peer.knobs.n_refuse = 1;
 	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Requests of the public API against a pool that the test plays (support/cnt_peer.h).
+ */
 #include "fixture.h"
 
 /* Names, formats, functions, long values, synchronisation points, streams made on demand. */
@@ -73,8 +76,7 @@ a_named_statement_is_prepared_under_its_name_and_types(void **state)
 	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
 	assert_int_equal(cenote_stmt_set_name(stmt, "s2"), CENOTE_ERR_STATE);
 	assert_int_equal(cenote_stmt_set_param_types(stmt, NULL, 0), CENOTE_ERR_STATE);
-	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
-	cenote_result_destroy(res);
+	execute(stmt);
 	assert_string_equal(f->peer.seen.asked, "PREPARE 0 s1 8;EXECUTE s1 0;");
 	/* On another session it is not: nobody prepares it again unasked. */
 	assert_int_equal(run(f, "yield"), CENOTE_OK);
@@ -162,7 +164,7 @@ long_values_go_ahead_of_their_execution(void **state)
 	assert_int_equal(cenote_stmt_execute(stmt, params, NULL, &res), CENOTE_OK);
 	cenote_result_destroy(res);
 	assert_int_equal(f->peer.seen.n_long, 200004);
-	/* A session that is taken back meanwhile: the next one gets them, behind the statement. */
+	/* If the pool takes the session back meanwhile, the next one gets them, after the statement. */
 	assert_int_equal(cenote_send_long_data(stmt, 0, "once", 4), CENOTE_OK);
 	assert_int_equal(run(f, "yield"), CENOTE_OK);
 	assert_int_equal(cenote_send_long_data(stmt, 0, "again", 5), CENOTE_OK);
@@ -222,8 +224,7 @@ a_synchronisation_point_may_fail(void **state)
 
 	f->peer.knobs.fail_sync = 1;
 	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
-	send_query(f, "cmd");
-	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	send_unit(f, "cmd");
 	take_kind(f, CENOTE_RESULT_COMMAND);
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
 	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_ERROR);
@@ -260,8 +261,7 @@ a_flush_asks_for_the_answers(void **state)
 	send_query(f, "cmd");
 	assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
 	assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
-	send_query(f, "cmd");
-	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	send_unit(f, "cmd");
 	assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
 	for (int i = 0; i < 3; i++)
 		take_kind(f, CENOTE_RESULT_COMMAND);
@@ -289,8 +289,7 @@ a_lost_synchronisation_point_leaves_the_outcome_unknown(void **state)
 		send_query(f, has_write ? "cmd" : "select");
 		assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
 		assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
-		cenote_result_destroy(res);
-		assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+		finish_request(f, res);
 		assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
 		assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_ERR_CONN);
 		assert_string_equal(sqlstate_of(f), has_write ? "08007" : "08006");
@@ -334,7 +333,7 @@ a_request_can_be_made_a_stream_and_a_stream_be_kept(void **state)
 	assert_int_equal(run(f, "cmd"), CENOTE_OK);
 }
 
-/* Of two streams with portals: what is behind is read when it is that which the program asks for. */
+/* Two streams with portals: the second is read when the program asks for it. */
 static void
 a_batch_behind_a_stream_that_waits_is_fetched(void **state)
 {

@@ -250,8 +250,7 @@ several_results_come_one_after_the_other(void **state)
 	assert_int_equal(run(f, "cmd"), CENOTE_ERR_STATE);
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
 	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_COMMAND);
-	cenote_result_destroy(res);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+	finish_request(f, res);
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
 	assert_int_equal(run(f, "cmd"), CENOTE_OK);
 }
@@ -403,8 +402,7 @@ statements_are_prepared_once_and_described(void **state)
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
 	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_DESCRIPTION);
 	assert_int_equal(cenote_result_n_columns(res), 3);
-	cenote_result_destroy(res);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+	finish_request(f, res);
 	cenote_stmt_destroy(stmt);
 	assert_int_equal(cenote_ping(f->conn), CENOTE_OK);
 	assert_int_equal(f->peer.seen.n_prepares, 2);
@@ -442,8 +440,7 @@ a_prepare_that_fails_is_the_executes_error(void **state)
 	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_ERR_SERVER);
 	assert_string_equal(sqlstate_of(f), "42P01");
 	f->peer.knobs.fail_prepare = 0;
-	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
-	cenote_result_destroy(res);
+	execute(stmt);
 	cenote_stmt_destroy(stmt);
 }
 
@@ -676,8 +673,7 @@ a_stream_may_be_destroyed_at_any_time(void **state)
 	assert_int_equal(
 		cenote_query(f->conn, "rows 50000", CENOTE_NTS, NULL, &streamed, &res),
 		CENOTE_OK);
-	cenote_result_destroy(res);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+	finish_request(f, res);
 }
 
 static void
@@ -811,8 +807,7 @@ a_portal_ends_with_a_reset(void **state)
 	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), "34000");
 	cenote_result_destroy(res);
 	/* The statement is prepared again. */
-	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
-	cenote_result_destroy(res);
+	execute(stmt);
 	assert_int_equal(f->peer.seen.n_prepares, 2);
 	cenote_stmt_destroy(stmt);
 }
@@ -885,8 +880,7 @@ a_notice_handler_can_tell_whose_notice_it_is(void **state)
 	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
 	send_query(f, "cmd");
 	send_query(f, "cmd");
-	send_query(f, "notice");
-	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	send_unit(f, "notice");
 	assert_int_equal(cenote_n_answered(f->conn), 0);
 	while (cenote_n_answered(f->conn) < 4)
 		assert_true(cenote_process(f->conn) >= 0);
@@ -908,8 +902,7 @@ tx_of_next(struct fixture *f)
 
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
 	tx = cenote_result_tx_state(res);
-	cenote_result_destroy(res);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+	finish_request(f, res);
 	return tx;
 }
 
@@ -984,8 +977,7 @@ cancel_hits_its_own_request_only(void **state)
 		continue; /* it is not there yet */
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
 	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), "57014");
-	cenote_result_destroy(res);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+	finish_request(f, res);
 	assert_int_equal(cenote_cancel_send(cancel), CENOTE_DONE);
 	cnt_peer_unlisten(&f->peer);
 	assert_int_equal(cenote_cancel_send(cancel), CENOTE_ERR_CONN);

@@ -120,6 +120,16 @@ deliver(struct fixture *f)
 	cnc_buf_clear(&f->in, 1 << 20);
 }
 
+/* The client gets one message; what it makes of it. */
+static inline int
+give(struct fixture *f, uint8_t flags, uint32_t request, const struct cnp_msg *m,
+	struct cnp_event *ev)
+{
+	wire_put(&f->in, flags, request, m);
+	deliver(f);
+	return cnp_client_next(&f->c, ev);
+}
+
 static inline int
 feed(struct fixture *f, uint8_t code, uint32_t request, struct cnp_event *ev)
 {
@@ -191,9 +201,7 @@ in_auth(struct fixture *f)
 	in_opening(f);
 	wire_least(&m, CNP_MSG_HELLO);
 	m.as.hello.auth = CNP_AUTH_SASL;
-	wire_put(&f->in, 0, 0, &m);
-	deliver(f);
-	assert_int_equal(cnp_client_next(&f->c, &ev), CENOTE_OK);
+	assert_int_equal(give(f, 0, 0, &m, &ev), CENOTE_OK);
 }
 
 static inline void

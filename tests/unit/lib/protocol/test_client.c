@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The client end of a protocol session: what it sends, and how it reads good and bad
+ * answers. The test plays the pool. It needs no server.
+ */
 #include "client.h"
 
 /* ------------------------------------------------------------------ sending */
@@ -180,13 +184,10 @@ a_request_longer_than_the_pool_accepts_is_refused_here(void **state)
 	struct cnp_event ev;
 	struct cnp_msg m;
 
-	open_session(f);
-	(void)send_all(f);
+	in_opening(f);
 	wire_least(&m, CNP_MSG_HELLO);
 	m.as.hello.max_frame = 100;
-	wire_put(&f->in, 0, 0, &m);
-	deliver(f);
-	assert_int_equal(cnp_client_next(&f->c, &ev), CENOTE_OK);
+	assert_int_equal(give(f, 0, 0, &m, &ev), CENOTE_OK);
 	wire_least(&m, CNP_MSG_SELECT_DATABASE);
 	m.as.select_database.database.p = "";
 	m.as.select_database.database.n = 96;
@@ -246,13 +247,10 @@ a_version_that_was_not_offered_is_a_violation(void **state)
 	struct cnp_event ev;
 	struct cnp_msg m;
 
-	open_session(f);
-	(void)send_all(f);
+	in_opening(f);
 	wire_least(&m, CNP_MSG_HELLO);
 	m.as.hello.version = 2;
-	wire_put(&f->in, 0, 0, &m);
-	deliver(f);
-	assert_int_equal(cnp_client_next(&f->c, &ev), CENOTE_ERR_PROTOCOL);
+	assert_int_equal(give(f, 0, 0, &m, &ev), CENOTE_ERR_PROTOCOL);
 }
 
 static void
@@ -265,9 +263,7 @@ a_flag_on_a_reply_is_a_violation(void **state)
 	attach(f);
 	(void)ask(f, CNP_MSG_PING, 0);
 	wire_least(&m, CNP_MSG_DONE);
-	wire_put(&f->in, CNP_FRAME_SYNC, 1, &m);
-	deliver(f);
-	assert_int_equal(cnp_client_next(&f->c, &ev), CENOTE_ERR_PROTOCOL);
+	assert_int_equal(give(f, CNP_FRAME_SYNC, 1, &m, &ev), CENOTE_ERR_PROTOCOL);
 }
 
 static void
@@ -454,9 +450,7 @@ what_a_yield_did_not_reach_is_sent_again_byte_for_byte(void **state)
 	expect(f, CNP_MSG_READY, 1, 1);
 	wire_least(&m, CNP_MSG_YIELD);
 	m.as.yield.last = 1;
-	wire_put(&f->in, 0, 0, &m);
-	deliver(f);
-	assert_int_equal(cnp_client_next(&f->c, &ev), CENOTE_OK);
+	assert_int_equal(give(f, 0, 0, &m, &ev), CENOTE_OK);
 	assert_int_equal(cnp_client_state(&f->c), CNP_CLIENT_YIELDED);
 	cnp_client_restart(&f->c);
 	assert_int_equal(try_open(&f->c, CNP_OPEN_ATTACH, CNP_TLS_NONE, 1), CENOTE_OK);
@@ -485,9 +479,7 @@ a_yield_that_claims_too_much_is_a_violation(void **state)
 	(void)ask(f, CNP_MSG_PING, 0);
 	wire_least(&m, CNP_MSG_YIELD);
 	m.as.yield.last = 1;
-	wire_put(&f->in, 0, 0, &m);
-	deliver(f);
-	assert_int_equal(cnp_client_next(&f->c, &ev), CENOTE_ERR_PROTOCOL);
+	assert_int_equal(give(f, 0, 0, &m, &ev), CENOTE_ERR_PROTOCOL);
 }
 
 static void
@@ -505,7 +497,7 @@ what_was_partly_answered_is_never_sent_again(void **state)
 		cnp_client_restart(&f->c);
 		assert_int_equal(try_open(&f->c, CNP_OPEN_ATTACH, CNP_TLS_NONE, 1),
 			CENOTE_ERR_STATE);
-		/* but a new session can be had without it */
+		/* but a new session works without it */
 		assert_int_equal(
 			try_open(&f->c, CNP_OPEN_ATTACH, CNP_TLS_NONE, 0), CENOTE_OK);
 		assert_null(cnp_client_oldest(&f->c));
@@ -537,9 +529,7 @@ only_results_come_in_series(void **state)
 	(void)ask(f, CNP_MSG_COMMIT, 0);
 	wire_least(&m, CNP_MSG_DONE);
 	m.as.done.flags = CNP_DONE_MORE_RESULTS;
-	wire_put(&f->in, 0, 1, &m);
-	deliver(f);
-	assert_int_equal(cnp_client_next(&f->c, &ev), CENOTE_ERR_PROTOCOL);
+	assert_int_equal(give(f, 0, 1, &m, &ev), CENOTE_ERR_PROTOCOL);
 }
 
 static void

@@ -95,9 +95,7 @@ query_more(struct fixture *f)
 	query_fresh(f);
 	wire_least(&m, CNP_MSG_DONE);
 	m.as.done.flags = CNP_DONE_MORE_RESULTS;
-	wire_put(&f->in, 0, 1, &m);
-	deliver(f);
-	assert_int_equal(cnp_client_next(&f->c, &ev), CENOTE_OK);
+	assert_int_equal(give(f, 0, 1, &m, &ev), CENOTE_OK);
 	assert_int_equal(ev.is_last, 0);
 }
 
