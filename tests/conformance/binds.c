@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Bound parameters of a conformance case, from its JSON to a value of the library.
+ */
 #include "run.h"
 
 #include <stdio.h>

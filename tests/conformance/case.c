@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reads a conformance case from its JSON file (README.md). It checks the whole case
+ * first.
+ */
 #include "case.h"
 
 #include <cenote/types.h>
@@ -291,7 +295,7 @@ on_case(struct parser *p, const char *text)
 
 #define N_BACKENDS 5u
 
-/* Whether "BACKEND[,BACKEND…]" names ours; -1 if it names one that there is not. */
+/* 1 if "BACKEND[,BACKEND…]" names ours, 0 if not; -1 if one of the names is unknown. */
 static int
 names_backend(const struct parser *p, const char *text, size_t len)
 {
@@ -609,7 +613,7 @@ static int
 on_error(struct parser *p, const char *text)
 {
 	free(p->expect->sqlstate);
-	/* A variant may say that there is none. */
+	/* A variant may say that there are none. */
 	p->expect->sqlstate = *text ? copy_text(text, strlen(text)) : NULL;
 	return *text || p->is_variant ? 0 : -1;
 }

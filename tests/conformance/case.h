@@ -10,7 +10,7 @@
 #define CNT_UNSET       INT64_MIN
 #define CNT_FORMATS_MAX 16u
 
-/* Bytes, with a zero byte behind them; bytes is NULL for NULL. */
+/* Bytes, followed by a zero byte; bytes is NULL for NULL. */
 struct cnt_bytes {
 	char *bytes;
 	size_t len;

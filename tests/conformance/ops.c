@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Runs the operations of a conformance case through the library, and repeats each that
+ * has to wait.
+ */
 #include "run.h"
 
 #include <stdio.h>

@@ -40,7 +40,7 @@ int cnt_make_params(
 /* How the step wants its answer. */
 void cnt_make_options(
 	const struct run *run, const struct cnt_step *step, cenote_exec_options *ret);
-/* A result that a call gave, and those behind it. */
+/* The result of a call, and the results after it. */
 int cnt_see_first(struct run *run, const struct cnt_step *step, cenote_result *res,
 	struct cnt_seen_list *list);
 /* All results of the oldest request. */

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Writes down what a request gave, and compares it with what the case expects.
+ */
 #include "seen.h"
 
 #include <stdarg.h>

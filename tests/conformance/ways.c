@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The ways to run a case through libcenote: blocking, non-blocking, pipelined, in
+ * pieces. Each must give the same results.
+ */
 #include "run.h"
 
 #include <poll.h>
@@ -253,7 +257,7 @@ send_step(struct run *run, const struct cnt_step *step, const cenote_params *par
 	return cenote_send_execute(stmt, params, options);
 }
 
-/* The point behind a request of the pipeline. */
+/* The synchronisation point after a request of the pipeline. */
 static int
 see_sync(struct run *run)
 {
@@ -334,7 +338,7 @@ run_step(struct run *run, const struct cnt_step *step)
 	return compare(run, step, &list) < 0 ? -1 : compare_parameters(run, step);
 }
 
-/* Queue steps first … first + n - 1, each with a synchronisation point behind it. */
+/* Queue steps first … first + n - 1, each followed by a synchronisation point. */
 static int
 send_steps(struct run *run, const struct cnt_step *first, size_t n)
 {

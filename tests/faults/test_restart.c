@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The daemon's own processes go away under load: a restart is not seen by clients at all, and the
- * loss of a worker by nobody but the client that it was serving, who is told the truth.
+ * loss of a worker only by the client that it served, which gets the true outcome.
  */
 #include "support/cnt_client.h"
 #include "support/cnt_cmocka.h"
@@ -52,7 +52,7 @@ connect_again(cenote_conn *conn)
 	return r == CENOTE_OK ? 0 : -1;
 }
 
-/* A failed call: 0 when it was a loss that was to be expected, and the session is attached anew. */
+/* A failed call: 0 if the loss was expected and the client has attached again. */
 static int
 after_failure(cenote_conn *conn, const struct client *c, int status, int is_write)
 {
@@ -196,7 +196,7 @@ sum(const volatile int64_t *values)
 	return total;
 }
 
-/* End the clients; then what is in the table must be what they were told. */
+/* End the clients; then the table must hold what their results said. */
 static void
 load_end(struct load *load)
 {

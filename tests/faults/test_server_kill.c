@@ -145,7 +145,7 @@ slow_read(void)
 	return kind == CNT_POSTGRESQL ? "select pg_sleep(30)" : "select sleep(30)";
 }
 
-/* Begins a request and returns when the server has had the time to begin, too. */
+/* Begins a request, and returns after the server had time to begin it. */
 static void
 begin_request(cenote_conn *conn, const char *sql)
 {

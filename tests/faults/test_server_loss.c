@@ -142,7 +142,7 @@ a_server_that_hangs_hangs_neither_client_nor_cenoted(void **state)
 	begun = wp_now_ms();
 	assert_true(wp_status_of(a, SQL->identity) < 0);
 	assert_in_range(wp_now_ms() - begun, 400, 15000);
-	/* the status is to be had all the same */
+	/* the status is available all the same */
 	assert_int_equal(wp_pool_number("main", "live"), 2);
 	cnt_server_signal(&one, SIGCONT);
 	cenote_conn_destroy(a);

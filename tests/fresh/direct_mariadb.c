@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The probe on a login of our own at MariaDB, with the server's own library.
+ */
 #include "fresh.h"
 
 #include <mysql.h>

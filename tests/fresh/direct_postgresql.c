@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The probe on a login of our own at PostgreSQL, with libpq.
+ */
 #include "fresh.h"
 
 #include <libpq-fe.h>

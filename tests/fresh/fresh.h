@@ -77,7 +77,7 @@ struct fr_backend {
 	const char *setup;
 	const struct fr_pool *pools;
 	size_t n_pools;
-	/* SQL that removes the code because of which each client's session is replaced; NULL: there is none. */
+	/* SQL that removes the code that makes cenoted replace each client's session; NULL: none. */
 	const char *tame;
 	const struct fr_probe *probes;
 	/* Statements: {a|b} is one of them, at random; ! at the begin: superusers only;
@@ -91,7 +91,7 @@ struct fr_backend {
 	int (*forgive)(char *line);
 	/* Each such thing by itself. NULL at the end. */
 	const struct fr_leftover *leftovers;
-	/* What the probe has to see in the session of who did it. */
+	/* What the probe must see in the session of the client that did it. */
 	const struct fr_planted *planted;
 	/* What a client does that has a secret, and what the next one looks for: each of these must
 	 * fail or give something else than the secret. */
@@ -152,7 +152,7 @@ void fr_run(const struct fr_sequence *seq, const struct fr_backend *backend,
 
 /* ------------------------------------------------------------------------- relay ----- */
 
-/* Passes on what clients and a pool say, and ends a connection behind so many bytes of the client. */
+/* Passes bytes between clients and a pool, and ends a connection after so many bytes of the client. */
 struct fr_relay;
 
 int fr_relay_start(const char *run_dir, const char *pool, struct fr_relay **ret_relay);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Random sequences of what a client does. The seed makes each one again.
+ */
 #include "fresh.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Fresh equivalence on MariaDB: the probe's questions, the random statements, and what
+ * the server's own reset leaves.
+ */
 #include "fresh.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Fresh equivalence on PostgreSQL: the probe's questions, the random statements, and
+ * what the server's own reset leaves.
+ */
 #include "fresh.h"
 
 #include <string.h>
@@ -93,7 +97,7 @@ static const struct fr_probe probes[] = {
 	/* First, since a transaction that is left open, or failed, shows here. */
 	{ "transaction", "select now() = statement_timestamp(),"
 			 " pg_current_xact_id_if_assigned() is null" },
-	/* The functions behind the views, which come without the views' own work; in the order of names. */
+	/* The functions that the views call, without the views' own work; in the order of names. */
 	{ "setting",
 		"select name, setting, reset_val, source from pg_show_all_settings()" },
 	/* Of fresh.* not whether the name is known, but what it holds. */

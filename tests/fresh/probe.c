@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Asks the server everything that a session can hold (fresh.h), through a pool.
+ */
 #include "fresh.h"
 
 #include <string.h>

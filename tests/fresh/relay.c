@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A relay between cenoted and the server that cuts the connection at a chosen byte.
+ */
 #include "fresh.h"
 
 #include <errno.h>

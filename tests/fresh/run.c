@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Runs a random sequence on a connection (fresh.h).
+ */
 #include "fresh.h"
 
 #include <stdlib.h>

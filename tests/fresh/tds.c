@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Fresh equivalence on SQL Server, where CENOTE_TEST_TDS names one: the probe's
+ * questions and the random statements.
+ */
 #include "fresh.h"
 
 /* SQL Server and Babelfish, on the server that CENOTE_TEST_TDS names. */

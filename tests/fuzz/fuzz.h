@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What every target defines; a fuzzer calls it with one input after the other. */
+/* Every target defines this; the fuzzer calls it with one input at a time. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static inline void

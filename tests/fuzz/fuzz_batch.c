@@ -5,7 +5,7 @@
 
 #include "core/rowset.h"
 
-/* Write the rows of a checked set anew; what comes out must be what came in. */
+/* Write the rows of a checked set again; the output must equal the input. */
 static void
 check_round_trip(const struct cnc_rowset *rs, const uint8_t *batch, size_t len)
 {

@@ -6,7 +6,7 @@
 
 #include "crypto/tls.h"
 
-/* Room that is not filled stays so: what is behind the text is looked at. */
+/* The call must not touch the room after the text. */
 #define UNTOUCHED 0x7f
 
 /* What is shown, logged, and split at commas again: one line, and no more than its room. */

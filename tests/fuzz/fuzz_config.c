@@ -36,7 +36,7 @@ print(const struct cnd_config *c, size_t *ret_len)
 	return text;
 }
 
-/* What is accepted is in bounds, and what is printed of it reads back and prints the same. */
+/* An accepted configuration is in bounds; printed and read again it prints the same. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

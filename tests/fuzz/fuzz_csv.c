@@ -5,7 +5,7 @@
 
 #include "csv.h"
 
-/* Read, and written again into `out`. How it ended. */
+/* Read the text and write it again into `out`; the status of the end. */
 static int
 copy(const char *bytes, size_t n, enum csv_kind kind, struct text *out)
 {

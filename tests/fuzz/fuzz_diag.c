@@ -6,7 +6,7 @@
 #include "core/diag.h"
 #include "core/sqlstate.h"
 
-/* Written and read again it is the same record. */
+/* A record that is written and read again is the same. */
 static void
 check_round_trip(const struct cnc_diag *d)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Dates, times, timestamps and intervals: an accepted text is written and read again as
+ * the same value.
+ */
 #include "fuzz.h"
 
 #include <string.h>

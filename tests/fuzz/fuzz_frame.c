@@ -5,7 +5,7 @@
 
 #include "protocol/frame.h"
 
-/* A frame and its message that are accepted encode to the very bytes that they came from. */
+/* A frame and its message that are accepted encode to the very bytes that were read. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -19,7 +19,7 @@ print_rules(const struct cnd_rules *rules)
 	return text;
 }
 
-/* What is accepted reads back the same, and decides something for everybody. */
+/* Accepted rules print and read back the same, and decide every login. */
 static void
 try_rules(const char *text)
 {

@@ -11,7 +11,7 @@
 typedef int row_fn(struct cnc_batch *w, const struct cnp_column *columns, uint32_t n,
 	const uint8_t *packet, size_t len);
 
-/* A row that fails leaves the ones before it. */
+/* A row that fails leaves the rows before it. */
 static void
 put(row_fn *row, const struct cnp_column *columns, uint32_t n, const uint8_t *p,
 	size_t len)

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Numbers: an accepted text is written and read again as the same number.
+ */
 #include "fuzz.h"
 
 #include <math.h>

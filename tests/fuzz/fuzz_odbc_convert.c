@@ -21,7 +21,7 @@ is_error(const char *state)
 	return state && strncmp(state, "01", 2) != 0;
 }
 
-/* Into memory that ends where the room does. */
+/* Convert into memory that ends where the room ends. */
 static void
 get(const struct input *in, struct cod_piece *piece)
 {

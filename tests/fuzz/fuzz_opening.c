@@ -5,7 +5,7 @@
 
 #include "protocol/frame.h"
 
-/* What is a good opening says the same when encoded and decoded again; a prefix is never refused. */
+/* A good opening stays the same when it is encoded and decoded again; a prefix is never refused. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -5,7 +5,7 @@
 
 #include "protocol/columns.h"
 
-/* A list of parameters that is accepted encodes to the very bytes that it came from. */
+/* A list of parameters that is accepted encodes to the very bytes that were read. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -5,7 +5,7 @@
 
 #include "pg.h"
 
-/* The body of an error of the server: a record of ours comes of it whatever it holds. */
+/* The body of a server's error message: whatever it holds becomes a record. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -7,7 +7,7 @@
 #include "core/mem.h"
 #include "protocol/plain.h"
 
-/* Texts lie in the message, and say the same when they are written again. */
+/* The texts lie in the message, and are the same when they are written again. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -10,7 +10,7 @@ static const struct cpq_dialect mysql = {
 	.title = "MySQL", .rules = CPQ_SQL_MYSQL, .has_set = 1
 };
 
-/* What an answer has to have. */
+/* What each answer must have. */
 static void
 check(const struct cpq_answer *a)
 {

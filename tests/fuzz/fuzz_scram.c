@@ -5,7 +5,7 @@
 
 #include "protocol/scram.h"
 
-/* Quick, and the same each time: what is fuzzed is who reads the messages. */
+/* Quick, and the same each time: the target is the code that reads messages. */
 
 static int
 toy_sha256(const void *data, size_t n, uint8_t ret_hash[CNP_HASH_LEN])

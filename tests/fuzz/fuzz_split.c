@@ -5,7 +5,7 @@
 
 #include "split.h"
 
-/* Statements, each with a zero byte behind it. */
+/* Statements, each followed by a zero byte. */
 static void
 take_all(struct split *s, struct text *out)
 {

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A value of the wire that is accepted encodes to the very bytes that were read.
+ */
 #include "fuzz.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A simple model of rows: an array of values, each in memory of its own. The property
+ * tests compare batches and row sets with it.
+ */
 #include "model.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "core/batch.h"
 #include "support/cnt_random.h"
 
-/* Rows as anybody would keep them: an array of values, each in memory of its own. */
+/* Rows in the simplest form: an array of values, each in its own memory. */
 struct model {
 	struct model_value {
 		char *bytes; /* NULL: NULL */

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Random batches are read back as the model has them, and damaged batches are refused.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <string.h>

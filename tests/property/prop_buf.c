@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Random operations on a byte buffer give what a simple queue gives.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <string.h>
@@ -11,7 +14,7 @@
 #define OPERATIONS 3000
 #define MAX        5000
 
-/* A queue of bytes as anybody would write it: everything always moves to the front. */
+/* A queue of bytes in the simplest form: everything always moves to the front. */
 struct queue {
 	uint8_t bytes[MAX];
 	size_t len;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Random row sets hold what the model holds, also while blocks are shared.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <string.h>

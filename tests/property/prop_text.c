@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Random numbers, dates and times survive the way to text and back.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <inttypes.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Random messages are encoded and decoded without a change, and damaged ones never read
+ * beyond their end.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <stdlib.h>
@@ -15,7 +19,7 @@ is_list(uint8_t code)
 	return code == CNP_MSG_COLUMNS || code == CNP_MSG_ROWS || code == CNP_MSG_PARAMS;
 }
 
-/* A copy with nothing behind it, so that a sanitizer or valgrind sees a read too far. */
+/* A copy in memory of its exact size: a sanitizer or valgrind sees a read beyond it. */
 static uint8_t *
 tight(const uint8_t *bytes, size_t n)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Base64 against the vectors of RFC 4648, and the texts that the decoder must refuse. It
+ * needs no server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Batches of rows: the bytes that docs/protocol.md shows, rows that are taken back, and
+ * batches that the check must refuse. It needs no server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Blocks of bytes that several owners share: the last owner frees the memory. It needs
+ * no server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The byte buffer: append, consume, grow up to its limit, and what a failed allocation
+ * leaves. It needs no server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <string.h>

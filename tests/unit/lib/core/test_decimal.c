@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Decimal numbers: from text and to text, to the limits of their digits. It needs no
+ * server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <string.h>

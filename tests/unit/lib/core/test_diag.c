@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Diagnostic records: their fields, truncated messages, and a record that finds no
+ * memory. It needs no server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <string.h>

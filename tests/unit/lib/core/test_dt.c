@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Dates, times, timestamps and intervals: text to value and back, and the texts that are
+ * refused. It needs no server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The effect of a statement (read, write, BEGIN, COMMIT …), by its first words. A
+ * doubtful statement gets the stronger effect. It needs no server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <stdio.h>
@@ -83,7 +87,7 @@ static void
 each_statement_has_the_effect_that_it_may_have(void **state)
 {
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		/* without a zero byte behind: nothing is read there */
+		/* no zero byte follows: the scan must not read beyond the end */
 		size_t n = strlen(table[i].sql);
 		char *copy = malloc(n > 0 ? n : 1);
 		uint8_t effect;
@@ -111,7 +115,7 @@ use_is_known(void **state)
 		assert_false(cnc_sql_is_use(no[i], strlen(no[i])));
 }
 
-/* A statement is never judged milder for what stands behind it. */
+/* What follows a statement never makes its effect weaker. */
 static void
 more_text_makes_it_no_better(void **state)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which facts of a server decide how a text is escaped, and when two values of a fact
+ * agree. It needs no server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <stdlib.h>

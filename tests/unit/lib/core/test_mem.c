@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The allocator functions: empty sizes, zeroed memory, overflow, and a failed
+ * allocation. It needs no server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The distance between words, which finds "did you mean" for an unknown key. It needs no
+ * server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <stdint.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Row sets: rows from several batches, read forwards and by number, with the memory that
+ * they hold. It needs no server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <string.h>

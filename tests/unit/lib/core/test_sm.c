@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The state machine's table: every transition that is not in the table is an error. It
+ * needs no server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <cenote/types.h>

@@ -339,7 +339,7 @@ resumes_what_was_open(void **state)
 	}
 }
 
-/* Of two bytes, the second of which may be a quote or a backslash. */
+/* Characters of two bytes; the second may be a quote or a backslash. */
 static unsigned
 measure_pair(const char *start, const char *end)
 {

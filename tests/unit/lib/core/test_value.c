@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Values: the wire form and the text form of each type, in both directions. It needs no
+ * server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <float.h>

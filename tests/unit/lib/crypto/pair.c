@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A TLS client and a TLS server in one process, joined by two buffers. The certificates
+ * come from tests/support/make-certs, once per test program.
+ */
 #include "pair.h"
 
 #include <stdio.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Hashes, HMAC, derived keys and prepared passwords against the standards' vectors. It
+ * needs no server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <stdio.h>

@@ -143,7 +143,7 @@ serve_first(
 			       &x->server, &x->verifier, x->is_made_up, NULL, out);
 }
 
-/* The status of whoever ended it; CENOTE_OK: both ends are content. */
+/* The status of the end that stopped; CENOTE_OK: both ends accept. */
 static int
 run(struct exchange *x)
 {
@@ -451,7 +451,7 @@ challenges_that_cannot_be_ours_are_refused(void **state)
 		assert_int_equal(cnp_scram_client_challenge(
 					 &c, cases[i].text, strlen(cases[i].text)),
 			cases[i].status);
-		/* no step may be left out, and none comes behind a failure */
+		/* no step may be left out, and none follows a failure */
 		assert_int_equal(
 			cnp_scram_client_verify(&c, SERVER_FINAL, strlen(SERVER_FINAL)),
 			CENOTE_ERR_PROTOCOL);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Encoding and decoding of column lists and parameter lists, and what a failed
+ * allocation leaves. It needs no server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Frame headers and openings: round trips, limits, and every byte that must be refused.
+ * It needs no server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <string.h>
@@ -75,7 +79,7 @@ a_frame_written_in_place_gets_its_length(void **state)
 	cnc_buf_finish(&b);
 }
 
-/* A good opening of the pool "main", with two bytes behind that are no extension: it would be longer. */
+/* A good opening of the pool "main", followed by two bytes. They are no extension: an extension is longer. */
 static const uint8_t opening[] = { 'C', 'N', 'T', 'E', 22, 0, 1, 3, CNP_OPEN_RESUME,
 	CNP_TLS_ALLOW, 4, 0, 0, 0, 0, 0, 'm', 'a', 'i', 'n', 9, 9 };
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Messages of the protocol against bytes that were written by hand from
+ * docs/protocol.md. It needs no server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <stdio.h>

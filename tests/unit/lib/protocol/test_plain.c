@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The PLAIN mechanism of SASL: messages that are good, and those that are refused. It
+ * needs no server.
+ */
 #include "support/cnt_cmocka.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The server end of a protocol session: requests, pipelines, errors and the end of a
+ * session. The test plays the client. It needs no server.
+ */
 #include "server.h"
 
 /* ------------------------------------------------------------ before attach */
@@ -91,7 +95,7 @@ sixteen_kilobytes_before_attach_are_all(void **state)
 	m.as.attach.options.p = calloc(1, m.as.attach.options.n + 1);
 	wire_put(&f->in, 0, 0, &m);
 	assert_int_equal(cnc_buf_len(&f->in), CNP_FRAME_MAX_AUTH);
-	/* what is pipelined behind stays in the socket */
+	/* what the client pipelined after it stays in the socket */
 	put_request(f, CNP_MSG_PING, 1, 0);
 	assert_int_equal(next(f, &req), CENOTE_OK);
 	assert_int_equal(next(f, &req), CENOTE_OK);
@@ -101,7 +105,7 @@ sixteen_kilobytes_before_attach_are_all(void **state)
 	assert_int_equal(cnp_server_raw(&f->s, &p), CNP_FRAME_MAX_AUTH);
 	assert_memory_equal(p, "CNTE", 4);
 	assert_true(f->alloc.peak_bytes < 3 * CNP_FRAME_MAX_AUTH);
-	/* one byte more is told by the header, before it is awaited */
+	/* the header shows one byte more before the server waits for it */
 	cnp_server_restart(&f->s);
 	cnc_buf_clear(&f->in, 1 << 20);
 	put_opening(f, CNP_OPEN_ATTACH, CNP_TLS_NONE, 1);
@@ -207,7 +211,7 @@ after_an_error_all_is_skipped_up_to_the_sync(void **state)
 		SENT(f), "ERROR 1, SKIPPED 2, SKIPPED 3, READY 3, DONE 4, READY 5");
 }
 
-/* What stands behind the one that runs, up to what is to be taken in its turn only. */
+/* The requests after the running one, up to the first that must wait for its turn. */
 static void
 requests_can_be_seen_before_their_turn(void **state)
 {
@@ -390,7 +394,7 @@ a_yield_tells_the_last_request_and_what_to_carry(void **state)
 	assert_int_equal(cnp_server_next(&f->s, &req), CENOTE_AGAIN);
 }
 
-/* What READY behind the next request tells the client to carry. */
+/* What READY after the next request gives the client to carry. */
 static const char *
 carried(struct fixture *f, enum cnp_msg_code code, const char *text)
 {

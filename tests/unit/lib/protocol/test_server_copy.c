@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * COPY at the server end of a protocol session. The test plays the client. It needs no
+ * server.
+ */
 #include "server.h"
 
 static void
@@ -110,7 +114,7 @@ what_comes_of_a_copy_that_ended_early_is_discarded(void **state)
 	assert_string_equal(SENT(f), "ERROR 1, READY 1, DONE 2, READY 2");
 }
 
-/* The same within one request: the next copy begins behind the end of the first. */
+/* The same within one request: the next copy begins after the end of the first. */
 static void
 a_second_copy_does_not_take_the_rest_of_the_first(void **state)
 {

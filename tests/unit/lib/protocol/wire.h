@@ -63,7 +63,7 @@ wire_put_code(struct cnc_buf *b, uint8_t code, uint32_t request)
 	wire_put(b, 0, request, &m);
 }
 
-/* The next frame at *at, which is moved behind it. */
+/* The next frame at *at; *at moves to the frame's end. */
 static inline void
 wire_next(const uint8_t *bytes, size_t n, size_t *at, struct cnp_frame *ret_frame,
 	struct cnp_msg *ret_msg)
