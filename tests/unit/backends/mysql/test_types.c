@@ -40,7 +40,6 @@ sql(const char *text)
 static int
 start(void **state)
 {
-	(void)state;
 	if (cnt_server_create(&server, CNT_MARIADB, 0) < 0 ||
 		cnt_server_configure(&server, "max_allowed_packet = 128M\n") < 0 ||
 		cnt_server_run(&server) < 0)
@@ -63,7 +62,6 @@ start(void **state)
 static int
 stop(void **state)
 {
-	(void)state;
 	mysql_close(s.my);
 	cnc_arena_finish(&s.arena);
 	cnc_diag_finish(&diag);
@@ -292,7 +290,6 @@ fill_every(void)
 static void
 both_protocols_give_the_same_text(void **state)
 {
-	(void)state;
 	fill_every();
 	assert_protocols_agree("select * from every order by id", CENOTE_FORMAT_TEXT);
 }
@@ -301,7 +298,6 @@ both_protocols_give_the_same_text(void **state)
 static void
 both_protocols_give_the_same_canonical_form(void **state)
 {
-	(void)state;
 	fill_every();
 	sql("alter table every drop fl, drop ff, drop fz");
 	assert_protocols_agree(
@@ -330,7 +326,6 @@ expressions_are_the_same_in_both(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	fill_every();
 	for (i = 0; i < CNT_COUNT(exprs); i++)
 		assert_protocols_agree(exprs[i], CENOTE_FORMAT_TEXT);
@@ -371,7 +366,6 @@ every_type_has_its_logical_type(void **state)
 	size_t n = 0;
 	uint32_t i;
 
-	(void)state;
 	fill_every();
 	ask_text("select * from every where 0", CENOTE_FORMAT_TEXT, &r);
 	for (i = 0; i < r.n_columns; i++) {
@@ -399,7 +393,6 @@ binary_values_go_back_as_they_came(void **state)
 	uint32_t i;
 	size_t n;
 
-	(void)state;
 	fill_every();
 	sql("create or replace table copy like every");
 	ask_with("select * from every order by id", NULL, 0, CENOTE_FORMAT_BINARY, &r);
@@ -442,7 +435,6 @@ random_numbers_are_written_alike(void **state)
 	uint64_t bits;
 	int i;
 
-	(void)state;
 	cnt_random_init_printed(&rnd);
 	sql("create or replace table numbers (a double, b float, c double(40,5),"
 	    " d float(20,2), e double(60,30))");
@@ -474,6 +466,21 @@ struct param_case {
 	const char *canonical;
 };
 
+/* Values of parameters: of a type of ours, or of a native type as text or in binary. */
+#define TEXT_OF(t, s)                                                                    \
+	{                                                                                \
+		.type = (t), .bytes = (s), .len = sizeof(s) - 1                          \
+	}
+#define NATIVE(t, s)                                                                     \
+	{                                                                                \
+		.is_native = 1, .native_type = (t), .bytes = (s), .len = sizeof(s) - 1   \
+	}
+#define BINARY(t, s)                                                                     \
+	{                                                                                \
+		.is_native = 1, .native_type = (t), .format = CENOTE_FORMAT_BINARY,      \
+		.bytes = (s), .len = sizeof(s) - 1                                       \
+	}
+
 static const struct param_case param_cases[] = {
 	{ { .type = CENOTE_TYPE_NULL, .is_null = 1 }, "int", "NULL" },
 	{ { .type = CENOTE_TYPE_TEXT, .is_null = 1 }, "text", "NULL" },
@@ -485,14 +492,12 @@ static const struct param_case param_cases[] = {
 		"18446744073709551615" },
 	{ { .type = CENOTE_TYPE_DOUBLE, .as.f64 = 0.1 + 0.2 }, "double",
 		"0.30000000000000004" },
-	{ { .type = CENOTE_TYPE_DECIMAL, .bytes = "-12.3400", .len = 8 }, "decimal(65,4)",
-		"-12.3400" },
-	{ { .type = CENOTE_TYPE_DECIMAL, .bytes = "1e3", .len = 3 }, "decimal(65,4)",
-		"1000.0000" },
-	{ { .type = CENOTE_TYPE_TEXT, .bytes = "", .len = 0 }, "text", "" },
-	{ { .type = CENOTE_TYPE_TEXT, .bytes = "a\0😀'\\", .len = 8 }, "text", NULL },
+	{ TEXT_OF(CENOTE_TYPE_DECIMAL, "-12.3400"), "decimal(65,4)", "-12.3400" },
+	{ TEXT_OF(CENOTE_TYPE_DECIMAL, "1e3"), "decimal(65,4)", "1000.0000" },
+	{ TEXT_OF(CENOTE_TYPE_TEXT, ""), "text", "" },
+	{ TEXT_OF(CENOTE_TYPE_TEXT, "a\0😀'\\"), "text", NULL },
 	{ { .type = CENOTE_TYPE_BYTES, .bytes = NULL, .len = 0 }, "blob", "" },
-	{ { .type = CENOTE_TYPE_BYTES, .bytes = "\xff\0\x80", .len = 3 }, "blob", NULL },
+	{ TEXT_OF(CENOTE_TYPE_BYTES, "\xff\0\x80"), "blob", NULL },
 	{ { .type = CENOTE_TYPE_DATE, .as.date = { 2024, 2, 29, 0 } }, "date",
 		"2024-02-29" },
 	{ { .type = CENOTE_TYPE_DATE, .as.date = { 0, 1, 1, 0 } }, "date", "0000-01-01" },
@@ -503,62 +508,25 @@ static const struct param_case param_cases[] = {
 		  .as.timestamp = { { 2024, 2, 29, 0 },
 			  { 23, 59, 58, 0, 500000000, CENOTE_NO_OFFSET } } },
 		"datetime(6)", "2024-02-29 23:59:58.5" },
-	{ { .type = CENOTE_TYPE_INTERVAL, .bytes = "25:00:00", .len = 8 }, "time",
-		"25:00:00" },
-	{ { .type = CENOTE_TYPE_UUID,
-		  .bytes = "00112233-4455-6677-8899-AABBCCDDEEFF",
-		  .len = 36 },
-		"uuid", "00112233-4455-6677-8899-aabbccddeeff" },
-	{ { .type = CENOTE_TYPE_JSON, .bytes = "{\"a\":1}", .len = 7 }, "json",
-		"{\"a\":1}" },
-	{ { .type = CENOTE_TYPE_OTHER, .bytes = "::1", .len = 3 }, "inet6", "::1" },
+	{ TEXT_OF(CENOTE_TYPE_INTERVAL, "25:00:00"), "time", "25:00:00" },
+	{ TEXT_OF(CENOTE_TYPE_UUID, "00112233-4455-6677-8899-AABBCCDDEEFF"), "uuid",
+		"00112233-4455-6677-8899-aabbccddeeff" },
+	{ TEXT_OF(CENOTE_TYPE_JSON, "{\"a\":1}"), "json", "{\"a\":1}" },
+	{ TEXT_OF(CENOTE_TYPE_OTHER, "::1"), "inet6", "::1" },
 	{ { .is_native = 1, .bytes = "n", .len = 1 }, "text", "n" },
 	{ { .is_native = 1, .format = CENOTE_FORMAT_BINARY, .bytes = "\xfe", .len = 1 },
 		"blob", NULL },
-	{ { .is_native = 1, .native_type = MYSQL_TYPE_LONG, .bytes = "-5", .len = 2 },
-		"int", "-5" },
-	{ { .is_native = 1,
-		  .native_type = MYSQL_TYPE_LONGLONG,
-		  .bytes = "18446744073709551615",
-		  .len = 20 },
-		"bigint unsigned", "18446744073709551615" },
-	{ { .is_native = 1, .native_type = MYSQL_TYPE_DOUBLE, .bytes = "0.5", .len = 3 },
-		"double", "0.5" },
-	{ { .is_native = 1,
-		  .native_type = MYSQL_TYPE_DATETIME,
-		  .bytes = "2024-02-29 1:2:3",
-		  .len = 16 },
-		"datetime", "2024-02-29 01:02:03" },
-	{ { .is_native = 1,
-		  .native_type = MYSQL_TYPE_TIME,
-		  .format = CENOTE_FORMAT_BINARY,
-		  .bytes = "\1\x22\0\0\0\x16\x3b\x3b",
-		  .len = 8 },
-		"time", "-838:59:59" },
-	{ { .is_native = 1,
-		  .native_type = MYSQL_TYPE_YEAR | CND_MY_UNSIGNED,
-		  .format = CENOTE_FORMAT_BINARY,
-		  .bytes = "\xe8\x07",
-		  .len = 2 },
-		"year", "2024" },
-	{ { .is_native = 1,
-		  .native_type = MYSQL_TYPE_TINY | CND_MY_UNSIGNED,
-		  .format = CENOTE_FORMAT_BINARY,
-		  .bytes = "\xff",
-		  .len = 1 },
-		"int", "255" },
-	{ { .is_native = 1,
-		  .native_type = MYSQL_TYPE_INT24,
-		  .format = CENOTE_FORMAT_BINARY,
-		  .bytes = "\xff\xff\xff\xff",
-		  .len = 4 },
-		"int", "-1" },
-	{ { .is_native = 1,
-		  .native_type = MYSQL_TYPE_FLOAT,
-		  .format = CENOTE_FORMAT_BINARY,
-		  .bytes = "\0\0\xc0\x3f",
-		  .len = 4 },
-		"float", "1.5" },
+	{ NATIVE(MYSQL_TYPE_LONG, "-5"), "int", "-5" },
+	{ NATIVE(MYSQL_TYPE_LONGLONG, "18446744073709551615"), "bigint unsigned",
+		"18446744073709551615" },
+	{ NATIVE(MYSQL_TYPE_DOUBLE, "0.5"), "double", "0.5" },
+	{ NATIVE(MYSQL_TYPE_DATETIME, "2024-02-29 1:2:3"), "datetime",
+		"2024-02-29 01:02:03" },
+	{ BINARY(MYSQL_TYPE_TIME, "\1\x22\0\0\0\x16\x3b\x3b"), "time", "-838:59:59" },
+	{ BINARY(MYSQL_TYPE_YEAR | CND_MY_UNSIGNED, "\xe8\x07"), "year", "2024" },
+	{ BINARY(MYSQL_TYPE_TINY | CND_MY_UNSIGNED, "\xff"), "int", "255" },
+	{ BINARY(MYSQL_TYPE_INT24, "\xff\xff\xff\xff"), "int", "-1" },
+	{ BINARY(MYSQL_TYPE_FLOAT, "\0\0\xc0\x3f"), "float", "1.5" },
 	{ { .is_native = 1,
 		  .native_type = MYSQL_TYPE_NULL,
 		  .format = CENOTE_FORMAT_BINARY },
@@ -585,7 +553,6 @@ parameters_of_every_type_arrive(void **state)
 	const char *v;
 	size_t n;
 
-	(void)state;
 	for (; c < param_cases + CNT_COUNT(param_cases); c++) {
 		snprintf(text, sizeof(text), "create or replace table p (a %s)",
 			c->column);
@@ -627,31 +594,15 @@ what_mysql_cannot_hold_is_refused(void **state)
 				  { 24, 0, 0, 0, 0, CENOTE_NO_OFFSET } } },
 			"22007" },
 		{ { .type = 99 }, "22023" },
-		{ { .is_native = 1, .native_type = 17, .bytes = "", .len = 0 }, "22023" },
-		{ { .is_native = 1, .native_type = 300, .bytes = "", .len = 0 },
-			"22023" },
-		{ { .is_native = 1,
-			  .native_type = MYSQL_TYPE_LONG,
-			  .bytes = "x",
-			  .len = 1 },
-			"22018" },
-		{ { .is_native = 1,
-			  .native_type = MYSQL_TYPE_LONG,
-			  .format = CENOTE_FORMAT_BINARY,
-			  .bytes = "123",
-			  .len = 3 },
-			"22018" },
-		{ { .is_native = 1,
-			  .native_type = MYSQL_TYPE_DATE,
-			  .format = CENOTE_FORMAT_BINARY,
-			  .bytes = "123",
-			  .len = 3 },
-			"22018" },
+		{ NATIVE(17, ""), "22023" },
+		{ NATIVE(300, ""), "22023" },
+		{ NATIVE(MYSQL_TYPE_LONG, "x"), "22018" },
+		{ BINARY(MYSQL_TYPE_LONG, "123"), "22018" },
+		{ BINARY(MYSQL_TYPE_DATE, "123"), "22018" },
 	};
 	MYSQL_STMT *st = prepare("select ?");
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < CNT_COUNT(cases); i++) {
 		assert_int_equal(
 			cnd_my_bind(&s, st, &cases[i].v, 1, 1), CENOTE_ERR_SERVER);
@@ -701,7 +652,6 @@ long_values_are_whole(void **state)
 		(size_t)64 << 20 };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < CNT_COUNT(sizes); i++) {
 		one_long_value(CENOTE_TYPE_BYTES, "\xff\x80'\\", sizes[i]);
 		one_long_value(CENOTE_TYPE_TEXT, "a😀€", sizes[i] / 8 * 8);
