@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SQLSTATE codes: the table, the texts of codes and classes, and what a valid code is.
- * It needs no server.
+ * SQLSTATE codes: the table, and what a valid code is. It needs no server.
  */
 #include "support/cnt_cmocka.h"
 
