@@ -72,7 +72,6 @@ a_login_and_a_statement(void **state)
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 	struct cnd_info info;
 
-	(void)state;
 	assert_int_equal(log_in(b, NULL), CENOTE_OK);
 	tds_backend->info(b->on.s, &info);
 	assert_string_equal(info.database, "peer");
@@ -104,7 +103,6 @@ what_is_no_utf8_is_refused(void **state)
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 	char sql[64];
 
-	(void)state;
 	assert_int_equal(log_in(b, NULL), CENOTE_OK);
 	for (size_t i = 0; i < CNT_COUNT(broken); i++) {
 		snprintf(sql, sizeof(sql), "delete from t /*%s*/ where a = 1", broken[i]);
@@ -131,7 +129,6 @@ a_statement_that_is_cut_on_the_way_is_not_carried_out(void **state)
 	static const char *const options[] = { "use_utf-16", "no", NULL };
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-	(void)state;
 	assert_int_equal(log_in(b, options), CENOTE_OK);
 	assert_int_equal(query(b, "rows 1 --\xf0\x9f\x8c\x8a"), CENOTE_ERR_CONN);
 	assert_string_equal(b->on.diag.sqlstate, "08006");
@@ -200,7 +197,6 @@ an_instance_is_asked_for_at_the_browser(void **state)
 	struct browser br;
 	struct cnd_info info;
 
-	(void)state;
 	if (start_browser(&br, b->peer.port) < 0) {
 		end(b);
 		skip();
@@ -251,7 +247,6 @@ why_a_login_failed_is_told(void **state)
 			"no address is known for no-such-host.invalid" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(failures); i++)
 		expect_failure(&failures[i]);
 }
@@ -261,7 +256,6 @@ nothing_listens_there(void **state)
 {
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-	(void)state;
 	close(b->peer.fd);
 	b->peer.fd = -1;
 	assert_int_equal(log_in(b, NULL), CENOTE_ERR_CONN);
@@ -284,7 +278,6 @@ certificates_are_checked(void **state)
 			"IP:127.0.0.1" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(failures); i++)
 		expect_failure(&failures[i]);
 }
@@ -303,7 +296,6 @@ good_certificates_are_taken(void **state)
 			NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(lines); i++) {
 		struct bench *b = begin(&peer);
 		struct cnd_info info;
@@ -328,7 +320,6 @@ the_end_in_the_middle_of_a_row(void **state)
 {
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-	(void)state;
 	assert_int_equal(log_in(b, NULL), CENOTE_OK);
 	assert_int_equal(query(b, "drop 2"), CENOTE_ERR_CONN);
 	assert_string_equal(b->on.seen.log, "columns n:TEXT\nrow 1\nrow 2\n");
@@ -342,7 +333,6 @@ who_obeys_keeps_the_session(void **state)
 {
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-	(void)state;
 	assert_int_equal(log_in(b, NULL), CENOTE_OK);
 	b->on.stop_at_ms = tds_now_ms() + 100;
 	assert_int_equal(query(b, "stall"), CENOTE_ERR_SERVER);
@@ -358,7 +348,6 @@ who_does_not_obey_loses_it(void **state)
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 	int64_t began;
 
-	(void)state;
 	assert_int_equal(log_in(b, NULL), CENOTE_OK);
 	began = tds_now_ms();
 	b->on.stop_at_ms = began + 100;
@@ -374,7 +363,6 @@ what_has_no_end_is_stopped(void **state)
 	static const char *const texts[] = { "endless results", "endless errors",
 		"endless prints", "endless rows" };
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(texts); i++) {
 		struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
@@ -394,7 +382,6 @@ what_has_no_end_and_does_not_obey_loses_it(void **state)
 	static const char *const texts[] = { "boundless results", "boundless errors",
 		"boundless prints", "boundless rows" };
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(texts); i++) {
 		struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
@@ -412,7 +399,6 @@ a_server_that_is_silent_for_too_long(void **state)
 	static const char *const line[] = { "timeout", "1s", NULL };
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-	(void)state;
 	assert_int_equal(log_in(b, line), CENOTE_OK);
 	assert_int_equal(query(b, "deaf"), CENOTE_ERR_CONN);
 	assert_non_null(strstr(b->on.diag.message, "did not answer within 1 s"));
@@ -427,7 +413,6 @@ rows_come_in_batches(void **state)
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 	struct cnd_state held;
 
-	(void)state;
 	assert_int_equal(log_in(b, NULL), CENOTE_OK);
 	assert_int_equal(tds_query_batch(&b->on, "select rows 5", 7, 2), CENOTE_OK);
 	assert_string_equal(
@@ -453,7 +438,6 @@ several_results_are_open_at_once(void **state)
 {
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-	(void)state;
 	assert_int_equal(log_in(b, NULL), CENOTE_OK);
 	assert_int_equal(tds_query_batch(&b->on, "select rows 4", 1, 1), CENOTE_OK);
 	assert_int_equal(tds_query_batch(&b->on, "select rows 3", 2, 2), CENOTE_OK);
@@ -474,7 +458,6 @@ what_another_request_pushes_aside_is_kept(void **state)
 {
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-	(void)state;
 	assert_int_equal(log_in(b, NULL), CENOTE_OK);
 	assert_int_equal(
 		tds_query_batch(&b->on, "select rows 200000", 1, 1000), CENOTE_OK);
@@ -491,7 +474,6 @@ a_result_is_closed_early(void **state)
 {
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-	(void)state;
 	assert_int_equal(log_in(b, NULL), CENOTE_OK);
 	assert_int_equal(tds_query_batch(&b->on, "select rows 200000", 1, 2), CENOTE_OK);
 	cnd_portal_close(&b->on.seen.statements, b->on.s, 1);
@@ -509,7 +491,6 @@ the_end_behind_an_open_result(void **state)
 {
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-	(void)state;
 	assert_int_equal(log_in(b, NULL), CENOTE_OK);
 	assert_int_equal(tds_query_batch(&b->on, "select drop 5", 1, 2), CENOTE_OK);
 	assert_int_equal(query(b, "select rows 1"), CENOTE_ERR_CONN);
@@ -536,7 +517,6 @@ a_copy_is_read_in_pieces_of_any_size(void **state)
 		"1\ta\\tb\t\\N\t\\\\\n2\t\t\\x41\\101\tit's\r\n3\t4\t5\t6";
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-	(void)state;
 	assert_int_equal(log_in(b, NULL), CENOTE_OK);
 	for (size_t piece = 1; piece <= sizeof(data); piece++) {
 		assert_int_equal(
@@ -566,7 +546,6 @@ a_copy_that_fails_says_where(void **state)
 	};
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-	(void)state;
 	assert_int_equal(log_in(b, NULL), CENOTE_OK);
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		assert_int_equal(
@@ -584,7 +563,6 @@ a_copy_that_is_given_up_is_undone(void **state)
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 	struct cnd_state held;
 
-	(void)state;
 	assert_int_equal(log_in(b, NULL), CENOTE_OK);
 	assert_int_equal(copy(b, "copy t (a, b, c, d) from stdin", "1\t2\t3\t4\n", 9, 1),
 		CENOTE_ERR_SERVER);
@@ -614,7 +592,6 @@ only_what_leaves_nothing_is_undone_in_place(void **state)
 	};
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		assert_int_equal(log_in(b, NULL), CENOTE_OK);
 		assert_int_equal(query(b, cases[i].sql), CENOTE_OK);
@@ -633,7 +610,6 @@ what_a_call_sets_costs_a_new_login(void **state)
 {
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(log_in(b, NULL), CENOTE_OK);
 		if (i == 0)

@@ -171,7 +171,6 @@ tls_is_what_the_line_says(void **state)
 			"ca /nonexistent: No such file or directory" },
 	};
 
-	(void)state;
 	if (!ca)
 		skip();
 	for (size_t i = 0; i < CNT_COUNT(cases); i++)
@@ -216,7 +215,6 @@ a_section_of_a_file_is_a_server(void **state)
 	struct tds_bench b;
 	int fd = mkstemp(path);
 
-	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
 	write_section(path);
@@ -242,7 +240,6 @@ a_section_that_is_not_there_is_no_server(void **state)
 	struct tds_line line = { .n = 0 };
 	struct tds_bench b;
 
-	(void)state;
 	tds_line_set(&line, "conf", "/dev/null");
 	tds_line_set(&line, "section", "no such section.invalid");
 	tds_line_set(&line, "user", "app");
