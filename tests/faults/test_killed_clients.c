@@ -211,8 +211,8 @@ check_fresh(const char *uri, const struct death *death, int64_t number)
 				 0, 0, 0),
 		0);
 	/* No lock was left either. */
-	assert_int_equal(cenote_begin(conn, 0, CENOTE_BEGIN_IMMEDIATE), CENOTE_OK);
-	assert_int_equal(cenote_rollback(conn), CENOTE_OK);
+	assert_ok(cenote_begin(conn, 0, CENOTE_BEGIN_IMMEDIATE));
+	assert_ok(cenote_rollback(conn));
 	cenote_conn_destroy(conn);
 }
 

@@ -149,7 +149,7 @@ slow_read(void)
 static void
 begin_request(cenote_conn *conn, const char *sql)
 {
-	assert_int_equal(cenote_send_query(conn, sql, CENOTE_NTS, NULL, NULL), CENOTE_OK);
+	assert_ok(cenote_send_query(conn, sql, CENOTE_NTS, NULL, NULL));
 	assert_true(cenote_process(conn) >= 0);
 	cnt_pause_ms(200);
 }
@@ -179,7 +179,7 @@ lose_in(const char *before, const char *sql, const char *wanted)
 	cenote_conn *conn = open_pool();
 
 	if (before != NULL)
-		assert_int_equal(cnt_client_try(conn, before), CENOTE_OK);
+		assert_ok(cnt_client_try(conn, before));
 	begin_request(conn, sql);
 	cnt_server_kill(&server);
 	assert_ends_with(conn, wanted);
@@ -225,8 +225,8 @@ the_servers_words_are_told(void **state)
 static void
 begin_work(cenote_conn *conn, const char *insert)
 {
-	assert_int_equal(cenote_begin(conn, 0, 0), CENOTE_OK);
-	assert_int_equal(cnt_client_try(conn, insert), CENOTE_OK);
+	assert_ok(cenote_begin(conn, 0, 0));
+	assert_ok(cnt_client_try(conn, insert));
 }
 
 static void
@@ -236,14 +236,13 @@ a_loss_in_a_transaction_is_told(void **state)
 
 	begin_work(conn, "insert into work values (1, 0)");
 	cnt_server_kill(&server);
-	assert_int_equal(cenote_send_query(conn, "insert into work values (2, 0)",
-				 CENOTE_NTS, NULL, NULL),
-		CENOTE_OK);
+	assert_ok(cenote_send_query(
+		conn, "insert into work values (2, 0)", CENOTE_NTS, NULL, NULL));
 	assert_ends_with(conn, "08006");
 	/* The handle is of use again once the server is. */
 	restart_server();
 	cenote_close(conn);
-	assert_int_equal(cenote_connect(conn), CENOTE_OK);
+	assert_ok(cenote_connect(conn));
 	assert_int_equal(cnt_client_int(conn, "select count(*) from work", 0, 0, 0), 0);
 	cenote_conn_destroy(conn);
 }
@@ -256,7 +255,7 @@ a_loss_in_commit_is_unknown(void **state)
 
 	begin_work(conn, "insert into work values (3, 0)");
 	stop_server();
-	assert_int_equal(cenote_send_commit(conn), CENOTE_OK);
+	assert_ok(cenote_send_commit(conn));
 	assert_true(cenote_process(conn) >= 0);
 	cnt_pause_ms(200);
 	cnt_server_kill(&server);

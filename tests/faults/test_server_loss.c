@@ -162,8 +162,7 @@ cenoted_ends_under_a_server_that_hangs(void **state)
 	wp_await("main", "idle", 2);
 	a = wp_attach(NULL);
 	cnt_server_signal(&one, SIGSTOP);
-	assert_int_equal(
-		cenote_send_query(a, SQL->identity, CENOTE_NTS, NULL, NULL), CENOTE_OK);
+	assert_ok(cenote_send_query(a, SQL->identity, CENOTE_NTS, NULL, NULL));
 	wp_pause_ms(100);
 	cenote_conn_destroy(a);
 	begun = wp_now_ms();

@@ -94,11 +94,11 @@ handle(const char *pool)
 {
 	cenote_conn *conn;
 
-	assert_int_equal(cenote_conn_create(NULL, &conn), CENOTE_OK);
-	assert_int_equal(cenote_conn_set(conn, "run_dir", daemon_.run_dir), CENOTE_OK);
-	assert_int_equal(cenote_conn_set(conn, "pool", pool), CENOTE_OK);
+	assert_ok(cenote_conn_create(NULL, &conn));
+	assert_ok(cenote_conn_set(conn, "run_dir", daemon_.run_dir));
+	assert_ok(cenote_conn_set(conn, "pool", pool));
 	/* a reset in which a driver hangs is ended after login_timeout, 15 s */
-	assert_int_equal(cenote_conn_set(conn, "connect_timeout", "40s"), CENOTE_OK);
+	assert_ok(cenote_conn_set(conn, "connect_timeout", "40s"));
 	return conn;
 }
 
@@ -156,7 +156,7 @@ renew(const char *pool)
 	uint64_t row;
 	pid_t pid;
 
-	assert_int_equal(cenote_status(conn, "workers", &res), CENOTE_OK);
+	assert_ok(cenote_status(conn, "workers", &res));
 	for (row = 0; row < cenote_result_n_rows(res); row++) {
 		if (strcmp(field(res, row, "pool"), pool) != 0)
 			continue;

@@ -123,12 +123,12 @@ handle(const char *pool, int is_tcp, const char *user, const char *password)
 
 	if (is_tcp) {
 		snprintf(text, sizeof(text), "%d", port);
-		assert_int_equal(cenote_conn_set(conn, "run_dir", NULL), CENOTE_OK);
-		assert_int_equal(cenote_conn_set(conn, "host", "127.0.0.1"), CENOTE_OK);
-		assert_int_equal(cenote_conn_set(conn, "port", text), CENOTE_OK);
+		assert_ok(cenote_conn_set(conn, "run_dir", NULL));
+		assert_ok(cenote_conn_set(conn, "host", "127.0.0.1"));
+		assert_ok(cenote_conn_set(conn, "port", text));
 	}
-	assert_int_equal(cenote_conn_set(conn, "user", user), CENOTE_OK);
-	assert_int_equal(cenote_conn_set(conn, "password", password), CENOTE_OK);
+	assert_ok(cenote_conn_set(conn, "user", user));
+	assert_ok(cenote_conn_set(conn, "password", password));
 	return conn;
 }
 
@@ -199,7 +199,7 @@ guessing_takes_longer_each_time_and_holds_no_worker(void **state)
 	/* otherwise the only session is free for the next client */
 	begun = wp_now_ms();
 	conn = handle("main", 0, "known", "pencil");
-	assert_int_equal(cenote_connect(conn), CENOTE_OK);
+	assert_ok(cenote_connect(conn));
 	assert_true(wp_now_ms() - begun < 700);
 	cenote_conn_destroy(conn);
 	assert_int_equal(wp_join(child), 0);
@@ -259,14 +259,14 @@ a_yielded_session_is_had_again_with_the_same_password(void **state)
 		      "users = @DIR@/users\n"));
 	a = handle("main", 0, "known", "pencil");
 	b = handle("main", 0, "known", "pencil");
-	assert_int_equal(cenote_connect(a), CENOTE_OK);
-	assert_int_equal(cenote_stmt_create(a, "select 1", CENOTE_NTS, &stmt), CENOTE_OK);
-	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
-	assert_int_equal(cenote_connect(b), CENOTE_OK);
+	assert_ok(cenote_connect(a));
+	assert_ok(cenote_stmt_create(a, "select 1", CENOTE_NTS, &stmt));
+	assert_ok(cenote_stmt_prepare(stmt));
+	assert_ok(cenote_connect(b));
 	for (int i = 0; i < 5; i++) {
 		assert_string_equal(wp_value(b, "select 2"), "2");
-		assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
-		assert_int_equal(cenote_result_row(res, 0, &value, &len), CENOTE_OK);
+		assert_ok(cenote_stmt_execute(stmt, NULL, NULL, &res));
+		assert_ok(cenote_result_row(res, 0, &value, &len));
 		assert_string_equal(value, "1");
 		cenote_result_destroy(res);
 	}
@@ -283,7 +283,7 @@ a_reload_takes_new_passwords_and_turns_the_disabled_away(void **state)
 
 	start(WP_POOL("sessions = 1..2\nauth = scram-sha-256\nusers = @DIR@/users\n"));
 	a = handle("main", 0, "known", "pencil");
-	assert_int_equal(cenote_connect(a), CENOTE_OK);
+	assert_ok(cenote_connect(a));
 	put_file("users", 0600, "known:!" PENCIL "\nnew:" PENCIL "\n");
 	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
 	wp_await_log("pool main was changed");
@@ -292,7 +292,7 @@ a_reload_takes_new_passwords_and_turns_the_disabled_away(void **state)
 		wp_pause_ms(20);
 	assert_string_equal(wp_sqlstate(a), "28P01");
 	b = handle("main", 0, "new", "pencil");
-	assert_int_equal(cenote_connect(b), CENOTE_OK);
+	assert_ok(cenote_connect(b));
 	/* a file that others could have written changes nothing */
 	put_file("users", 0666, "known:" PENCIL "\n");
 	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
@@ -312,15 +312,15 @@ a_suspended_session_is_its_users_only(void **state)
 
 	start(WP_POOL("sessions = 1\nauth = trust user=known,other\n"));
 	a = handle("main", 0, "known", "");
-	assert_int_equal(cenote_connect(a), CENOTE_OK);
-	assert_int_equal(cenote_suspend(a, NULL, 10000, token), CENOTE_OK);
+	assert_ok(cenote_connect(a));
+	assert_ok(cenote_suspend(a, NULL, 10000, token));
 	b = handle("main", 0, "other", "");
 	assert_int_equal(cenote_resume(b, token, &res), CENOTE_ERR_AUTH);
 	assert_string_equal(wp_sqlstate(b), "28000");
 	wp_await_log("the suspended session belongs to another user");
 	cenote_conn_destroy(b);
 	b = handle("main", 0, "known", "");
-	assert_int_equal(cenote_resume(b, token, &res), CENOTE_OK);
+	assert_ok(cenote_resume(b, token, &res));
 	assert_string_equal(wp_value(b, "select 1"), "1");
 	cenote_conn_destroy(a);
 	cenote_conn_destroy(b);
@@ -370,9 +370,9 @@ expect_clean_status(const char *what)
 	const char *values[32];
 	size_t lens[32];
 
-	assert_int_equal(cenote_status(conn, what, &res), CENOTE_OK);
+	assert_ok(cenote_status(conn, what, &res));
 	for (uint64_t row = 0; row < cenote_result_n_rows(res); row++) {
-		assert_int_equal(cenote_result_row(res, row, values, lens), CENOTE_OK);
+		assert_ok(cenote_result_row(res, row, values, lens));
 		for (uint32_t i = 0; i < cenote_result_n_columns(res); i++)
 			expect_no_secret(what, values[i]);
 	}
@@ -477,10 +477,9 @@ put_auth(struct cnt_raw *c, const char *mechanism, const char *message)
 
 	cnc_buf_init(&b, &cnc_mem_default, 65536);
 	if (mechanism != NULL)
-		assert_int_equal(
-			cnc_buf_str(&b, mechanism, strlen(mechanism)), CENOTE_OK);
+		assert_ok(cnc_buf_str(&b, mechanism, strlen(mechanism)));
 	if (message != NULL)
-		assert_int_equal(cnc_buf_str(&b, message, strlen(message)), CENOTE_OK);
+		assert_ok(cnc_buf_str(&b, message, strlen(message)));
 	m.as.auth.data.p = (const char *)cnc_buf_head(&b);
 	m.as.auth.data.n = cnc_buf_len(&b);
 	cnt_raw_send(c, 0, 0, &m);
@@ -575,7 +574,7 @@ a_login_has_its_bounds(void **state)
 	begin_raw(&c);
 	assert_int_equal(cnt_raw_expect(&c, "END"), 0);
 	conn = handle("main", 0, "known", "pencil");
-	assert_int_equal(cenote_connect(conn), CENOTE_OK);
+	assert_ok(cenote_connect(conn));
 	cenote_conn_destroy(conn);
 	cnt_raw_close(&c);
 }

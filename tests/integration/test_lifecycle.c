@@ -417,8 +417,8 @@ the_log_has_no_statement_no_value_and_no_secret(void **state)
 		CNT_DAEMON_GLOBAL "log_level = debug\n" CNT_DAEMON_POOL "sessions = 1\n");
 	a = wp_attach(NULL);
 	wp_exec(a, "create table secret_table(secret_column unique)");
-	assert_int_equal(cenote_params_create(NULL, &params), CENOTE_OK);
-	assert_int_equal(cenote_params_add_text(params, "secret-bind", 11), CENOTE_OK);
+	assert_ok(cenote_params_create(NULL, &params));
+	assert_ok(cenote_params_add_text(params, "secret-bind", 11));
 	for (int i = 0; i < 2; i++) {
 		res = NULL;
 		/* the second time it fails */

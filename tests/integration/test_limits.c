@@ -113,16 +113,15 @@ a_cancel_hits_the_running_query_of_its_session_only(void **state)
 
 	wp_start(WP_POOL("sessions = 1\n"));
 	a = wp_attach(NULL);
-	assert_int_equal(
-		cenote_send_query(a, ENDLESS, CENOTE_NTS, NULL, NULL), CENOTE_OK);
-	assert_int_equal(cenote_cancel_create(a, &cancel), CENOTE_OK);
+	assert_ok(cenote_send_query(a, ENDLESS, CENOTE_NTS, NULL, NULL));
+	assert_ok(cenote_cancel_create(a, &cancel));
 	assert_int_equal(pthread_create(&thread, NULL, cancel_soon, cancel), 0);
-	assert_int_equal(cenote_get_result(a, &res), CENOTE_OK);
+	assert_ok(cenote_get_result(a, &res));
 	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_ERROR);
 	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), "57014");
 	cenote_result_destroy(res);
 	assert_int_equal(pthread_join(thread, &status), 0);
-	assert_int_equal(*(int *)status, CENOTE_OK);
+	assert_ok(*(int *)status);
 	assert_int_equal(cenote_get_result(a, &res), CENOTE_DONE);
 	/* the same cancel once more: that request is over, the next one is not touched */
 	assert_string_equal(wp_value(a, "select 1"), "1");
@@ -175,7 +174,7 @@ a_suspended_session_is_resumed_by_another_process(void **state)
 	wp_exec(a, "create table t(a)");
 	wp_exec(a, "begin");
 	wp_exec(a, "insert into t values (1)");
-	assert_int_equal(cenote_suspend(a, NULL, 0, token), CENOTE_OK);
+	assert_ok(cenote_suspend(a, NULL, 0, token));
 	assert_int_equal(wp_pool_number("main", "suspended"), 1);
 	b = wp_attach(NULL);
 	assert_string_equal(wp_value(b, "select count(*) from t"), "0");
@@ -248,7 +247,7 @@ who_resumes_too_late_is_refused_and_not_hung_up_on(void **state)
 		int n[3] = { 0 };
 
 		a = wp_attach(NULL);
-		assert_int_equal(cenote_suspend(a, NULL, 0, token), CENOTE_OK);
+		assert_ok(cenote_suspend(a, NULL, 0, token));
 		assert_int_equal(pipe(fds), 0);
 		for (int i = 0; i < N_RESUMING; i++)
 			pids[i] = wp_fork(resume_at_once, token, fds[0]);
@@ -277,7 +276,7 @@ a_session_is_resumed_while_all_others_are_taken(void **state)
 	held = wp_attach(NULL);
 	wp_exec(a, "create table t(a)");
 	wp_exec(a, "begin");
-	assert_int_equal(cenote_suspend(a, NULL, 0, token), CENOTE_OK);
+	assert_ok(cenote_suspend(a, NULL, 0, token));
 	/* only the door can let it in */
 	assert_int_equal(wp_join(wp_fork(resume_and_commit, token, -1)), 0);
 	cenote_conn_destroy(a);
@@ -296,7 +295,7 @@ a_suspended_session_has_a_time_limit(void **state)
 	wp_exec(a, "create table t(a)");
 	wp_exec(a, "begin");
 	wp_exec(a, "insert into t values (1)");
-	assert_int_equal(cenote_suspend(a, NULL, 60000, token), CENOTE_OK);
+	assert_ok(cenote_suspend(a, NULL, 60000, token));
 	wp_await("main", "idle", 1);
 	assert_int_equal(cenote_resume(a, token, &res), CENOTE_ERR_AUTH);
 	assert_string_equal(wp_sqlstate(a), "28000");
@@ -350,8 +349,7 @@ a_client_that_does_not_read_costs_no_memory(void **state)
 	a = wp_attach(NULL);
 	worker = wp_worker_pid(a);
 	before = resident_kb(worker);
-	assert_int_equal(
-		cenote_send_query(a, MANY_ROWS, CENOTE_NTS, NULL, NULL), CENOTE_OK);
+	assert_ok(cenote_send_query(a, MANY_ROWS, CENOTE_NTS, NULL, NULL));
 	assert_true(cenote_process(a) >= 0);
 	wp_pause_ms(300);
 	assert_in_range(resident_kb(worker) - before, 0, 8192);
@@ -371,8 +369,7 @@ a_client_that_goes_stops_its_query(void **state)
 
 	wp_start(WP_POOL("sessions = 1\n"));
 	a = wp_attach(NULL);
-	assert_int_equal(
-		cenote_send_query(a, ENDLESS, CENOTE_NTS, NULL, NULL), CENOTE_OK);
+	assert_ok(cenote_send_query(a, ENDLESS, CENOTE_NTS, NULL, NULL));
 	assert_true(cenote_process(a) >= 0);
 	wp_pause_ms(100);
 	begun = wp_now_ms();
@@ -394,17 +391,15 @@ a_slow_reader_gets_every_row(void **state)
 	wp_start(WP_POOL("sessions = 1\n"));
 	a = wp_attach(NULL);
 	options.stream = 1;
-	assert_int_equal(
-		cenote_query(a,
-			"with recursive c(x) as (select 1 union all select x + 1 "
-			"from c limit 100000) select x, 'some text' from c",
-			CENOTE_NTS, NULL, &options, &res),
-		CENOTE_OK);
+	assert_ok(cenote_query(a,
+		"with recursive c(x) as (select 1 union all select x + 1 "
+		"from c limit 100000) select x, 'some text' from c",
+		CENOTE_NTS, NULL, &options, &res));
 	while ((r = cenote_result_next(res)) == CENOTE_ROW) {
 		for (uint64_t i = 0; i < cenote_result_n_rows(res); i++) {
 			int64_t x = 0;
 
-			assert_int_equal(cenote_result_int64(res, i, 0, &x), CENOTE_OK);
+			assert_ok(cenote_result_int64(res, i, 0, &x));
 			assert_int_equal(x, n + i + 1);
 		}
 		n += cenote_result_n_rows(res);

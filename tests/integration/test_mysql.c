@@ -93,7 +93,7 @@ expect_error(cenote_conn *conn, const char *sqlstate)
 static void
 send(cenote_conn *conn, const char *sql)
 {
-	assert_int_equal(cenote_send_query(conn, sql, CENOTE_NTS, NULL, NULL), CENOTE_OK);
+	assert_ok(cenote_send_query(conn, sql, CENOTE_NTS, NULL, NULL));
 }
 
 /* ---- results ---- */
@@ -176,12 +176,10 @@ a_call_gives_results_and_output_values(void **state)
 	wp_exec(conn, "create or replace procedure p(in a int, out b int, inout c "
 		      "varchar(20)) begin select a as one; set b = a + 1; set c = "
 		      "concat(c, '!'); select 'two' as two, a; end");
-	assert_int_equal(cenote_params_add_int64(params, 7), CENOTE_OK);
-	assert_int_equal(cenote_params_add_null(params), CENOTE_OK);
-	assert_int_equal(cenote_params_add_text(params, "hé", CENOTE_NTS), CENOTE_OK);
-	assert_int_equal(
-		cenote_send_query(conn, "call p(?, ?, ?)", CENOTE_NTS, params, NULL),
-		CENOTE_OK);
+	assert_ok(cenote_params_add_int64(params, 7));
+	assert_ok(cenote_params_add_null(params));
+	assert_ok(cenote_params_add_text(params, "hé", CENOTE_NTS));
+	assert_ok(cenote_send_query(conn, "call p(?, ?, ?)", CENOTE_NTS, params, NULL));
 	res = wp_next_result(conn, CENOTE_RESULT_ROWS);
 	assert_string_equal(cenote_result_text(res, 0, 0, NULL), "7");
 	cenote_result_destroy(res);
@@ -219,15 +217,14 @@ a_call_that_was_given_up_runs_again(void **state)
 
 	wp_exec(conn, "create or replace procedure alike() begin select 1 as v; select "
 		      "2 as v; end");
-	assert_int_equal(
-		cenote_stmt_create(conn, "call alike()", CENOTE_NTS, &stmt), CENOTE_OK);
-	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_ok(cenote_stmt_create(conn, "call alike()", CENOTE_NTS, &stmt));
+	assert_ok(cenote_stmt_prepare(stmt));
 	options.stream = 1;
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(cenote_send_execute(stmt, NULL, &options), CENOTE_OK);
+		assert_ok(cenote_send_execute(stmt, NULL, &options));
 		expect_kind(conn, CENOTE_RESULT_ROWS);
 	}
-	assert_int_equal(cenote_send_execute(stmt, NULL, NULL), CENOTE_OK);
+	assert_ok(cenote_send_execute(stmt, NULL, NULL));
 	for (int i = 1; i <= 2; i++) {
 		cenote_result *res = wp_next_result(conn, CENOTE_RESULT_ROWS);
 
@@ -254,10 +251,10 @@ load(cenote_conn *conn, const char *data)
 	res = wp_next_result(conn, CENOTE_RESULT_COPY_IN);
 	assert_string_equal(cenote_copy_file(res), "/no/such/file");
 	if (data) {
-		assert_int_equal(cenote_copy_put(conn, data, strlen(data)), CENOTE_OK);
-		assert_int_equal(cenote_copy_end(conn, NULL), CENOTE_OK);
+		assert_ok(cenote_copy_put(conn, data, strlen(data)));
+		assert_ok(cenote_copy_end(conn, NULL));
 	} else {
-		assert_int_equal(cenote_copy_end(conn, "no such file"), CENOTE_OK);
+		assert_ok(cenote_copy_end(conn, "no such file"));
 	}
 	cenote_result_destroy(res);
 }
@@ -270,8 +267,8 @@ a_file_comes_from_a_program_that_allows_it(void **state)
 
 	cenote_conn_destroy(*state);
 	*state = conn = wp_handle(NULL);
-	assert_int_equal(cenote_conn_set(conn, "allow_files", "yes"), CENOTE_OK);
-	assert_int_equal(cenote_connect(conn), CENOTE_OK);
+	assert_ok(cenote_conn_set(conn, "allow_files", "yes"));
+	assert_ok(cenote_connect(conn));
 	load(conn, "1,one\n2,two\n3,x\n");
 	res = wp_next_result(conn, CENOTE_RESULT_COMMAND);
 	assert_int_equal(cenote_result_affected_rows(res), 3);
@@ -307,8 +304,8 @@ a_pool_that_does_not_allow_it_asks_for_no_file(void **state)
 
 	start_with(server.server_line, "sessions = 1\n");
 	*state = conn = wp_handle(NULL);
-	assert_int_equal(cenote_conn_set(conn, "allow_files", "yes"), CENOTE_OK);
-	assert_int_equal(cenote_connect(conn), CENOTE_OK);
+	assert_ok(cenote_conn_set(conn, "allow_files", "yes"));
+	assert_ok(cenote_connect(conn));
 	wp_exec(conn, "create or replace table t (a int)");
 	send(conn, "load data local infile '/etc/passwd' into table t");
 	cenote_result_destroy(wp_next_result(conn, CENOTE_RESULT_ERROR));
@@ -340,8 +337,7 @@ the_next_client_is_the_pools_user(void **state)
 {
 	cenote_conn *conn = *state;
 
-	assert_int_equal(cenote_change_user(conn, "locked", CNT_SERVER_PASSWORD, "app2"),
-		CENOTE_OK);
+	assert_ok(cenote_change_user(conn, "locked", CNT_SERVER_PASSWORD, "app2"));
 	assert_string_equal(wp_value(conn, "select concat(current_user(), database())"),
 		"locked@localhostapp2");
 	conn = next_client(state);
@@ -359,7 +355,7 @@ the_next_client_has_the_pools_database_and_charset(void **state)
 {
 	cenote_conn *conn = *state;
 
-	assert_int_equal(cenote_select_database(conn, "app2"), CENOTE_OK);
+	assert_ok(cenote_select_database(conn, "app2"));
 	assert_string_equal(wp_value(conn, "select database()"), "app2");
 	assert_int_equal(cenote_select_database(conn, "not`there"), CENOTE_ERR_SERVER);
 	wp_exec(conn, "set names latin1");
@@ -532,10 +528,10 @@ a_cancel_hits_its_own_request_only(void **state)
 	int64_t begin = wp_now_ms();
 
 	send(conn, "select sleep(60)");
-	assert_int_equal(cenote_process(conn), CENOTE_OK);
-	assert_int_equal(cenote_cancel_create(conn, &cancel), CENOTE_OK);
+	assert_ok(cenote_process(conn));
+	assert_ok(cenote_cancel_create(conn, &cancel));
 	wp_pause_ms(200);
-	assert_int_equal(cenote_cancel_send(cancel), CENOTE_OK);
+	assert_ok(cenote_cancel_send(cancel));
 	expect_error(conn, "57014");
 	expect_kind(conn, 0);
 	assert_true(wp_now_ms() - begin < 20000);
@@ -555,14 +551,12 @@ a_cancel_hits_a_statement_with_parameters(void **state)
 	cenote_cancel *cancel;
 	int64_t begin = wp_now_ms();
 
-	assert_int_equal(cenote_params_add_int64(params, 60), CENOTE_OK);
-	assert_int_equal(
-		cenote_send_query(conn, "select sleep(?)", CENOTE_NTS, params, NULL),
-		CENOTE_OK);
-	assert_int_equal(cenote_process(conn), CENOTE_OK);
-	assert_int_equal(cenote_cancel_create(conn, &cancel), CENOTE_OK);
+	assert_ok(cenote_params_add_int64(params, 60));
+	assert_ok(cenote_send_query(conn, "select sleep(?)", CENOTE_NTS, params, NULL));
+	assert_ok(cenote_process(conn));
+	assert_ok(cenote_cancel_create(conn, &cancel));
 	wp_pause_ms(200);
-	assert_int_equal(cenote_cancel_send(cancel), CENOTE_OK);
+	assert_ok(cenote_cancel_send(cancel));
 	expect_error(conn, "57014");
 	expect_kind(conn, 0);
 	assert_true(wp_now_ms() - begin < 20000);
@@ -585,9 +579,9 @@ cancels_at_the_end_of_requests_hit_no_other(void **state)
 		snprintf(sql, sizeof(sql), "select sleep(%d / 10000.0)", i % 20);
 		send(conn, sql);
 		assert_true(cenote_process(conn) >= 0);
-		assert_int_equal(cenote_cancel_create(conn, &cancel), CENOTE_OK);
+		assert_ok(cenote_cancel_create(conn, &cancel));
 		assert_true(cenote_cancel_send(cancel) >= 0);
-		assert_int_equal(cenote_get_result(conn, &res), CENOTE_OK);
+		assert_ok(cenote_get_result(conn, &res));
 		n_cancelled += cenote_result_kind(res) == CENOTE_RESULT_ERROR;
 		cenote_result_destroy(res);
 		expect_kind(conn, 0);
@@ -611,16 +605,14 @@ long_data_comes_in_pieces(void **state)
 
 	wp_exec(conn, "create or replace table t (a int, b longblob)");
 	memset(piece, '\xff', sizeof(piece));
-	assert_int_equal(cenote_stmt_create(
-				 conn, "insert into t values (?, ?)", CENOTE_NTS, &stmt),
-		CENOTE_OK);
-	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_ok(cenote_stmt_create(
+		conn, "insert into t values (?, ?)", CENOTE_NTS, &stmt));
+	assert_ok(cenote_stmt_prepare(stmt));
 	for (int i = 0; i < 2000; i++)
-		assert_int_equal(
-			cenote_send_long_data(stmt, 1, piece, sizeof(piece)), CENOTE_OK);
-	assert_int_equal(cenote_params_add_int64(params, 1), CENOTE_OK);
-	assert_int_equal(cenote_params_add_long(params, CENOTE_TYPE_BYTES), CENOTE_OK);
-	assert_int_equal(cenote_stmt_execute(stmt, params, NULL, &res), CENOTE_OK);
+		assert_ok(cenote_send_long_data(stmt, 1, piece, sizeof(piece)));
+	assert_ok(cenote_params_add_int64(params, 1));
+	assert_ok(cenote_params_add_long(params, CENOTE_TYPE_BYTES));
+	assert_ok(cenote_stmt_execute(stmt, params, NULL, &res));
 	cenote_result_destroy(res);
 	expect_kind(conn, 0);
 	assert_string_equal(wp_value(conn, "select length(b) from t"), "2000000");
@@ -643,7 +635,7 @@ values_of_64_mb(void **state)
 	assert_non_null(bytes);
 	for (size_t i = 0; i < size; i++)
 		bytes[i] = (char)(i ^ i >> 11);
-	assert_int_equal(cenote_params_add_bytes(params, bytes, size), CENOTE_OK);
+	assert_ok(cenote_params_add_bytes(params, bytes, size));
 	for (options.format = CENOTE_FORMAT_TEXT; options.format <= CENOTE_FORMAT_BINARY;
 		options.format++) {
 		int r = cenote_query(
@@ -799,7 +791,7 @@ each_client_keeps_its_insert_id(void **state)
 	assert_string_equal(wp_value(a, "select last_insert_id()"), "1");
 	/* a new session has none */
 	wp_exec(a, "insert into t values ()");
-	assert_int_equal(cenote_reset(a), CENOTE_OK);
+	assert_ok(cenote_reset(a));
 	wp_exec(b, "do 1");
 	assert_string_equal(wp_value(a, "select last_insert_id()"), "0");
 	assert_true(wp_pool_number("main", "yields") >= 10);
@@ -867,7 +859,7 @@ assert_refused(cenote_conn *conn)
 		assert_non_null(strstr(wp_message(conn), "sql_mode"));
 	}
 	assert_not_injected();
-	assert_int_equal(cenote_connect(conn), CENOTE_OK);
+	assert_ok(cenote_connect(conn));
 }
 
 /* Whether a delayed reset happens now, and is noticed. Oracle's library cannot send it together
@@ -908,7 +900,7 @@ a_reset_that_changes_how_texts_are_read_is_told(void **state)
 	assert_true(reads_backslashes(conn));
 	assert_non_null(strstr(cenote_parameter(conn, "sql_mode"), "ANSI_QUOTES"));
 	set_modes("'NO_BACKSLASH_ESCAPES'");
-	assert_int_equal(cenote_reset(conn), CENOTE_OK);
+	assert_ok(cenote_reset(conn));
 	assert_false(reads_backslashes(conn));
 }
 
@@ -987,21 +979,20 @@ statements_are_of_the_database_that_they_were_prepared_in(void **state)
 		cenote_stmt *stmt;
 		cenote_result *res;
 
-		assert_int_equal(cenote_stmt_create(a, "insert into t values (1)",
-					 CENOTE_NTS, &stmt),
-			CENOTE_OK);
-		assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+		assert_ok(cenote_stmt_create(
+			a, "insert into t values (1)", CENOTE_NTS, &stmt));
+		assert_ok(cenote_stmt_prepare(stmt));
 		wp_exec(b, "do 1");
 		if (i == 0)
 			wp_exec(a, " /* to another one */ use app3");
 		else
-			assert_int_equal(cenote_select_database(a, "app3"), CENOTE_OK);
-		assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
+			assert_ok(cenote_select_database(a, "app3"));
+		assert_ok(cenote_stmt_execute(stmt, NULL, NULL, &res));
 		cenote_result_destroy(res);
 		cenote_stmt_destroy(stmt);
 		assert_string_equal(wp_value(a, "select count(*) from t"), "0");
 		/* it holds the session: for the other one to have it, it begins anew */
-		assert_int_equal(cenote_reset(a), CENOTE_OK);
+		assert_ok(cenote_reset(a));
 	}
 	assert_string_equal(wp_value(b, "select count(*) from t"), "2");
 	wp_exec(b, "drop database app3");

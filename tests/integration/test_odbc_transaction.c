@@ -65,8 +65,7 @@ what_stands_behind_the_first_verb_is_not_lost(void **state)
 	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
 		conn = wp_attach(NULL);
 		snprintf(sql, sizeof(sql), "%s%s", before[i], setting(0));
-		assert_int_equal(
-			cenote_send_query(conn, sql, CENOTE_NTS, NULL, NULL), CENOTE_OK);
+		assert_ok(cenote_send_query(conn, sql, CENOTE_NTS, NULL, NULL));
 		while (cenote_get_result(conn, &res) == CENOTE_OK)
 			cenote_result_destroy(res);
 		assert_false(is_free());

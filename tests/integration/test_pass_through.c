@@ -500,7 +500,7 @@ nothing_is_left_for_the_same_user(void **state)
 	assert_int_equal(
 		wp_status_of(conn, "select * from left_over"), CENOTE_ERR_SERVER);
 	wp_exec(conn, words->hold);
-	assert_int_equal(cenote_reset(conn), CENOTE_OK);
+	assert_ok(cenote_reset(conn));
 	wp_exec(conn, words->hold);
 	cenote_conn_destroy(conn);
 }
@@ -551,13 +551,13 @@ a_suspended_session_is_its_users_only(void **state)
 	start("sessions = 2\n");
 	ann = attached("ann", ANNS);
 	session = atoi(wp_value(ann, words->session));
-	assert_int_equal(cenote_suspend(ann, NULL, 10000, token), CENOTE_OK);
+	assert_ok(cenote_suspend(ann, NULL, 10000, token));
 	other = handle(BY_UNIX, "bob", BOBS);
 	assert_int_equal(cenote_resume(other, token, &res), CENOTE_ERR_AUTH);
 	assert_string_equal(wp_sqlstate(other), "28000");
 	cenote_conn_destroy(other);
 	other = handle(BY_UNIX, "ann", ANNS);
-	assert_int_equal(cenote_resume(other, token, &res), CENOTE_OK);
+	assert_ok(cenote_resume(other, token, &res));
 	assert_int_equal(atoi(wp_value(other, words->session)), session);
 	assert_string_equal(wp_value(other, words->who), "ann");
 	cenote_conn_destroy(other);
@@ -614,7 +614,7 @@ a_session_that_the_server_ended_is_logged_in_anew(void **state)
 	assert_int_equal(cenote_connect(conn), CENOTE_ERR_CONN);
 	assert_int_equal(strncmp(wp_sqlstate(conn), "08", 2), 0);
 	assert_int_equal(cnt_server_run(&server), 0);
-	assert_int_equal(cenote_connect(conn), CENOTE_OK);
+	assert_ok(cenote_connect(conn));
 	assert_string_equal(wp_value(conn, words->who), "ann");
 	cenote_conn_destroy(conn);
 }
@@ -646,15 +646,14 @@ a_cancel_ends_its_users_statement(void **state)
 
 	start("sessions = 1\n");
 	conn = handle(BY_VERIFIED_TLS, "ann", ANNS);
-	assert_int_equal(cenote_connect(conn), CENOTE_OK);
-	assert_int_equal(cenote_send_query(conn, words->endless, CENOTE_NTS, NULL, NULL),
-		CENOTE_OK);
-	assert_int_equal(cenote_flush(conn), CENOTE_OK);
+	assert_ok(cenote_connect(conn));
+	assert_ok(cenote_send_query(conn, words->endless, CENOTE_NTS, NULL, NULL));
+	assert_ok(cenote_flush(conn));
 	wp_pause_ms(100);
-	assert_int_equal(cenote_cancel_create(conn, &cancel), CENOTE_OK);
-	assert_int_equal(cenote_cancel_send(cancel), CENOTE_OK);
+	assert_ok(cenote_cancel_create(conn, &cancel));
+	assert_ok(cenote_cancel_send(cancel));
 	cenote_cancel_destroy(cancel);
-	assert_int_equal(cenote_get_result(conn, &res), CENOTE_OK);
+	assert_ok(cenote_get_result(conn, &res));
 	cenote_result_destroy(res);
 	while (cenote_get_result(conn, &res) == CENOTE_OK)
 		cenote_result_destroy(res);

@@ -190,10 +190,10 @@ a_worker_is_known_before_its_master_goes_on(void **state)
 	worker = wp_worker_pid(a);
 	assert_int_equal(kill(worker, 0), 0);
 	/* the door knows the worker, too */
-	assert_int_equal(cenote_suspend(a, NULL, 0, token), CENOTE_OK);
+	assert_ok(cenote_suspend(a, NULL, 0, token));
 	cenote_conn_destroy(a);
 	a = wp_handle(NULL);
-	assert_int_equal(cenote_resume(a, token, &res), CENOTE_OK);
+	assert_ok(cenote_resume(a, token, &res));
 	assert_string_equal(wp_value(a, "select 1"), "1");
 	cenote_conn_destroy(a);
 }
@@ -348,7 +348,7 @@ who_resumes_from_a_new_worker_is_not_refused_by_a_late_door(void **state)
 	cenote_conn_destroy(a);
 	a = wp_attach(NULL);
 	assert_int_not_equal(wp_worker_pid(a), worker);
-	assert_int_equal(cenote_suspend(a, NULL, 0, token), CENOTE_OK);
+	assert_ok(cenote_suspend(a, NULL, 0, token));
 	cenote_conn_destroy(a);
 	a = wp_handle(NULL);
 	if (cenote_resume(a, token, &res) != CENOTE_OK)
@@ -393,7 +393,7 @@ a_crowd_at_the_door_is_refused_and_harms_nobody(void **state)
 	holder = wp_attach(NULL);
 	for (size_t i = 0; i < CROWD; i++) {
 		crowd[i] = wp_handle(NULL);
-		assert_int_equal(cenote_set_nonblocking(crowd[i], 1), CENOTE_OK);
+		assert_ok(cenote_set_nonblocking(crowd[i], 1));
 		assert_true(cenote_connect(crowd[i]) <= CENOTE_AGAIN);
 	}
 	for (int64_t end = wp_now_ms() + 20000;
@@ -451,7 +451,7 @@ a_door_out_of_descriptors_goes_on(void **state)
 		skip();
 	holder = wp_attach(NULL);
 	waits = wp_handle(NULL);
-	assert_int_equal(cenote_set_nonblocking(waits, 1), CENOTE_OK);
+	assert_ok(cenote_set_nonblocking(waits, 1));
 	assert_int_equal(cenote_connect(waits), CENOTE_AGAIN);
 	wp_await("main", "waiting", 1);
 	assert_int_equal(prlimit(door, RLIMIT_NOFILE, NULL, &before), 0);
@@ -530,16 +530,14 @@ status_is_given_while_every_session_is_taken(void **state)
 	wp_start(WP_POOL("sessions = 1\n"));
 	held = wp_attach(NULL);
 	asker = wp_handle(NULL);
-	assert_int_equal(cenote_status(asker, "workers", &res), CENOTE_OK);
+	assert_ok(cenote_status(asker, "workers", &res));
 	assert_int_equal(cenote_result_n_rows(res), 1);
 	assert_string_equal(
 		cenote_result_text(
 			res, 0, (uint32_t)cenote_result_find_column(res, "state"), NULL),
 		"attached");
-	assert_int_equal(cenote_result_int64(res, 0,
-				 (uint32_t)cenote_result_find_column(res, "client_pid"),
-				 &client_pid),
-		CENOTE_OK);
+	assert_ok(cenote_result_int64(res, 0,
+		(uint32_t)cenote_result_find_column(res, "client_pid"), &client_pid));
 	assert_int_equal(client_pid, getpid());
 	cenote_result_destroy(res);
 	assert_true(cenote_status(asker, "weather", &res) < 0);
@@ -701,7 +699,7 @@ who_is_not_allowed_is_refused_without_a_reason(void **state)
 	wp_start("[cenoted]\nrun_dir = @DIR@/run\nbackend_dir = @BACKENDS@\n"
 		 "socket_mode = 0777\n" CNT_DAEMON_POOL "sessions = 1\n");
 	a = wp_handle(NULL);
-	assert_int_equal(cenote_conn_set(a, "user", "somebody-else"), CENOTE_OK);
+	assert_ok(cenote_conn_set(a, "user", "somebody-else"));
 	assert_int_equal(cenote_connect(a), CENOTE_ERR_AUTH);
 	assert_string_equal(wp_message(a),
 		"pool main: the login was refused; cenoted's log has the reason, and "

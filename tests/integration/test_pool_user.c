@@ -166,15 +166,14 @@ a_cancel_reaches_the_worker(void **state)
 
 	start("user = " POOLS "\n");
 	a = wp_attach("main");
-	assert_int_equal(
-		cenote_send_query(a, ENDLESS, CENOTE_NTS, NULL, NULL), CENOTE_OK);
-	assert_int_equal(cenote_cancel_create(a, &cancel), CENOTE_OK);
+	assert_ok(cenote_send_query(a, ENDLESS, CENOTE_NTS, NULL, NULL));
+	assert_ok(cenote_cancel_create(a, &cancel));
 	assert_int_equal(pthread_create(&thread, NULL, cancel_soon, cancel), 0);
-	assert_int_equal(cenote_get_result(a, &res), CENOTE_OK);
+	assert_ok(cenote_get_result(a, &res));
 	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), "57014");
 	cenote_result_destroy(res);
 	assert_int_equal(pthread_join(thread, &status), 0);
-	assert_int_equal(*(int *)status, CENOTE_OK);
+	assert_ok(*(int *)status);
 	cenote_cancel_destroy(cancel);
 	cenote_conn_destroy(a);
 }

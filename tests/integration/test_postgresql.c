@@ -52,7 +52,7 @@ exec_all(cenote_conn *conn, const char *sql)
 	cenote_result *res;
 	int r;
 
-	assert_int_equal(cenote_send_query(conn, sql, CENOTE_NTS, NULL, NULL), CENOTE_OK);
+	assert_ok(cenote_send_query(conn, sql, CENOTE_NTS, NULL, NULL));
 	while ((r = cenote_get_result(conn, &res)) == CENOTE_OK) {
 		if (cenote_result_kind(res) == CENOTE_RESULT_ERROR)
 			fail_msg("%s: %s", sql,
@@ -157,7 +157,7 @@ an_idle_client_hears_notifications(void **state)
 	assert_int_equal(cenote_wait(conn, 100), CENOTE_DONE);
 	wp_exec(other, "notify water, 'rises'");
 	while (heard.n == 0)
-		assert_int_equal(cenote_wait(conn, 10000), CENOTE_OK);
+		assert_ok(cenote_wait(conn, 10000));
 	assert_string_equal(heard.text, "water rises");
 	/* Its own come with the answer, others' with the next answer at the latest. */
 	wp_exec(conn, "notify water, 'mine'");
@@ -165,7 +165,7 @@ an_idle_client_hears_notifications(void **state)
 	exec_all(other, "begin; notify water, '1'; notify water, '2'; commit");
 	wp_exec(other, "notify elsewhere, '3'");
 	while (heard.n < 4)
-		assert_int_equal(cenote_wait(conn, 10000), CENOTE_OK);
+		assert_ok(cenote_wait(conn, 10000));
 	assert_string_equal(heard.text, "water 2");
 	wp_exec(conn, "unlisten water");
 	wp_exec(other, "notify water, '4'");
@@ -252,11 +252,10 @@ copy_brings_rows_in(void **state)
 		int n = snprintf(line, sizeof(line), "%d\tx%d\n", i, i);
 
 		/* Pieces need not be rows. */
-		assert_int_equal(cenote_copy_put(conn, line, 1), CENOTE_OK);
-		assert_int_equal(
-			cenote_copy_put(conn, line + 1, (size_t)n - 1), CENOTE_OK);
+		assert_ok(cenote_copy_put(conn, line, 1));
+		assert_ok(cenote_copy_put(conn, line + 1, (size_t)n - 1));
 	}
-	assert_int_equal(cenote_copy_end(conn, NULL), CENOTE_OK);
+	assert_ok(cenote_copy_end(conn, NULL));
 	expect_tag(conn, "COPY 100000");
 	expect_kind(conn, 0);
 	cenote_result_destroy(copy);
@@ -273,24 +272,24 @@ errors_end_a_copy_in(void **state)
 	wp_exec(conn, "create temp table c (a int)");
 	/* The server finds a bad row, and the program goes on until it is told. */
 	copy = start(conn, "copy c from stdin", CENOTE_RESULT_COPY_IN);
-	assert_int_equal(cenote_copy_put(conn, "1\nnonsense\n", 11), CENOTE_OK);
+	assert_ok(cenote_copy_put(conn, "1\nnonsense\n", 11));
 	for (int i = 0; i < 1000000 && r == CENOTE_OK; i++)
 		r = cenote_copy_put(conn, "2\n3\n4\n5\n", 8);
 	assert_true(r == CENOTE_OK || r == CENOTE_DONE);
-	assert_int_equal(cenote_copy_end(conn, NULL), CENOTE_OK);
+	assert_ok(cenote_copy_end(conn, NULL));
 	expect_error(conn, "22P02");
 	expect_kind(conn, 0);
 	cenote_result_destroy(copy);
 	/* The program gives up. */
 	copy = start(conn, "copy c from stdin", CENOTE_RESULT_COPY_IN);
-	assert_int_equal(cenote_copy_put(conn, "1\n", 2), CENOTE_OK);
-	assert_int_equal(cenote_copy_end(conn, "no more"), CENOTE_OK);
+	assert_ok(cenote_copy_put(conn, "1\n", 2));
+	assert_ok(cenote_copy_end(conn, "no more"));
 	expect_error(conn, "57014");
 	cenote_result_destroy(copy);
 	expect_kind(conn, 0);
 	/* It does so without a word. */
 	copy = start(conn, "copy c from stdin", CENOTE_RESULT_COPY_IN);
-	assert_int_equal(cenote_copy_put(conn, "1\n", 2), CENOTE_OK);
+	assert_ok(cenote_copy_put(conn, "1\n", 2));
 	cenote_result_destroy(copy);
 	expect_error(conn, "57014");
 	expect_kind(conn, 0);
@@ -306,7 +305,7 @@ a_client_that_dies_in_a_copy_leaves_nothing(void **state)
 
 	wp_exec(conn, "create table if not exists kept (a int)");
 	copy = start(conn, "copy kept from stdin", CENOTE_RESULT_COPY_IN);
-	assert_int_equal(cenote_copy_put(conn, "1\n2\n", 4), CENOTE_OK);
+	assert_ok(cenote_copy_put(conn, "1\n2\n", 4));
 	cenote_close(conn);
 	cenote_result_destroy(copy);
 	wp_await("main", "in_use", 1);
@@ -344,9 +343,9 @@ copy_brings_rows_out(void **state)
 	copy = start(conn,
 		"copy (select 1 / (3 - i) from generate_series(1, 5) i) to stdout",
 		CENOTE_RESULT_COPY_OUT);
-	assert_int_equal(cenote_copy_get(conn, &data, &len), CENOTE_OK);
+	assert_ok(cenote_copy_get(conn, &data, &len));
 	assert_string_equal(data, "0\n");
-	assert_int_equal(cenote_copy_get(conn, &data, &len), CENOTE_OK);
+	assert_ok(cenote_copy_get(conn, &data, &len));
 	assert_int_equal(cenote_copy_get(conn, &data, &len), CENOTE_DONE);
 	expect_error(conn, "22012");
 	cenote_result_destroy(copy);
@@ -354,7 +353,7 @@ copy_brings_rows_out(void **state)
 	/* The rest is not wanted. */
 	copy = start(conn, "copy (select i from generate_series(1, 500000) i) to stdout",
 		CENOTE_RESULT_COPY_OUT);
-	assert_int_equal(cenote_copy_get(conn, &data, &len), CENOTE_OK);
+	assert_ok(cenote_copy_get(conn, &data, &len));
 	cenote_result_destroy(copy);
 	expect_tag(conn, "COPY 500000");
 	expect_kind(conn, 0);
@@ -370,8 +369,8 @@ copies_stand_among_other_statements(void **state)
 	wp_exec(conn, "create temp table c (a int)");
 	res = start(conn, "copy c from stdin; copy c to stdout; select count(*) from c",
 		CENOTE_RESULT_COPY_IN);
-	assert_int_equal(cenote_copy_put(conn, "7\n", 2), CENOTE_OK);
-	assert_int_equal(cenote_copy_end(conn, NULL), CENOTE_OK);
+	assert_ok(cenote_copy_put(conn, "7\n", 2));
+	assert_ok(cenote_copy_end(conn, NULL));
 	expect_tag(conn, "COPY 1");
 	cenote_result_destroy(res);
 	res = wp_next_result(conn, CENOTE_RESULT_COPY_OUT);
@@ -398,8 +397,8 @@ send(cenote_conn *conn, const char *sql)
 {
 	cenote_params *none;
 
-	assert_int_equal(cenote_params_create(NULL, &none), CENOTE_OK);
-	assert_int_equal(cenote_send_query(conn, sql, CENOTE_NTS, none, NULL), CENOTE_OK);
+	assert_ok(cenote_params_create(NULL, &none));
+	assert_ok(cenote_send_query(conn, sql, CENOTE_NTS, none, NULL));
 	cenote_params_destroy(none);
 }
 
@@ -409,13 +408,13 @@ an_error_skips_to_the_next_sync_and_undoes_the_unit(void **state)
 	cenote_conn *conn = *state;
 
 	wp_exec(conn, "create temp table p (a int)");
-	assert_int_equal(cenote_pipeline_begin(conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_begin(conn));
 	send(conn, "insert into p values (1)");
 	send(conn, "insert into p values (1 / 0)");
 	send(conn, "insert into p values (2)");
-	assert_int_equal(cenote_send_sync(conn), CENOTE_OK);
+	assert_ok(cenote_send_sync(conn));
 	send(conn, "insert into p values (3)");
-	assert_int_equal(cenote_send_sync(conn), CENOTE_OK);
+	assert_ok(cenote_send_sync(conn));
 	expect_tag(conn, "INSERT 0 1");
 	expect_kind(conn, 0);
 	expect_error(conn, "22012");
@@ -428,7 +427,7 @@ an_error_skips_to_the_next_sync_and_undoes_the_unit(void **state)
 	expect_kind(conn, 0);
 	expect_kind(conn, CENOTE_RESULT_SYNC);
 	expect_kind(conn, 0);
-	assert_int_equal(cenote_pipeline_end(conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_end(conn));
 	assert_int_equal(cenote_tx_state(conn), CENOTE_TX_IDLE);
 	assert_string_equal(
 		wp_value(conn, "select string_agg(a::text, ',') from p"), "3");
@@ -449,21 +448,21 @@ a_constraint_that_fails_at_the_end_is_an_error(void **state)
 	assert_string_equal(
 		cenote_diag_field(cenote_conn_diag(conn), 'n'), "child_id_fkey");
 	/* In a transaction: the commit. */
-	assert_int_equal(cenote_begin(conn, 0, 0), CENOTE_OK);
+	assert_ok(cenote_begin(conn, 0, 0));
 	wp_exec(conn, "insert into child values (1)");
 	assert_int_equal(cenote_commit(conn), CENOTE_ERR_SERVER);
 	assert_string_equal(wp_sqlstate(conn), "23503");
 	assert_int_equal(cenote_tx_state(conn), CENOTE_TX_IDLE);
 	/* In a pipeline: the synchronisation point. */
-	assert_int_equal(cenote_pipeline_begin(conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_begin(conn));
 	send(conn, "insert into child values (1)");
-	assert_int_equal(cenote_send_sync(conn), CENOTE_OK);
+	assert_ok(cenote_send_sync(conn));
 	expect_tag(conn, "INSERT 0 1");
 	expect_kind(conn, 0);
 	expect_error(conn, "23503");
 	expect_kind(conn, CENOTE_RESULT_SYNC);
 	expect_kind(conn, 0);
-	assert_int_equal(cenote_pipeline_end(conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_end(conn));
 	assert_string_equal(wp_value(conn, "select count(*) from child"), "0");
 	wp_exec(conn, "drop table child, parent");
 }
@@ -487,9 +486,7 @@ add_int(cenote_params *params, int32_t v)
 	uint8_t bytes[4] = { (uint8_t)(u >> 24), (uint8_t)(u >> 16), (uint8_t)(u >> 8),
 		(uint8_t)u };
 
-	assert_int_equal(
-		cenote_params_add_native(params, 23, CENOTE_FORMAT_BINARY, bytes, 4),
-		CENOTE_OK);
+	assert_ok(cenote_params_add_native(params, 23, CENOTE_FORMAT_BINARY, bytes, 4));
 }
 
 /* As libpq calls it: binary values, binary result. */
@@ -533,8 +530,8 @@ large_objects_are_read_and_written(void **state)
 
 	memset(piece, 'w', sizeof(piece));
 	piece[100] = '\0';
-	assert_int_equal(cenote_params_create(NULL, &params), CENOTE_OK);
-	assert_int_equal(cenote_begin(conn, 0, 0), CENOTE_OK);
+	assert_ok(cenote_params_create(NULL, &params));
+	assert_ok(cenote_begin(conn, 0, 0));
 	add_int(params, 0x60000);
 	oid = call_int(conn, LO_CREAT, params);
 	assert_true(oid > 0);
@@ -543,9 +540,8 @@ large_objects_are_read_and_written(void **state)
 	fd = call_int(conn, LO_OPEN, params);
 	for (int i = 0; i < 64; i++) {
 		add_int(params, fd);
-		assert_int_equal(cenote_params_add_native(params, 17,
-					 CENOTE_FORMAT_BINARY, piece, sizeof(piece)),
-			CENOTE_OK);
+		assert_ok(cenote_params_add_native(
+			params, 17, CENOTE_FORMAT_BINARY, piece, sizeof(piece)));
 		assert_int_equal(call_int(conn, LO_WRITE, params), sizeof(piece));
 	}
 	add_int(params, fd);
@@ -567,7 +563,7 @@ large_objects_are_read_and_written(void **state)
 		CENOTE_ERR_SERVER);
 	assert_string_equal(wp_sqlstate(conn), "42704");
 	assert_int_equal(cenote_tx_state(conn), CENOTE_TX_FAILED);
-	assert_int_equal(cenote_rollback(conn), CENOTE_OK);
+	assert_ok(cenote_rollback(conn));
 	assert_int_equal(cenote_function(conn, 1, NULL, CENOTE_FORMAT_BINARY, &res),
 		CENOTE_ERR_SERVER);
 	assert_string_equal(wp_sqlstate(conn), "42883");
@@ -596,14 +592,12 @@ a_cancel_hits_its_own_request_only(void **state)
 	cenote_cancel *cancel, *late;
 	int64_t begin = wp_now_ms();
 
-	assert_int_equal(cenote_set_nonblocking(conn, 1), CENOTE_OK);
-	assert_int_equal(
-		cenote_send_query(conn, "select pg_sleep(60)", CENOTE_NTS, NULL, NULL),
-		CENOTE_OK);
-	assert_int_equal(cenote_process(conn), CENOTE_OK);
-	assert_int_equal(cenote_cancel_create(conn, &cancel), CENOTE_OK);
+	assert_ok(cenote_set_nonblocking(conn, 1));
+	assert_ok(cenote_send_query(conn, "select pg_sleep(60)", CENOTE_NTS, NULL, NULL));
+	assert_ok(cenote_process(conn));
+	assert_ok(cenote_cancel_create(conn, &cancel));
 	wp_pause_ms(100);
-	assert_int_equal(cenote_cancel_send(cancel), CENOTE_OK);
+	assert_ok(cenote_cancel_send(cancel));
 	wait_readable(conn);
 	expect_error(conn, "57014");
 	expect_kind(conn, 0);
@@ -611,11 +605,9 @@ a_cancel_hits_its_own_request_only(void **state)
 
 	/* The one that is finished is not running any more, and the next is not it. */
 	assert_int_equal(cenote_cancel_send(cancel), CENOTE_DONE);
-	assert_int_equal(
-		cenote_send_query(conn, "select pg_sleep(1)", CENOTE_NTS, NULL, NULL),
-		CENOTE_OK);
-	assert_int_equal(cenote_process(conn), CENOTE_OK);
-	assert_int_equal(cenote_cancel_create(conn, &late), CENOTE_OK);
+	assert_ok(cenote_send_query(conn, "select pg_sleep(1)", CENOTE_NTS, NULL, NULL));
+	assert_ok(cenote_process(conn));
+	assert_ok(cenote_cancel_create(conn, &late));
 	wp_pause_ms(100);
 	assert_int_equal(cenote_cancel_send(cancel), CENOTE_DONE);
 	wait_readable(conn);
@@ -623,7 +615,7 @@ a_cancel_hits_its_own_request_only(void **state)
 	expect_kind(conn, 0);
 
 	/* Sent as late as can be, it hits nothing that comes after. */
-	assert_int_equal(cenote_set_nonblocking(conn, 0), CENOTE_OK);
+	assert_ok(cenote_set_nonblocking(conn, 0));
 	for (int i = 0; i < 50; i++) {
 		assert_int_equal(cenote_cancel_send(late), CENOTE_DONE);
 		assert_string_equal(wp_value(conn, "select 'still here'"), "still here");
@@ -646,17 +638,16 @@ cancels_at_the_end_of_requests_hit_no_other(void **state)
 		int r;
 
 		snprintf(sql, sizeof(sql), "select pg_sleep(%d / 100000.0)", i % 20);
-		assert_int_equal(
-			cenote_send_query(conn, sql, CENOTE_NTS, NULL, NULL), CENOTE_OK);
+		assert_ok(cenote_send_query(conn, sql, CENOTE_NTS, NULL, NULL));
 		assert_true(cenote_process(conn) >= 0);
-		assert_int_equal(cenote_cancel_create(conn, &cancel), CENOTE_OK);
+		assert_ok(cenote_cancel_create(conn, &cancel));
 		r = cenote_cancel_send(cancel);
 		assert_true(r == CENOTE_OK || r == CENOTE_DONE);
-		assert_int_equal(cenote_get_result(conn, &res), CENOTE_OK);
+		assert_ok(cenote_get_result(conn, &res));
 		if (cenote_result_kind(res) == CENOTE_RESULT_ERROR) {
 			assert_string_equal(
 				cenote_diag_sqlstate(cenote_result_diag(res)), "57014");
-			assert_int_equal(r, CENOTE_OK);
+			assert_ok(r);
 			n_cancelled++;
 		}
 		cenote_result_destroy(res);
@@ -681,11 +672,10 @@ call_gives_output_values(void **state)
 	wp_exec(conn,
 		"create or replace procedure twice(in a int, inout b int, out c text)"
 		" language plpgsql as $$ begin b := a * 2; c := 'done'; end $$");
-	assert_int_equal(cenote_params_create(NULL, &params), CENOTE_OK);
-	assert_int_equal(cenote_params_add_int64(params, 21), CENOTE_OK);
-	assert_int_equal(cenote_query(conn, "call twice($1, null, null)", CENOTE_NTS,
-				 params, NULL, &res),
-		CENOTE_OK);
+	assert_ok(cenote_params_create(NULL, &params));
+	assert_ok(cenote_params_add_int64(params, 21));
+	assert_ok(cenote_query(
+		conn, "call twice($1, null, null)", CENOTE_NTS, params, NULL, &res));
 	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_ROWS);
 	assert_int_equal(cenote_result_n_columns(res), 2);
 	assert_string_equal(cenote_result_text(res, 0, 0, NULL), "42");
@@ -708,39 +698,36 @@ named_statements_are_those_of_sql(void **state)
 	cenote_params *params;
 	cenote_result *res;
 
-	assert_int_equal(
-		cenote_stmt_create(conn, "select $1::int + 1 as next", CENOTE_NTS, &stmt),
-		CENOTE_OK);
-	assert_int_equal(cenote_stmt_set_name(stmt, "add one"), CENOTE_OK);
-	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_ok(cenote_stmt_create(
+		conn, "select $1::int + 1 as next", CENOTE_NTS, &stmt));
+	assert_ok(cenote_stmt_set_name(stmt, "add one"));
+	assert_ok(cenote_stmt_prepare(stmt));
 	assert_string_equal(wp_value(conn, "execute \"add one\"(41)"), "42");
 	assert_string_equal(wp_value(conn, "select statement from pg_prepared_statements"
 					   " where name = 'add one'"),
 		"select $1::int + 1 as next");
 	wp_exec(conn, "deallocate \"add one\"");
-	assert_int_equal(cenote_params_create(NULL, &params), CENOTE_OK);
-	assert_int_equal(cenote_params_add_int64(params, 1), CENOTE_OK);
+	assert_ok(cenote_params_create(NULL, &params));
+	assert_ok(cenote_params_add_int64(params, 1));
 	assert_int_equal(
 		cenote_stmt_execute(stmt, params, NULL, &res), CENOTE_ERR_SERVER);
 	assert_string_equal(wp_sqlstate(conn), "26000");
 	cenote_stmt_destroy(stmt);
 
 	wp_exec(conn, "prepare two (int) as select $1 * 2 as twice");
-	assert_int_equal(cenote_describe_named(conn, CENOTE_NAMED_STATEMENT, "two", &res),
-		CENOTE_OK);
+	assert_ok(cenote_describe_named(conn, CENOTE_NAMED_STATEMENT, "two", &res));
 	assert_int_equal(cenote_result_n_params(res), 1);
 	assert_int_equal(cenote_result_param_native_type(res, 0), 23);
 	assert_string_equal(
 		cenote_column_text(cenote_result_column(res, 0), CENOTE_COLUMN_NAME),
 		"twice");
 	cenote_result_destroy(res);
-	assert_int_equal(cenote_stmt_by_name(conn, "two", &by_name), CENOTE_OK);
-	assert_int_equal(cenote_stmt_execute(by_name, params, NULL, &res), CENOTE_OK);
+	assert_ok(cenote_stmt_by_name(conn, "two", &by_name));
+	assert_ok(cenote_stmt_execute(by_name, params, NULL, &res));
 	assert_string_equal(cenote_result_text(res, 0, 0, NULL), "2");
 	cenote_result_destroy(res);
 	cenote_stmt_destroy(by_name);
-	assert_int_equal(
-		cenote_close_named(conn, CENOTE_NAMED_STATEMENT, "two"), CENOTE_OK);
+	assert_ok(cenote_close_named(conn, CENOTE_NAMED_STATEMENT, "two"));
 	assert_int_equal(cenote_describe_named(conn, CENOTE_NAMED_STATEMENT, "two", &res),
 		CENOTE_ERR_SERVER);
 	assert_string_equal(wp_sqlstate(conn), "26000");
@@ -756,9 +743,8 @@ open_stream(cenote_conn *conn, const char *sql, uint32_t batch_rows)
 
 	options.stream = 1;
 	options.batch_rows = batch_rows;
-	assert_int_equal(cenote_params_create(NULL, &none), CENOTE_OK);
-	assert_int_equal(
-		cenote_query(conn, sql, CENOTE_NTS, none, &options, &res), CENOTE_OK);
+	assert_ok(cenote_params_create(NULL, &none));
+	assert_ok(cenote_query(conn, sql, CENOTE_NTS, none, &options, &res));
 	cenote_params_destroy(none);
 	return res;
 }
@@ -770,7 +756,7 @@ expect_batch(cenote_result *res, int64_t first, uint64_t n)
 
 	assert_int_equal(cenote_result_next(res), CENOTE_ROW);
 	assert_int_equal(cenote_result_n_rows(res), n);
-	assert_int_equal(cenote_result_int64(res, 0, 0, &value), CENOTE_OK);
+	assert_ok(cenote_result_int64(res, 0, 0, &value));
 	assert_int_equal(value, first);
 }
 
@@ -783,7 +769,7 @@ results_come_in_batches_beside_each_other(void **state)
 		cenote_result *a, *b;
 
 		if (in_tx)
-			assert_int_equal(cenote_begin(conn, 0, 0), CENOTE_OK);
+			assert_ok(cenote_begin(conn, 0, 0));
 		a = open_stream(conn, "select i from generate_series(1, 10) i", 4);
 		expect_batch(a, 1, 4);
 		assert_int_equal(
@@ -799,7 +785,7 @@ results_come_in_batches_beside_each_other(void **state)
 		/* The rest of b is not wanted. */
 		cenote_result_destroy(b);
 		if (in_tx)
-			assert_int_equal(cenote_commit(conn), CENOTE_OK);
+			assert_ok(cenote_commit(conn));
 		assert_string_equal(wp_value(conn, "select 'behind'"), "behind");
 		assert_int_equal(cenote_pins(conn) & CENOTE_PIN_CURSOR, 0);
 	}
@@ -827,18 +813,16 @@ clients_that_hold_nothing_share_a_session(void **state)
 	cenote_params *params;
 
 	exec_all(a, "create table if not exists shared (v int); truncate shared");
-	assert_int_equal(cenote_stmt_create(
-				 a, "insert into shared values ($1)", CENOTE_NTS, &stmt),
-		CENOTE_OK);
-	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_ok(cenote_stmt_create(
+		a, "insert into shared values ($1)", CENOTE_NTS, &stmt));
+	assert_ok(cenote_stmt_prepare(stmt));
 	b = wp_attach(NULL);
 	for (int i = 0; i < 5; i++) {
 		cenote_result *res;
 
-		assert_int_equal(cenote_params_create(NULL, &params), CENOTE_OK);
-		assert_int_equal(cenote_params_add_int64(params, i), CENOTE_OK);
-		assert_int_equal(
-			cenote_stmt_execute(stmt, params, NULL, &res), CENOTE_OK);
+		assert_ok(cenote_params_create(NULL, &params));
+		assert_ok(cenote_params_add_int64(params, i));
+		assert_ok(cenote_stmt_execute(stmt, params, NULL, &res));
 		cenote_result_destroy(res);
 		cenote_params_destroy(params);
 		wp_exec(b, "update shared set v = v + 1");
@@ -866,7 +850,7 @@ what_was_escaped_for_one_session_reaches_no_other(void **state)
 		assert_non_null(
 			strstr(wp_message(a), "standard_conforming_strings is \"off\""));
 	}
-	assert_int_equal(cenote_connect(a), CENOTE_OK);
+	assert_ok(cenote_connect(a));
 	assert_string_equal(cenote_parameter(a, "standard_conforming_strings"), "off");
 	assert_string_equal(wp_value(a, "select to_regclass('injected') is null"), "t");
 	wp_exec(a, "alter role app reset standard_conforming_strings");
@@ -932,7 +916,7 @@ clients_keep_what_they_hold(void **state)
 		wp_exec(a, held[i].give);
 		/* A new session, since nothing proves that all of it was released. */
 		cenote_close(a);
-		assert_int_equal(cenote_connect(a), CENOTE_OK);
+		assert_ok(cenote_connect(a));
 	}
 	exec_all(a, "drop function take_temp(); drop function take_tenant()");
 }
@@ -958,7 +942,7 @@ a_cancel_follows_its_connection_to_another_session(void **state)
 	pthread_t thread;
 	void *status;
 
-	assert_int_equal(cenote_cancel_create(a, &cancel), CENOTE_OK);
+	assert_ok(cenote_cancel_create(a, &cancel));
 	for (int i = 0; i < 3; i++) {
 		wp_exec(a, "select 1");
 		wp_exec(b, "select 1");
@@ -970,7 +954,7 @@ a_cancel_follows_its_connection_to_another_session(void **state)
 			wp_status_of(a, "select pg_sleep(30)"), CENOTE_ERR_SERVER);
 		assert_string_equal(wp_sqlstate(a), "57014");
 		assert_int_equal(pthread_join(thread, &status), 0);
-		assert_int_equal((intptr_t)status, CENOTE_OK);
+		assert_ok((intptr_t)status);
 	}
 	assert_true(wp_pool_number("main", "yields") >= 3);
 	/* it may outlive the object that it depends on, and then names nothing */

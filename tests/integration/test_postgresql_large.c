@@ -122,7 +122,7 @@ a_statement_of_65535_parameters(void **state)
 	assert_non_null(sql);
 	memcpy(sql + n, "]) v", 5);
 	for (int i = 1; i <= 65535; i++)
-		assert_int_equal(cenote_params_add_int64(params, i), CENOTE_OK);
+		assert_ok(cenote_params_add_int64(params, i));
 	assert_int_equal(cenote_params_add_int64(params, 1), CENOTE_ERR_LIMIT);
 	res = query(conn, sql, params, NULL);
 	assert_string_equal(cenote_result_text(res, 0, 0, NULL), "65535");
@@ -146,7 +146,7 @@ values_of_64_mb(void **state)
 	assert_non_null(bytes);
 	for (size_t i = 0; i < size; i++)
 		bytes[i] = (char)(i ^ i >> 11);
-	assert_int_equal(cenote_params_add_bytes(params, bytes, size), CENOTE_OK);
+	assert_ok(cenote_params_add_bytes(params, bytes, size));
 	for (options.format = CENOTE_FORMAT_CANONICAL;
 		options.format <= CENOTE_FORMAT_BINARY; options.format++) {
 		res = query(conn, "select $1 as v, length($1) as n", params, &options);
@@ -278,9 +278,9 @@ copies_of_100_mb_take_little_memory(void **state)
 	wp_memory_watch(&w, conn);
 	copy = query(conn, "copy big from stdin", NULL, NULL);
 	for (int i = 0; i < ROWS; i++)
-		assert_int_equal(cenote_copy_put(conn, line, sizeof(line)), CENOTE_OK);
-	assert_int_equal(cenote_copy_end(conn, NULL), CENOTE_OK);
-	assert_int_equal(cenote_get_result(conn, &done), CENOTE_OK);
+		assert_ok(cenote_copy_put(conn, line, sizeof(line)));
+	assert_ok(cenote_copy_end(conn, NULL));
+	assert_ok(cenote_get_result(conn, &done));
 	assert_string_equal(cenote_result_tag(done), "COPY 100000");
 	cenote_result_destroy(done);
 	cenote_result_destroy(copy);
@@ -292,7 +292,7 @@ copies_of_100_mb_take_little_memory(void **state)
 		total += len;
 	assert_int_equal(r, CENOTE_DONE);
 	assert_int_equal(total, ROWS * sizeof(line));
-	assert_int_equal(cenote_get_result(conn, &done), CENOTE_OK);
+	assert_ok(cenote_get_result(conn, &done));
 	cenote_result_destroy(done);
 	assert_int_equal(cenote_get_result(conn, &done), CENOTE_DONE);
 	cenote_result_destroy(copy);
@@ -336,14 +336,12 @@ a_worker_lets_the_server_go_ahead_in_a_long_result(void **state)
 	cenote_result *res;
 
 	assert_policy(conn, SCHED_OTHER);
-	assert_int_equal(
-		cenote_send_query(conn,
-			"select repeat('x', 20000) || case when n = 5 then "
-			"pg_sleep(2)::text else '' end from generate_series(1, 6) n",
-			CENOTE_NTS, NULL, NULL),
-		CENOTE_OK);
+	assert_ok(cenote_send_query(conn,
+		"select repeat('x', 20000) || case when n = 5 then "
+		"pg_sleep(2)::text else '' end from generate_series(1, 6) n",
+		CENOTE_NTS, NULL, NULL));
 	assert_policy(conn, SCHED_BATCH);
-	assert_int_equal(cenote_get_result(conn, &res), CENOTE_OK);
+	assert_ok(cenote_get_result(conn, &res));
 	assert_int_equal(cenote_result_n_rows(res), 6);
 	cenote_result_destroy(res);
 	assert_int_equal(cenote_get_result(conn, &res), CENOTE_DONE);

@@ -138,11 +138,9 @@ everything_works_through_tls(void **state)
 
 	assert_non_null(bytes);
 	/* large results, and many small ones */
-	assert_int_equal(
-		cenote_query(conn,
-			"select repeat('x', 20000000), i from generate_series(1, 3) i",
-			CENOTE_NTS, NULL, NULL, &res),
-		CENOTE_OK);
+	assert_ok(cenote_query(conn,
+		"select repeat('x', 20000000), i from generate_series(1, 3) i",
+		CENOTE_NTS, NULL, NULL, &res));
 	assert_int_equal(cenote_result_n_rows(res), 3);
 	assert_non_null(cenote_result_text(res, 2, 0, &len));
 	assert_int_equal(len, 20000000);
@@ -154,24 +152,20 @@ everything_works_through_tls(void **state)
 	for (int i = 0; i < 4; i++) {
 		cenote_params *params;
 
-		assert_int_equal(cenote_params_create(NULL, &params), CENOTE_OK);
-		assert_int_equal(
-			cenote_params_add_text(params, bytes, 3000000), CENOTE_OK);
-		assert_int_equal(
-			cenote_query(conn, "select $1::text from generate_series(1, 3)",
-				CENOTE_NTS, params, NULL, &res),
-			CENOTE_OK);
+		assert_ok(cenote_params_create(NULL, &params));
+		assert_ok(cenote_params_add_text(params, bytes, 3000000));
+		assert_ok(cenote_query(conn, "select $1::text from generate_series(1, 3)",
+			CENOTE_NTS, params, NULL, &res));
 		assert_string_equal(cenote_result_text(res, 2, 0, NULL), bytes);
 		cenote_result_destroy(res);
 		cenote_params_destroy(params);
 	}
 	free(bytes);
 	/* copies */
-	assert_int_equal(cenote_query(conn,
-				 "copy (select repeat('z', 999) from "
-				 "generate_series(1, 10000)) to stdout",
-				 CENOTE_NTS, NULL, NULL, &res),
-		CENOTE_OK);
+	assert_ok(cenote_query(conn,
+		"copy (select repeat('z', 999) from "
+		"generate_series(1, 10000)) to stdout",
+		CENOTE_NTS, NULL, NULL, &res));
 	while (cenote_copy_get(conn, &data, &len) == CENOTE_OK)
 		total += len;
 	assert_int_equal(total, 10000000);
@@ -183,18 +177,16 @@ everything_works_through_tls(void **state)
 	wp_exec(conn, "listen water");
 	assert_int_equal(cnt_server_sql(&server, "notify water"), 0);
 	while (n_heard == 0)
-		assert_int_equal(cenote_wait(conn, 10000), CENOTE_OK);
+		assert_ok(cenote_wait(conn, 10000));
 	/* and a cancel, on a connection of the worker's own */
-	assert_int_equal(cenote_set_nonblocking(conn, 1), CENOTE_OK);
-	assert_int_equal(
-		cenote_send_query(conn, "select pg_sleep(60)", CENOTE_NTS, NULL, NULL),
-		CENOTE_OK);
-	assert_int_equal(cenote_process(conn), CENOTE_OK);
-	assert_int_equal(cenote_cancel_create(conn, &cancel), CENOTE_OK);
+	assert_ok(cenote_set_nonblocking(conn, 1));
+	assert_ok(cenote_send_query(conn, "select pg_sleep(60)", CENOTE_NTS, NULL, NULL));
+	assert_ok(cenote_process(conn));
+	assert_ok(cenote_cancel_create(conn, &cancel));
 	wp_pause_ms(100);
-	assert_int_equal(cenote_cancel_send(cancel), CENOTE_OK);
+	assert_ok(cenote_cancel_send(cancel));
 	wait_readable(conn);
-	assert_int_equal(cenote_get_result(conn, &res), CENOTE_OK);
+	assert_ok(cenote_get_result(conn, &res));
 	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), "57014");
 	cenote_result_destroy(res);
 	cenote_cancel_destroy(cancel);

@@ -46,15 +46,15 @@ send(cenote_conn *conn, const char *sql)
 {
 	cenote_params *none;
 
-	assert_int_equal(cenote_params_create(NULL, &none), CENOTE_OK);
-	assert_int_equal(cenote_send_query(conn, sql, CENOTE_NTS, none, NULL), CENOTE_OK);
+	assert_ok(cenote_params_create(NULL, &none));
+	assert_ok(cenote_send_query(conn, sql, CENOTE_NTS, none, NULL));
 	cenote_params_destroy(none);
 }
 
 static void
 sync_up(cenote_conn *conn)
 {
-	assert_int_equal(cenote_send_sync(conn), CENOTE_OK);
+	assert_ok(cenote_send_sync(conn));
 }
 
 /* One result, and the end of its request. */
@@ -82,13 +82,13 @@ expect_kind(cenote_conn *conn, int kind)
 static void
 begin(cenote_conn *conn)
 {
-	assert_int_equal(cenote_pipeline_begin(conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_begin(conn));
 }
 
 static void
 end(cenote_conn *conn)
 {
-	assert_int_equal(cenote_pipeline_end(conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_end(conn));
 }
 
 /* ---- answers ---- */
@@ -124,8 +124,8 @@ prepared(cenote_conn *conn, const char *sql)
 {
 	cenote_stmt *stmt;
 
-	assert_int_equal(cenote_stmt_create(conn, sql, CENOTE_NTS, &stmt), CENOTE_OK);
-	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_ok(cenote_stmt_create(conn, sql, CENOTE_NTS, &stmt));
+	assert_ok(cenote_stmt_prepare(stmt));
 	return stmt;
 }
 
@@ -136,9 +136,9 @@ execute(cenote_stmt *stmt, int64_t value, int format)
 	cenote_params *params;
 
 	options.format = (uint32_t)format;
-	assert_int_equal(cenote_params_create(NULL, &params), CENOTE_OK);
-	assert_int_equal(cenote_params_add_int64(params, value), CENOTE_OK);
-	assert_int_equal(cenote_send_execute(stmt, params, &options), CENOTE_OK);
+	assert_ok(cenote_params_create(NULL, &params));
+	assert_ok(cenote_params_add_int64(params, value));
+	assert_ok(cenote_send_execute(stmt, params, &options));
 	cenote_params_destroy(params);
 }
 
@@ -179,11 +179,11 @@ what_takes_the_line_for_itself_stands_between_others(void **state)
 	send(conn, "insert into c values (1)");
 	send(conn, "/* rows */ copy c from stdin");
 	send(conn, "select sum(a) from c");
-	assert_int_equal(cenote_flush(conn), CENOTE_OK);
+	assert_ok(cenote_flush(conn));
 	expect_text(conn, CENOTE_RESULT_COMMAND, "INSERT 0 1");
 	copy = wp_next_result(conn, CENOTE_RESULT_COPY_IN);
-	assert_int_equal(cenote_copy_put(conn, "7\n", 2), CENOTE_OK);
-	assert_int_equal(cenote_copy_end(conn, NULL), CENOTE_OK);
+	assert_ok(cenote_copy_put(conn, "7\n", 2));
+	assert_ok(cenote_copy_end(conn, NULL));
 	expect_text(conn, CENOTE_RESULT_COMMAND, "COPY 1");
 	cenote_result_destroy(copy);
 	expect_text(conn, CENOTE_RESULT_ROWS, "8");
@@ -231,8 +231,8 @@ what_fails_in_the_pool_with_others_behind_it_is_a_loss(void **state)
 
 	cenote_conn_destroy(conn);
 	conn = wp_handle(NULL);
-	assert_int_equal(cenote_conn_set(conn, "max_frame", "64kB"), CENOTE_OK);
-	assert_int_equal(cenote_connect(conn), CENOTE_OK);
+	assert_ok(cenote_conn_set(conn, "max_frame", "64kB"));
+	assert_ok(cenote_connect(conn));
 	*state = conn;
 	/* alone it is an error, and no more */
 	begin(conn);
@@ -249,7 +249,7 @@ what_fails_in_the_pool_with_others_behind_it_is_a_loss(void **state)
 static void
 lose(cenote_conn *conn, const char *behind, const char *sqlstate)
 {
-	assert_int_equal(cenote_begin(conn, 0, 0), CENOTE_OK);
+	assert_ok(cenote_begin(conn, 0, 0));
 	begin(conn);
 	send(conn, "select 1");
 	send(conn, "select pg_terminate_backend(pg_backend_pid())");
@@ -296,7 +296,7 @@ what_was_sent_for_a_client_that_is_gone_leaves_nothing(void **state)
 	send(conn, "set local work_mem = '1MB'");
 	send(conn, "select generate_series(1, 100000), pg_sleep(60)");
 	send(conn, "insert into left_over values (2)");
-	assert_int_equal(cenote_flush(conn), CENOTE_OK);
+	assert_ok(cenote_flush(conn));
 	await_sleep();
 	cenote_conn_destroy(conn);
 	conn = *state = wp_attach(NULL);

@@ -333,7 +333,7 @@ keep_helper(int port)
 
 	assert_true(fd >= 0);
 	cnc_buf_init(&b, &cnc_mem_default, 1024);
-	assert_int_equal(cnp_opening_encode(&b, &o), CENOTE_OK);
+	assert_ok(cnp_opening_encode(&b, &o));
 	assert_int_equal(connect(fd, (const struct sockaddr *)&to, sizeof(to)), 0);
 	assert_int_equal(write(fd, cnc_buf_head(&b), cnc_buf_len(&b)), cnc_buf_len(&b));
 	cnc_buf_finish(&b);

@@ -95,10 +95,10 @@ expect_clean_status(const char *what)
 	cenote_result *res;
 	size_t lens[32];
 
-	assert_int_equal(cenote_status(conn, what, &res), CENOTE_OK);
+	assert_ok(cenote_status(conn, what, &res));
 	assert_true(cenote_result_n_rows(res) > 0);
 	for (uint64_t row = 0; row < cenote_result_n_rows(res); row++) {
-		assert_int_equal(cenote_result_row(res, row, values, lens), CENOTE_OK);
+		assert_ok(cenote_result_row(res, row, values, lens));
 		for (uint32_t i = 0; i < cenote_result_n_columns(res); i++)
 			expect_none(what, values[i], lens[i]);
 	}
@@ -357,7 +357,7 @@ a_bad_uri_is_told_without_its_password(void **state)
 	for (size_t i = 0; i < CNT_COUNT(uris); i++) {
 		cenote_conn *conn;
 
-		assert_int_equal(cenote_conn_create(NULL, &conn), CENOTE_OK);
+		assert_ok(cenote_conn_create(NULL, &conn));
 		if (cenote_conn_set_uri(conn, uris[i]) == CENOTE_OK &&
 			cenote_connect(conn) == CENOTE_OK)
 			fail_msg("\"%s\" was taken", uris[i]);

@@ -52,7 +52,7 @@ count_workers(const char *column, const char *text)
 	int64_t col;
 	int n = 0;
 
-	assert_int_equal(cenote_status(conn, "workers", &res), CENOTE_OK);
+	assert_ok(cenote_status(conn, "workers", &res));
 	col = cenote_result_find_column(res, column);
 	assert_true(col >= 0);
 	for (uint64_t i = 0; i < cenote_result_n_rows(res); i++)

@@ -289,7 +289,7 @@ the_key_of_a_session_is_nowhere_to_be_read(void **state)
 	wp_start(CONFIG);
 	taken = wp_worker_of("taken");
 	conn = wp_attach(NULL);
-	assert_int_equal(cenote_suspend(conn, NULL, 60000, token), CENOTE_OK);
+	assert_ok(cenote_suspend(conn, NULL, 60000, token));
 	assert_int_equal(
 		sscanf(token + 3, "%16" SCNx64 "-%16" SCNx64, &session, &key), 2);
 	/* The search works: it finds the slot's generation, after a word that is 0. */
@@ -298,7 +298,7 @@ the_key_of_a_session_is_nowhere_to_be_read(void **state)
 	assert_false(has_bytes(taken, key));
 	cenote_conn_destroy(conn);
 	conn = wp_handle(NULL);
-	assert_int_equal(cenote_resume(conn, token, &res), CENOTE_OK);
+	assert_ok(cenote_resume(conn, token, &res));
 	cenote_conn_destroy(conn);
 }
 

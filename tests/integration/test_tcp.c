@@ -85,7 +85,7 @@ tcp_handle(const char *host, int port, const char *pool)
 
 	snprintf(uri, sizeof(uri), "cenote://somebody@%s:%d/%s?connect_timeout=15s", host,
 		port, pool);
-	assert_int_equal(cenote_conn_create(NULL, &conn), CENOTE_OK);
+	assert_ok(cenote_conn_create(NULL, &conn));
 	if (cenote_conn_set_uri(conn, uri) != CENOTE_OK)
 		fail_msg("%s: %s", uri, wp_message(conn));
 	return conn;
@@ -170,9 +170,9 @@ put_attach_to(const char *pool, int fd, uint8_t tls)
 	cnc_buf_init(&b, &cnc_mem_default, CNP_FRAME_MAX_AUTH);
 	m.as.attach.user = cnp_str("somebody");
 	m.as.attach.max_frame = CNP_FRAME_MAX;
-	assert_int_equal(cnp_opening_encode(&b, &o), CENOTE_OK);
+	assert_ok(cnp_opening_encode(&b, &o));
 	if (tls == CNP_TLS_NONE)
-		assert_int_equal(cnp_frame_put(&b, 0, 0, &m), CENOTE_OK);
+		assert_ok(cnp_frame_put(&b, 0, 0, &m));
 	put_bytes(fd, cnc_buf_head(&b), cnc_buf_len(&b));
 	cnc_buf_finish(&b);
 }
@@ -232,15 +232,13 @@ a_cancel_comes_the_same_way(void **state)
 	wp_start(config_of("listen = 127.0.0.1:@1\n",
 		"sessions = 1\nauth = trust door=tcp, trust\n"));
 	a = tcp_attach("127.0.0.1", ports[0]);
-	assert_int_equal(
-		cenote_send_query(a,
-			"with recursive c(x) as (select 1 union all select x + 1 from c) "
-			"select count(*) from c",
-			CENOTE_NTS, NULL, NULL),
-		CENOTE_OK);
-	assert_int_equal(cenote_cancel_create(a, &cancel), CENOTE_OK);
+	assert_ok(cenote_send_query(a,
+		"with recursive c(x) as (select 1 union all select x + 1 from c) "
+		"select count(*) from c",
+		CENOTE_NTS, NULL, NULL));
+	assert_ok(cenote_cancel_create(a, &cancel));
 	wp_pause_ms(100);
-	assert_int_equal(cenote_cancel_send(cancel), CENOTE_OK);
+	assert_ok(cenote_cancel_send(cancel));
 	res = wp_next_result(a, CENOTE_RESULT_ERROR);
 	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), "57014");
 	cenote_result_destroy(res);
@@ -332,12 +330,12 @@ clients_wait_for_a_session_and_not_for_ever(void **state)
 	expect_refused(
 		ports[0], "main", "57P03", "no free session in 300ms (1 of 1 in use");
 	b = tcp_handle("127.0.0.1", ports[0], "main");
-	assert_int_equal(cenote_set_nonblocking(b, 1), CENOTE_OK);
+	assert_ok(cenote_set_nonblocking(b, 1));
 	assert_int_equal(cenote_connect(b), CENOTE_AGAIN);
 	wp_pause_ms(50);
 	cenote_conn_destroy(a);
-	assert_int_equal(cenote_set_nonblocking(b, 0), CENOTE_OK);
-	assert_int_equal(cenote_connect(b), CENOTE_OK);
+	assert_ok(cenote_set_nonblocking(b, 0));
+	assert_ok(cenote_connect(b));
 	assert_string_equal(wp_value(b, "select 1"), "1");
 	cenote_conn_destroy(b);
 }

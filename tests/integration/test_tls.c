@@ -61,7 +61,7 @@ status_has(const char *what, const char *column, const char *part)
 	cenote_result *res;
 	int has = 0;
 
-	assert_int_equal(cenote_status(conn, what, &res), CENOTE_OK);
+	assert_ok(cenote_status(conn, what, &res));
 	for (uint32_t i = 0; i < cenote_result_n_columns(res); i++) {
 		const char *name = cenote_column_text(
 			cenote_result_column(res, i), CENOTE_COLUMN_NAME);
@@ -97,12 +97,10 @@ clients_have_tls_if_they_want_it(void **state)
 	assert_null(cenote_tls_info(conn, CENOTE_HOP_POOL, "colour"));
 	assert_null(cenote_tls_info(conn, CENOTE_HOP_SERVER, "version"));
 	/* more than any record or buffer holds, both ways */
-	assert_int_equal(
-		cenote_query(conn,
-			"with recursive c(x) as (select 1 union all select x + 1 from c "
-			"limit 100000) select x, 'row ' || x || ' of many' from c",
-			CENOTE_NTS, NULL, NULL, &res),
-		CENOTE_OK);
+	assert_ok(cenote_query(conn,
+		"with recursive c(x) as (select 1 union all select x + 1 from c "
+		"limit 100000) select x, 'row ' || x || ' of many' from c",
+		CENOTE_NTS, NULL, NULL, &res));
 	assert_int_equal(cenote_result_n_rows(res), 100000);
 	assert_string_equal(
 		cenote_result_text(res, 99999, 1, NULL), "row 100000 of many");
@@ -127,7 +125,7 @@ a_long_statement_goes_through(void **state)
 	for (int i = 0; i < 2; i++) {
 		conn = careful();
 		wt_set(conn, "ciphers", i ? "ECDHE-ECDSA-AES128-GCM-SHA256" : "");
-		assert_int_equal(cenote_connect(conn), CENOTE_OK);
+		assert_ok(cenote_connect(conn));
 		assert_string_equal(wp_value(conn, sql), "7");
 		cenote_conn_destroy(conn);
 	}
@@ -159,8 +157,8 @@ a_program_that_polls_gets_everything(void **state)
 	assert_int_equal(cenote_set_nonblocking(conn, 1), 0);
 	while ((r = drive(conn, cenote_connect(conn))) == CENOTE_AGAIN)
 		;
-	assert_int_equal(r, CENOTE_OK);
-	assert_int_equal(cenote_pipeline_begin(conn), CENOTE_OK);
+	assert_ok(r);
+	assert_ok(cenote_pipeline_begin(conn));
 	for (int i = 0; i < 300; i++)
 		assert_true(cenote_send_query(conn, "select 'some text of a row'",
 				    CENOTE_NTS, NULL, NULL) >= 0);
@@ -170,7 +168,7 @@ a_program_that_polls_gets_everything(void **state)
 
 		while ((r = drive(conn, cenote_get_result(conn, &res))) == CENOTE_AGAIN)
 			;
-		assert_int_equal(r, CENOTE_OK);
+		assert_ok(r);
 		cenote_result_destroy(res);
 		while ((r = drive(conn, cenote_get_result(conn, &res))) == CENOTE_AGAIN)
 			;
@@ -190,7 +188,7 @@ a_pool_without_tls_says_so(void **state)
 	assert_refused(conn, CENOTE_ERR_PROTOCOL, "TLS");
 	conn = wp_handle(NULL);
 	wt_set(conn, "tls", "allow");
-	assert_int_equal(cenote_connect(conn), CENOTE_OK);
+	assert_ok(cenote_connect(conn));
 	assert_null(cenote_tls_info(conn, CENOTE_HOP_POOL, "version"));
 	assert_string_equal(wp_value(conn, "select 1"), "1");
 	cenote_conn_destroy(conn);
@@ -450,7 +448,7 @@ clients_show_certificates_where_they_must(void **state)
 	conn = careful();
 	wt_set(conn, "cert", wt_file("client.crt"));
 	wt_set(conn, "key", wt_file("client.key"));
-	assert_int_equal(cenote_connect(conn), CENOTE_OK);
+	assert_ok(cenote_connect(conn));
 	assert_string_equal(wp_value(conn, "select 1"), "1");
 	cenote_conn_destroy(conn);
 }
@@ -477,7 +475,7 @@ a_client_revoked_meanwhile_is_turned_away(void **state)
 		cenote_conn_destroy(conn);
 		wp_pause_ms(50);
 	}
-	assert_int_equal(r, CENOTE_OK);
+	assert_ok(r);
 	wt_copy(wt_file("later.crl"), wt_file("ca.crl"));
 	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
 	for (int i = 0; i < 100 && r == CENOTE_OK; i++) {
@@ -610,7 +608,7 @@ somebody_in_the_middle_gets_nothing_through(void **state)
 	assert_int_equal(relay_start(&r, dir, to), 0);
 	conn = careful();
 	wt_set(conn, "run_dir", dir);
-	assert_int_equal(cenote_connect(conn), CENOTE_OK);
+	assert_ok(cenote_connect(conn));
 	assert_string_equal(wp_value(conn, "select 4711"), "4711");
 	cenote_conn_destroy(conn);
 	assert_true(r.passed[0] > 300 && r.passed[1] > 300);

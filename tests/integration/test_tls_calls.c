@@ -37,16 +37,15 @@ assert_cancels(cenote_conn *conn)
 	cenote_result *res;
 	int r;
 
-	assert_int_equal(
-		cenote_send_query(conn, ENDLESS, CENOTE_NTS, NULL, NULL), CENOTE_OK);
-	assert_int_equal(cenote_flush(conn), CENOTE_OK);
-	assert_int_equal(cenote_cancel_create(conn, &cancel), CENOTE_OK);
+	assert_ok(cenote_send_query(conn, ENDLESS, CENOTE_NTS, NULL, NULL));
+	assert_ok(cenote_flush(conn));
+	assert_ok(cenote_cancel_create(conn, &cancel));
 	r = cenote_cancel_send(cancel);
 	if (r != CENOTE_OK)
 		fail_msg("%s: %s", cenote_status_name(r),
 			cenote_diag_message(cenote_cancel_diag(cancel)));
 	cenote_cancel_destroy(cancel);
-	assert_int_equal(cenote_get_result(conn, &res), CENOTE_OK);
+	assert_ok(cenote_get_result(conn, &res));
 	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_ERROR);
 	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), "57014");
 	cenote_result_destroy(res);
@@ -77,7 +76,7 @@ a_cancel_shows_the_clients_certificate(void **state)
 	wt_set(conn, "cert", wt_file("client.crt"));
 	wt_set(conn, "key", wt_file("client.key"));
 	wt_set(conn, "user", "cert");
-	assert_int_equal(cenote_connect(conn), CENOTE_OK);
+	assert_ok(cenote_connect(conn));
 	assert_cancels(conn);
 	cenote_conn_destroy(conn);
 }
@@ -100,7 +99,7 @@ keep_silent(unsigned host, int port, uint8_t kind)
 	struct cnc_buf b;
 
 	cnc_buf_init(&b, &cnc_mem_default, 512);
-	assert_int_equal(cnp_opening_encode(&b, &o), CENOTE_OK);
+	assert_ok(cnp_opening_encode(&b, &o));
 	assert_true(fd >= 0);
 	assert_int_equal(bind(fd, (const struct sockaddr *)&from, sizeof(from)), 0);
 	assert_int_equal(connect(fd, (const struct sockaddr *)&to, sizeof(to)), 0);
@@ -243,7 +242,7 @@ a_session_is_resumed_through_tls(void **state)
 	char token[CENOTE_TOKEN_SIZE], wrong[CENOTE_TOKEN_SIZE];
 
 	wp_exec(conn, "create temp table kept as select 4711 as n");
-	assert_int_equal(cenote_suspend(conn, NULL, 0, token), CENOTE_OK);
+	assert_ok(cenote_suspend(conn, NULL, 0, token));
 	cenote_conn_destroy(conn);
 	/* another key or number does not work, and the session stays for the client that has them */
 	memcpy(wrong, token, sizeof(wrong));
@@ -272,7 +271,7 @@ a_session_is_resumed_through_tls_on_a_unix_socket(void **state)
 	for (int busy = 0; busy < 2; busy++) {
 		conn = wp_attach(NULL);
 		wp_exec(conn, "create temp table kept as select 4711 as n");
-		assert_int_equal(cenote_suspend(conn, NULL, 0, token), CENOTE_OK);
+		assert_ok(cenote_suspend(conn, NULL, 0, token));
 		/* an idle worker passes it on, or the door */
 		other = busy ? wp_attach(NULL) : NULL;
 		wt_set(conn, "tls", "require");
@@ -318,7 +317,7 @@ the_status_is_told_by_tcp_to_who_logs_in(void **state)
 	assert_string_equal(value_of(res, 0, "in_use"), "2");
 	cenote_result_destroy(res);
 	/* not everybody who may log in sees who the clients are */
-	assert_int_equal(cenote_status(conn, "workers", &res), CENOTE_OK);
+	assert_ok(cenote_status(conn, "workers", &res));
 	assert_int_equal(cenote_result_n_rows(res), 2);
 	assert_string_equal(value_of(res, 0, "user"), "");
 	assert_string_equal(value_of(res, 0, "tls"), "");
@@ -353,7 +352,7 @@ the_status_comes_through_tls_on_a_unix_socket(void **state)
 		busy[i] = wp_attach(NULL);
 		conn = wp_handle(NULL);
 		wt_set(conn, "tls", "require");
-		assert_int_equal(cenote_status(conn, "workers", &res), CENOTE_OK);
+		assert_ok(cenote_status(conn, "workers", &res));
 		assert_int_equal(cenote_result_n_rows(res), 2);
 		cenote_result_destroy(res);
 		cenote_conn_destroy(conn);

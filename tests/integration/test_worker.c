@@ -250,8 +250,8 @@ cancel(uint32_t request)
 	m.as.cancel.key = client.attached.key;
 	m.as.cancel.request = request;
 	cnc_buf_init(&b, &cnc_mem_default, 4096);
-	assert_int_equal(cnp_opening_encode(&b, &o), CENOTE_OK);
-	assert_int_equal(cnp_frame_put(&b, 0, 0, &m), CENOTE_OK);
+	assert_ok(cnp_opening_encode(&b, &o));
+	assert_ok(cnp_frame_put(&b, 0, 0, &m));
 	assert_int_equal(send(fd, cnc_buf_head(&b), cnc_buf_len(&b), 0), cnc_buf_len(&b));
 	assert_true(is_readable(fd, 20000));
 	cnc_buf_finish(&b);
@@ -433,7 +433,7 @@ begin_with(const char *name, const char *value)
 	struct cnc_buf options;
 
 	cnc_buf_init(&options, &cnc_mem_default, 4096);
-	assert_int_equal(cnp_pairs_put(&options, name, value), CENOTE_OK);
+	assert_ok(cnp_pairs_put(&options, name, value));
 	assert_int_equal(cnt_raw_begin(&client, wp_daemon.run_dir, "main", &options), 0);
 	cnc_buf_finish(&options);
 }
@@ -580,14 +580,14 @@ a_suspended_session_keeps_its_settings(void **state)
 	attach_with_settings("a=1", "a=1\n");
 	leave();
 	conn = wp_handle(NULL);
-	assert_int_equal(cenote_set_session_option(conn, "settings", "a=1"), CENOTE_OK);
-	assert_int_equal(cenote_connect(conn), CENOTE_OK);
-	assert_int_equal(cenote_suspend(conn, NULL, 0, token), CENOTE_OK);
+	assert_ok(cenote_set_session_option(conn, "settings", "a=1"));
+	assert_ok(cenote_connect(conn));
+	assert_ok(cenote_suspend(conn, NULL, 0, token));
 	cenote_conn_destroy(conn);
 	/* a client that resumes gets that session, whatever settings it asks for */
 	conn = wp_handle(NULL);
-	assert_int_equal(cenote_set_session_option(conn, "settings", "b=2"), CENOTE_OK);
-	assert_int_equal(cenote_resume(conn, token, &res), CENOTE_OK);
+	assert_ok(cenote_set_session_option(conn, "settings", "b=2"));
+	assert_ok(cenote_resume(conn, token, &res));
 	assert_string_equal(wp_value(conn, "rows 1"), "0");
 	cenote_conn_destroy(conn);
 	hear("reset\n");
@@ -907,9 +907,8 @@ what_a_backend_has_is_passed_on(void **state)
 	cnt_raw_send(&client, 2, SYNC, &m);
 	EXPECT("PARAMS/2");
 	cnc_arena_init(&arena, &cnc_mem_default);
-	assert_int_equal(
-		cnp_params_decode(client.payload, client.frame.len, &arena, &params, &n),
-		CENOTE_OK);
+	assert_ok(
+		cnp_params_decode(client.payload, client.frame.len, &arena, &params, &n));
 	assert_int_equal(n, 2);
 	assert_int_equal(params[0].native_type, 1);
 	assert_int_equal(params[1].native_type, 0x4342);
@@ -974,8 +973,8 @@ options_are_set_with_attach_and_later(void **state)
 	start(POOL(""));
 	accept_login(0);
 	cnc_buf_init(&options, &cnc_mem_default, 4096);
-	assert_int_equal(cnp_pairs_put(&options, "unknown", "1"), CENOTE_OK);
-	assert_int_equal(cnp_pairs_put(&options, "known", "1"), CENOTE_OK);
+	assert_ok(cnp_pairs_put(&options, "unknown", "1"));
+	assert_ok(cnp_pairs_put(&options, "known", "1"));
 	assert_int_equal(cnt_raw_open(&client, wp_daemon.run_dir, "main", &options), 0);
 	assert_non_null(strstr(ask(1, "seen"), "options=1 "));
 	memset(&m, 0, sizeof(m));
@@ -991,7 +990,7 @@ options_are_set_with_attach_and_later(void **state)
 	EXPECT("READY/3");
 	assert_non_null(strstr(ask(4, "seen"), "options=2 "));
 	leave();
-	assert_int_equal(cnp_pairs_put(&options, "known", "refused"), CENOTE_OK);
+	assert_ok(cnp_pairs_put(&options, "known", "refused"));
 	assert_int_equal(cnt_raw_open(&client, wp_daemon.run_dir, "main", &options), -1);
 	assert_string_equal(FIELD('C'), "42501");
 	cnc_buf_finish(&options);

@@ -36,10 +36,9 @@ wp_handle(const char *pool)
 {
 	cenote_conn *conn;
 
-	assert_int_equal(cenote_conn_create(NULL, &conn), CENOTE_OK);
-	assert_int_equal(cenote_conn_set(conn, "run_dir", wp_daemon.run_dir), CENOTE_OK);
-	assert_int_equal(
-		cenote_conn_set(conn, "pool", pool != NULL ? pool : "main"), CENOTE_OK);
+	assert_ok(cenote_conn_create(NULL, &conn));
+	assert_ok(cenote_conn_set(conn, "run_dir", wp_daemon.run_dir));
+	assert_ok(cenote_conn_set(conn, "pool", pool != NULL ? pool : "main"));
 	return conn;
 }
 
@@ -114,7 +113,7 @@ wp_params(void)
 {
 	cenote_params *params;
 
-	assert_int_equal(cenote_params_create(NULL, &params), CENOTE_OK);
+	assert_ok(cenote_params_create(NULL, &params));
 	return params;
 }
 
@@ -202,9 +201,7 @@ number_in(const cenote_result *res, const char *pool, const char *column)
 	assert_true(name >= 0 && col >= 0);
 	for (uint64_t i = 0; i < cenote_result_n_rows(res); i++) {
 		if (strcmp(cenote_result_text(res, i, (uint32_t)name, NULL), pool) == 0)
-			assert_int_equal(
-				cenote_result_int64(res, i, (uint32_t)col, &value),
-				CENOTE_OK);
+			assert_ok(cenote_result_int64(res, i, (uint32_t)col, &value));
 	}
 	return value;
 }

@@ -76,7 +76,7 @@ wt_start(const char *config, const char *certificate)
 void
 wt_set(cenote_conn *conn, const char *name, const char *value)
 {
-	assert_int_equal(cenote_conn_set(conn, name, value), CENOTE_OK);
+	assert_ok(cenote_conn_set(conn, name, value));
 }
 
 #define JOE "joe:" WT_SECRET "\n"
@@ -119,7 +119,7 @@ wt_joe(int port, const char *password, const char *tls)
 	cenote_conn *conn;
 	char text[16];
 
-	assert_int_equal(cenote_conn_create(NULL, &conn), CENOTE_OK);
+	assert_ok(cenote_conn_create(NULL, &conn));
 	(void)snprintf(text, sizeof(text), "%d", port);
 	wt_set(conn, "pool", "main");
 	wt_set(conn, "host", "127.0.0.1");

@@ -99,7 +99,7 @@ check_bytes(struct fixture *f, const uint8_t *bytes, size_t len)
 	if (is_good) {
 		r = cnc_batch_check(
 			guarded, len, f->m.n_columns, compare_row, &walk, &n_rows);
-		assert_int_equal(r, CENOTE_OK);
+		assert_ok(r);
 		assert_int_equal(n_rows, expected.n_rows);
 		assert_int_equal(walk.row, expected.n_rows);
 	}
@@ -139,7 +139,7 @@ a_batch_with_bytes_behind_is_refused(void **state)
 
 	for (int i = 0; i < BATCHES; i++) {
 		make_batch(f);
-		assert_int_equal(cnc_buf_u8(&f->b, 0), CENOTE_OK);
+		assert_ok(cnc_buf_u8(&f->b, 0));
 		assert_false(check_bytes(f, cnc_buf_head(&f->b), cnc_buf_len(&f->b)));
 		model_clear(&f->m);
 	}

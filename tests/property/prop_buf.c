@@ -68,7 +68,7 @@ reserve(struct fixture *f)
 	size_t used = (size_t)cnt_random_below(&f->rnd, n + 1);
 	uint8_t *room = NULL;
 
-	assert_int_equal(cnc_buf_reserve(&f->b, n, &room), CENOTE_OK);
+	assert_ok(cnc_buf_reserve(&f->b, n, &room));
 	cnt_random_bytes(&f->rnd, room, n);
 	memcpy(f->q.bytes + f->q.len, room, used);
 	cnc_buf_commit(&f->b, used);

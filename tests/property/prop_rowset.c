@@ -73,7 +73,7 @@ add_block(struct fixture *f)
 	struct cnc_buf b;
 
 	cnc_buf_init(&b, &cnc_mem_default, SIZE_MAX);
-	assert_int_equal(cnc_buf_append(&b, "frame", 5), CENOTE_OK);
+	assert_ok(cnc_buf_append(&b, "frame", 5));
 	for (size_t i = 0; i < n; i++) {
 		size_t n_rows = cnt_random_size(&f->rnd, 40);
 		struct model m;

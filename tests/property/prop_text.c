@@ -65,7 +65,7 @@ doubles_read_back_the_same(void **state)
 		assert_true(len < CNC_VALUE_TEXT_MAX);
 		again = strtod(out, NULL);
 		assert_memory_equal(&v, &again, sizeof(v));
-		assert_int_equal(cnc_text_double(out, len, &again), CENOTE_OK);
+		assert_ok(cnc_text_double(out, len, &again));
 		assert_memory_equal(&v, &again, sizeof(v));
 	}
 }
@@ -127,7 +127,7 @@ numbers_with_many_digits_are_read_as_strtod_does(void **state)
 				CENOTE_ERR_CONVERT);
 			continue;
 		}
-		assert_int_equal(cnc_text_double(text, strlen(text), &v), CENOTE_OK);
+		assert_ok(cnc_text_double(text, strlen(text), &v));
 		assert_memory_equal(&v, &expected, sizeof(v));
 	}
 }
@@ -148,12 +148,12 @@ integers_read_back_the_same(void **state)
 		snprintf(expected, sizeof(expected), "%" PRId64, v);
 		assert_int_equal(cnc_int64_text(v, out), strlen(expected));
 		assert_string_equal(out, expected);
-		assert_int_equal(cnc_text_int64(out, strlen(out), &again), CENOTE_OK);
+		assert_ok(cnc_text_int64(out, strlen(out), &again));
 		assert_true(again == v);
 		snprintf(expected, sizeof(expected), "%" PRIu64, u);
 		assert_int_equal(cnc_uint64_text(u, out), strlen(expected));
 		assert_string_equal(out, expected);
-		assert_int_equal(cnc_text_uint64(out, strlen(out), &u), CENOTE_OK);
+		assert_ok(cnc_text_uint64(out, strlen(out), &u));
 		assert_string_equal(out, expected);
 	}
 }
@@ -186,7 +186,7 @@ decimals_are_the_same_number_however_written(void **state)
 
 		memcpy(&v, &u, sizeof(v));
 		write_shifted(text, sizeof(text), v, shift, zeros);
-		assert_int_equal(cnc_text_int64(text, strlen(text), &again), CENOTE_OK);
+		assert_ok(cnc_text_int64(text, strlen(text), &again));
 		assert_true(again == v);
 		/* One less in the exponent: whole only if the last digit is 0. */
 		snprintf(strchr(text, 'e'), 16, "e%d", shift - 1);
@@ -194,8 +194,7 @@ decimals_are_the_same_number_however_written(void **state)
 			assert_int_equal(cnc_text_int64(text, strlen(text), &again),
 				CENOTE_ERR_CONVERT);
 		} else {
-			assert_int_equal(
-				cnc_text_int64(text, strlen(text), &again), CENOTE_OK);
+			assert_ok(cnc_text_int64(text, strlen(text), &again));
 			assert_true(again == v / 10);
 		}
 	}
@@ -248,13 +247,13 @@ dates_and_times_read_back_the_same(void **state)
 
 		memset(&again, 0xff, sizeof(again));
 		len = cnc_date_text(&ts.date, out);
-		assert_int_equal(cnc_date_parse(out, len, &again.date), CENOTE_OK);
+		assert_ok(cnc_date_parse(out, len, &again.date));
 		len = cnc_time_text(&ts.time, out);
-		assert_int_equal(cnc_time_parse(out, len, &again.time), CENOTE_OK);
+		assert_ok(cnc_time_parse(out, len, &again.time));
 		assert_memory_equal(&ts, &again, sizeof(ts));
 		memset(&again, 0xff, sizeof(again));
 		len = cnc_timestamp_text(&ts, out);
-		assert_int_equal(cnc_timestamp_parse(out, len, &again), CENOTE_OK);
+		assert_ok(cnc_timestamp_parse(out, len, &again));
 		assert_memory_equal(&ts, &again, sizeof(ts));
 	}
 }

@@ -48,10 +48,9 @@ decoding_gives_what_was_encoded(void **state)
 				continue;
 			cnc_buf_clear(&b, 1 << 16);
 			cnt_msg_random(&rnd, cnt_schema[i].code, &m);
-			assert_int_equal(cnp_msg_encode(&b, &m.msg), CENOTE_OK);
-			assert_int_equal(cnp_msg_decode(m.msg.code, cnc_buf_head(&b),
-						 cnc_buf_len(&b), &got),
-				CENOTE_OK);
+			assert_ok(cnp_msg_encode(&b, &m.msg));
+			assert_ok(cnp_msg_decode(
+				m.msg.code, cnc_buf_head(&b), cnc_buf_len(&b), &got));
 			assert_true(cnt_msg_equal(&m.msg, &got));
 		}
 	}
@@ -76,8 +75,8 @@ a_payload_cut_at_any_byte_or_too_long_is_refused(void **state)
 			continue;
 		cnc_buf_clear(&b, 1 << 16);
 		cnt_msg_random(&rnd, cnt_schema[i].code, &m);
-		assert_int_equal(cnp_msg_encode(&b, &m.msg), CENOTE_OK);
-		assert_int_equal(cnc_buf_u8(&b, 0), CENOTE_OK);
+		assert_ok(cnp_msg_encode(&b, &m.msg));
+		assert_ok(cnc_buf_u8(&b, 0));
 		for (n = 0; n <= cnc_buf_len(&b); n++) {
 			p = tight(cnc_buf_head(&b), n);
 			assert_int_equal(cnp_msg_decode(m.msg.code, p, n, &got),
@@ -108,14 +107,14 @@ what_decodes_from_mutated_bytes_encodes_to_the_same_bytes(void **state)
 			continue;
 		cnc_buf_clear(&b, 1 << 16);
 		cnt_msg_random(&rnd, cnt_schema[i].code, &m);
-		assert_int_equal(cnp_msg_encode(&b, &m.msg), CENOTE_OK);
+		assert_ok(cnp_msg_encode(&b, &m.msg));
 		n = cnc_buf_len(&b);
 		p = tight(cnc_buf_head(&b), n);
 		if (n > 0)
 			p[cnt_random_below(&rnd, n)] = (uint8_t)cnt_random_u64(&rnd);
 		if (cnp_msg_decode(m.msg.code, p, n, &got) == CENOTE_OK) {
 			cnc_buf_clear(&again, 1 << 16);
-			assert_int_equal(cnp_msg_encode(&again, &got), CENOTE_OK);
+			assert_ok(cnp_msg_encode(&again, &got));
 			assert_int_equal(cnc_buf_len(&again), n);
 			if (n > 0)
 				assert_memory_equal(cnc_buf_head(&again), p, n);

@@ -223,24 +223,22 @@ put_rows(struct world *w, uint32_t tag, uint32_t n)
 
 	if (cnp_server_rows_begin(&w->server, &batch, 2) == CENOTE_ERR_LIMIT) {
 		server_flush(w);
-		assert_int_equal(cnp_server_rows_begin(&w->server, &batch, 2), CENOTE_OK);
+		assert_ok(cnp_server_rows_begin(&w->server, &batch, 2));
 	}
 	for (i = 0; i < n; i++) {
 		int len = snprintf(text, sizeof text, "%u:%u", tag, i);
 
-		assert_int_equal(cnc_batch_row(&batch), CENOTE_OK);
-		assert_int_equal(cnc_batch_put(&batch, text, (size_t)len), CENOTE_OK);
-		assert_int_equal(cnc_batch_null(&batch), CENOTE_OK);
+		assert_ok(cnc_batch_row(&batch));
+		assert_ok(cnc_batch_put(&batch, text, (size_t)len));
+		assert_ok(cnc_batch_null(&batch));
 		cnc_batch_row_done(&batch);
 		if (i + 1 < n && cnt_random_below(w->rnd, 3) == 0) {
-			assert_int_equal(
-				cnp_server_rows_end(&w->server, &batch), CENOTE_OK);
+			assert_ok(cnp_server_rows_end(&w->server, &batch));
 			server_flush(w);
-			assert_int_equal(
-				cnp_server_rows_begin(&w->server, &batch, 2), CENOTE_OK);
+			assert_ok(cnp_server_rows_begin(&w->server, &batch, 2));
 		}
 	}
-	assert_int_equal(cnp_server_rows_end(&w->server, &batch), CENOTE_OK);
+	assert_ok(cnp_server_rows_end(&w->server, &batch));
 }
 
 static void
@@ -248,7 +246,7 @@ put_columns(struct world *w)
 {
 	static const struct cnp_column columns[2] = { CNP_COLUMN_INIT, CNP_COLUMN_INIT };
 
-	assert_int_equal(cnp_server_columns(&w->server, columns, 2), CENOTE_OK);
+	assert_ok(cnp_server_columns(&w->server, columns, 2));
 }
 
 static void
@@ -261,7 +259,7 @@ put_done(struct world *w, uint8_t flags)
 	m.as.done.last_insert_id = 0;
 	m.as.done.warnings = 0;
 	m.as.done.flags = flags;
-	assert_int_equal(cnp_server_reply(&w->server, &m, 0), CENOTE_OK);
+	assert_ok(cnp_server_reply(&w->server, &m, 0));
 }
 
 static void
@@ -271,7 +269,7 @@ put_error(struct world *w)
 
 	cnc_diag_init(&d, NULL);
 	cnc_diag_set(&d, "42601", "it failed");
-	assert_int_equal(cnp_server_error(&w->server, &d), CENOTE_OK);
+	assert_ok(cnp_server_error(&w->server, &d));
 }
 
 /* The pool's part of a copy: 1 when the request is finished. */
@@ -296,9 +294,9 @@ run_copy(struct world *w)
 		put_error(w);
 	} else {
 		assert_int_equal(r, CENOTE_DONE);
-		assert_int_equal(cnp_server_reply(&w->server, &m, 0), CENOTE_OK);
+		assert_ok(cnp_server_reply(&w->server, &m, 0));
 	}
-	assert_int_equal(cnp_server_finish_request(&w->server, 0, 0, NULL), CENOTE_OK);
+	assert_ok(cnp_server_finish_request(&w->server, 0, 0, NULL));
 	return 1;
 }
 
@@ -307,7 +305,7 @@ begin_copy(struct world *w, uint32_t index, uint32_t n)
 {
 	struct cnp_msg m = { .code = CNP_MSG_COPY_IN };
 
-	assert_int_equal(cnp_server_reply(&w->server, &m, 0), CENOTE_OK);
+	assert_ok(cnp_server_reply(&w->server, &m, 0));
 	w->copy_op = index;
 	w->copy_n = n;
 	w->n_pieces = 0;
@@ -390,7 +388,7 @@ run_prepare(struct world *w, const struct cnp_request *req)
 	if (req->number != 0)
 		w->log[w->n_log++] = (uint32_t)strtoul(m->sql.p, NULL, 10);
 	w->is_prepared[m->statement] = 1;
-	assert_int_equal(cnp_server_params(&w->server, NULL, 0), CENOTE_OK);
+	assert_ok(cnp_server_params(&w->server, NULL, 0));
 	put_columns(w);
 	put_done(w, 0);
 }
@@ -425,7 +423,7 @@ server_run(struct world *w, const struct cnp_request *req)
 	}
 	if (w->server.is_copying)
 		return;
-	assert_int_equal(cnp_server_finish_request(&w->server, 0, 0, NULL), CENOTE_OK);
+	assert_ok(cnp_server_finish_request(&w->server, 0, 0, NULL));
 }
 
 static void
@@ -433,8 +431,8 @@ server_attach(struct world *w)
 {
 	struct cnp_attached m = { .session = 1, .key = 2, .worker_pid = 3 };
 
-	assert_int_equal(cnp_server_attached(&w->server, &m), CENOTE_OK);
-	assert_int_equal(cnp_server_ready(&w->server, 0, 0, NULL), CENOTE_OK);
+	assert_ok(cnp_server_attached(&w->server, &m));
+	assert_ok(cnp_server_ready(&w->server, 0, 0, NULL));
 }
 
 /* Serve what has come, and now and then, when it is legal, yield. */
@@ -449,8 +447,7 @@ server_work(struct world *w)
 	while ((r = cnp_server_next(&w->server, &req)) == CENOTE_OK) {
 		if (cnp_server_state(&w->server) == CNP_SERVER_FIRST &&
 			w->server.first == 0) {
-			assert_int_equal(
-				cnp_server_hello(&w->server, 0, 0, NULL), CENOTE_OK);
+			assert_ok(cnp_server_hello(&w->server, 0, 0, NULL));
 			continue;
 		}
 		if (cnp_server_state(&w->server) == CNP_SERVER_FIRST) {
@@ -462,8 +459,7 @@ server_work(struct world *w)
 			return;
 		if (w->portal == 0 && cnp_server_can_yield(&w->server) &&
 			cnt_random_below(w->rnd, 6) == 0) {
-			assert_int_equal(
-				cnp_server_yield(&w->server, 1, NULL), CENOTE_OK);
+			assert_ok(cnp_server_yield(&w->server, 1, NULL));
 			w->n_yields++;
 		}
 	}
@@ -482,7 +478,7 @@ server_receive(struct world *w)
 	if (left == 0 || cnp_server_state(&w->server) >= CNP_SERVER_CLOSING)
 		return;
 	r = cnp_server_room(&w->server, &room, &n);
-	assert_int_equal(r, CENOTE_OK);
+	assert_ok(r);
 	n = some(w, n < left ? n : left);
 	memcpy(room, w->up.bytes + w->up.head, n);
 	w->up.head += n;
@@ -508,9 +504,7 @@ check_rows(struct world *w, struct op *op, const struct cnp_event *ev)
 	char text[32];
 	size_t i, len, before = w->rowset.n_rows;
 
-	assert_int_equal(
-		cnc_rowset_add(&w->rowset, ev->payload, ev->payload_len, ev->block),
-		CENOTE_OK);
+	assert_ok(cnc_rowset_add(&w->rowset, ev->payload, ev->payload_len, ev->block));
 	for (i = before; i < w->rowset.n_rows; i++) {
 		const char *value = cnc_rowset_value(&w->rowset, i, 0, &len);
 		uint32_t row = op->kind == OP_MULTI ? 0 : op->got_rows;
@@ -564,14 +558,13 @@ client_open(struct world *w, int resend)
 
 	o.kind = CNP_OPEN_ATTACH;
 	memcpy(o.pool, "main", 5);
-	assert_int_equal(cnp_client_open(&w->client, &o, &m, resend), CENOTE_OK);
+	assert_ok(cnp_client_open(&w->client, &o, &m, resend));
 	m.code = CNP_MSG_PREPARE;
 	m.as.prepare.sql = cnp_str("again");
 	for (i = 0; i < N_STATEMENTS; i++) {
 		m.as.prepare.statement = i;
 		if (w->was_prepared[i])
-			assert_int_equal(cnp_client_request(&w->client, &m, 0, 1, NULL),
-				CENOTE_OK);
+			assert_ok(cnp_client_request(&w->client, &m, 0, 1, NULL));
 	}
 }
 
@@ -613,7 +606,7 @@ client_receive(struct world *w)
 
 	if (left == 0)
 		return;
-	assert_int_equal(cnp_client_room(&w->client, &room, &n), CENOTE_OK);
+	assert_ok(cnp_client_room(&w->client, &room, &n));
 	assert_true(n > 0);
 	n = some(w, n < left ? n : left);
 	memcpy(room, w->down.bytes + w->down.head, n);
@@ -639,7 +632,7 @@ client_copy(struct world *w)
 			w->copy_at++);
 		m.as.copy_data.data = cnp_str(text);
 	}
-	assert_int_equal(cnp_client_copy(&w->client, &m), CENOTE_OK);
+	assert_ok(cnp_client_copy(&w->client, &m));
 }
 
 static void
@@ -709,9 +702,8 @@ client_request(struct world *w, struct op *op)
 	/* a closed statement must not be prepared again behind the program's back, so the
 	 * client may only close when nothing is outstanding; libcenote does so too */
 	fill_msg(w, op, &m, text, sizeof text);
-	assert_int_equal(cnp_client_request(&w->client, &m, op->flags,
-				 op->kind == OP_CLOSE, &op->request),
-		CENOTE_OK);
+	assert_ok(cnp_client_request(
+		&w->client, &m, op->flags, op->kind == OP_CLOSE, &op->request));
 	if (op->kind == OP_CLOSE) {
 		w->was_prepared[op->statement] = 0;
 		op->is_finished = 1;

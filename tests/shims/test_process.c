@@ -11,7 +11,6 @@
 static void
 the_process_is_known(void **state)
 {
-	(void)state;
 	assert_int_equal(csh_getpid(), getpid());
 	assert_int_equal(csh_getpid(), getpid());
 }
@@ -46,7 +45,6 @@ a_forked_child_is_another(void **state)
 {
 	pid_t child;
 
-	(void)state;
 	assert_int_equal(csh_getpid(), getpid());
 	child = fork();
 	if (child == 0)
@@ -60,7 +58,6 @@ a_child_that_libc_does_not_know_of_is_another(void **state)
 {
 	long child;
 
-	(void)state;
 	assert_int_equal(csh_getpid(), getpid());
 	child = syscall(SYS_clone, (unsigned long)SIGCHLD, 0ul, 0ul, 0ul, 0ul);
 	if (child == 0)

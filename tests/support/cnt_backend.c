@@ -212,7 +212,7 @@ static void
 begin_batch(struct cnt_transcript *t)
 {
 	cnc_buf_clear(&t->out, SIZE_MAX);
-	assert_int_equal(cnc_batch_begin(&t->batch, &t->out, t->n_columns), CENOTE_OK);
+	assert_ok(cnc_batch_begin(&t->batch, &t->out, t->n_columns));
 }
 
 /* Read the batch as a client does, and begin the next one. */
@@ -222,9 +222,8 @@ take_batch(struct cnt_transcript *t)
 	uint32_t n;
 	size_t len = cnc_batch_end(&t->batch);
 
-	assert_int_equal(cnc_batch_check(cnc_buf_head(&t->out), len, t->n_columns,
-				 t->request.count_only ? NULL : write_row, t, &n),
-		CENOTE_OK);
+	assert_ok(cnc_batch_check(cnc_buf_head(&t->out), len, t->n_columns,
+		t->request.count_only ? NULL : write_row, t, &n));
 	t->n_rows += n;
 	if (len > t->longest)
 		t->longest = len;

@@ -13,6 +13,9 @@
 /* Every test gets a state, and few use it. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
+/* For calls that return a status. */
+#define assert_ok(call) assert_int_equal(call, CENOTE_OK)
+
 #define CNT_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #endif

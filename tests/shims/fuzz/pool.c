@@ -81,9 +81,9 @@ conn_to(const char *run_dir)
 {
 	cenote_conn *conn;
 
-	assert_int_equal(cenote_conn_create(NULL, &conn), CENOTE_OK);
-	assert_int_equal(cenote_conn_set(conn, "run_dir", run_dir), CENOTE_OK);
-	assert_int_equal(cenote_conn_set(conn, "pool", "main"), CENOTE_OK);
+	assert_ok(cenote_conn_create(NULL, &conn));
+	assert_ok(cenote_conn_set(conn, "run_dir", run_dir));
+	assert_ok(cenote_conn_set(conn, "pool", "main"));
 	return conn;
 }
 
@@ -182,7 +182,7 @@ n_yields(cenote_conn *conn)
 	cenote_result *res;
 	long long n;
 
-	assert_int_equal(cenote_status(conn, "pools", &res), CENOTE_OK);
+	assert_ok(cenote_status(conn, "pools", &res));
 	n = strtoll(cenote_result_text(res, 0,
 			    (uint32_t)cenote_result_find_column(res, "yields"), NULL),
 		NULL, 10);
@@ -202,13 +202,11 @@ fz_others_check(const struct fz_others *others)
 		return;
 	asking = conn_to(others->daemon->run_dir);
 	conn = conn_to(others->daemon->run_dir);
-	assert_int_equal(cenote_connect(conn), CENOTE_OK);
+	assert_ok(cenote_connect(conn));
 	printf("# %lld times another session\n", n_yields(asking));
 	while (n_yields(asking) == 0) {
 		assert_true(cnt_now_ms() < until);
-		assert_int_equal(
-			cenote_query(conn, "select 1", CENOTE_NTS, NULL, NULL, &res),
-			CENOTE_OK);
+		assert_ok(cenote_query(conn, "select 1", CENOTE_NTS, NULL, NULL, &res));
 		cenote_result_destroy(res);
 	}
 	cenote_conn_destroy(conn);

@@ -98,10 +98,10 @@ do_all(const char *const sql[MAX_SETUP])
 	cenote_conn *conn;
 	cenote_result *res;
 
-	assert_int_equal(cenote_conn_create(NULL, &conn), CENOTE_OK);
-	assert_int_equal(cenote_conn_set(conn, "run_dir", quiet.run_dir), CENOTE_OK);
-	assert_int_equal(cenote_conn_set(conn, "pool", "main"), CENOTE_OK);
-	assert_int_equal(cenote_connect(conn), CENOTE_OK);
+	assert_ok(cenote_conn_create(NULL, &conn));
+	assert_ok(cenote_conn_set(conn, "run_dir", quiet.run_dir));
+	assert_ok(cenote_conn_set(conn, "pool", "main"));
+	assert_ok(cenote_connect(conn));
 	for (int i = 0; i < MAX_SETUP && sql[i]; i++) {
 		if (cenote_query(conn, sql[i], CENOTE_NTS, NULL, NULL, &res) < 0)
 			fail_msg("%s: %s", sql[i],
@@ -184,7 +184,6 @@ setup(void **state)
 {
 	char shim_server[160];
 
-	(void)state;
 	cnt_clean_environment();
 	signal(SIGPIPE, SIG_IGN);
 	if (kind->server >= 0 &&
@@ -213,7 +212,6 @@ teardown(void **state)
 {
 	int r;
 
-	(void)state;
 	fz_others_stop(&others);
 	fz_pool_remove();
 	r = cnt_daemon_stop(&daemon_) | cnt_daemon_stop(&quiet);
@@ -225,7 +223,6 @@ teardown(void **state)
 static void
 random_calls_give_the_same_on_each_pool(void **state)
 {
-	(void)state;
 	assert_int_equal(fz_contest_run(&contest), 0);
 	fz_others_check(&others);
 	/* with a sanitizer the drivers also report leaks */

@@ -181,7 +181,6 @@ play_all(void)
 static void
 with_the_original(void **state)
 {
-	(void)state;
 	cnt_library_open(&f, CNT_ORIGINAL_LIBMARIADB);
 	play_all();
 }
@@ -189,7 +188,6 @@ with_the_original(void **state)
 static void
 through_the_pool(void **state)
 {
-	(void)state;
 	cnt_library_open(&f, CNT_OUR_LIBMARIADB);
 	play_all();
 }
@@ -197,7 +195,6 @@ through_the_pool(void **state)
 static void
 handed_to_the_original(void **state)
 {
-	(void)state;
 	cnt_library_open(&f, CNT_OUR_LIBMARIADB);
 	setenv("CENOTE_POOL", "direct", 1);
 	play_all();
@@ -209,7 +206,6 @@ falling_back_to_the_original(void **state)
 {
 	char *server = strdup(getenv("CENOTE_SERVER"));
 
-	(void)state;
 	cnt_library_open(&f, CNT_OUR_LIBMARIADB);
 	setenv("CENOTE_SERVER", "unix:/nowhere", 1);
 	setenv("CENOTE_FALLBACK", "direct", 1);
@@ -258,7 +254,6 @@ a_query_is_asked_for_until_it_is_done(void **state)
 	MYSQL_ROW row = NULL;
 	int n = 0;
 
-	(void)state;
 	assert_int_equal(f.mysql_real_query_nonblocking(my, sql, strlen(sql)),
 		NET_ASYNC_NOT_READY);
 	AWAIT(status, f.mysql_real_query_nonblocking(my, sql, strlen(sql)));
@@ -285,7 +280,6 @@ one_operation_at_a_time(void **state)
 	const char sql[] = "select sleep(30)";
 	int64_t begin = now_ms();
 
-	(void)state;
 	assert_int_equal(f.mysql_real_query_nonblocking(my, sql, strlen(sql)),
 		NET_ASYNC_NOT_READY);
 	assert_int_equal(f.mysql_reset_connection_nonblocking(my), NET_ASYNC_ERROR);
@@ -300,7 +294,6 @@ an_error_is_told(void **state)
 	MYSQL *my = connected();
 	enum net_async_status status;
 
-	(void)state;
 	AWAIT(status, f.mysql_real_query_nonblocking(my, "selekt", 6));
 	assert_int_equal(status, NET_ASYNC_ERROR);
 	assert_int_equal(f.mysql_errno(my), 1064);
@@ -319,7 +312,6 @@ a_full_queue_is_waited_for(void **state)
 	char text[CNT_PATH_MAX + 8];
 	pid_t jam;
 
-	(void)state;
 	assert_int_equal(cnt_daemon_create(&none, NULL), 0);
 	snprintf(text, sizeof(text), "unix:%s", none.run_dir);
 	setenv("CENOTE_SERVER", text, 1);
@@ -356,7 +348,6 @@ a_full_queue_is_waited_for(void **state)
 static int
 setup(void **state)
 {
-	(void)state;
 	if (cnt_rig_start(&rig) < 0)
 		return -1;
 	server_socket = rig.server.socket;
@@ -369,7 +360,6 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-	(void)state;
 	return cnt_rig_stop(&rig);
 }
 

@@ -132,7 +132,6 @@ in_all_charsets(void)
 static void
 the_server_reads_what_was_escaped(void **state)
 {
-	(void)state;
 	connect_to_pool();
 	in_all_charsets();
 	f.mysql_close(my);
@@ -141,7 +140,6 @@ the_server_reads_what_was_escaped(void **state)
 static void
 so_it_does_when_a_backslash_is_none(void **state)
 {
-	(void)state;
 	connect_to_pool();
 	assert_int_equal(f.mysql_query(my, "set sql_mode = 'NO_BACKSLASH_ESCAPES'"), 0);
 	assert_true(my->server_status & SERVER_STATUS_NO_BACKSLASH_ESCAPES);
@@ -177,7 +175,6 @@ what_was_escaped_for_one_session_reaches_no_other(void **state)
 	my_bool yes = 1;
 	MYSQL *other;
 
-	(void)state;
 	assert_int_equal(cnt_rig_start_with(&rig, "create table app.t (a int)",
 				 "sessions = 1\nmode = transaction\n"),
 		0);
@@ -233,7 +230,6 @@ a_list_of_fields_takes_names_as_names(void **state)
 	static const char *const patterns[] = { "", "\x81\\' or 1=1 -- ", "\x81'", "\\'",
 		"` -- ", "' or 1=1 -- " };
 
-	(void)state;
 	connect_to_pool();
 	assert_int_equal(f.mysql_set_character_set(my, "gbk"), 0);
 	assert_int_equal(f.mysql_query(my, "create temporary table `g\x81`` (a int)"), 0);
@@ -296,7 +292,6 @@ the_original_escapes_the_same(void **state)
 {
 	struct cmy_original theirs;
 
-	(void)state;
 	cnt_library_open(&theirs, CNT_ORIGINAL_LIBMARIADB);
 	my = f.mysql_init(NULL);
 	assert_non_null(my);

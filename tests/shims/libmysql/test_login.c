@@ -126,7 +126,6 @@ a_password_logs_in_by_tcp_and_tls(void **state)
 {
 	MYSQL *my;
 
-	(void)state;
 	use_port(wt_start_with_users("auth = scram-sha-256\n"));
 	/* TLS is used where it is offered */
 	my = made();
@@ -154,7 +153,6 @@ what_was_asked_of_tls_is_kept_to(void **state)
 {
 	MYSQL *my;
 
-	(void)state;
 	use_port(wt_start_with_users("auth = scram-sha-256 tls=no\n"));
 #if CMY_ORACLE
 	my = made();
@@ -175,7 +173,6 @@ on_a_local_socket_it_is_given_to_who_asks(void **state)
 {
 	MYSQL *my;
 
-	(void)state;
 	(void)wt_start_with_users("auth = scram-sha-256\n");
 	use_socket();
 	for (int i = 0; i < 2; i++) {
@@ -194,7 +191,6 @@ who_is_known_there_is_asked_for_nothing(void **state)
 {
 	MYSQL *my;
 
-	(void)state;
 	(void)wt_start_with_users("auth = peer\n");
 	use_socket();
 	my = made();

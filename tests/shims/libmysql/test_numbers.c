@@ -18,7 +18,6 @@ states_have_the_numbers_of_mysql(void **state)
 		{ "57P01", 1053 }, { "22P02", 1366 }, { "3D000", 1049 },
 		{ "XX000", 1105 }, { "00000", 1105 }, { "", 1105 } };
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++)
 		assert_int_equal(cmy_error_number(cases[i].sqlstate), cases[i].number);
 }

@@ -158,7 +158,6 @@ each_option_is_kept_where_the_original_keeps_it(void **state)
 	static const char *const texts[] = { "first", "another", NULL };
 	MYSQL *my[2];
 
-	(void)state;
 	make_both(my);
 	compare_told(my);
 	compare_public(my);
@@ -181,7 +180,6 @@ what_is_no_option_is_refused(void **state)
 {
 	MYSQL *my[2];
 
-	(void)state;
 	make_both(my);
 	for (int k = 0; k < 2; k++) {
 		assert_int_equal(libraries[k].mysql_options(my[k], 4711, "x"), 1);
@@ -203,7 +201,6 @@ attributes_are_listed(void **state)
 	MYSQL *my[2];
 	unsigned n;
 
-	(void)state;
 	make_both(my);
 	for (int k = 0; k < 2; k++) {
 		struct cmy_original *f = &libraries[k];
@@ -313,7 +310,6 @@ a_file_is_read_the_same_wherever_it_is_cut(void **state)
 	char path[] = "/tmp/cnt-my-cnf-XXXXXX";
 	int fd = mkstemp(path);
 
-	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
 	for (size_t len = 0; len < sizeof(file_text); len++) {
@@ -341,7 +337,6 @@ errors_have_the_words_of_the_original(void **state)
 	const char **list[2];
 	MYSQL *my[2];
 
-	(void)state;
 	make_both(my);
 	for (int k = 0; k < 2; k++)
 		assert_int_equal(libraries[k].mariadb_get_infov(
@@ -355,7 +350,6 @@ errors_have_the_words_of_the_original(void **state)
 static int
 setup(void **state)
 {
-	(void)state;
 	setenv("CENOTE_SERVER", "unix:/nowhere", 1);
 	setenv("CENOTE_POOL", "main", 1);
 	unsetenv("CENOTE_FALLBACK");

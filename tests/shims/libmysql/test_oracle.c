@@ -90,7 +90,6 @@ results_that_were_told_of_are_skipped(void **state)
 {
 	MYSQL_STMT *stmt = prepare("call three()");
 
-	(void)state;
 	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
 	/* the second result was not announced yet */
 	expect(stmt, "next 1, errno 2014");
@@ -108,7 +107,6 @@ results_stay_when_another_statement_is_closed(void **state)
 {
 	MYSQL_STMT *other = prepare("select 1"), *stmt = prepare("call three()");
 
-	(void)state;
 	expect(stmt, "execute 0, store 0");
 	assert_true(f.mysql_stmt_close(other));
 	expect(stmt, "next 0, fetch 0");
@@ -122,7 +120,6 @@ what_has_no_cursor_is_stored_at_once(void **state)
 	static const char *const texts[] = { "call three()", "explain select 1",
 		"insert into t values (1) returning a" };
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(texts); i++) {
 		MYSQL_STMT *stmt = prepare_with_cursor(texts[i]);
 
@@ -157,7 +154,6 @@ a_cursor_is_stored_with_the_row_that_came_alone(void **state)
 	} cases[] = { { 1, 0, 5, 1 }, { 1, 1, 5, 1 }, { 1, 3, 3, 3 }, { 1, 5, 1, 5 },
 		{ 2, 2, 5, 3 }, { 2, 4, 3, 5 }, { 3, 3, 5, 4 } };
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		int number;
 		/* the library uses this buffer until the statement is closed */
@@ -190,7 +186,6 @@ the_last_rows_of_a_cursor_are_not_stored(void **state)
 	MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_LONG, .buffer = &number };
 	MYSQL_STMT *stmt = begin_to_fetch(3, 4, &b);
 
-	(void)state;
 	expect(stmt, "store 1, errno 2014, fetch 0");
 	assert_int_equal(number, 5);
 	assert_int_equal(f.mysql_stmt_fetch(stmt), MYSQL_NO_DATA);
@@ -233,7 +228,6 @@ rows_are_thrown_away_for_another_statement(void **state)
 	static int (*const calls[])(MYSQL_STMT *) = { execute_another, reset_another,
 		free_another, prepare_another, close_another };
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(calls); i++) {
 		MYSQL_STMT *other = prepare("select 1"),
 			   *stmt = prepare("select seq from seq_1_to_3");
@@ -258,7 +252,6 @@ rows_stay_behind_a_reset_of_what_was_not_executed(void **state)
 	int number;
 	MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_LONG, .buffer = &number };
 
-	(void)state;
 	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
 	expect(other, "reset 1, errno 2014");
 	assert_int_equal(f.mysql_stmt_bind_result(other, &b), 0);
@@ -279,7 +272,6 @@ a_piece_out_of_turn_is_missed(void **state)
 		.buffer_type = MYSQL_TYPE_STRING, .buffer = word, .length = &length
 	};
 
-	(void)state;
 	assert_int_equal(f.mysql_stmt_bind_param(stmt, &b), 0);
 	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
 	assert_int_equal(f.mysql_stmt_send_long_data(stmt, 0, "one", 3), 1);
@@ -295,7 +287,6 @@ cancelled_rows_of_no_connection_are_lost(void **state)
 	MYSQL_STMT *other = prepare("select 1"),
 		   *stmt = prepare("select seq from seq_1_to_3");
 
-	(void)state;
 	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
 	assert_int_equal(f.mysql_stmt_close(other), 0);
 	assert_int_equal(f.mysql_reset_connection(my), 0);
@@ -316,7 +307,6 @@ executing_tells_lengths_anew(void **state)
 		.length = &length,
 		.is_null = &is_null };
 
-	(void)state;
 	assert_int_equal(f.mysql_stmt_bind_result(stmt, &b), 0);
 	for (int i = 0; i < 2; i++) {
 		expect(stmt, "execute 0, fetch 0");
@@ -335,7 +325,6 @@ further_results_have_no_cursor(void **state)
 	MYSQL_STMT *stmt = prepare("call three()"), *other;
 	unsigned long type = CURSOR_TYPE_READ_ONLY;
 
-	(void)state;
 	expect(stmt, "execute 0, store 0");
 	other = f.mysql_stmt_init(my);
 	f.mysql_stmt_attr_set(other, STMT_ATTR_CURSOR_TYPE, &type);
@@ -352,7 +341,6 @@ further_results_are_taken_from_another(void **state)
 {
 	MYSQL_STMT *stmt = prepare("call three()"), *other;
 
-	(void)state;
 	expect(stmt, "execute 0, store 0");
 	other = f.mysql_stmt_init(my);
 	assert_int_equal(f.mysql_stmt_next_result(other), 0);
@@ -371,7 +359,6 @@ rows_are_lost_with_their_connection(void **state)
 {
 	MYSQL_STMT *stmt = prepare("select seq from seq_1_to_3");
 
-	(void)state;
 	expect(stmt, "execute 0, fetch 0");
 	f.mysql_close(my);
 	my = f.mysql_init(NULL);
@@ -386,7 +373,6 @@ values_are_refused_before_they_are_sent(void **state)
 	int number = 1;
 	MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_LONG, .buffer = &number };
 
-	(void)state;
 	assert_int_equal(f.mysql_stmt_bind_param(stmt, &b), 0);
 	assert_int_equal(f.mysql_stmt_execute(other), 0);
 	expect(stmt, "execute 1, errno 2014");
@@ -401,7 +387,6 @@ stored_rows_are_found_behind_a_reset(void **state)
 {
 	MYSQL_STMT *stmt = prepare("select seq from seq_1_to_3");
 
-	(void)state;
 	expect(stmt, "execute 0, store 0, reset 0, fetch 1");
 	f.mysql_stmt_data_seek(stmt, 2);
 	expect(stmt, "fetch 0, fetch 100");
@@ -413,7 +398,6 @@ asking_a_cursor_forgets_what_was_wrong(void **state)
 {
 	MYSQL_STMT *stmt = prepare_with_cursor("select seq from seq_1_to_3");
 
-	(void)state;
 	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
 	assert_null(f.mysql_store_result(my));
 	assert_int_equal(f.mysql_errno(my), 2014);
@@ -437,7 +421,6 @@ rows_of_a_call_tell_nothing_before_their_end(void **state)
 {
 	MYSQL_STMT *stmt;
 
-	(void)state;
 	run("set session_track_schema = 1");
 	run("use app");
 	stmt = prepare("call three()");
@@ -451,7 +434,6 @@ rows_of_a_call_tell_nothing_before_their_end(void **state)
 static void
 answers_without_a_word_end_what_was_told(void **state)
 {
-	(void)state;
 	run("set session_track_schema = 1");
 	run("use app");
 	assert_int_equal(
@@ -466,7 +448,6 @@ answers_without_a_word_end_what_was_told(void **state)
 static void
 answers_without_a_word_tell_of_the_transaction(void **state)
 {
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		run("begin");
 		assert_int_not_equal(f.mysql_query(my, "truncate nowhere"), 0);
@@ -486,7 +467,6 @@ rows_of_a_cursor_tell_of_the_transaction(void **state)
 {
 	MYSQL_STMT *stmt = prepare_with_cursor("select seq from seq_1_to_3");
 
-	(void)state;
 	run("begin");
 	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
 	assert_int_not_equal(f.mysql_query(my, "truncate nowhere"), 0);
@@ -501,7 +481,6 @@ rows_of_a_cursor_wait_for_their_turn(void **state)
 {
 	MYSQL_STMT *stmt = prepare_with_cursor("select seq from seq_1_to_3");
 
-	(void)state;
 	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
 	run("select 1");
 	expect(stmt, "fetch 1, errno 2014");
@@ -512,7 +491,6 @@ rows_of_a_cursor_wait_for_their_turn(void **state)
 static void
 a_change_of_user_that_fails_leaves_settings(void **state)
 {
-	(void)state;
 	run("set names latin1, autocommit = 0");
 	f.mysql_set_character_set(my, "latin1");
 	assert_int_equal(my->server_status & SERVER_STATUS_AUTOCOMMIT, 0);
@@ -562,7 +540,6 @@ statements_are_closed_behind_an_error_of_a_file(void **state)
 	unsigned on = 1;
 	MYSQL_STMT *stmt;
 
-	(void)state;
 	f.mysql_options(my, MYSQL_OPT_LOCAL_INFILE, &on);
 	f.mysql_set_local_infile_handler(
 		my, refuse_file, read_nothing, end_nothing, say_number, NULL);
@@ -587,7 +564,6 @@ flags_of_an_attempt_that_failed_are_kept(void **state)
 {
 	MYSQL *other = f.mysql_init(NULL);
 
-	(void)state;
 	f.mysql_options(other, MYSQL_INIT_COMMAND, "select 1; selct");
 	for (int i = 0; i < 2; i++) {
 		unsigned long flags =
@@ -608,7 +584,6 @@ a_character_set_that_is_none_is_missed_again(void **state)
 {
 	MYSQL *other = f.mysql_init(NULL);
 
-	(void)state;
 	assert_int_not_equal(f.mysql_set_character_set(other, "nonsense"), 0);
 	assert_int_equal(f.mysql_errno(other), 2019);
 	assert_int_equal(f.mysql_change_user(other, "app", NULL, "app"), 1);
@@ -622,7 +597,6 @@ a_character_set_that_is_none_is_missed_again(void **state)
 static int
 setup(void **state)
 {
-	(void)state;
 	cnt_library_open(&f, CNT_OURS);
 	return cnt_rig_start(&rig);
 }
@@ -630,14 +604,12 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-	(void)state;
 	return cnt_rig_stop(&rig);
 }
 
 static int
 connect_anew(void **state)
 {
-	(void)state;
 	my = f.mysql_init(NULL);
 	if (!f.mysql_real_connect(my, NULL, "app", NULL, "app", 0, rig.server.socket, 0))
 		return -1;
@@ -650,7 +622,6 @@ connect_anew(void **state)
 static int
 disconnect(void **state)
 {
-	(void)state;
 	f.mysql_close(my);
 	return 0;
 }

@@ -70,7 +70,6 @@ dates_are_taken_from_texts(void **state)
 		{ "12", 1, ZERO },
 	};
 
-	(void)state;
 	check(cases, CNT_COUNT(cases), cmy_oracle_datetime);
 }
 
@@ -97,7 +96,6 @@ times_are_taken_from_texts(void **state)
 		{ "2024-02-29-01:02", 1, "0-0-0 0:20:24.0 type 2 zone 0" },
 	};
 
-	(void)state;
 	check(cases, CNT_COUNT(cases), cmy_oracle_time);
 }
 

@@ -61,7 +61,6 @@ a_drivers_own_statements_are_known(void **state)
 {
 	char value[CMY_PHRASE_VALUE_MAX];
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		const char *sql = cases[i].sql;
 
@@ -79,7 +78,6 @@ a_text_may_end_at_every_byte(void **state)
 {
 	char value[CMY_PHRASE_VALUE_MAX], same[CMY_PHRASE_VALUE_MAX];
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		for (size_t n = 0; n <= strlen(cases[i].sql); n++) {
 			char *cut = strndup(cases[i].sql, n);

@@ -46,7 +46,6 @@ marks_become_numbers_where_they_are_marks(void **state)
 	char to[512];
 	size_t i, n;
 
-	(void)state;
 	for (i = 0; i < CNT_COUNT(cases); i++) {
 		n = cmy_placeholders(cases[i].sql, strlen(cases[i].sql), to);
 		to[n] = '\0';
@@ -61,7 +60,6 @@ a_text_may_end_at_every_byte(void **state)
 	size_t i, n, k, written;
 	char *cut, *to;
 
-	(void)state;
 	for (i = 0; i < CNT_COUNT(cases); i++) {
 		n = strlen(cases[i].sql);
 		for (k = 0; k <= n; k++) {

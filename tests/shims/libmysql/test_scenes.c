@@ -111,7 +111,6 @@ values_of_oracle_stay_in_their_buffers(void **state)
 {
 	char *text = play(&rig, CNT_STMT_VALUES_ORACLE, CNT_OUR_LIBMYSQLCLIENT, "");
 
-	(void)state;
 	assert_true(strlen(text) > 1000000);
 	assert_null(strstr(text, "BEHIND"));
 	free(text);
@@ -120,14 +119,12 @@ values_of_oracle_stay_in_their_buffers(void **state)
 static int
 setup(void **state)
 {
-	(void)state;
 	return cnt_rig_start(&rig);
 }
 
 static int
 teardown(void **state)
 {
-	(void)state;
 	return cnt_rig_stop(&rig);
 }
 

@@ -50,7 +50,6 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-	(void)state;
 	return cnt_rig_stop(&the.rig);
 }
 

@@ -464,7 +464,6 @@ setup_odbc(void **state)
 static int
 teardown_odbc(void **state)
 {
-	(void)state;
 	return cnt_pool_stop(&odbc_pool);
 }
 

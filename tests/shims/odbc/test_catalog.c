@@ -72,7 +72,6 @@ tables_and_their_columns_are_listed(void **state)
 {
 	SQLHSTMT stmt = the.stmt;
 
-	(void)state;
 	ok(stmt, SQLTables(stmt, NONE, NONE, NAMED("own%"), NAMED("TABLE")));
 	assert_string_equal(listed(3), "owned,owners,");
 	ok(stmt, SQLTables(stmt, NAMED(""), NAMED(""), NAMED(""), NAMED("%")));
@@ -89,7 +88,6 @@ empty_names_find_nothing(void **state)
 {
 	SQLHSTMT stmt = the.stmt;
 
-	(void)state;
 	ok(stmt, SQLTables(stmt, NAMED(""), NAMED(""), NAMED(""), NAMED("")));
 	assert_string_equal(listed(3), "");
 	ok(stmt, SQLTables(stmt, NONE, NONE, NAMED(""), NONE));
@@ -124,7 +122,6 @@ identifiers_are_no_patterns(void **state)
 	SQLHSTMT stmt = the.stmt;
 	SQLLEN length;
 
-	(void)state;
 	ok(stmt, SQLTables(stmt, NONE, NONE, NAMED("owners"), NONE));
 	ok(stmt, SQLFetch(stmt));
 	ok(stmt, SQLGetData(stmt, 1, SQL_C_CHAR, catalog, sizeof(catalog), &length));
@@ -152,7 +149,6 @@ keys_and_indexes_are_listed(void **state)
 {
 	SQLHSTMT stmt = the.stmt;
 
-	(void)state;
 	ok(stmt, SQLPrimaryKeys(stmt, NONE, NONE, NAMED("owners")));
 	assert_string_equal(listed(4), "id,");
 	ok(stmt, SQLForeignKeys(stmt, NONE, NONE, NAMED("owners"), NONE, NONE, NONE));
@@ -172,7 +168,6 @@ types_are_listed(void **state)
 {
 	char wanted[16];
 
-	(void)state;
 	ok(the.stmt, SQLGetTypeInfo(the.stmt, SQL_ALL_TYPES));
 	assert_non_null(strstr(listed(2), ",12,"));
 	ok(the.stmt, SQLGetTypeInfo(the.stmt, the.kind->int_type));
@@ -186,7 +181,6 @@ procedures_and_what_they_take_are_listed(void **state)
 {
 	SQLHSTMT stmt = the.stmt;
 
-	(void)state;
 	if (!is_on("sqlite")) {
 		cnt_odbc_run(stmt, "drop procedure if exists doubled");
 		cnt_odbc_run(stmt,
@@ -207,7 +201,6 @@ privileges_are_listed(void **state)
 	SQLHSTMT stmt = the.stmt;
 	bool are_there = !is_on("sqlite"); /* it has no users */
 
-	(void)state;
 	ok(stmt, SQLTablePrivileges(stmt, NONE, NONE, NAMED("owners")));
 	assert_int_equal(strstr(listed(6), "SELECT,") != NULL, are_there);
 	ok(stmt, SQLColumnPrivileges(stmt, NONE, NONE, NAMED("owners"), NAMED("name")));
@@ -222,7 +215,6 @@ wide_names_are_found(void **state)
 	SQLWCHAR name[] = u"gr\u00f6\u00dfe";
 	SQLHSTMT stmt = the.stmt;
 
-	(void)state;
 	ok(stmt, SQLExecDirectW(stmt, create, SQL_NTS));
 	ok(stmt, SQLTablesW(stmt, NONE, NONE, name, SQL_NTS, NONE));
 	assert_string_equal(listed(3), "gr\u00f6\u00dfe,");
@@ -240,7 +232,6 @@ programs_of_odbc_2_find_its_names(void **state)
 	SQLHSTMT stmt;
 	char name[32];
 
-	(void)state;
 	assert_int_equal(
 		SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, &env), SQL_SUCCESS);
 	assert_int_equal(
@@ -269,7 +260,6 @@ parameters_are_described(void **state)
 	SQLHSTMT stmt = the.stmt;
 	SQLULEN size;
 
-	(void)state;
 	ok(stmt, SQLPrepare(stmt, TEXT("insert into owners values (?, ?)"), SQL_NTS));
 	ok(stmt, SQLDescribeParam(stmt, 1, &type, &size, &digits, &nullable));
 	assert_int_equal(type, is_on("postgresql") ? SQL_INTEGER : SQL_LONGVARCHAR);
@@ -288,7 +278,6 @@ columns_say_where_they_come_from(void **state)
 	char text[64];
 	SQLLEN number;
 
-	(void)state;
 	cnt_odbc_run(stmt, "drop table if exists numbered");
 	cnt_odbc_run(stmt,
 		is_on("postgresql") ? "create table numbered (n serial primary key)"
@@ -346,7 +335,6 @@ times_of_sqlite_have_sizes_of_times(void **state)
 	SQLHSTMT stmt = the.stmt;
 	char sql[64];
 
-	(void)state;
 	for (size_t i = 0; is_on("sqlite") && i < CNT_COUNT(cases); i++) {
 		SQLSMALLINT type, digits = 0;
 		SQLULEN size = 0;
@@ -404,7 +392,6 @@ columns_say_whether_they_can_be_null(void **state)
 	SQLLEN number;
 	SQLHDESC ird;
 
-	(void)state;
 	assert_string_equal(nullability("select id, name from owners"), "01");
 	if (!is_on("postgresql"))
 		return;
@@ -436,7 +423,6 @@ nullability_follows_the_table(void **state)
 {
 	SQLHSTMT stmt = the.stmt;
 
-	(void)state;
 	if (!is_on("postgresql"))
 		return;
 	assert_string_equal(nullability("select name from owners"), "1");
@@ -464,7 +450,6 @@ a_description_begins_no_transaction(void **state)
 		{ "{call nosuch()}", 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; is_on("postgresql") && i < CNT_COUNT(cases); i++) {
 		SQLHDBC dbc = cnt_odbc_new_dbc(&the);
 		SQLHSTMT stmt;
@@ -493,7 +478,6 @@ a_large_result_is_not_held_up_to_be_described(void **state)
 	SQLLEN n;
 	char text[16];
 
-	(void)state;
 	if (!is_on("postgresql"))
 		return;
 	ok(stmt, SQLExecDirect(stmt,
@@ -521,7 +505,6 @@ functions_are_told(void **state)
 	SQLUSMALLINT all[SQL_API_ODBC3_ALL_FUNCTIONS_SIZE];
 	SQLUSMALLINT is_there = SQL_FALSE;
 
-	(void)state;
 	ok_dbc(the.dbc, SQLGetFunctions(the.dbc, SQL_API_SQLDESCRIBEPARAM, &is_there));
 	assert_int_equal(is_there, SQL_TRUE);
 	ok_dbc(the.dbc, SQLGetFunctions(the.dbc, SQL_API_ODBC3_ALL_FUNCTIONS, all));
@@ -537,7 +520,6 @@ rows_are_fetched_as_odbc_2_did(void **state)
 	SQLULEN n = 0;
 	char name[8];
 
-	(void)state;
 	ok(stmt,
 		SQLSetStmtAttr(stmt, SQL_ATTR_CURSOR_TYPE, NUMBER(SQL_CURSOR_STATIC), 0));
 	ok(stmt, SQLExecDirect(

@@ -263,7 +263,6 @@ columns_of(SQLHSTMT stmt)
 static void
 every_result_has_the_columns_of_the_standard(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(sets); i++) {
 		ok(the.stmt, sets[i].ask(the.stmt));
 		assert_string_equal(columns_of(the.stmt), sets[i].columns);
@@ -398,7 +397,6 @@ count_in_order(const struct set *set)
 static void
 every_result_has_the_order_of_the_standard(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(sets); i++) {
 		const struct set *set = &sets[i];
 		int n = count_in_order(set);

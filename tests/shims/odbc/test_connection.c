@@ -391,7 +391,6 @@ attributes_are_as_they_were_set(void **state)
 	SQLUINTEGER value;
 	char text[64];
 
-	(void)state;
 	ok_dbc(the.dbc,
 		SQLGetConnectAttr(the.dbc, SQL_ATTR_CONNECTION_DEAD, &value, 0, NULL));
 	assert_int_equal(value, SQL_CD_FALSE);
@@ -436,7 +435,6 @@ a_reset_undoes_what_the_session_did(void **state)
 	SQLUINTEGER isolation = attribute(SQL_ATTR_TXN_ISOLATION);
 	char text[32];
 
-	(void)state;
 	cnt_odbc_run(the.stmt, "drop table if exists kept");
 	cnt_odbc_run(the.stmt, "create table kept (a int)");
 	cnt_odbc_run(the.stmt, "create temporary table passing (a int)");
@@ -466,7 +464,6 @@ a_reset_goes_back_to_the_first_catalog(void **state)
 {
 	char text[32];
 
-	(void)state;
 	/* elsewhere there is only the one */
 	if (strcmp(the.kind->name, "mariadb") != 0)
 		return;
@@ -541,7 +538,6 @@ a_reset_keeps_what_the_data_source_says(void **state)
 static void
 a_reset_is_yes(void **state)
 {
-	(void)state;
 	says_dbc(the.dbc, "HY024",
 		SQLSetConnectAttr(the.dbc, SQL_ATTR_RESET_CONNECTION,
 			NUMBER(SQL_RESET_CONNECTION_YES + 1), SQL_IS_UINTEGER));
@@ -628,7 +624,6 @@ an_error_has_all_its_fields(void **state)
 	SQLRETURN ret;
 	char text[256];
 
-	(void)state;
 	says(stmt, "42S02", SQLExecDirect(stmt, TEXT("select * from nosuch"), SQL_NTS));
 	ok(stmt, SQLGetDiagField(
 			 SQL_HANDLE_STMT, stmt, 0, SQL_DIAG_NUMBER, &number, 0, NULL));
@@ -672,7 +667,6 @@ an_error_says_where_it_is(void **state)
 	SQLINTEGER column = 0, native = -1, code = 0;
 	SQLHSTMT stmt = the.stmt;
 
-	(void)state;
 	cnt_odbc_run(stmt, "drop table if exists ro");
 	cnt_odbc_run(stmt, "create table ro (a int)");
 	cnt_odbc_run(stmt, "insert into ro values (1), (2)");
@@ -750,7 +744,6 @@ the_setup_library_writes_data_sources(void **state)
 	char text[64], path[CNT_PATH_MAX + 32];
 	const char attributes[] = "DSN=made\0Pool=other\0FetchSize=100\0";
 
-	(void)state;
 	(void)snprintf(path, sizeof(path), "%s/made.ini", the.daemon.dir);
 	assert_int_equal(setenv("ODBCINI", path, 1), 0);
 	assert_true(SQLConfigDataSource(NULL, ODBC_ADD_DSN, "Cenote", attributes));

@@ -81,7 +81,6 @@ load(void)
 static int
 begin(void **state)
 {
-	(void)state;
 	load();
 	assert_int_equal(driver.alloc(SQL_HANDLE_ENV, NULL, &env), SQL_SUCCESS);
 	assert_int_equal(
@@ -98,7 +97,6 @@ begin(void **state)
 static int
 end(void **state)
 {
-	(void)state;
 	assert_int_equal(driver.free(SQL_HANDLE_STMT, stmt), SQL_SUCCESS);
 	assert_int_equal(driver.disconnect(dbc), SQL_SUCCESS);
 	assert_int_equal(driver.free(SQL_HANDLE_DBC, dbc), SQL_SUCCESS);
@@ -122,7 +120,6 @@ what_wants_data_keeps_its_descriptor(void **state)
 	SQLHDESC apd, empty;
 	SQLPOINTER which;
 
-	(void)state;
 	assert_int_equal(driver.alloc(SQL_HANDLE_DESC, dbc, &empty), SQL_SUCCESS);
 	assert_int_equal(driver.get_attr(stmt, SQL_ATTR_APP_PARAM_DESC, &apd, 0, NULL),
 		SQL_SUCCESS);
@@ -151,7 +148,6 @@ notices_are_as_many_as_can_be_asked_for(void **state)
 {
 	SQLINTEGER n = 0;
 
-	(void)state;
 	if (strcmp(the.kind->name, "postgresql") != 0)
 		return;
 	assert_int_equal(driver.execute(stmt,
@@ -196,7 +192,6 @@ no_password_stays_in_memory(void **state)
 	SQLHDBC other;
 	int is_seen;
 
-	(void)state;
 	/* nobody else is to overwrite what is freed */
 	(void)mallopt(M_PERTURB, 0);
 	/* so that the only copy that is no driver's is the one on the stack */

@@ -28,7 +28,6 @@ literals_are_values(void **state)
 	};
 	char text[64];
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++)
 		assert_string_equal(
 			cnt_odbc_ask(the.stmt, cases[i].sql, text, sizeof(text)),
@@ -40,7 +39,6 @@ a_guid_is_one(void **state)
 {
 	SQLGUID guid = { 0 };
 
-	(void)state;
 	ok(the.stmt, SQLExecDirect(the.stmt,
 			     TEXT("select {guid '12345678-9abc-def0-1122-334455667788'}"),
 			     SQL_NTS));
@@ -67,7 +65,6 @@ a_pattern_has_an_escape_character(void **state)
 	};
 	char sql[128], text[16];
 
-	(void)state;
 	cnt_odbc_run(the.stmt, "drop table if exists esc");
 	cnt_odbc_run(the.stmt, "create table esc (name varchar(10))");
 	cnt_odbc_run(the.stmt, "insert into esc values ('50%'), ('505'), ('50x'), ('5')");
@@ -104,7 +101,6 @@ a_backslash_is_read_as_the_session_reads_it(void **state)
 	SQLRETURN ret;
 	char text[64];
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		if (strcmp(the.kind->name, cases[i].server) != 0)
 			continue;
@@ -129,7 +125,6 @@ outer_joins_are_nested(void **state)
 {
 	char text[16];
 
-	(void)state;
 	cnt_odbc_run(the.stmt, "drop table if exists oja");
 	cnt_odbc_run(the.stmt, "drop table if exists ojb");
 	cnt_odbc_run(the.stmt, "create table oja (x int)");
@@ -203,7 +198,6 @@ every_interval_is_added(void **state)
 {
 	char sql[160];
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(intervals); i++) {
 		(void)snprintf(sql, sizeof(sql), "select " BEGINNING " + {interval %s}",
 			intervals[i].literal);
@@ -224,7 +218,6 @@ every_interval_goes_out_and_in(void **state)
 	SQL_INTERVAL_STRUCT value;
 	char sql[160];
 
-	(void)state;
 	/* elsewhere there is no such type */
 	if (strcmp(the.kind->name, "postgresql") != 0)
 		return;

@@ -39,7 +39,6 @@ a_time_limit_stops_a_query(void **state)
 	const char *sql = cnt_odbc_sql(the.kind->sleep, 20);
 	int64_t start = cnt_now_ms();
 
-	(void)state;
 	ok(the.stmt, SQLSetStmtAttr(the.stmt, SQL_ATTR_QUERY_TIMEOUT, NUMBER(1), 0));
 	says(the.stmt, "HYT00", SQLExecDirect(the.stmt, TEXT(sql), SQL_NTS));
 	assert_true(cnt_now_ms() - start < 15000);
@@ -123,7 +122,6 @@ another_thread_cancels_a_query(void **state)
 	struct asked asked = { .sql = cnt_odbc_sql(the.kind->sleep, 20) };
 	pthread_t thread = execute_in_a_thread(&asked);
 
-	(void)state;
 	ok(the.stmt, SQLCancel(the.stmt));
 	(void)pthread_join(thread, NULL);
 	says(the.stmt, "HY008", asked.ret);
@@ -136,7 +134,6 @@ a_connection_cancels_what_runs_on_it(void **state)
 	struct asked asked = { .sql = cnt_odbc_sql(the.kind->sleep, 20) };
 	pthread_t thread = execute_in_a_thread(&asked);
 
-	(void)state;
 	ok_dbc(the.dbc, SQLCancelHandle(SQL_HANDLE_DBC, the.dbc));
 	(void)pthread_join(thread, NULL);
 	says(the.stmt, "HY008", asked.ret);
@@ -152,7 +149,6 @@ a_cancel_that_cannot_be_sent_says_so(void **state)
 	pthread_t thread;
 	SQLRETURN ret;
 
-	(void)state;
 	(void)snprintf(socket, sizeof(socket), "%s/main.sock", the.daemon.run_dir);
 	(void)snprintf(hidden, sizeof(hidden), "%s/hidden", the.daemon.run_dir);
 	thread = execute_in_a_thread(&asked);
@@ -190,7 +186,6 @@ an_execution_can_be_polled(void **state)
 	const char *sql = takes_seconds(1);
 	int n = 0;
 
-	(void)state;
 	set_async(SQL_ASYNC_ENABLE_ON);
 	ok(the.stmt, poll_execution(sql, &n));
 	assert_true(n > 0);
@@ -204,7 +199,6 @@ what_is_polled_can_be_cancelled(void **state)
 	const char *sql = cnt_odbc_sql(the.kind->sleep, 20);
 	int n = 0;
 
-	(void)state;
 	set_async(SQL_ASYNC_ENABLE_ON);
 	gives(the.stmt, SQL_STILL_EXECUTING, SQLExecDirect(the.stmt, TEXT(sql), SQL_NTS));
 	/* nothing else goes meanwhile */
@@ -222,7 +216,6 @@ what_is_polled_has_a_time_limit(void **state)
 	const char *sql = cnt_odbc_sql(the.kind->sleep, 20);
 	int n = 0;
 
-	(void)state;
 	set_async(SQL_ASYNC_ENABLE_ON);
 	ok(the.stmt, SQLSetStmtAttr(the.stmt, SQL_ATTR_QUERY_TIMEOUT, NUMBER(1), 0));
 	says(the.stmt, "HYT00", poll_execution(sql, &n));
@@ -240,7 +233,6 @@ an_execution_that_wanted_data_can_be_polled(void **state)
 	int n = 0;
 	char sql[600];
 
-	(void)state;
 	(void)snprintf(sql, sizeof(sql), "%s where '1' = ?", takes_seconds(1));
 	ok(the.stmt, SQLBindParameter(the.stmt, 1, SQL_PARAM_INPUT, SQL_C_CHAR,
 			     SQL_VARCHAR, 10, 0, &n, 0, &at_execution));
@@ -263,7 +255,6 @@ further_results_are_waited_for(void **state)
 	char sql[600];
 	int n = 0;
 
-	(void)state;
 	(void)snprintf(sql, sizeof(sql), "select 1; %s", takes_seconds(1));
 	set_async(SQL_ASYNC_ENABLE_ON);
 	ok(the.stmt, poll_execution(sql, &n));

@@ -51,7 +51,6 @@ read_all(SQLHSTMT stmt)
 static void
 a_large_result_is_streamed(void **state)
 {
-	(void)state;
 	read_all(the.stmt);
 	/* prepared by the server, in a transaction */
 	ok_dbc(the.dbc, SQLSetConnectAttr(the.dbc, SQL_ATTR_AUTOCOMMIT,
@@ -83,7 +82,6 @@ a_large_result_is_given_up_quickly(void **state)
 	int64_t start = cnt_now_ms();
 	char text[16];
 
-	(void)state;
 	ok(the.stmt, SQLExecDirect(the.stmt, TEXT(sql), SQL_NTS));
 	ok(the.stmt, SQLFetch(the.stmt));
 	ok(the.stmt, SQLFreeStmt(the.stmt, SQL_CLOSE));
@@ -165,7 +163,6 @@ statements_of_a_connection_run_in_threads(void **state)
 	struct worker workers[N_THREADS];
 	pthread_t threads[N_THREADS];
 
-	(void)state;
 	(void)snprintf(
 		many_sql, sizeof(many_sql), "%s", cnt_odbc_sql(the.kind->words, 10000));
 	for (int i = 0; i < N_THREADS; i++) {
@@ -213,7 +210,6 @@ connections_are_made_in_threads(void **state)
 	pthread_t threads[N_THREADS];
 	void *n_wrong;
 
-	(void)state;
 	for (int i = 0; i < N_THREADS; i++)
 		assert_int_equal(
 			pthread_create(&threads[i], NULL, connect_and_ask, NULL), 0);

@@ -45,10 +45,10 @@ count_clients(void)
 	int64_t col;
 	int n = 0;
 
-	assert_int_equal(cenote_conn_create(NULL, &conn), CENOTE_OK);
-	assert_int_equal(cenote_conn_set_uri(conn, the.daemon.uri), CENOTE_OK);
-	assert_int_equal(cenote_connect(conn), CENOTE_OK);
-	assert_int_equal(cenote_status(conn, "workers", &res), CENOTE_OK);
+	assert_ok(cenote_conn_create(NULL, &conn));
+	assert_ok(cenote_conn_set_uri(conn, the.daemon.uri));
+	assert_ok(cenote_connect(conn));
+	assert_ok(cenote_status(conn, "workers", &res));
 	col = cenote_result_find_column(res, "state");
 	assert_true(col >= 0);
 	for (uint64_t i = 0; i < cenote_result_n_rows(res); i++)
@@ -66,7 +66,6 @@ what_one_left_the_next_does_not_find(void **state)
 	char text[32];
 	SQLUINTEGER value;
 
-	(void)state;
 	connect_again();
 	cnt_odbc_run(the.stmt, "create temporary table left_behind (a int)");
 	ok_dbc(the.dbc, SQLSetConnectAttr(the.dbc, SQL_ATTR_AUTOCOMMIT,
@@ -89,7 +88,6 @@ a_result_that_was_not_read_does_no_harm(void **state)
 {
 	char text[32];
 
-	(void)state;
 	connect_again();
 	ok(the.stmt, SQLExecDirect(the.stmt, TEXT(cnt_odbc_sql(the.kind->words, 20000)),
 			     SQL_NTS));
@@ -106,7 +104,6 @@ what_is_dead_is_not_handed_out(void **state)
 {
 	char text[32];
 
-	(void)state;
 	connect_again();
 	disconnect();
 	assert_int_equal(kill(-the.daemon.pid, SIGKILL), 0);

@@ -50,7 +50,6 @@ assert_rows(int wanted)
 static void
 counts_and_rows_come_in_their_order(void **state)
 {
-	(void)state;
 	ok(the.stmt, SQLExecDirect(the.stmt,
 			     TEXT("insert into t values (1), (2), (3); select id from t; "
 				  "delete from t where id > 1; select id from t"),
@@ -73,7 +72,6 @@ a_result_that_is_not_read_is_passed_over(void **state)
 {
 	char sql[600];
 
-	(void)state;
 	(void)snprintf(sql, sizeof(sql), "%s; insert into t values (7)",
 		cnt_odbc_sql(the.kind->words, 20000));
 	ok(the.stmt, SQLExecDirect(the.stmt, TEXT(sql), SQL_NTS));
@@ -88,7 +86,6 @@ an_error_behind_a_result_is_told_in_its_turn(void **state)
 {
 	char text[16];
 
-	(void)state;
 	ok(the.stmt, SQLExecDirect(
 			     the.stmt, TEXT("select 1; select id from nosuch"), SQL_NTS));
 	assert_rows(1);
@@ -103,7 +100,6 @@ others_may_ask_between_two_results(void **state)
 	SQLHSTMT other = cnt_odbc_new_stmt(&the);
 	char sql[600], text[16];
 
-	(void)state;
 	(void)snprintf(sql, sizeof(sql), "%s; insert into t values (7); select id from t",
 		cnt_odbc_sql(the.kind->words, 20000));
 	ok(the.stmt, SQLExecDirect(the.stmt, TEXT(sql), SQL_NTS));
@@ -161,7 +157,6 @@ a_function_returns_its_value(void **state)
 	SQLLEN length = 0;
 	SQLSMALLINT n;
 
-	(void)state;
 	if (!the.kind->has_server) {
 		bind_number(1, SQL_PARAM_OUTPUT, &sum, &length);
 		bind_number(2, SQL_PARAM_INPUT, &b, NULL);
@@ -194,7 +189,6 @@ parameters_go_in_and_come_out(void **state)
 	SQLLEN length = SQL_NTS;
 	char text[32] = "less";
 
-	(void)state;
 	if (!the.kind->has_server) {
 		bind_number(1, SQL_PARAM_INPUT, &a, NULL);
 		says(the.stmt, "42000",
@@ -226,7 +220,6 @@ results_of_a_procedure_come_before_its_output(void **state)
 {
 	SQLINTEGER n = 0;
 
-	(void)state;
 	/* elsewhere procedures give no results */
 	if (strcmp(the.kind->name, "mariadb") != 0)
 		return;
@@ -246,7 +239,6 @@ a_function_may_be_called_as_a_procedure(void **state)
 {
 	SQLINTEGER a = 4, b = 5;
 
-	(void)state;
 	/* elsewhere it is an error, as with the server's own driver */
 	if (strcmp(the.kind->name, "postgresql") != 0)
 		return;
@@ -277,7 +269,6 @@ a_function_fills_its_output_parameters(void **state)
 	SQLSMALLINT type, n;
 	char text[32] = "";
 
-	(void)state;
 	/* elsewhere functions have none */
 	if (strcmp(the.kind->name, "postgresql") != 0)
 		return;
@@ -324,7 +315,6 @@ a_notice_ends_with_a_whole_character(void **state)
 	SQLINTEGER n = 0;
 	SQLSMALLINT length = 0;
 
-	(void)state;
 	if (strcmp(the.kind->name, "postgresql") == 0) {
 		gives(stmt, SQL_SUCCESS_WITH_INFO,
 			SQLExecDirect(stmt,
@@ -355,7 +345,6 @@ assert_message(const char *wanted)
 static void
 messages_have_detail_and_hint(void **state)
 {
-	(void)state;
 	if (strcmp(the.kind->name, "postgresql") != 0)
 		return;
 	says(the.stmt, "P0001",
@@ -382,7 +371,6 @@ rows_without_columns_are_a_count(void **state)
 {
 	char text[16];
 
-	(void)state;
 	if (strcmp(the.kind->name, "postgresql") != 0)
 		return;
 	for (SQLULEN type = SQL_CURSOR_FORWARD_ONLY; type <= SQL_CURSOR_STATIC;

@@ -92,7 +92,6 @@ a_user_logs_in_through_tls(void **state)
 {
 	int port = wt_start_with_users("auth = scram-sha-256\n");
 
-	(void)state;
 	assert_connects(port, with_ca("UID=joe;PWD=secret;TLS=verify-full", "ca.crt"));
 	assert_connects(port, "UID=joe;PWD=secret;TLS=require");
 	assert_refused(
@@ -105,7 +104,6 @@ a_server_that_is_not_trusted_is_refused(void **state)
 {
 	int port = wt_start_with_users("auth = scram-sha-256\n");
 
-	(void)state;
 	assert_refused(port,
 		with_ca("UID=joe;PWD=secret;TLS=verify-full", "other-ca.crt"), "28000");
 	assert_refused(port, "UID=joe;PWD=secret;TLS=maybe", "08001");
@@ -124,7 +122,6 @@ a_client_shows_its_certificate(void **state)
 	int port = wt_start_with_users("auth = cert\n" WT_CLIENTS);
 	char attributes[1024];
 
-	(void)state;
 	(void)snprintf(attributes, sizeof(attributes),
 		"UID=cert;TLS=verify-full;CA=%s;Cert=%s;Key=%s", wt_file("ca.crt"),
 		wt_file("client.crt"), wt_file("client.key"));

@@ -298,20 +298,17 @@ log_in(const struct cnd_users *u, const char *name, const char *password)
 	int is_made_up, r;
 
 	course.n = 0;
-	assert_int_equal(
-		cnp_scram_client_begin(&c, real, name, CNP_SCRAM_UNBOUND, NULL, NULL, &m),
-		CENOTE_OK);
+	assert_ok(cnp_scram_client_begin(
+		&c, real, name, CNP_SCRAM_UNBOUND, NULL, NULL, &m));
 	cnp_scram_server_init(&s, &noted, 0, NULL);
-	assert_int_equal(cnp_scram_server_take(&s, m.p, m.n), CENOTE_OK);
+	assert_ok(cnp_scram_server_take(&s, m.p, m.n));
 	is_made_up = cnd_users_verifier(u, &noted, s.user, &v);
 	assert_true(is_made_up >= 0);
-	assert_int_equal(
-		cnp_scram_server_challenge(&s, &v, is_made_up, NULL, &m), CENOTE_OK);
-	assert_int_equal(cnp_scram_client_challenge(&c, m.p, m.n), CENOTE_OK);
-	assert_int_equal(cnp_scram_keys_derive(
-				 real, password, c.salt, c.salt_len, c.iterations, &keys),
-		CENOTE_OK);
-	assert_int_equal(cnp_scram_client_prove(&c, &keys, &m), CENOTE_OK);
+	assert_ok(cnp_scram_server_challenge(&s, &v, is_made_up, NULL, &m));
+	assert_ok(cnp_scram_client_challenge(&c, m.p, m.n));
+	assert_ok(cnp_scram_keys_derive(
+		real, password, c.salt, c.salt_len, c.iterations, &keys));
+	assert_ok(cnp_scram_client_prove(&c, &keys, &m));
 	r = cnp_scram_server_check(&s, m.p, m.n, &m);
 	cnp_scram_server_finish(&s);
 	cnp_scram_client_finish(&c);

@@ -105,8 +105,7 @@ run(struct fixture *f, const char *sql)
 static inline void
 send_query(struct fixture *f, const char *sql)
 {
-	assert_int_equal(
-		cenote_send_query(f->conn, sql, CENOTE_NTS, NULL, NULL), CENOTE_OK);
+	assert_ok(cenote_send_query(f->conn, sql, CENOTE_NTS, NULL, NULL));
 }
 
 /* A query that is a unit of a pipeline by itself. */
@@ -114,7 +113,7 @@ static inline void
 send_unit(struct fixture *f, const char *sql)
 {
 	send_query(f, sql);
-	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	assert_ok(cenote_send_sync(f->conn));
 }
 
 static inline cenote_stmt *
@@ -122,7 +121,7 @@ create_stmt(struct fixture *f, const char *sql)
 {
 	cenote_stmt *stmt;
 
-	assert_int_equal(cenote_stmt_create(f->conn, sql, CENOTE_NTS, &stmt), CENOTE_OK);
+	assert_ok(cenote_stmt_create(f->conn, sql, CENOTE_NTS, &stmt));
 	return stmt;
 }
 
@@ -131,7 +130,7 @@ execute(cenote_stmt *stmt)
 {
 	cenote_result *res;
 
-	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
+	assert_ok(cenote_stmt_execute(stmt, NULL, NULL, &res));
 	cenote_result_destroy(res);
 }
 
@@ -149,7 +148,7 @@ take_kind(struct fixture *f, int kind)
 {
 	cenote_result *res;
 
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_ok(cenote_get_result(f->conn, &res));
 	assert_int_equal(cenote_result_kind(res), kind);
 	finish_request(f, res);
 }
@@ -160,7 +159,7 @@ int_at(const cenote_result *res, uint64_t row, uint32_t col)
 {
 	int64_t n;
 
-	assert_int_equal(cenote_result_int64(res, row, col, &n), CENOTE_OK);
+	assert_ok(cenote_result_int64(res, row, col, &n));
 	return n;
 }
 

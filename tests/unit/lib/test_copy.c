@@ -11,8 +11,7 @@ begin(struct fixture *f, const char *sql, int kind)
 {
 	cenote_result *res;
 
-	assert_int_equal(
-		cenote_query(f->conn, sql, CENOTE_NTS, NULL, NULL, &res), CENOTE_OK);
+	assert_ok(cenote_query(f->conn, sql, CENOTE_NTS, NULL, NULL, &res));
 	assert_int_equal(cenote_result_kind(res), kind);
 	return res;
 }
@@ -35,7 +34,7 @@ expect_end(struct fixture *f, int kind, const char *text)
 {
 	cenote_result *res;
 
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_ok(cenote_get_result(f->conn, &res));
 	assert_int_equal(cenote_result_kind(res), kind);
 	if (kind == CENOTE_RESULT_ERROR)
 		assert_non_null(
@@ -58,19 +57,19 @@ what_is_put_arrives_and_the_statement_is_done(void **state)
 	assert_int_equal(cenote_copy_column_format(res, 2), -1);
 	assert_string_equal(cenote_copy_file(res), "");
 	assert_int_equal(cenote_result_next(res), CENOTE_ERR_STATE);
-	assert_int_equal(put(f, "1\ta\n"), CENOTE_OK);
+	assert_ok(put(f, "1\ta\n"));
 	assert_int_equal(cenote_get_result(f->conn, &other), CENOTE_ERR_STATE);
 	assert_int_equal(run(f, "cmd"), CENOTE_ERR_STATE);
-	assert_int_equal(put(f, ""), CENOTE_OK);
+	assert_ok(put(f, ""));
 	assert_int_equal(cenote_copy_put(f->conn, NULL, 1), CENOTE_ERR_ARG);
-	assert_int_equal(put(f, "2\tb\n"), CENOTE_OK);
-	assert_int_equal(cenote_copy_end(f->conn, NULL), CENOTE_OK);
+	assert_ok(put(f, "2\tb\n"));
+	assert_ok(cenote_copy_end(f->conn, NULL));
 	assert_int_equal(put(f, "late"), CENOTE_ERR_STATE);
 	expect_end(f, CENOTE_RESULT_COMMAND, "COPY");
 	assert_string_equal(f->peer.seen.copied, "1\ta\n2\tb\n");
 	cenote_result_destroy(res);
 	assert_int_equal(cenote_copy_end(f->conn, NULL), CENOTE_ERR_STATE);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 }
 
 static void
@@ -79,11 +78,11 @@ a_program_that_gives_up_says_why(void **state)
 	struct fixture *f = *state;
 	cenote_result *res = begin_in(f, "copy_in");
 
-	assert_int_equal(put(f, "1"), CENOTE_OK);
-	assert_int_equal(cenote_copy_end(f->conn, "no more paper"), CENOTE_OK);
+	assert_ok(put(f, "1"));
+	assert_ok(cenote_copy_end(f->conn, "no more paper"));
 	expect_end(f, CENOTE_RESULT_ERROR, "no more paper");
 	cenote_result_destroy(res);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 }
 
 /* Which of the two, and whether its result is asked for. */
@@ -95,17 +94,17 @@ a_copy_that_is_destroyed_ends(void **state)
 
 	for (int is_asked = 0; is_asked < 2; is_asked++) {
 		res = begin_in(f, "copy_in");
-		assert_int_equal(put(f, "1"), CENOTE_OK);
+		assert_ok(put(f, "1"));
 		cenote_result_destroy(res);
 		assert_int_equal(put(f, "1"), CENOTE_ERR_STATE);
 		if (is_asked)
 			expect_end(f, CENOTE_RESULT_ERROR, "gave the copy up");
-		assert_int_equal(run(f, "cmd"), CENOTE_OK);
+		assert_ok(run(f, "cmd"));
 		res = begin(f, "copy_out 1000", CENOTE_RESULT_COPY_OUT);
 		cenote_result_destroy(res);
 		if (is_asked)
 			expect_end(f, CENOTE_RESULT_COMMAND, "COPY");
-		assert_int_equal(run(f, "cmd"), CENOTE_OK);
+		assert_ok(run(f, "cmd"));
 	}
 }
 
@@ -125,10 +124,10 @@ a_copy_that_the_server_ends_early_says_so(void **state)
 	assert_int_equal(r, CENOTE_DONE);
 	assert_true(n >= 20);
 	if (n % 2)
-		assert_int_equal(cenote_copy_end(f->conn, NULL), CENOTE_OK);
+		assert_ok(cenote_copy_end(f->conn, NULL));
 	expect_end(f, CENOTE_RESULT_ERROR, "that is enough");
 	cenote_result_destroy(res);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 }
 
 static void
@@ -139,15 +138,15 @@ the_rest_of_one_copy_is_not_taken_for_the_next(void **state)
 
 	(void)!put(f, "first");
 	(void)!cenote_copy_end(f->conn, NULL);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_ok(cenote_get_result(f->conn, &res));
 	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_COMMAND);
 	assert_int_equal(cenote_result_flags(res), CENOTE_RESULT_FLAG_MORE);
 	cenote_result_destroy(res);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_ok(cenote_get_result(f->conn, &res));
 	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_COPY_IN);
 	cenote_result_destroy(first);
-	assert_int_equal(put(f, "second"), CENOTE_OK);
-	assert_int_equal(cenote_copy_end(f->conn, NULL), CENOTE_OK);
+	assert_ok(put(f, "second"));
+	assert_ok(cenote_copy_end(f->conn, NULL));
 	expect_end(f, CENOTE_RESULT_COMMAND, "COPY");
 	cenote_result_destroy(res);
 	assert_string_equal(f->peer.seen.copied, "second");
@@ -163,11 +162,11 @@ a_file_is_sent_only_by_a_program_that_allows_it(void **state)
 	assert_non_null(strstr(message_of(f), "allow_files"));
 	assert_int_equal(f->peer.seen.n_copied, 0);
 	assert_int_equal(cenote_conn_set(f->conn, "run_dir", "/x"), CENOTE_ERR_STATE);
-	assert_int_equal(cenote_conn_set(f->conn, "allow_files", "yes"), CENOTE_OK);
+	assert_ok(cenote_conn_set(f->conn, "allow_files", "yes"));
 	res = begin_in(f, "file /etc/passwd");
 	assert_string_equal(cenote_copy_file(res), "/etc/passwd");
-	assert_int_equal(put(f, "root"), CENOTE_OK);
-	assert_int_equal(cenote_copy_end(f->conn, NULL), CENOTE_OK);
+	assert_ok(put(f, "root"));
+	assert_ok(cenote_copy_end(f->conn, NULL));
 	expect_end(f, CENOTE_RESULT_COMMAND, "COPY");
 	cenote_result_destroy(res);
 	assert_string_equal(f->peer.seen.copied, "root");
@@ -187,7 +186,7 @@ what_comes_out_comes_piece_by_piece(void **state)
 	assert_int_equal(put(f, "1"), CENOTE_ERR_STATE);
 	for (unsigned i = 0; i < 5000; i++) {
 		(void)snprintf(wanted, sizeof(wanted), "%u\n", i);
-		assert_int_equal(cenote_copy_get(f->conn, &data, &len), CENOTE_OK);
+		assert_ok(cenote_copy_get(f->conn, &data, &len));
 		assert_string_equal(data, wanted);
 		assert_int_equal(len, strlen(wanted));
 	}
@@ -206,7 +205,7 @@ a_session_lost_in_a_copy_is_told_behind_what_came(void **state)
 	const char *data;
 	size_t len;
 
-	assert_int_equal(cenote_copy_get(f->conn, &data, &len), CENOTE_OK);
+	assert_ok(cenote_copy_get(f->conn, &data, &len));
 	assert_string_equal(data, "0\n");
 	assert_int_equal(cenote_copy_get(f->conn, &data, &len), CENOTE_ERR_CONN);
 	assert_int_equal(cenote_get_result(f->conn, &other), CENOTE_ERR_CONN);
@@ -221,7 +220,7 @@ a_copy_lost_on_its_way_in_leaves_the_outcome_unknown(void **state)
 	cenote_result *res = begin_in(f, "copy_in"), *other;
 
 	cnt_peer_drop(&f->peer, 0);
-	assert_int_equal(put(f, "1"), CENOTE_OK);
+	assert_ok(put(f, "1"));
 	(void)!cenote_copy_end(f->conn, NULL);
 	assert_int_equal(cenote_get_result(f->conn, &other), CENOTE_ERR_CONN);
 	assert_string_equal(sqlstate_of(f), "08007");
@@ -234,23 +233,23 @@ requests_behind_a_copy_wait_for_its_end(void **state)
 	struct fixture *f = *state;
 	cenote_result *res, *copy;
 
-	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_begin(f->conn));
 	send_query(f, "copy_in");
 	send_unit(f, "rows 3");
-	assert_int_equal(cenote_get_result(f->conn, &copy), CENOTE_OK);
+	assert_ok(cenote_get_result(f->conn, &copy));
 	send_query(f, "cmd");
-	assert_int_equal(put(f, "data"), CENOTE_OK);
-	assert_int_equal(cenote_copy_end(f->conn, NULL), CENOTE_OK);
+	assert_ok(put(f, "data"));
+	assert_ok(cenote_copy_end(f->conn, NULL));
 	take_kind(f, CENOTE_RESULT_COMMAND);
 	cenote_result_destroy(copy);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_ok(cenote_get_result(f->conn, &res));
 	assert_int_equal(cenote_result_n_rows(res), 3);
 	finish_request(f, res);
 	take_kind(f, CENOTE_RESULT_SYNC);
-	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	assert_ok(cenote_send_sync(f->conn));
 	take_kind(f, CENOTE_RESULT_COMMAND);
 	take_kind(f, CENOTE_RESULT_SYNC);
-	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_end(f->conn));
 	assert_string_equal(f->peer.seen.copied, "data");
 }
 
@@ -264,9 +263,9 @@ a_prepared_statement_may_copy(void **state)
 	size_t len;
 
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
+		assert_ok(cenote_stmt_execute(stmt, NULL, NULL, &res));
 		assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_COPY_OUT);
-		assert_int_equal(cenote_copy_get(f->conn, &data, &len), CENOTE_OK);
+		assert_ok(cenote_copy_get(f->conn, &data, &len));
 		cenote_result_destroy(res);
 	}
 	cenote_stmt_destroy(stmt);
@@ -285,12 +284,12 @@ copies_hold_no_more_than_their_bounds(void **state)
 	int r = CENOTE_OK;
 
 	for (int i = 0; i < 100; i++)
-		assert_int_equal(cenote_copy_get(f->conn, &data, &len), CENOTE_OK);
+		assert_ok(cenote_copy_get(f->conn, &data, &len));
 	assert_true(f->alloc.live_bytes < before + 300000);
 	cenote_result_destroy(res);
 	res = begin_in(f, "copy_in");
 	cnt_peer_stop(&f->peer);
-	assert_int_equal(cenote_set_nonblocking(f->conn, 1), CENOTE_OK);
+	assert_ok(cenote_set_nonblocking(f->conn, 1));
 	memset(text, 'y', sizeof(text));
 	for (int i = 0; i < 1000 && r == CENOTE_OK; i++)
 		r = cenote_copy_put(f->conn, text, sizeof(text));
@@ -311,18 +310,18 @@ a_writer_waits_only_for_what_can_come(void **state)
 	int r;
 
 	memset(text, 'z', sizeof(text));
-	assert_int_equal(cenote_set_nonblocking(f->conn, 1), CENOTE_OK);
+	assert_ok(cenote_set_nonblocking(f->conn, 1));
 	while (n < 400) {
 		r = cenote_copy_put(f->conn, text, sizeof(text));
 		n += r == CENOTE_OK;
 		if (r == CENOTE_AGAIN)
 			assert_true(cenote_wants(f->conn) & CENOTE_WANTS_WRITE);
 		else
-			assert_int_equal(r, CENOTE_OK);
+			assert_ok(r);
 	}
-	assert_int_equal(cenote_set_nonblocking(f->conn, 0), CENOTE_OK);
-	assert_int_equal(cenote_copy_end(f->conn, NULL), CENOTE_OK);
-	assert_int_equal(cenote_get_result(f->conn, &other), CENOTE_OK);
+	assert_ok(cenote_set_nonblocking(f->conn, 0));
+	assert_ok(cenote_copy_end(f->conn, NULL));
+	assert_ok(cenote_get_result(f->conn, &other));
 	assert_int_equal(cenote_result_affected_rows(other), 400 * sizeof(text));
 	cenote_result_destroy(other);
 	cenote_result_destroy(res);

@@ -39,12 +39,12 @@ notifications_come_with_replies_and_while_idle(void **state)
 	struct fixture *f = *state;
 	struct heard h = { 0 };
 
-	assert_int_equal(run(f, "notify"), CENOTE_OK);
+	assert_ok(run(f, "notify"));
 	cenote_set_notification_handler(f->conn, on_notification, &h);
-	assert_int_equal(run(f, "notify"), CENOTE_OK);
+	assert_ok(run(f, "notify"));
 	assert_string_equal(h.text, "7 chan payload;");
 	cnt_peer_notify(&f->peer, "idle");
-	assert_int_equal(cenote_wait(f->conn, 10000), CENOTE_OK);
+	assert_ok(cenote_wait(f->conn, 10000));
 	assert_string_equal(h.text, "7 chan payload;7 idle payload;");
 	/* the parameter that came with it may not have been read yet */
 	while (cenote_wait(f->conn, 20) == CENOTE_OK)
@@ -52,8 +52,8 @@ notifications_come_with_replies_and_while_idle(void **state)
 	assert_int_equal(cenote_wait(f->conn, 0), CENOTE_DONE);
 	cnt_peer_notify(&f->peer, "again");
 	while (h.n < 3)
-		assert_int_equal(cenote_process(f->conn), CENOTE_OK);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+		assert_ok(cenote_process(f->conn));
+	assert_ok(run(f, "cmd"));
 	assert_int_equal(h.n, 3);
 }
 
@@ -66,12 +66,12 @@ waiting_needs_a_session_with_nothing_outstanding(void **state)
 	assert_int_equal(cenote_wait(NULL, 0), CENOTE_ERR_ARG);
 	send_query(f, "cmd");
 	assert_int_equal(cenote_wait(f->conn, 0), CENOTE_ERR_STATE);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_ok(cenote_get_result(f->conn, &res));
 	cenote_result_destroy(res);
 	/* one that the pool took back says nothing any more */
-	assert_int_equal(run(f, "yield"), CENOTE_OK);
+	assert_ok(run(f, "yield"));
 	assert_int_equal(cenote_wait(f->conn, -1), CENOTE_DONE);
-	assert_int_equal(run(f, "pin 8"), CENOTE_OK);
+	assert_ok(run(f, "pin 8"));
 	cnt_peer_drop(&f->peer, 0);
 	assert_int_equal(cenote_wait(f->conn, -1), CENOTE_ERR_CONN);
 	cenote_close(f->conn);
@@ -90,8 +90,8 @@ parameters_can_be_looked_up_and_listed(void **state)
 	assert_null(cenote_parameter(f->conn, "said"));
 	assert_null(cenote_parameter(f->conn, "backend"));
 	cenote_set_parameter_handler(f->conn, on_parameter, &h);
-	assert_int_equal(run(f, "notify"), CENOTE_OK);
-	assert_int_equal(run(f, "notify"), CENOTE_OK);
+	assert_ok(run(f, "notify"));
+	assert_ok(run(f, "notify"));
 	assert_non_null(strstr(h.text, "said=chan;"));
 	/* what the server tells again is heard again */
 	assert_non_null(strstr(strstr(h.text, "said=chan;") + 1, "said=chan;"));
@@ -114,13 +114,13 @@ another_session_brings_its_own_parameters(void **state)
 	cenote_close(f->conn);
 	f->peer.knobs.zone = "UTC";
 	cenote_set_parameter_handler(f->conn, on_parameter, &h);
-	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
-	assert_int_equal(run(f, "notify"), CENOTE_OK);
+	assert_ok(cenote_connect(f->conn));
+	assert_ok(run(f, "notify"));
 	assert_null(strstr(h.text, "TimeZone"));
 	assert_string_equal(cenote_parameter(f->conn, "TimeZone"), "UTC");
 	f->peer.knobs.zone = "Europe/Rome";
-	assert_int_equal(run(f, "yield"), CENOTE_OK);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "yield"));
+	assert_ok(run(f, "cmd"));
 	assert_non_null(strstr(h.text, "TimeZone=Europe/Rome;"));
 	assert_string_equal(cenote_parameter(f->conn, "TimeZone"), "Europe/Rome");
 	assert_null(cenote_parameter(f->conn, "said"));
@@ -133,23 +133,23 @@ options_travel_with_the_attach_and_with_each_anew(void **state)
 
 	cenote_close(f->conn);
 	assert_int_equal(cenote_set_session_option(NULL, "a", "1"), CENOTE_ERR_ARG);
-	assert_int_equal(cenote_set_session_option(f->conn, "a", "1"), CENOTE_OK);
-	assert_int_equal(cenote_set_session_option(f->conn, "gone", "1"), CENOTE_OK);
-	assert_int_equal(cenote_set_session_option(f->conn, "gone", NULL), CENOTE_OK);
-	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+	assert_ok(cenote_set_session_option(f->conn, "a", "1"));
+	assert_ok(cenote_set_session_option(f->conn, "gone", "1"));
+	assert_ok(cenote_set_session_option(f->conn, "gone", NULL));
+	assert_ok(cenote_connect(f->conn));
 	assert_string_equal(f->peer.seen.options, "a=1;");
 	assert_int_equal(cenote_set_session_option(f->conn, "b", NULL), CENOTE_ERR_ARG);
-	assert_int_equal(cenote_set_session_option(f->conn, "b", "2"), CENOTE_OK);
+	assert_ok(cenote_set_session_option(f->conn, "b", "2"));
 	assert_int_equal(
 		cenote_set_session_option(f->conn, "bad", "2"), CENOTE_ERR_SERVER);
 	assert_string_equal(sqlstate_of(f), "22023");
-	assert_int_equal(cenote_set_session_option(f->conn, "a", "3"), CENOTE_OK);
+	assert_ok(cenote_set_session_option(f->conn, "a", "3"));
 	assert_string_equal(f->peer.seen.options, "a=1;b=2;bad=2;a=3;");
-	assert_int_equal(run(f, "yield"), CENOTE_OK);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "yield"));
+	assert_ok(run(f, "cmd"));
 	assert_string_equal(f->peer.seen.options, "a=3;b=2;");
-	assert_int_equal(cenote_reset(f->conn), CENOTE_OK);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(cenote_reset(f->conn));
+	assert_ok(run(f, "cmd"));
 	assert_string_equal(f->peer.seen.options, "a=3;b=2;a=3;b=2;");
 }
 
@@ -164,12 +164,11 @@ options_are_bounded(void **state)
 	value[sizeof(value) - 1] = '\0';
 	for (unsigned i = 0; i < 8; i++) {
 		(void)snprintf(name, sizeof(name), "o%u", i);
-		assert_int_equal(
-			cenote_set_session_option(f->conn, name, value), CENOTE_OK);
+		assert_ok(cenote_set_session_option(f->conn, name, value));
 	}
 	assert_int_equal(
 		cenote_set_session_option(f->conn, "more", value), CENOTE_ERR_LIMIT);
-	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+	assert_ok(cenote_connect(f->conn));
 }
 
 static void
@@ -178,12 +177,12 @@ the_session_s_user_and_database_can_be_changed(void **state)
 	struct fixture *f = *state;
 	cenote_stmt *stmt = create_stmt(f, "rows 2");
 
-	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
-	assert_int_equal(cenote_set_session_option(f->conn, "a", "1"), CENOTE_OK);
+	assert_ok(cenote_stmt_prepare(stmt));
+	assert_ok(cenote_set_session_option(f->conn, "a", "1"));
 	assert_int_equal(cenote_change_user(f->conn, NULL, "pw", "db"), CENOTE_ERR_ARG);
-	assert_int_equal(cenote_change_user(f->conn, "ann", "pw", NULL), CENOTE_OK);
+	assert_ok(cenote_change_user(f->conn, "ann", "pw", NULL));
 	assert_int_equal(cenote_select_database(f->conn, NULL), CENOTE_ERR_ARG);
-	assert_int_equal(cenote_select_database(f->conn, "shop"), CENOTE_OK);
+	assert_ok(cenote_select_database(f->conn, "shop"));
 	assert_string_equal(
 		f->peer.seen.asked, "CHANGE_USER ann pw ;SELECT_DATABASE shop;");
 	assert_string_equal(f->peer.seen.options, "a=1;a=1;");
@@ -192,7 +191,7 @@ the_session_s_user_and_database_can_be_changed(void **state)
 	execute(stmt);
 	assert_int_equal(f->peer.seen.n_prepares, 2);
 	/* or are when they are used */
-	assert_int_equal(cenote_change_user(f->conn, "bob", "pw", NULL), CENOTE_OK);
+	assert_ok(cenote_change_user(f->conn, "bob", "pw", NULL));
 	assert_int_equal(f->peer.seen.n_prepares, 2);
 	execute(stmt);
 	assert_int_equal(f->peer.seen.n_prepares, 3);

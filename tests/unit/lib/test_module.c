@@ -69,8 +69,8 @@ teardown(void **state)
 static int
 attempt(const char *uri, cenote_conn **ret_conn)
 {
-	assert_int_equal(copy.create(NULL, ret_conn), CENOTE_OK);
-	assert_int_equal(copy.set_uri(*ret_conn, uri), CENOTE_OK);
+	assert_ok(copy.create(NULL, ret_conn));
+	assert_ok(copy.set_uri(*ret_conn, uri));
 	return copy.connect(*ret_conn);
 }
 

@@ -83,7 +83,7 @@ a_connect_waits_for_the_descriptor_it_names(void **state)
 	while (cnt_peer_step(&f->peer))
 		continue;
 	assert_int_equal(poll(&p, 1, 0), 1);
-	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+	assert_ok(cenote_connect(f->conn));
 	assert_int_equal(cenote_wait_ms(f->conn), -1);
 	assert_int_equal(cenote_connect(f->conn), CENOTE_ERR_STATE);
 }
@@ -96,19 +96,19 @@ a_passive_handle_reads_when_it_is_processed(void **state)
 	struct pollfd p = { .events = POLLIN };
 	cenote_result *res;
 
-	assert_int_equal(cenote_set_nonblocking(f->conn, CENOTE_PASSIVE), CENOTE_OK);
-	assert_int_equal(drive_connect(f), CENOTE_OK);
+	assert_ok(cenote_set_nonblocking(f->conn, CENOTE_PASSIVE));
+	assert_ok(drive_connect(f));
 	p.fd = cenote_fd(f->conn);
-	assert_int_equal(cenote_send_query(f->conn, "rows 5", 6, NULL, NULL), CENOTE_OK);
-	assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
+	assert_ok(cenote_send_query(f->conn, "rows 5", 6, NULL, NULL));
+	assert_ok(cenote_flush(f->conn));
 	while (cnt_peer_step(&f->peer))
 		continue;
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_AGAIN);
-	assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
+	assert_ok(cenote_flush(f->conn));
 	assert_int_equal(poll(&p, 1, 0), 1);
-	assert_int_equal(cenote_process(f->conn), CENOTE_OK);
+	assert_ok(cenote_process(f->conn));
 	assert_int_equal(poll(&p, 1, 0), 0);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_ok(cenote_get_result(f->conn, &res));
 	assert_int_equal(cenote_result_n_rows(res), 5);
 	finish_request(f, res);
 }
@@ -120,19 +120,19 @@ a_passive_handle_keeps_the_number_of_its_descriptor(void **state)
 	struct fixture *f = *state;
 	struct pollfd p = { .events = POLLIN };
 
-	assert_int_equal(cenote_set_nonblocking(f->conn, CENOTE_PASSIVE), CENOTE_OK);
-	assert_int_equal(drive_connect(f), CENOTE_OK);
+	assert_ok(cenote_set_nonblocking(f->conn, CENOTE_PASSIVE));
+	assert_ok(drive_connect(f));
 	p.fd = cenote_fd(f->conn);
-	assert_int_equal(cenote_set_nonblocking(f->conn, CENOTE_NONBLOCKING), CENOTE_OK);
-	assert_int_equal(drive_run(f, "yield"), CENOTE_OK);
+	assert_ok(cenote_set_nonblocking(f->conn, CENOTE_NONBLOCKING));
+	assert_ok(drive_run(f, "yield"));
 	while (cenote_wants(f->conn) != 0) {
 		turn(f);
-		assert_int_equal(cenote_process(f->conn), CENOTE_OK);
+		assert_ok(cenote_process(f->conn));
 	}
 	assert_int_equal(cenote_fd(f->conn), p.fd);
 	assert_int_equal(poll(&p, 1, 0), 0);
 	assert_true(fcntl(p.fd, F_GETFD) & FD_CLOEXEC);
-	assert_int_equal(drive_run(f, "cmd"), CENOTE_OK);
+	assert_ok(drive_run(f, "cmd"));
 	assert_int_equal(f->peer.seen.n_attaches, 2);
 	assert_int_equal(cenote_fd(f->conn), p.fd);
 	cenote_close(f->conn);
@@ -145,18 +145,18 @@ is_busy_and_process_tell_when_a_result_is_there(void **state)
 	struct fixture *f = *state;
 	cenote_result *res;
 
-	assert_int_equal(drive_connect(f), CENOTE_OK);
-	assert_int_equal(cenote_send_query(f->conn, "rows 5", 6, NULL, NULL), CENOTE_OK);
+	assert_ok(drive_connect(f));
+	assert_ok(cenote_send_query(f->conn, "rows 5", 6, NULL, NULL));
 	assert_int_equal(cenote_is_busy(f->conn), 1);
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_AGAIN);
-	assert_int_equal(cenote_process(f->conn), CENOTE_OK);
+	assert_ok(cenote_process(f->conn));
 	assert_int_equal(cenote_is_busy(f->conn), 1);
 	while (cnt_peer_step(&f->peer))
 		continue;
 	assert_int_equal(cenote_is_busy(f->conn), 1);
-	assert_int_equal(cenote_process(f->conn), CENOTE_OK);
+	assert_ok(cenote_process(f->conn));
 	assert_int_equal(cenote_is_busy(f->conn), 0);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_ok(cenote_get_result(f->conn, &res));
 	assert_int_equal(cenote_result_n_rows(res), 5);
 	finish_request(f, res);
 }
@@ -173,12 +173,12 @@ a_large_request_goes_out_in_parts(void **state)
 	memset(sql, ' ', n);
 	memcpy(sql, "rows 5", 6);
 	sql[n] = '\0';
-	assert_int_equal(drive_connect(f), CENOTE_OK);
-	assert_int_equal(cenote_send_query(f->conn, sql, n, NULL, NULL), CENOTE_OK);
+	assert_ok(drive_connect(f));
+	assert_ok(cenote_send_query(f->conn, sql, n, NULL, NULL));
 	assert_int_equal(cenote_wants(f->conn), CENOTE_WANTS_READ | CENOTE_WANTS_WRITE);
 	assert_int_equal(cenote_process(f->conn), CENOTE_AGAIN);
 	DRIVE(f, r, cenote_get_result(f->conn, &res));
-	assert_int_equal(r, CENOTE_OK);
+	assert_ok(r);
 	cenote_result_destroy(res);
 	free(sql);
 }
@@ -192,13 +192,13 @@ a_reader_that_does_not_read_stops_the_writer(void **state)
 	uint64_t n = 0;
 	int r;
 
-	assert_int_equal(drive_connect(f), CENOTE_OK);
+	assert_ok(drive_connect(f));
 	DRIVE(f, r,
 		cenote_query(f->conn, "rows 200000", CENOTE_NTS, NULL, &options, &res));
-	assert_int_equal(r, CENOTE_OK);
+	assert_ok(r);
 	for (int i = 0; i < 1000; i++) {
 		(void)cnt_peer_step(&f->peer);
-		assert_int_equal(cenote_process(f->conn), CENOTE_OK);
+		assert_ok(cenote_process(f->conn));
 	}
 	assert_int_equal(cenote_wants(f->conn), 0);
 	assert_true(f->alloc.live_bytes < 1000000);
@@ -224,9 +224,9 @@ a_full_queue_of_connections_is_waited_for(void **state)
 	/* Nobody accepts: the queue fills up, and then there is no descriptor but a
 	 * time. */
 	while (n < 64) {
-		assert_int_equal(cenote_conn_create(NULL, &others[n]), CENOTE_OK);
-		assert_int_equal(cenote_conn_set_uri(others[n], f->peer.uri), CENOTE_OK);
-		assert_int_equal(cenote_set_nonblocking(others[n], 1), CENOTE_OK);
+		assert_ok(cenote_conn_create(NULL, &others[n]));
+		assert_ok(cenote_conn_set_uri(others[n], f->peer.uri));
+		assert_ok(cenote_set_nonblocking(others[n], 1));
 		assert_int_equal(cenote_connect(others[n]), CENOTE_AGAIN);
 		if (cenote_fd(others[n++]) < 0)
 			break;
@@ -241,8 +241,8 @@ a_full_queue_of_connections_is_waited_for(void **state)
 		continue;
 	cenote_conn_destroy(f->conn);
 	f->conn = others[n - 1];
-	assert_int_equal(drive_connect(f), CENOTE_OK);
-	assert_int_equal(drive_run(f, "cmd"), CENOTE_OK);
+	assert_ok(drive_connect(f));
+	assert_ok(drive_run(f, "cmd"));
 }
 
 /* ------------------------------------------------- one scenario, treated in many ways */
@@ -451,7 +451,7 @@ bytes_may_come_one_at_a_time(void **state)
 
 	f->peer.knobs.write_max = 1;
 	cenote_set_notice_handler(f->conn, on_notice, &notices);
-	assert_int_equal(scenario(f), CENOTE_OK);
+	assert_ok(scenario(f));
 	assert_int_equal(notices, 1);
 	assert_string_equal(f->peer.seen.commands,
 		"notice;params;rows 3;rows 3;rows 5;rows 5;fail "
@@ -469,7 +469,7 @@ scenario_length(void)
 
 	assert_int_equal(setup_nonblocking(&state), 0);
 	f = state;
-	assert_int_equal(scenario(f), CENOTE_OK);
+	assert_ok(scenario(f));
 	n = f->peer.seen.sent;
 	assert_int_equal(teardown(&state), 0);
 	return n;
@@ -507,8 +507,8 @@ an_end_at_any_byte_is_survived(void **state)
 				"notice;params;rows 3;rows 3;rows "
 				"5;rows 5;fail 42601;two;copy_in;copy_out 9;notify;");
 		cenote_close(f->conn);
-		assert_int_equal(drive_connect(f), CENOTE_OK);
-		assert_int_equal(drive_run(f, "cmd"), CENOTE_OK);
+		assert_ok(drive_connect(f));
+		assert_ok(drive_run(f, "cmd"));
 		assert_int_equal(teardown(&s), 0);
 	}
 	/* Between two requests a session that holds nothing may end unnoticed. */
@@ -534,15 +534,15 @@ each_allocation_may_fail(void **state)
 		r = scenario(f);
 		f->alloc.fail_at = 0;
 		if (f->alloc.n_failed == 0) {
-			assert_int_equal(r, CENOTE_OK);
+			assert_ok(r);
 			break;
 		}
 		if (r != CENOTE_OK && r != CENOTE_ERR_NOMEM)
 			fail_msg("allocation %zu: %s: %s", n, cenote_status_name(r),
 				message_of(f));
 		cenote_close(f->conn);
-		assert_int_equal(drive_connect(f), CENOTE_OK);
-		assert_int_equal(drive_run(f, "rows 2"), CENOTE_OK);
+		assert_ok(drive_connect(f));
+		assert_ok(drive_run(f, "rows 2"));
 	}
 	assert_true(n > 20);
 }
@@ -553,7 +553,7 @@ a_call_is_repeated_after_a_lack_of_memory(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(drive_connect(f), CENOTE_OK);
+	assert_ok(drive_connect(f));
 	for (size_t n = 1;; n++) {
 		cenote_result *res;
 		int r;
@@ -566,7 +566,7 @@ a_call_is_repeated_after_a_lack_of_memory(void **state)
 		if (r == CENOTE_ERR_NOMEM)
 			DRIVE(f, r,
 				cenote_query(f->conn, "rows 300", 8, NULL, NULL, &res));
-		assert_int_equal(r, CENOTE_OK);
+		assert_ok(r);
 		assert_int_equal(cenote_result_n_rows(res), 300);
 		assert_int_equal(int_at(res, 299, 0), 299);
 		cenote_result_destroy(res);
@@ -586,13 +586,13 @@ attaching_anew_is_repeated_after_a_lack_of_memory(void **state)
 	cenote_stmt *stmt;
 	int r;
 
-	assert_int_equal(drive_connect(f), CENOTE_OK);
-	assert_int_equal(cenote_stmt_create(f->conn, "rows 3", 6, &stmt), CENOTE_OK);
+	assert_ok(drive_connect(f));
+	assert_ok(cenote_stmt_create(f->conn, "rows 3", 6, &stmt));
 	DRIVE(f, r, cenote_stmt_prepare(stmt));
 	for (size_t n = 1;; n++) {
 		cenote_result *res;
 
-		assert_int_equal(drive_run(f, "yield"), CENOTE_OK);
+		assert_ok(drive_run(f, "yield"));
 		f->alloc.n_calls = 0;
 		f->alloc.n_failed = 0;
 		f->alloc.fail_at = n;
@@ -600,7 +600,7 @@ attaching_anew_is_repeated_after_a_lack_of_memory(void **state)
 		f->alloc.fail_at = 0;
 		if (r == CENOTE_ERR_NOMEM)
 			DRIVE(f, r, cenote_stmt_execute(stmt, NULL, NULL, &res));
-		assert_int_equal(r, CENOTE_OK);
+		assert_ok(r);
 		assert_int_equal(cenote_result_n_rows(res), 3);
 		cenote_result_destroy(res);
 		f->peer.seen.commands[0] = '\0';
@@ -622,10 +622,10 @@ a_child_may_destroy_results_and_statements(void **state)
 	pid_t pid;
 	int r, status;
 
-	assert_int_equal(drive_connect(f), CENOTE_OK);
-	assert_int_equal(cenote_stmt_create(f->conn, "rows 5", 6, &stmt), CENOTE_OK);
+	assert_ok(drive_connect(f));
+	assert_ok(cenote_stmt_create(f->conn, "rows 5", 6, &stmt));
 	DRIVE(f, r, cenote_stmt_execute(stmt, NULL, &options, &res));
-	assert_int_equal(r, CENOTE_OK);
+	assert_ok(r);
 	DRIVE(f, r, cenote_result_next(res));
 	assert_int_equal(r, CENOTE_ROW);
 	pid = fork();
@@ -644,7 +644,7 @@ a_child_may_destroy_results_and_statements(void **state)
 	assert_int_equal(r, CENOTE_ROW);
 	cenote_result_destroy(res);
 	cenote_stmt_destroy(stmt);
-	assert_int_equal(drive_run(f, "cmd"), CENOTE_OK);
+	assert_ok(drive_run(f, "cmd"));
 	assert_int_equal(f->peer.seen.n_portals_closed, 1);
 	assert_int_equal(f->peer.seen.n_closes, 1);
 }
@@ -657,15 +657,15 @@ a_result_destroyed_while_it_is_fetched_closes_its_portal(void **state)
 	cenote_result *res;
 	int r;
 
-	assert_int_equal(drive_connect(f), CENOTE_OK);
+	assert_ok(drive_connect(f));
 	DRIVE(f, r, cenote_query(f->conn, "rows 50", 7, NULL, &options, &res));
-	assert_int_equal(r, CENOTE_OK);
+	assert_ok(r);
 	DRIVE(f, r, cenote_result_next(res));
 	assert_int_equal(r, CENOTE_ROW);
 	assert_int_equal(cenote_result_next(res), CENOTE_AGAIN);
 	cenote_result_destroy(res);
-	assert_int_equal(drive_run(f, "cmd"), CENOTE_OK);
-	assert_int_equal(drive_run(f, "cmd"), CENOTE_OK);
+	assert_ok(drive_run(f, "cmd"));
+	assert_ok(drive_run(f, "cmd"));
 	assert_int_equal(f->peer.seen.n_portals_closed, 1);
 	assert_int_equal(cenote_pins(f->conn), 0);
 }
@@ -679,18 +679,18 @@ a_resume_that_is_given_up_leaks_nothing(void **state)
 	cenote_result *res;
 	int r;
 
-	assert_int_equal(drive_connect(f), CENOTE_OK);
+	assert_ok(drive_connect(f));
 	DRIVE(f, r, cenote_query(f->conn, "rows 5", 6, NULL, &options, &res));
 	DRIVE(f, r, cenote_result_next(res));
 	DRIVE(f, r, cenote_suspend(f->conn, res, 0, token));
-	assert_int_equal(r, CENOTE_OK);
+	assert_ok(r);
 	cenote_result_destroy(res);
 	while (cenote_is_connected(f->conn) == 0) {
 		assert_int_equal(cenote_resume(f->conn, token, &res), CENOTE_AGAIN);
 		turn(f);
 	}
 	cenote_close(f->conn);
-	assert_int_equal(drive_connect(f), CENOTE_OK);
+	assert_ok(drive_connect(f));
 }
 
 static void
@@ -699,33 +699,31 @@ tcp_is_as_good_as_a_unix_socket(void **state)
 	struct fixture *f = *state;
 
 	assert_int_equal(cnt_peer_listen_tcp(&f->peer), 0);
-	assert_int_equal(cenote_conn_set(f->conn, "run_dir", NULL), CENOTE_OK);
-	assert_int_equal(cenote_conn_set_uri(f->conn, f->peer.uri), CENOTE_OK);
-	assert_int_equal(scenario(f), CENOTE_OK);
+	assert_ok(cenote_conn_set(f->conn, "run_dir", NULL));
+	assert_ok(cenote_conn_set_uri(f->conn, f->peer.uri));
+	assert_ok(scenario(f));
 	assert_int_equal(strncmp(cenote_info(f->conn, "socket"), "127.0.0.1:", 10), 0);
-	assert_int_equal(drive_run(f, "yield"), CENOTE_OK);
-	assert_int_equal(drive_run(f, "cmd"), CENOTE_OK);
+	assert_ok(drive_run(f, "yield"));
+	assert_ok(drive_run(f, "cmd"));
 	/* A host that is not there, then the one that is; both orders; blocking too. */
 	cenote_close(f->conn);
-	assert_int_equal(cenote_conn_set(f->conn, "host", strstr(f->peer.uri, "//") + 2),
-		CENOTE_OK);
+	assert_ok(cenote_conn_set(f->conn, "host", strstr(f->peer.uri, "//") + 2));
 	for (int i = 0; i < 8; i++) {
 		char hosts[128];
 		int len = (int)strcspn(strstr(f->peer.uri, "//") + 2, "/");
 
 		(void)snprintf(hosts, sizeof(hosts), "127.0.0.1:1,%.*s,[::1]:1", len,
 			strstr(f->peer.uri, "//") + 2);
-		assert_int_equal(cenote_conn_set(f->conn, "host", hosts), CENOTE_OK);
-		assert_int_equal(
-			cenote_conn_set(f->conn, "hosts", i % 2 ? "random" : "ordered"),
-			CENOTE_OK);
-		assert_int_equal(drive_connect(f), CENOTE_OK);
+		assert_ok(cenote_conn_set(f->conn, "host", hosts));
+		assert_ok(
+			cenote_conn_set(f->conn, "hosts", i % 2 ? "random" : "ordered"));
+		assert_ok(drive_connect(f));
 		cenote_close(f->conn);
 	}
 	assert_int_equal(cnt_peer_start(&f->peer), 0);
-	assert_int_equal(cenote_set_nonblocking(f->conn, 0), CENOTE_OK);
-	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
-	assert_int_equal(drive_run(f, "rows 1000"), CENOTE_OK);
+	assert_ok(cenote_set_nonblocking(f->conn, 0));
+	assert_ok(cenote_connect(f->conn));
+	assert_ok(drive_run(f, "rows 1000"));
 }
 
 static void
@@ -745,7 +743,7 @@ creating_fails_for_memory_only(void **state)
 		}
 		assert_int_equal(cnt_alloc_leaks(&a), 0);
 		if (!cnt_alloc_has_failed(&a)) {
-			assert_int_equal(r, CENOTE_OK);
+			assert_ok(r);
 			break;
 		}
 		assert_int_equal(r, CENOTE_ERR_NOMEM);
@@ -770,7 +768,7 @@ refuse_a_child(struct fixture *f)
 	pid_t pid;
 	int status;
 
-	assert_int_equal(drive_connect(f), CENOTE_OK);
+	assert_ok(drive_connect(f));
 	pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
@@ -785,7 +783,7 @@ refuse_a_child(struct fixture *f)
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
-	assert_int_equal(drive_run(f, "cmd"), CENOTE_OK);
+	assert_ok(drive_run(f, "cmd"));
 	assert_string_equal(f->peer.seen.commands, "cmd;");
 	assert_int_equal(f->peer.seen.n_connects, 1);
 }
@@ -827,9 +825,9 @@ a_dead_peer_raises_no_signal(void **state)
 	assert_int_equal(sigaction(SIGPIPE, &act, &old), 0);
 	for (int i = 0; i < 3; i++) {
 		cenote_close(f->conn);
-		assert_int_equal(drive_connect(f), CENOTE_OK);
+		assert_ok(drive_connect(f));
 		DRIVE(f, r, cenote_begin(f->conn, 0, 0));
-		assert_int_equal(r, CENOTE_OK);
+		assert_ok(r);
 		cnt_peer_drop(&f->peer, 0);
 		assert_int_equal(drive_run(f, "cmd"), CENOTE_ERR_CONN);
 	}
@@ -843,7 +841,7 @@ descriptors_close_on_exec(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(drive_connect(f), CENOTE_OK);
+	assert_ok(drive_connect(f));
 	assert_int_equal(fcntl(cenote_fd(f->conn), F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
 }
 

@@ -71,11 +71,11 @@ every_option_has_its_default(void **state)
 static void
 an_option_is_set_and_reset(void **state)
 {
-	assert_int_equal(cenote_conn_set(*state, "trace", "00-a-b-01"), CENOTE_OK);
+	assert_ok(cenote_conn_set(*state, "trace", "00-a-b-01"));
 	assert_string_equal(cenote_conn_get(*state, "trace"), "00-a-b-01");
-	assert_int_equal(cenote_conn_set(*state, "trace", NULL), CENOTE_OK);
+	assert_ok(cenote_conn_set(*state, "trace", NULL));
 	assert_string_equal(cenote_conn_get(*state, "trace"), "");
-	assert_int_equal(cenote_conn_set(*state, "password", "secret"), CENOTE_OK);
+	assert_ok(cenote_conn_set(*state, "password", "secret"));
 	assert_null(cenote_conn_get(*state, "password"));
 }
 
@@ -189,7 +189,7 @@ a_uri_sets_what_it_says(void **state)
 		cenote_conn *conn;
 		int r;
 
-		assert_int_equal(cenote_conn_create(NULL, &conn), CENOTE_OK);
+		assert_ok(cenote_conn_create(NULL, &conn));
 		r = cenote_conn_set_uri(conn, c->uri);
 		if (r != (c->value ? CENOTE_OK : CENOTE_ERR_ARG))
 			fail_msg("%s: %s (%s)", c->uri, cenote_status_name(r),
@@ -204,7 +204,7 @@ a_uri_sets_what_it_says(void **state)
 static void
 a_refused_uri_changes_nothing(void **state)
 {
-	assert_int_equal(cenote_conn_set(*state, "pool", "before"), CENOTE_OK);
+	assert_ok(cenote_conn_set(*state, "pool", "before"));
 	assert_int_equal(cenote_conn_set_uri(*state, "cenote://h/after?trace=t&bad=1"),
 		CENOTE_ERR_ARG);
 	assert_string_equal(cenote_conn_get(*state, "pool"), "before");
@@ -218,7 +218,7 @@ a_value_is_at_most_4096_bytes(void **state)
 	char *text = calloc(1, 5000);
 
 	memset(text, 'x', 4096);
-	assert_int_equal(cenote_conn_set(*state, "trace", text), CENOTE_OK);
+	assert_ok(cenote_conn_set(*state, "trace", text));
 	memset(text, 'x', 4097);
 	assert_int_equal(cenote_conn_set(*state, "trace", text), CENOTE_ERR_ARG);
 	free(text);
@@ -228,7 +228,7 @@ static int
 connect_status(cenote_conn *conn, const char *uri)
 {
 	cenote_close(conn);
-	assert_int_equal(cenote_conn_set_uri(conn, uri), CENOTE_OK);
+	assert_ok(cenote_conn_set_uri(conn, uri));
 	return cenote_connect(conn);
 }
 
@@ -242,14 +242,14 @@ where_cenoted_is_must_make_sense(void **state)
 	assert_int_equal(connect_status(conn, "cenote:///a%2fb"), CENOTE_ERR_ARG);
 	assert_int_equal(connect_status(conn, "cenote://h/p?run_dir=/x"), CENOTE_ERR_ARG);
 	assert_non_null(strstr(message(conn), "exclude each other"));
-	assert_int_equal(cenote_conn_set(conn, "host", NULL), CENOTE_OK);
+	assert_ok(cenote_conn_set(conn, "host", NULL));
 	assert_int_equal(connect_status(conn,
 				 "cenote:///p?run_dir=/tmp/a/directory/whose/name/is/so/"
 				 "long/that/it/does/not/fit/into/the/address/of/a/unix/"
 				 "socket/at/all/however/it/is/cut"),
 		CENOTE_ERR_ARG);
 	assert_non_null(strstr(message(conn), "longer than 107 bytes"));
-	assert_int_equal(cenote_conn_set(conn, "run_dir", NULL), CENOTE_OK);
+	assert_ok(cenote_conn_set(conn, "run_dir", NULL));
 	(void)setenv("CENOTE_SERVER", "udp://x", 1);
 	assert_int_equal(cenote_connect(conn), CENOTE_ERR_ARG);
 	assert_non_null(strstr(message(conn), "CENOTE_SERVER"));
@@ -270,7 +270,7 @@ nobody_there_says_what_was_tried_and_what_to_do(void **state)
 	assert_string_equal(cenote_diag_sqlstate(cenote_conn_diag(conn)), "08001");
 	assert_int_equal(cenote_is_connected(conn), 0);
 	assert_int_equal(cenote_fd(conn), -1);
-	assert_int_equal(cenote_conn_set(conn, "run_dir", NULL), CENOTE_OK);
+	assert_ok(cenote_conn_set(conn, "run_dir", NULL));
 	(void)setenv("XDG_RUNTIME_DIR", "/nonexistent", 1);
 	assert_int_equal(cenote_connect(conn), CENOTE_ERR_CONN);
 	assert_non_null(strstr(message(conn), "/nonexistent/cenote/p.sock"));
@@ -326,7 +326,7 @@ calls_without_a_session_say_so(void **state)
 	assert_int_equal(cenote_suspend(conn, NULL, 0, token), CENOTE_ERR_STATE);
 	assert_int_equal(cenote_resume(conn, "rubbish", &res), CENOTE_ERR_ARG);
 	assert_int_equal(cenote_get_result(conn, &res), CENOTE_DONE);
-	assert_int_equal(cenote_stmt_create(conn, "x", 1, &stmt), CENOTE_OK);
+	assert_ok(cenote_stmt_create(conn, "x", 1, &stmt));
 	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_ERR_STATE);
 	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_ERR_STATE);
 	cenote_stmt_destroy(stmt);

@@ -32,7 +32,7 @@ wait_for_end(const struct fixture *f)
 static void
 run_and_lose(struct fixture *f, const char *sql)
 {
-	assert_int_equal(run(f, sql), CENOTE_OK);
+	assert_ok(run(f, sql));
 	wait_for_end(f);
 }
 
@@ -51,7 +51,7 @@ a_yield_when_idle_is_not_noticed(void **state)
 	struct fixture *f = *state;
 
 	run_and_lose(f, "yield");
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 	assert_int_equal(f->peer.seen.n_attaches, 2);
 	assert_int_equal(f->peer.seen.flags, CNP_ATTACH_AGAIN);
 	assert_int_equal(f->peer.seen.generation, 1);
@@ -67,14 +67,14 @@ process_sees_a_yield_and_stays_connected(void **state)
 	struct fixture *f = *state;
 
 	run_and_lose(f, "yield");
-	assert_int_equal(cenote_process(f->conn), CENOTE_OK);
+	assert_ok(cenote_process(f->conn));
 	assert_int_equal(cenote_fd(f->conn), -1);
 	assert_int_equal(cenote_wants(f->conn), 0);
 	assert_int_equal(cenote_is_connected(f->conn), 1);
 	assert_int_equal(cenote_tx_state(f->conn), CENOTE_TX_IDLE);
-	assert_int_equal(cenote_process(f->conn), CENOTE_OK);
+	assert_ok(cenote_process(f->conn));
 	assert_int_equal(f->peer.seen.n_attaches, 1);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 	assert_int_equal(f->peer.seen.n_attaches, 2);
 }
 
@@ -86,15 +86,15 @@ there_is_a_descriptor_between_two_sessions(void **state)
 	struct pollfd p = { .events = POLLIN };
 
 	run_and_lose(f, "yield");
-	assert_int_equal(cenote_process(f->conn), CENOTE_OK);
+	assert_ok(cenote_process(f->conn));
 	assert_int_equal(cenote_fd(f->conn), -1);
-	assert_int_equal(cenote_set_nonblocking(f->conn, CENOTE_PASSIVE), CENOTE_OK);
+	assert_ok(cenote_set_nonblocking(f->conn, CENOTE_PASSIVE));
 	p.fd = cenote_fd(f->conn);
 	assert_true(p.fd > STDERR_FILENO);
 	assert_int_equal(poll(&p, 1, 0), 0);
-	assert_int_equal(cenote_set_nonblocking(f->conn, CENOTE_BLOCKING), CENOTE_OK);
+	assert_ok(cenote_set_nonblocking(f->conn, CENOTE_BLOCKING));
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(run(f, i == 0 ? "yield" : "cmd"), CENOTE_OK);
+		assert_ok(run(f, i == 0 ? "yield" : "cmd"));
 		assert_int_equal(cenote_fd(f->conn), p.fd);
 		if (i == 0)
 			wait_for_end(f);
@@ -109,7 +109,7 @@ a_request_that_a_yield_did_not_reach_is_sent_again(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(run(f, "yield_now"), CENOTE_OK);
+	assert_ok(run(f, "yield_now"));
 	assert_int_equal(f->peer.seen.n_attaches, 2);
 	assert_string_equal(f->peer.seen.commands, "yield_now;");
 }
@@ -122,18 +122,18 @@ requests_behind_the_last_one_run_once_each(void **state)
 	struct fixture *f = *state;
 	cenote_result *res;
 
-	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_begin(f->conn));
 	for (size_t i = 0; i < 5; i++) {
 		send_query(f, sqls[i]);
 		if (i != 2)
-			assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+			assert_ok(cenote_send_sync(f->conn));
 	}
 	for (size_t i = 0; i < 9; i++) {
-		assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+		assert_ok(cenote_get_result(f->conn, &res));
 		assert_int_not_equal(cenote_result_kind(res), CENOTE_RESULT_ERROR);
 		finish_request(f, res);
 	}
-	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_end(f->conn));
 	assert_string_equal(f->peer.seen.commands, "cmd 1;yield 2;rows 3;yield 4;cmd 5;");
 	assert_int_equal(f->peer.seen.n_attaches, 3);
 	assert_string_equal(f->peer.seen.carry, "yield3");
@@ -148,13 +148,13 @@ statements_are_prepared_again(void **state)
 
 	stmt = create_stmt(f, "rows 3");
 	idle = create_stmt(f, "cmd");
-	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
-	assert_int_equal(cenote_stmt_prepare(idle), CENOTE_OK);
+	assert_ok(cenote_stmt_prepare(stmt));
+	assert_ok(cenote_stmt_prepare(idle));
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(run(f, "yield"), CENOTE_OK);
+		assert_ok(run(f, "yield"));
 		if (i > 0)
 			wait_for_end(f);
-		assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
+		assert_ok(cenote_stmt_execute(stmt, NULL, NULL, &res));
 		assert_int_equal(cenote_result_n_rows(res), 3);
 		cenote_result_destroy(res);
 	}
@@ -172,24 +172,24 @@ a_statement_is_prepared_behind_what_waits_for_the_session(void **state)
 	cenote_stmt *stmt = create_stmt(f, "rows 3");
 	cenote_result *res;
 
-	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_ok(cenote_stmt_prepare(stmt));
 	run_and_lose(f, "yield");
-	assert_int_equal(cenote_set_nonblocking(f->conn, CENOTE_PASSIVE), CENOTE_OK);
-	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	assert_ok(cenote_set_nonblocking(f->conn, CENOTE_PASSIVE));
+	assert_ok(cenote_pipeline_begin(f->conn));
 	assert_true(cenote_send_sync(f->conn) >= 0);
 	assert_true(cenote_flush(f->conn) >= 0);
 	assert_true(cenote_send_execute(stmt, NULL, NULL) >= 0);
 	assert_true(cenote_send_describe(stmt) >= 0);
-	assert_int_equal(cenote_set_nonblocking(f->conn, CENOTE_BLOCKING), CENOTE_OK);
+	assert_ok(cenote_set_nonblocking(f->conn, CENOTE_BLOCKING));
 	assert_true(cenote_send_sync(f->conn) >= 0);
 	for (int i = 0; i < 4; i++) {
-		assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+		assert_ok(cenote_get_result(f->conn, &res));
 		assert_int_not_equal(cenote_result_kind(res), CENOTE_RESULT_ERROR);
 		finish_request(f, res);
 	}
 	assert_int_equal(f->peer.seen.n_attaches, 2);
 	assert_int_equal(f->peer.seen.n_prepares, 2);
-	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_end(f->conn));
 	cenote_stmt_destroy(stmt);
 }
 
@@ -201,15 +201,15 @@ a_statement_destroyed_while_its_request_waits_is_still_prepared(void **state)
 	cenote_result *res;
 
 	stmt = create_stmt(f, "rows 3");
-	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
-	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	assert_ok(cenote_stmt_prepare(stmt));
+	assert_ok(cenote_pipeline_begin(f->conn));
 	send_unit(f, "yield");
-	assert_int_equal(cenote_send_execute(stmt, NULL, NULL), CENOTE_OK);
+	assert_ok(cenote_send_execute(stmt, NULL, NULL));
 	cenote_stmt_destroy(stmt);
-	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	assert_ok(cenote_send_sync(f->conn));
 	take_kind(f, CENOTE_RESULT_COMMAND);
 	take_kind(f, CENOTE_RESULT_SYNC);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_ok(cenote_get_result(f->conn, &res));
 	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_ROWS);
 	cenote_result_destroy(res);
 	assert_int_equal(f->peer.seen.n_attaches, 2);
@@ -223,7 +223,7 @@ a_statement_that_cannot_be_prepared_again_says_why(void **state)
 	cenote_result *res;
 
 	stmt = create_stmt(f, "rows 3");
-	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_ok(cenote_stmt_prepare(stmt));
 	run_and_lose(f, "yield");
 	f->peer.knobs.fail_prepare = 1;
 	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_ERR_SERVER);
@@ -245,13 +245,13 @@ columns_are_not_taken_from_the_session_before(void **state)
 	execute(stmt);
 	/* It is sent before the yield is seen, and sent again. */
 	f->peer.knobs.n_columns = 2;
-	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_begin(f->conn));
 	send_unit(f, "yield");
-	assert_int_equal(cenote_send_execute(stmt, NULL, NULL), CENOTE_OK);
-	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	assert_ok(cenote_send_execute(stmt, NULL, NULL));
+	assert_ok(cenote_send_sync(f->conn));
 	take_kind(f, CENOTE_RESULT_COMMAND);
 	take_kind(f, CENOTE_RESULT_SYNC);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_ok(cenote_get_result(f->conn, &res));
 	assert_int_equal(cenote_result_n_columns(res), 2);
 	assert_string_equal(cenote_result_text(res, 2, 1, NULL), "row 2");
 	cenote_result_destroy(res);
@@ -261,11 +261,11 @@ columns_are_not_taken_from_the_session_before(void **state)
 		if (i == 1)
 			cenote_result_destroy(res);
 	}
-	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_end(f->conn));
 	/* It is sent when the yield was seen. */
 	f->peer.knobs.n_columns = 3;
-	assert_int_equal(run(f, "yield"), CENOTE_OK);
-	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
+	assert_ok(run(f, "yield"));
+	assert_ok(cenote_stmt_execute(stmt, NULL, NULL, &res));
 	assert_int_equal(cenote_result_n_columns(res), 3);
 	assert_int_equal(cenote_result_n_rows(res), 3);
 	cenote_result_destroy(res);
@@ -278,10 +278,10 @@ autocommit_off_is_told_to_the_next_session(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(cenote_set_autocommit(f->conn, 0), CENOTE_OK);
+	assert_ok(cenote_set_autocommit(f->conn, 0));
 	f->peer.seen.autocommit_off = 0;
-	assert_int_equal(run(f, "yield"), CENOTE_OK);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "yield"));
+	assert_ok(run(f, "cmd"));
 	assert_int_equal(f->peer.seen.n_attaches, 2);
 	assert_int_equal(f->peer.seen.autocommit_off, 1);
 }
@@ -291,12 +291,12 @@ a_reset_leaves_nothing_to_be_told_to_the_next_session(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
-	assert_int_equal(cenote_set_autocommit(f->conn, 0), CENOTE_OK);
-	assert_int_equal(cenote_reset(f->conn), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
+	assert_ok(cenote_set_autocommit(f->conn, 0));
+	assert_ok(cenote_reset(f->conn));
 	f->peer.seen.autocommit_off = 0;
 	cnt_peer_drop(&f->peer, 0);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 	assert_int_equal(f->peer.seen.n_attaches, 2);
 	assert_string_equal(f->peer.seen.carry, "");
 	assert_int_equal(f->peer.seen.autocommit_off, 0);
@@ -308,14 +308,14 @@ a_loss_while_idle_and_holding_nothing_is_not_noticed(void **state)
 	struct fixture *f = *state;
 
 	run_and_lose(f, "last");
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 	assert_int_equal(f->peer.seen.n_attaches, 2);
 	assert_string_equal(f->peer.seen.carry, "carry1");
 	assert_string_equal(f->peer.seen.commands, "last;cmd;");
 	cnt_peer_drop(&f->peer, 0);
-	assert_int_equal(cenote_process(f->conn), CENOTE_OK);
+	assert_ok(cenote_process(f->conn));
 	assert_int_equal(cenote_is_connected(f->conn), 1);
-	assert_int_equal(cenote_begin(f->conn, 0, 0), CENOTE_OK);
+	assert_ok(cenote_begin(f->conn, 0, 0));
 	assert_int_equal(f->peer.seen.n_attaches, 3);
 }
 
@@ -325,13 +325,13 @@ reattach_no_makes_every_loss_an_error(void **state)
 	struct fixture *f = *state;
 
 	cenote_close(f->conn);
-	assert_int_equal(cenote_conn_set(f->conn, "reattach", "no"), CENOTE_OK);
-	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+	assert_ok(cenote_conn_set(f->conn, "reattach", "no"));
+	assert_ok(cenote_connect(f->conn));
 	run_and_lose(f, "last");
 	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
 	assert_string_equal(sqlstate_of(f), "08006");
 	assert_int_equal(cenote_is_connected(f->conn), 0);
-	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+	assert_ok(cenote_connect(f->conn));
 	run_and_lose(f, "yield");
 	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
 	assert_non_null(strstr(message_of(f), "reattach=no"));
@@ -342,7 +342,7 @@ a_loss_with_pins_is_told(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(run(f, "pin 1"), CENOTE_OK);
+	assert_ok(run(f, "pin 1"));
 	assert_int_equal(cenote_pins(f->conn), CENOTE_PIN_TEMP);
 	run_and_lose(f, "last");
 	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
@@ -352,9 +352,9 @@ a_loss_with_pins_is_told(void **state)
 	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
 	assert_string_equal(sqlstate_of(f), "08006");
 	assert_int_equal(f->peer.seen.n_attaches, 1);
-	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+	assert_ok(cenote_connect(f->conn));
 	assert_int_equal(f->peer.seen.flags, 0);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 }
 
 static void
@@ -362,7 +362,7 @@ process_tells_of_a_loss_with_pins(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(run(f, "pin 2"), CENOTE_OK);
+	assert_ok(run(f, "pin 2"));
 	cnt_peer_drop(&f->peer, 0);
 	assert_int_equal(cenote_process(f->conn), CENOTE_ERR_CONN);
 	assert_non_null(strstr(message_of(f), "it held changed settings"));
@@ -376,7 +376,7 @@ who_waits_on_the_descriptor_of_a_lost_session_finds_its_end(void **state)
 	struct fixture *f = *state;
 	struct pollfd p = { .fd = cenote_fd(f->conn), .events = POLLIN };
 
-	assert_int_equal(run(f, "pin 1"), CENOTE_OK);
+	assert_ok(run(f, "pin 1"));
 	cnt_peer_drop(&f->peer, 0);
 	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
 	assert_int_equal(cenote_fd(f->conn), -1);
@@ -393,7 +393,7 @@ a_loss_in_a_transaction_is_told(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(cenote_begin(f->conn, 0, 0), CENOTE_OK);
+	assert_ok(cenote_begin(f->conn, 0, 0));
 	cnt_peer_drop(&f->peer, 0);
 	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
 	assert_string_equal(sqlstate_of(f), "08006");
@@ -407,7 +407,7 @@ a_loss_in_commit_leaves_the_outcome_unknown(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(cenote_begin(f->conn, 0, 0), CENOTE_OK);
+	assert_ok(cenote_begin(f->conn, 0, 0));
 	f->peer.knobs.die_on = CNP_MSG_COMMIT;
 	assert_int_equal(cenote_commit(f->conn), CENOTE_ERR_CONN);
 	assert_string_equal(sqlstate_of(f), "08007");
@@ -459,9 +459,9 @@ a_loss_while_a_request_runs_tells_the_truth(void **state)
 	for (size_t i = 0; i < sizeof(lost_cases) / sizeof(lost_cases[0]); i++) {
 		f->peer.knobs.die_on = 0;
 		cenote_close(f->conn);
-		assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+		assert_ok(cenote_connect(f->conn));
 		if (lost_cases[i].in_tx)
-			assert_int_equal(cenote_begin(f->conn, 0, 0), CENOTE_OK);
+			assert_ok(cenote_begin(f->conn, 0, 0));
 		f->peer.knobs.die_on = CNP_MSG_QUERY;
 		assert_int_equal(run(f, lost_cases[i].sql), CENOTE_ERR_CONN);
 		if (strcmp(sqlstate_of(f), lost_cases[i].sqlstate) != 0)
@@ -478,16 +478,16 @@ a_loss_before_the_synchronisation_point_is_told(void **state)
 	cenote_result *res;
 
 	for (int has_write = 0; has_write < 2; has_write++) {
-		assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+		assert_ok(cenote_pipeline_begin(f->conn));
 		send_query(f, has_write ? "insert" : "select");
-		assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
+		assert_ok(cenote_flush(f->conn));
 		take_kind(f, has_write ? CENOTE_RESULT_COMMAND : CENOTE_RESULT_ROWS);
 		cnt_peer_drop(&f->peer, 0);
 		(void)!cenote_send_sync(f->conn);
 		assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_ERR_CONN);
 		assert_string_equal(sqlstate_of(f), has_write ? "08007" : "08006");
 		cenote_close(f->conn);
-		assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+		assert_ok(cenote_connect(f->conn));
 	}
 }
 
@@ -497,9 +497,9 @@ a_begin_in_the_same_pipeline_makes_it_no_autocommit(void **state)
 	struct fixture *f = *state;
 	cenote_result *res;
 
-	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_begin(f->conn));
 	f->peer.knobs.die_on = CNP_MSG_BEGIN;
-	assert_int_equal(cenote_send_begin(f->conn, 0, 0), CENOTE_OK);
+	assert_ok(cenote_send_begin(f->conn, 0, 0));
 	send_unit(f, "insert");
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_ERR_CONN);
 	assert_string_equal(sqlstate_of(f), "08006");
@@ -511,8 +511,8 @@ a_write_behind_a_rollback_is_no_more_in_the_transaction(void **state)
 	struct fixture *f = *state;
 	cenote_result *res;
 
-	assert_int_equal(cenote_begin(f->conn, 0, 0), CENOTE_OK);
-	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	assert_ok(cenote_begin(f->conn, 0, 0));
+	assert_ok(cenote_pipeline_begin(f->conn));
 	f->peer.knobs.die_on = CNP_MSG_QUERY;
 	send_query(f, "rollback");
 	send_unit(f, "insert");
@@ -525,7 +525,7 @@ a_pragma_acts_also_where_autocommit_is_off(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(cenote_set_autocommit(f->conn, 0), CENOTE_OK);
+	assert_ok(cenote_set_autocommit(f->conn, 0));
 	f->peer.knobs.die_on = CNP_MSG_QUERY;
 	assert_int_equal(run(f, "PRAGMA user_version = 5"), CENOTE_ERR_CONN);
 	assert_string_equal(sqlstate_of(f), "08007");
@@ -537,10 +537,10 @@ what_was_answered_before_a_loss_can_be_read(void **state)
 	struct fixture *f = *state;
 	cenote_result *res;
 
-	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_begin(f->conn));
 	send_query(f, "rows 3");
 	send_unit(f, "die");
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_ok(cenote_get_result(f->conn, &res));
 	assert_int_equal(cenote_result_n_rows(res), 3);
 	finish_request(f, res);
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_ERR_CONN);
@@ -555,9 +555,8 @@ a_stream_is_lost_with_its_session(void **state)
 	cenote_result *res;
 	int r;
 
-	assert_int_equal(
-		cenote_query(f->conn, "rows_die 500", CENOTE_NTS, NULL, &options, &res),
-		CENOTE_OK);
+	assert_ok(
+		cenote_query(f->conn, "rows_die 500", CENOTE_NTS, NULL, &options, &res));
 	while ((r = cenote_result_next(res)) == CENOTE_ROW)
 		continue;
 	assert_int_equal(r, CENOTE_ERR_CONN);
@@ -574,9 +573,7 @@ a_portal_is_lost_with_its_session(void **state)
 	const cenote_exec_options options = { sizeof(options), 0, 1, 10, 0, 0 };
 	cenote_result *res;
 
-	assert_int_equal(
-		cenote_query(f->conn, "rows 500", CENOTE_NTS, NULL, &options, &res),
-		CENOTE_OK);
+	assert_ok(cenote_query(f->conn, "rows 500", CENOTE_NTS, NULL, &options, &res));
 	assert_int_equal(cenote_result_next(res), CENOTE_ROW);
 	assert_int_equal(cenote_pins(f->conn), CENOTE_PIN_CURSOR);
 	cnt_peer_drop(&f->peer, 0);
@@ -594,7 +591,7 @@ the_servers_own_session_lost_ends_ours(void **state)
 	assert_string_equal(message_of(f), "it failed");
 	assert_int_equal(cenote_is_connected(f->conn), 0);
 	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
-	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+	assert_ok(cenote_connect(f->conn));
 }
 
 static void *
@@ -611,11 +608,11 @@ attaching_anew_is_tried_until_cenoted_is_back(void **state)
 	struct fixture *f = *state;
 	pthread_t thread;
 
-	assert_int_equal(run(f, "yield"), CENOTE_OK);
+	assert_ok(run(f, "yield"));
 	cnt_peer_unlisten(&f->peer);
 	wait_for_end(f);
 	assert_int_equal(pthread_create(&thread, NULL, listen_later, &f->peer), 0);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_int_equal(f->peer.seen.n_attaches, 2);
 }
@@ -627,12 +624,12 @@ attaching_anew_survives_workers_that_die(void **state)
 
 	run_and_lose(f, "yield");
 	f->peer.knobs.n_die_on_attach = 3;
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 	assert_string_equal(f->peer.seen.commands, "yield;cmd;");
 	run_and_lose(f, "yield");
 	f->peer.knobs.refuse = "57P01";
 	f->peer.knobs.n_refuse = 2;
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 	assert_string_equal(f->peer.seen.commands, "yield;cmd;yield;cmd;");
 }
 
@@ -644,12 +641,12 @@ statements_are_prepared_again_behind_workers_that_die(void **state)
 	cenote_stmt *stmt = create_stmt(f, "rows 3");
 	cenote_result *res;
 
-	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
-	assert_int_equal(cenote_set_autocommit(f->conn, 0), CENOTE_OK);
+	assert_ok(cenote_stmt_prepare(stmt));
+	assert_ok(cenote_set_autocommit(f->conn, 0));
 	f->peer.seen.autocommit_off = 0;
 	run_and_lose(f, "yield");
 	f->peer.knobs.n_die_on_attach = 2;
-	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
+	assert_ok(cenote_stmt_execute(stmt, NULL, NULL, &res));
 	assert_int_equal(cenote_result_n_rows(res), 3);
 	cenote_result_destroy(res);
 	assert_int_equal(f->peer.seen.n_prepares, 2);
@@ -665,14 +662,14 @@ a_session_taken_back_at_once_is_a_session(void **state)
 	/* READY and YIELD come in one read. */
 	cenote_close(f->conn);
 	f->peer.knobs.n_yield_on_attach = 1;
-	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+	assert_ok(cenote_connect(f->conn));
 	assert_int_equal(cenote_is_connected(f->conn), 1);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 	assert_int_equal(f->peer.seen.n_attaches, 3);
 	assert_string_equal(f->peer.seen.commands, "cmd;");
 	cenote_close(f->conn);
 	f->peer.knobs.n_yield_on_attach = 1;
-	assert_int_equal(cenote_conn_set(f->conn, "reattach", "no"), CENOTE_OK);
+	assert_ok(cenote_conn_set(f->conn, "reattach", "no"));
 	assert_int_equal(cenote_connect(f->conn), CENOTE_ERR_CONN);
 	assert_non_null(strstr(message_of(f), "reattach=no"));
 }
@@ -686,7 +683,7 @@ a_pool_that_sends_everyone_away_is_not_stormed(void **state)
 	run_and_lose(f, "yield");
 	f->peer.knobs.n_yield_on_attach = 4;
 	begun = now_ms();
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 	assert_int_equal(f->peer.seen.n_attaches, 6);
 	assert_string_equal(f->peer.seen.commands, "yield;cmd;");
 	/* From the second on there was a pause: 5, 10 and 20 ms, each at least half of
@@ -700,8 +697,8 @@ attaching_anew_ends_at_its_time_limit(void **state)
 	struct fixture *f = *state;
 
 	cenote_close(f->conn);
-	assert_int_equal(cenote_conn_set(f->conn, "reattach_timeout", "50ms"), CENOTE_OK);
-	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+	assert_ok(cenote_conn_set(f->conn, "reattach_timeout", "50ms"));
+	assert_ok(cenote_connect(f->conn));
 	run_and_lose(f, "yield");
 	cnt_peer_unlisten(&f->peer);
 	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
@@ -759,7 +756,7 @@ connecting_fails_with_the_pools_words(void **state)
 	assert_string_equal(sqlstate_of(f), "28P01");
 	assert_non_null(strstr(message_of(f), "asks for a password"));
 	f->peer.knobs.auth = CNP_AUTH_NONE;
-	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+	assert_ok(cenote_connect(f->conn));
 }
 
 static void
@@ -769,14 +766,14 @@ connecting_ends_at_its_time_limit(void **state)
 
 	cenote_close(f->conn);
 	cnt_peer_stop(&f->peer);
-	assert_int_equal(cenote_conn_set(f->conn, "connect_timeout", "30ms"), CENOTE_OK);
+	assert_ok(cenote_conn_set(f->conn, "connect_timeout", "30ms"));
 	assert_int_equal(cenote_connect(f->conn), CENOTE_ERR_TIMEOUT);
 	assert_string_equal(sqlstate_of(f), "HYT01");
 	assert_non_null(strstr(message_of(f), "connect_timeout (30ms)"));
 	assert_int_equal(cenote_fd(f->conn), -1);
 	assert_int_equal(cnt_peer_start(&f->peer), 0);
-	assert_int_equal(cenote_conn_set(f->conn, "connect_timeout", "10s"), CENOTE_OK);
-	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+	assert_ok(cenote_conn_set(f->conn, "connect_timeout", "10s"));
+	assert_ok(cenote_connect(f->conn));
 }
 
 int

@@ -18,7 +18,7 @@ old_and_new_options_are_taken_and_wrong_ones_are_not(void **state)
 	o.size = offsetof(cenote_exec_options, formats);
 	o.formats = wrong; /* behind the end that the size tells: not looked at */
 	o.n_formats = 99;
-	assert_int_equal(cenote_query(f->conn, "rows 2", 6, NULL, &o, &res), CENOTE_OK);
+	assert_ok(cenote_query(f->conn, "rows 2", 6, NULL, &o, &res));
 	cenote_result_destroy(res);
 	o.size = sizeof(o);
 	assert_int_equal(
@@ -37,7 +37,7 @@ old_and_new_options_are_taken_and_wrong_ones_are_not(void **state)
 	o.formats = formats;
 	o.n_formats = 3;
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(cenote_stmt_execute(stmt, NULL, &o, &res), CENOTE_OK);
+		assert_ok(cenote_stmt_execute(stmt, NULL, &o, &res));
 		cenote_result_destroy(res);
 	}
 	assert_string_equal(f->peer.seen.asked, "EXECUTE  3;EXECUTE  3;");
@@ -52,11 +52,11 @@ an_empty_list_of_values_is_the_extended_form(void **state)
 	cenote_params *params;
 	cenote_result *res;
 
-	assert_int_equal(cenote_params_create(NULL, &params), CENOTE_OK);
-	assert_int_equal(cenote_query(f->conn, "form", 4, params, NULL, &res), CENOTE_OK);
+	assert_ok(cenote_params_create(NULL, &params));
+	assert_ok(cenote_query(f->conn, "form", 4, params, NULL, &res));
 	assert_string_equal(cenote_result_tag(res), "extended");
 	cenote_result_destroy(res);
-	assert_int_equal(cenote_query(f->conn, "form", 4, NULL, NULL, &res), CENOTE_OK);
+	assert_ok(cenote_query(f->conn, "form", 4, NULL, NULL, &res));
 	assert_string_equal(cenote_result_tag(res), "simple");
 	cenote_result_destroy(res);
 	cenote_params_destroy(params);
@@ -70,21 +70,21 @@ a_named_statement_is_prepared_under_its_name_and_types(void **state)
 	cenote_stmt *stmt = create_stmt(f, "cmd");
 	cenote_result *res;
 
-	assert_int_equal(cenote_stmt_set_name(stmt, "s1"), CENOTE_OK);
-	assert_int_equal(cenote_stmt_set_param_types(stmt, types, 2), CENOTE_OK);
+	assert_ok(cenote_stmt_set_name(stmt, "s1"));
+	assert_ok(cenote_stmt_set_param_types(stmt, types, 2));
 	assert_int_equal(cenote_stmt_set_param_types(stmt, NULL, 1), CENOTE_ERR_ARG);
-	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_ok(cenote_stmt_prepare(stmt));
 	assert_int_equal(cenote_stmt_set_name(stmt, "s2"), CENOTE_ERR_STATE);
 	assert_int_equal(cenote_stmt_set_param_types(stmt, NULL, 0), CENOTE_ERR_STATE);
 	execute(stmt);
 	assert_string_equal(f->peer.seen.asked, "PREPARE 0 s1 8;EXECUTE s1 0;");
 	/* On another session it is not: nobody prepares it again unasked. */
-	assert_int_equal(run(f, "yield"), CENOTE_OK);
+	assert_ok(run(f, "yield"));
 	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_ERR_SERVER);
 	assert_string_equal(sqlstate_of(f), "26000");
 	assert_int_equal(f->peer.seen.n_prepares, 1);
 	cenote_stmt_destroy(stmt);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 	assert_int_equal(f->peer.seen.n_closes, 0);
 }
 
@@ -95,19 +95,17 @@ a_handle_by_name_uses_what_the_server_knows(void **state)
 	cenote_stmt *stmt = create_stmt(f, "params"), *known;
 	cenote_result *res;
 
-	assert_int_equal(cenote_stmt_set_name(stmt, "p"), CENOTE_OK);
-	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_ok(cenote_stmt_set_name(stmt, "p"));
+	assert_ok(cenote_stmt_prepare(stmt));
 	assert_int_equal(cenote_stmt_by_name(f->conn, NULL, &known), CENOTE_ERR_ARG);
-	assert_int_equal(cenote_stmt_by_name(f->conn, "p", &known), CENOTE_OK);
+	assert_ok(cenote_stmt_by_name(f->conn, "p", &known));
 	assert_int_equal(cenote_stmt_prepare(known), CENOTE_ERR_STATE);
-	assert_int_equal(cenote_send_describe(known), CENOTE_OK);
+	assert_ok(cenote_send_describe(known));
 	take_kind(f, CENOTE_RESULT_DESCRIPTION);
 	assert_int_equal(cenote_stmt_n_params(known), 1);
-	assert_int_equal(cenote_stmt_execute(known, NULL, NULL, &res), CENOTE_OK);
+	assert_ok(cenote_stmt_execute(known, NULL, NULL, &res));
 	cenote_result_destroy(res);
-	assert_int_equal(
-		cenote_describe_named(f->conn, CENOTE_NAMED_STATEMENT, "p", &res),
-		CENOTE_OK);
+	assert_ok(cenote_describe_named(f->conn, CENOTE_NAMED_STATEMENT, "p", &res));
 	assert_int_equal(cenote_result_n_params(res), 1);
 	assert_int_equal(cenote_result_param_type(res, 0), CENOTE_TYPE_INT64);
 	assert_int_equal(cenote_result_param_native_type(res, 0), 20);
@@ -115,10 +113,9 @@ a_handle_by_name_uses_what_the_server_knows(void **state)
 	assert_string_equal(cenote_result_param_name(res, 1), "");
 	assert_int_equal(cenote_result_n_columns(res), 3);
 	cenote_result_destroy(res);
-	assert_int_equal(
-		cenote_close_named(f->conn, CENOTE_NAMED_PORTAL, "cur"), CENOTE_OK);
+	assert_ok(cenote_close_named(f->conn, CENOTE_NAMED_PORTAL, "cur"));
 	assert_int_equal(cenote_close_named(f->conn, 2, "cur"), CENOTE_ERR_ARG);
-	assert_int_equal(cenote_send_close_named(f->conn, 0, "p"), CENOTE_OK);
+	assert_ok(cenote_send_close_named(f->conn, 0, "p"));
 	take_kind(f, CENOTE_RESULT_COMMAND);
 	assert_string_equal(f->peer.seen.asked, "PREPARE 0 p 0;DESCRIBE 0 p;EXECUTE p "
 						"0;DESCRIBE 0 p;CLOSE 1 cur;CLOSE 0 p;");
@@ -134,11 +131,11 @@ a_function_gives_one_value(void **state)
 	size_t len;
 
 	assert_int_equal(cenote_function(f->conn, 17, NULL, 9, &res), CENOTE_ERR_ARG);
-	assert_int_equal(cenote_function(f->conn, 17, NULL, 2, &res), CENOTE_OK);
+	assert_ok(cenote_function(f->conn, 17, NULL, 2, &res));
 	assert_non_null(cenote_result_text(res, 0, 0, &len));
 	assert_int_equal(len, 17);
 	cenote_result_destroy(res);
-	assert_int_equal(cenote_send_function(f->conn, 18, NULL, 0), CENOTE_OK);
+	assert_ok(cenote_send_function(f->conn, 18, NULL, 0));
 	take_kind(f, CENOTE_RESULT_ROWS);
 	assert_string_equal(f->peer.seen.asked, "FUNCTION 17;FUNCTION 18;");
 }
@@ -152,24 +149,24 @@ long_values_go_ahead_of_their_execution(void **state)
 	cenote_result *res;
 	char *big = calloc(1, 200000);
 
-	assert_int_equal(cenote_params_create(NULL, &params), CENOTE_OK);
+	assert_ok(cenote_params_create(NULL, &params));
 	assert_int_equal(
 		cenote_params_add_long(params, CENOTE_TYPE_INT64), CENOTE_ERR_ARG);
-	assert_int_equal(cenote_params_add_long(params, CENOTE_TYPE_BYTES), CENOTE_OK);
+	assert_ok(cenote_params_add_long(params, CENOTE_TYPE_BYTES));
 	assert_int_equal(cenote_send_long_data(stmt, 0, "x", 1), CENOTE_ERR_STATE);
-	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_ok(cenote_stmt_prepare(stmt));
 	assert_int_equal(cenote_send_long_data(stmt, 65536, "x", 1), CENOTE_ERR_ARG);
-	assert_int_equal(cenote_send_long_data(stmt, 0, big, 200000), CENOTE_OK);
-	assert_int_equal(cenote_send_long_data(stmt, 0, "more", 4), CENOTE_OK);
-	assert_int_equal(cenote_stmt_execute(stmt, params, NULL, &res), CENOTE_OK);
+	assert_ok(cenote_send_long_data(stmt, 0, big, 200000));
+	assert_ok(cenote_send_long_data(stmt, 0, "more", 4));
+	assert_ok(cenote_stmt_execute(stmt, params, NULL, &res));
 	cenote_result_destroy(res);
 	assert_int_equal(f->peer.seen.n_long, 200004);
 	/* If the pool takes the session back meanwhile, the next one gets them, after the statement. */
-	assert_int_equal(cenote_send_long_data(stmt, 0, "once", 4), CENOTE_OK);
-	assert_int_equal(run(f, "yield"), CENOTE_OK);
-	assert_int_equal(cenote_send_long_data(stmt, 0, "again", 5), CENOTE_OK);
+	assert_ok(cenote_send_long_data(stmt, 0, "once", 4));
+	assert_ok(run(f, "yield"));
+	assert_ok(cenote_send_long_data(stmt, 0, "again", 5));
 	f->peer.seen.n_long = 0;
-	assert_int_equal(cenote_stmt_execute(stmt, params, NULL, &res), CENOTE_OK);
+	assert_ok(cenote_stmt_execute(stmt, params, NULL, &res));
 	cenote_result_destroy(res);
 	assert_int_equal(f->peer.seen.n_long, 5);
 	cenote_stmt_destroy(stmt);
@@ -187,9 +184,9 @@ a_long_value_is_said_again_after_a_lack_of_memory(void **state)
 	cenote_params *params;
 	cenote_result *res;
 
-	assert_int_equal(cenote_params_create(NULL, &params), CENOTE_OK);
-	assert_int_equal(cenote_params_add_long(params, CENOTE_TYPE_BYTES), CENOTE_OK);
-	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_ok(cenote_params_create(NULL, &params));
+	assert_ok(cenote_params_add_long(params, CENOTE_TYPE_BYTES));
+	assert_ok(cenote_stmt_prepare(stmt));
 	for (size_t n = 1, len = 1 << 17;; n++, len += 1 << 14) {
 		int r;
 
@@ -203,9 +200,8 @@ a_long_value_is_said_again_after_a_lack_of_memory(void **state)
 			assert_int_equal(r, CENOTE_ERR_NOMEM);
 			r = cenote_send_long_data(stmt, 0, big, len);
 		}
-		assert_int_equal(r, CENOTE_OK);
-		assert_int_equal(
-			cenote_stmt_execute(stmt, params, NULL, &res), CENOTE_OK);
+		assert_ok(r);
+		assert_ok(cenote_stmt_execute(stmt, params, NULL, &res));
 		cenote_result_destroy(res);
 		assert_int_equal(f->peer.seen.n_long, len);
 		if (f->alloc.n_failed == 0 && n > 1)
@@ -223,29 +219,29 @@ a_synchronisation_point_may_fail(void **state)
 	cenote_result *res;
 
 	f->peer.knobs.fail_sync = 1;
-	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_begin(f->conn));
 	send_unit(f, "cmd");
 	take_kind(f, CENOTE_RESULT_COMMAND);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_ok(cenote_get_result(f->conn, &res));
 	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_ERROR);
 	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), "23503");
 	cenote_result_destroy(res);
 	take_kind(f, CENOTE_RESULT_SYNC);
 	/* one that the library makes by itself is not kept quiet about */
 	send_query(f, "cmd");
-	assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
+	assert_ok(cenote_flush(f->conn));
 	take_kind(f, CENOTE_RESULT_COMMAND);
 	assert_int_equal(
 		cenote_query(f->conn, "cmd", 3, NULL, NULL, &res), CENOTE_ERR_SERVER);
 	assert_string_equal(sqlstate_of(f), "23503");
 	send_query(f, "cmd");
-	assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
+	assert_ok(cenote_flush(f->conn));
 	take_kind(f, CENOTE_RESULT_COMMAND);
 	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_ERR_SERVER);
 	assert_string_equal(sqlstate_of(f), "23503");
 	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_ERR_STATE);
 	f->peer.knobs.fail_sync = 0;
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 }
 
 /* Behind what it sends stands a set-up request, so that the pool answers before it goes on; once is enough, and a
@@ -255,24 +251,24 @@ a_flush_asks_for_the_answers(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
-	assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_begin(f->conn));
+	assert_ok(cenote_flush(f->conn));
 	send_query(f, "cmd");
 	send_query(f, "cmd");
-	assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
-	assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
+	assert_ok(cenote_flush(f->conn));
+	assert_ok(cenote_flush(f->conn));
 	send_unit(f, "cmd");
-	assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
+	assert_ok(cenote_flush(f->conn));
 	for (int i = 0; i < 3; i++)
 		take_kind(f, CENOTE_RESULT_COMMAND);
 	take_kind(f, CENOTE_RESULT_SYNC);
-	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_end(f->conn));
 	assert_int_equal(f->peer.seen.n_portals_closed, 1);
 	/* outside of a pipeline each request is sent by itself */
 	send_query(f, "cmd");
-	assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
+	assert_ok(cenote_flush(f->conn));
 	take_kind(f, CENOTE_RESULT_COMMAND);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 	assert_int_equal(f->peer.seen.n_portals_closed, 1);
 }
 
@@ -285,16 +281,16 @@ a_lost_synchronisation_point_leaves_the_outcome_unknown(void **state)
 
 	f->peer.knobs.die_on = CNP_MSG_SYNC;
 	for (int has_write = 0; has_write < 2; has_write++) {
-		assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+		assert_ok(cenote_pipeline_begin(f->conn));
 		send_query(f, has_write ? "cmd" : "select");
-		assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
-		assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+		assert_ok(cenote_flush(f->conn));
+		assert_ok(cenote_get_result(f->conn, &res));
 		finish_request(f, res);
-		assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+		assert_ok(cenote_send_sync(f->conn));
 		assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_ERR_CONN);
 		assert_string_equal(sqlstate_of(f), has_write ? "08007" : "08006");
 		cenote_close(f->conn);
-		assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+		assert_ok(cenote_connect(f->conn));
 	}
 }
 
@@ -308,29 +304,27 @@ a_request_can_be_made_a_stream_and_a_stream_be_kept(void **state)
 
 	assert_int_equal(cenote_set_stream(f->conn), CENOTE_ERR_STATE);
 	send_query(f, "rows 1000");
-	assert_int_equal(cenote_set_stream(f->conn), CENOTE_OK);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_ok(cenote_set_stream(f->conn));
+	assert_ok(cenote_get_result(f->conn, &res));
 	while (cenote_result_next(res) == CENOTE_ROW)
 		n += cenote_result_n_rows(res);
 	assert_int_equal(n, 1000);
 	assert_int_equal(cenote_result_buffer(res), CENOTE_ERR_STATE);
 	cenote_result_destroy(res);
 	o.stream = 1;
-	assert_int_equal(
-		cenote_query(f->conn, "rows 1000", 9, NULL, &o, &res), CENOTE_OK);
-	assert_int_equal(cenote_result_buffer(res), CENOTE_OK);
+	assert_ok(cenote_query(f->conn, "rows 1000", 9, NULL, &o, &res));
+	assert_ok(cenote_result_buffer(res));
 	assert_int_equal(cenote_result_n_rows(res), 1000);
 	assert_int_equal(int_at(res, 999, 0), 999);
 	assert_int_equal(cenote_result_next(res), CENOTE_ERR_STATE);
 	assert_int_equal(cenote_result_buffer(res), CENOTE_ERR_STATE);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 	assert_int_equal(int_at(res, 0, 0), 0);
 	cenote_result_destroy(res);
-	assert_int_equal(
-		cenote_query(f->conn, "rows_fail 200", 13, NULL, &o, &res), CENOTE_OK);
+	assert_ok(cenote_query(f->conn, "rows_fail 200", 13, NULL, &o, &res));
 	assert_int_equal(cenote_result_buffer(res), CENOTE_ERR_SERVER);
 	cenote_result_destroy(res);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 }
 
 /* Two streams with portals: the second is read when the program asks for it. */
@@ -342,24 +336,21 @@ a_batch_behind_a_stream_that_waits_is_fetched(void **state)
 	cenote_result *first, *second;
 	uint64_t n = 0;
 
-	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_begin(f->conn));
 	o.stream = 1;
 	o.batch_rows = 2;
-	assert_int_equal(
-		cenote_send_query(f->conn, "rows 5", CENOTE_NTS, NULL, &o), CENOTE_OK);
+	assert_ok(cenote_send_query(f->conn, "rows 5", CENOTE_NTS, NULL, &o));
 	o.batch_rows = 0;
-	assert_int_equal(
-		cenote_send_query(f->conn, "rows 3", CENOTE_NTS, NULL, &o), CENOTE_OK);
-	assert_int_equal(
-		cenote_send_query(f->conn, "cmd", CENOTE_NTS, NULL, &o), CENOTE_OK);
-	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
-	assert_int_equal(cenote_get_result(f->conn, &first), CENOTE_OK);
+	assert_ok(cenote_send_query(f->conn, "rows 3", CENOTE_NTS, NULL, &o));
+	assert_ok(cenote_send_query(f->conn, "cmd", CENOTE_NTS, NULL, &o));
+	assert_ok(cenote_send_sync(f->conn));
+	assert_ok(cenote_get_result(f->conn, &first));
 	while (cenote_result_next(first) == CENOTE_ROW)
 		n += cenote_result_n_rows(first);
 	assert_int_equal(n, 5);
 	cenote_result_destroy(first);
 	assert_int_equal(cenote_get_result(f->conn, &second), CENOTE_DONE);
-	assert_int_equal(cenote_get_result(f->conn, &second), CENOTE_OK);
+	assert_ok(cenote_get_result(f->conn, &second));
 	assert_int_equal(cenote_result_next(second), CENOTE_ROW);
 	assert_int_equal(cenote_result_n_rows(second), 3);
 	assert_int_equal(cenote_result_next(second), CENOTE_DONE);
@@ -367,7 +358,7 @@ a_batch_behind_a_stream_that_waits_is_fetched(void **state)
 	assert_int_equal(cenote_get_result(f->conn, &second), CENOTE_DONE);
 	take_kind(f, CENOTE_RESULT_COMMAND);
 	take_kind(f, CENOTE_RESULT_SYNC);
-	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_end(f->conn));
 }
 
 /* … unless it is a copy that waits for the program. */
@@ -378,22 +369,20 @@ a_batch_behind_a_copy_in_is_not_waited_for(void **state)
 	cenote_exec_options o = CENOTE_EXEC_OPTIONS_INIT;
 	cenote_result *rows, *copy;
 
-	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_begin(f->conn));
 	o.stream = 1;
 	o.batch_rows = 2;
-	assert_int_equal(
-		cenote_send_query(f->conn, "rows 3", CENOTE_NTS, NULL, &o), CENOTE_OK);
-	assert_int_equal(
-		cenote_send_query(f->conn, "copy_in", CENOTE_NTS, NULL, NULL), CENOTE_OK);
-	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
-	assert_int_equal(cenote_get_result(f->conn, &rows), CENOTE_OK);
+	assert_ok(cenote_send_query(f->conn, "rows 3", CENOTE_NTS, NULL, &o));
+	assert_ok(cenote_send_query(f->conn, "copy_in", CENOTE_NTS, NULL, NULL));
+	assert_ok(cenote_send_sync(f->conn));
+	assert_ok(cenote_get_result(f->conn, &rows));
 	assert_int_equal(cenote_result_next(rows), CENOTE_ROW);
 	assert_int_equal(cenote_result_next(rows), CENOTE_ERR_STATE);
 	assert_non_null(strstr(message_of(f), "cenote_copy_end()"));
 	assert_int_equal(cenote_get_result(f->conn, &copy), CENOTE_DONE);
-	assert_int_equal(cenote_get_result(f->conn, &copy), CENOTE_OK);
+	assert_ok(cenote_get_result(f->conn, &copy));
 	assert_int_equal(cenote_result_kind(copy), CENOTE_RESULT_COPY_IN);
-	assert_int_equal(cenote_copy_end(f->conn, NULL), CENOTE_OK);
+	assert_ok(cenote_copy_end(f->conn, NULL));
 	assert_int_equal(cenote_result_next(rows), CENOTE_ROW);
 	assert_int_equal(cenote_result_n_rows(rows), 1);
 	assert_int_equal(cenote_result_next(rows), CENOTE_DONE);
@@ -401,7 +390,7 @@ a_batch_behind_a_copy_in_is_not_waited_for(void **state)
 	cenote_result_destroy(copy);
 	take_kind(f, CENOTE_RESULT_COMMAND);
 	take_kind(f, CENOTE_RESULT_SYNC);
-	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_end(f->conn));
 }
 
 static void
@@ -409,11 +398,11 @@ flushing_nothing_takes_no_session(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(run(f, "yield"), CENOTE_OK);
-	assert_int_equal(cenote_process(f->conn), CENOTE_OK);
-	assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
+	assert_ok(run(f, "yield"));
+	assert_ok(cenote_process(f->conn));
+	assert_ok(cenote_flush(f->conn));
 	assert_string_equal(cenote_info(f->conn, "attaches"), "1");
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 	assert_string_equal(cenote_info(f->conn, "attaches"), "2");
 }
 
@@ -424,15 +413,15 @@ a_result_tells_its_flags_and_the_server_s_status(void **state)
 	cenote_exec_options o = CENOTE_EXEC_OPTIONS_INIT;
 	cenote_result *res;
 
-	assert_int_equal(cenote_query(f->conn, "empty", 5, NULL, NULL, &res), CENOTE_OK);
+	assert_ok(cenote_query(f->conn, "empty", 5, NULL, NULL, &res));
 	assert_int_equal(cenote_result_flags(res), CENOTE_RESULT_FLAG_EMPTY);
 	assert_int_equal(cenote_result_server_status(res), 0x22);
 	cenote_result_destroy(res);
 	o.max_rows = 2;
-	assert_int_equal(cenote_query(f->conn, "rows 3", 6, NULL, &o, &res), CENOTE_OK);
+	assert_ok(cenote_query(f->conn, "rows 3", 6, NULL, &o, &res));
 	assert_int_equal(cenote_result_flags(res), CENOTE_RESULT_FLAG_LIMITED);
 	cenote_result_destroy(res);
-	assert_int_equal(cenote_query(f->conn, "two", 3, NULL, NULL, &res), CENOTE_OK);
+	assert_ok(cenote_query(f->conn, "two", 3, NULL, NULL, &res));
 	assert_int_equal(cenote_result_flags(res), CENOTE_RESULT_FLAG_MORE);
 	cenote_result_destroy(res);
 	take_kind(f, CENOTE_RESULT_COMMAND);

@@ -15,7 +15,7 @@ the_session_takes_no_standard_descriptor(void **state)
 	int saved = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 
 	assert_true(saved > STDERR_FILENO);
-	assert_int_equal(cenote_set_nonblocking(f->conn, 1), CENOTE_OK);
+	assert_ok(cenote_set_nonblocking(f->conn, 1));
 	assert_int_equal(close(STDIN_FILENO), 0);
 	assert_int_equal(cenote_connect(f->conn), CENOTE_AGAIN);
 	assert_true(cenote_fd(f->conn) > STDERR_FILENO);
@@ -45,7 +45,7 @@ connecting_tells_who_comes_and_what_is_there(void **state)
 	assert_string_equal(cenote_info(f->conn, "features"), "transactions,cancel");
 	assert_string_equal(cenote_info(f->conn, "server_encoding"), "UTF8");
 	assert_null(cenote_info(f->conn, "nothing"));
-	assert_int_equal(cenote_ping(f->conn), CENOTE_OK);
+	assert_ok(cenote_ping(f->conn));
 	assert_string_equal(cenote_info(f->conn, "zone"), "UTC");
 	assert_int_equal(cenote_is_connected(f->conn), 1);
 	assert_int_equal(cenote_tx_state(f->conn), CENOTE_TX_IDLE);
@@ -78,8 +78,7 @@ rows_are_read_by_row_and_column(void **state)
 	cenote_result *res;
 	size_t len = 0;
 
-	assert_int_equal(cenote_query(f->conn, "rows 1000", CENOTE_NTS, NULL, NULL, &res),
-		CENOTE_OK);
+	assert_ok(cenote_query(f->conn, "rows 1000", CENOTE_NTS, NULL, NULL, &res));
 	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_ROWS);
 	assert_int_equal(cenote_result_n_rows(res), 1000);
 	assert_int_equal(cenote_result_n_columns(res), 3);
@@ -88,7 +87,7 @@ rows_are_read_by_row_and_column(void **state)
 		size_t lens[3];
 		char text[32];
 
-		assert_int_equal(cenote_result_row(res, i, values, lens), CENOTE_OK);
+		assert_ok(cenote_result_row(res, i, values, lens));
 		for (uint32_t c = 0; c < 3; c++) {
 			assert_ptr_equal(values[c], cenote_result_text(res, i, c, NULL));
 			assert_int_equal(lens[c], values[c] ? strlen(values[c]) : 0);
@@ -122,8 +121,7 @@ columns_are_described(void **state)
 	const cenote_column *col;
 	cenote_result *res;
 
-	assert_int_equal(
-		cenote_query(f->conn, "rows 0", CENOTE_NTS, NULL, NULL, &res), CENOTE_OK);
+	assert_ok(cenote_query(f->conn, "rows 0", CENOTE_NTS, NULL, NULL, &res));
 	assert_int_equal(cenote_result_n_rows(res), 0);
 	col = cenote_result_column(res, 0);
 	assert_string_equal(cenote_column_text(col, CENOTE_COLUMN_NAME), "n");
@@ -166,24 +164,23 @@ values_are_converted_or_refused(void **state)
 	cenote_time time;
 	cenote_timestamp ts;
 
-	assert_int_equal(
-		cenote_query(f->conn, "values", CENOTE_NTS, NULL, NULL, &res), CENOTE_OK);
+	assert_ok(cenote_query(f->conn, "values", CENOTE_NTS, NULL, NULL, &res));
 	assert_int_equal(int_at(res, 0, 0), -42);
 	assert_int_equal(cenote_result_uint64(res, 0, 0, &u), CENOTE_ERR_CONVERT);
 	assert_int_equal(u, 5);
-	assert_int_equal(cenote_result_uint64(res, 0, 1, &u), CENOTE_OK);
+	assert_ok(cenote_result_uint64(res, 0, 1, &u));
 	assert_true(u == UINT64_MAX);
 	assert_int_equal(cenote_result_int64(res, 0, 1, &i), CENOTE_ERR_CONVERT);
 	assert_int_equal(i, 5);
-	assert_int_equal(cenote_result_double(res, 0, 2, &d), CENOTE_OK);
+	assert_ok(cenote_result_double(res, 0, 2, &d));
 	assert_true(d == 1.5);
-	assert_int_equal(cenote_result_date(res, 0, 3, &date), CENOTE_OK);
+	assert_ok(cenote_result_date(res, 0, 3, &date));
 	assert_int_equal(date.year * 10000 + date.month * 100 + date.day, 20240229);
-	assert_int_equal(cenote_result_time(res, 0, 4, &time), CENOTE_OK);
+	assert_ok(cenote_result_time(res, 0, 4, &time));
 	assert_int_equal(time.hour, 23);
 	assert_int_equal(time.nanosecond, 500000000);
 	assert_int_equal(time.utc_offset_s, 7200);
-	assert_int_equal(cenote_result_timestamp(res, 0, 5, &ts), CENOTE_OK);
+	assert_ok(cenote_result_timestamp(res, 0, 5, &ts));
 	assert_int_equal(ts.time.second, 3);
 	assert_int_equal(ts.time.utc_offset_s, CENOTE_NO_OFFSET);
 	assert_int_equal(cenote_result_int64(res, 0, 6, &i), CENOTE_ERR_CONVERT);
@@ -194,8 +191,7 @@ values_are_converted_or_refused(void **state)
 	assert_int_equal(cenote_result_int64(res, 1, 0, &i), CENOTE_ERR_ARG);
 	assert_int_equal(cenote_result_int64(res, 0, 7, &i), CENOTE_ERR_ARG);
 	cenote_result_destroy(res);
-	assert_int_equal(
-		cenote_query(f->conn, "rows 1", CENOTE_NTS, NULL, NULL, &res), CENOTE_OK);
+	assert_ok(cenote_query(f->conn, "rows 1", CENOTE_NTS, NULL, NULL, &res));
 	assert_int_equal(cenote_result_int64(res, 0, 2, &i), CENOTE_DONE);
 	cenote_result_destroy(res);
 }
@@ -206,8 +202,7 @@ a_command_tells_what_it_did(void **state)
 	struct fixture *f = *state;
 	cenote_result *res;
 
-	assert_int_equal(
-		cenote_query(f->conn, "cmd", CENOTE_NTS, NULL, NULL, &res), CENOTE_OK);
+	assert_ok(cenote_query(f->conn, "cmd", CENOTE_NTS, NULL, NULL, &res));
 	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_COMMAND);
 	assert_string_equal(cenote_result_tag(res), "INSERT 1");
 	assert_int_equal(cenote_result_affected_rows(res), 1);
@@ -233,7 +228,7 @@ an_error_is_a_status_with_the_servers_words(void **state)
 	assert_int_equal(run(f, "fail 0A000"), CENOTE_ERR_UNSUPPORTED);
 	assert_int_equal(run(f, "rows_fail 10"), CENOTE_ERR_SERVER);
 	assert_string_equal(sqlstate_of(f), "22012");
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 	assert_string_equal(message_of(f), "");
 }
 
@@ -243,16 +238,15 @@ several_results_come_one_after_the_other(void **state)
 	struct fixture *f = *state;
 	cenote_result *res;
 
-	assert_int_equal(
-		cenote_query(f->conn, "two", CENOTE_NTS, NULL, NULL, &res), CENOTE_OK);
+	assert_ok(cenote_query(f->conn, "two", CENOTE_NTS, NULL, NULL, &res));
 	assert_int_equal(cenote_result_n_rows(res), 2);
 	cenote_result_destroy(res);
 	assert_int_equal(run(f, "cmd"), CENOTE_ERR_STATE);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_ok(cenote_get_result(f->conn, &res));
 	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_COMMAND);
 	finish_request(f, res);
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 }
 
 static void
@@ -261,9 +255,7 @@ a_result_outlives_its_connection(void **state)
 	struct fixture *f = *state;
 	cenote_result *res;
 
-	assert_int_equal(
-		cenote_query(f->conn, "big 100000", CENOTE_NTS, NULL, NULL, &res),
-		CENOTE_OK);
+	assert_ok(cenote_query(f->conn, "big 100000", CENOTE_NTS, NULL, NULL, &res));
 	cenote_conn_destroy(f->conn);
 	f->conn = NULL;
 	assert_int_equal(strlen(cenote_result_text(res, 0, 0, NULL)), 100000);
@@ -294,24 +286,22 @@ parameters_arrive_as_they_were_added(void **state)
 	cenote_params *p;
 	cenote_result *res;
 
-	assert_int_equal(cenote_params_create(&f->alloc.mem, &p), CENOTE_OK);
-	assert_int_equal(cenote_params_add_null(p), CENOTE_OK);
-	assert_int_equal(cenote_params_add_bool(p, 5), CENOTE_OK);
-	assert_int_equal(cenote_params_add_int64(p, INT64_MIN), CENOTE_OK);
-	assert_int_equal(cenote_params_add_uint64(p, UINT64_MAX), CENOTE_OK);
-	assert_int_equal(cenote_params_add_double(p, 0.1), CENOTE_OK);
-	assert_int_equal(cenote_params_add_decimal(p, "-12.50", CENOTE_NTS), CENOTE_OK);
-	assert_int_equal(cenote_params_add_text(p, "text!", 4), CENOTE_OK);
-	assert_int_equal(cenote_params_add_bytes(p, "bytes", 2), CENOTE_OK);
-	assert_int_equal(cenote_params_add_date(p, &date), CENOTE_OK);
-	assert_int_equal(cenote_params_add_time(p, &time), CENOTE_OK);
-	assert_int_equal(cenote_params_add_timestamp(p, &ts), CENOTE_OK);
-	assert_int_equal(cenote_params_add_native(p, 99, 0, "native", 6), CENOTE_OK);
+	assert_ok(cenote_params_create(&f->alloc.mem, &p));
+	assert_ok(cenote_params_add_null(p));
+	assert_ok(cenote_params_add_bool(p, 5));
+	assert_ok(cenote_params_add_int64(p, INT64_MIN));
+	assert_ok(cenote_params_add_uint64(p, UINT64_MAX));
+	assert_ok(cenote_params_add_double(p, 0.1));
+	assert_ok(cenote_params_add_decimal(p, "-12.50", CENOTE_NTS));
+	assert_ok(cenote_params_add_text(p, "text!", 4));
+	assert_ok(cenote_params_add_bytes(p, "bytes", 2));
+	assert_ok(cenote_params_add_date(p, &date));
+	assert_ok(cenote_params_add_time(p, &time));
+	assert_ok(cenote_params_add_timestamp(p, &ts));
+	assert_ok(cenote_params_add_native(p, 99, 0, "native", 6));
 	assert_int_equal(cenote_params_count(p), 12);
 	for (int twice = 0; twice < 2; twice++) {
-		assert_int_equal(
-			cenote_query(f->conn, "params", CENOTE_NTS, p, NULL, &res),
-			CENOTE_OK);
+		assert_ok(cenote_query(f->conn, "params", CENOTE_NTS, p, NULL, &res));
 		assert_int_equal(cenote_result_n_rows(res), 12);
 		for (uint64_t i = 0; i < 12; i++) {
 			const char *value = cenote_result_text(res, i, 1, NULL);
@@ -328,8 +318,7 @@ parameters_arrive_as_they_were_added(void **state)
 	}
 	cenote_params_clear(p);
 	assert_int_equal(cenote_params_count(p), 0);
-	assert_int_equal(
-		cenote_query(f->conn, "params", CENOTE_NTS, p, NULL, &res), CENOTE_OK);
+	assert_ok(cenote_query(f->conn, "params", CENOTE_NTS, p, NULL, &res));
 	assert_int_equal(cenote_result_n_rows(res), 0);
 	cenote_result_destroy(res);
 	cenote_params_destroy(p);
@@ -343,8 +332,8 @@ bad_parameters_leave_the_list_as_it_was(void **state)
 	const cenote_time time = { 25, 0, 0, 0, 0, CENOTE_NO_OFFSET };
 	cenote_params *p;
 
-	assert_int_equal(cenote_params_create(&f->alloc.mem, &p), CENOTE_OK);
-	assert_int_equal(cenote_params_add_int64(p, 1), CENOTE_OK);
+	assert_ok(cenote_params_create(&f->alloc.mem, &p));
+	assert_ok(cenote_params_add_int64(p, 1));
 	assert_int_equal(
 		cenote_params_add_decimal(p, "1.2.3", CENOTE_NTS), CENOTE_ERR_ARG);
 	assert_int_equal(cenote_params_add_decimal(p, NULL, 0), CENOTE_ERR_ARG);
@@ -360,7 +349,7 @@ bad_parameters_leave_the_list_as_it_was(void **state)
 	assert_int_equal(cenote_params_add_null(NULL), CENOTE_ERR_ARG);
 	assert_int_equal(cenote_params_count(p), 1);
 	for (uint32_t i = 1; i < 65535; i++)
-		assert_int_equal(cenote_params_add_null(p), CENOTE_OK);
+		assert_ok(cenote_params_add_null(p));
 	assert_int_equal(cenote_params_add_null(p), CENOTE_ERR_LIMIT);
 	assert_int_equal(cenote_params_count(p), 65535);
 	cenote_params_destroy(p);
@@ -376,7 +365,7 @@ statements_are_prepared_once_and_described(void **state)
 	stmt = create_stmt(f, "params");
 	assert_int_equal(cenote_stmt_n_params(stmt), 0);
 	assert_int_equal(cenote_send_execute(stmt, NULL, NULL), CENOTE_ERR_STATE);
-	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_ok(cenote_stmt_prepare(stmt));
 	assert_int_equal(cenote_stmt_n_params(stmt), 1);
 	assert_int_equal(cenote_stmt_param_type(stmt, 0), CENOTE_TYPE_INT64);
 	assert_int_equal(cenote_stmt_param_native_type(stmt, 0), 20);
@@ -392,19 +381,19 @@ statements_are_prepared_once_and_described(void **state)
 
 	stmt = create_stmt(f, "rows 3");
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
+		assert_ok(cenote_stmt_execute(stmt, NULL, NULL, &res));
 		assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_ROWS);
 		assert_int_equal(cenote_result_n_rows(res), 3);
 		assert_int_equal(int_at(res, 2, 0), 2);
 		cenote_result_destroy(res);
 	}
-	assert_int_equal(cenote_send_describe(stmt), CENOTE_OK);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_ok(cenote_send_describe(stmt));
+	assert_ok(cenote_get_result(f->conn, &res));
 	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_DESCRIPTION);
 	assert_int_equal(cenote_result_n_columns(res), 3);
 	finish_request(f, res);
 	cenote_stmt_destroy(stmt);
-	assert_int_equal(cenote_ping(f->conn), CENOTE_OK);
+	assert_ok(cenote_ping(f->conn));
 	assert_int_equal(f->peer.seen.n_prepares, 2);
 	assert_int_equal(f->peer.seen.n_closes, 2);
 }
@@ -418,7 +407,7 @@ a_known_statement_with_no_rows_gives_rows_all_the_same(void **state)
 
 	stmt = create_stmt(f, "rows 0");
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
+		assert_ok(cenote_stmt_execute(stmt, NULL, NULL, &res));
 		assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_ROWS);
 		assert_int_equal(cenote_result_n_columns(res), 3);
 		cenote_result_destroy(res);
@@ -452,7 +441,7 @@ a_statement_outlives_its_connection_to_be_destroyed(void **state)
 	cenote_result *res;
 
 	stmt = create_stmt(f, "rows 3");
-	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_ok(cenote_stmt_prepare(stmt));
 	cenote_conn_destroy(f->conn);
 	f->conn = NULL;
 	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_ERR_STATE);
@@ -465,22 +454,22 @@ transactions_are_followed(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(cenote_begin(f->conn, CENOTE_ISOLATION_DEFAULT, 0), CENOTE_OK);
+	assert_ok(cenote_begin(f->conn, CENOTE_ISOLATION_DEFAULT, 0));
 	assert_int_equal(cenote_tx_state(f->conn), CENOTE_TX_OPEN);
-	assert_int_equal(cenote_savepoint(f->conn, "a b"), CENOTE_OK);
-	assert_int_equal(cenote_rollback_to(f->conn, "a b"), CENOTE_OK);
-	assert_int_equal(cenote_release(f->conn, "a b"), CENOTE_OK);
+	assert_ok(cenote_savepoint(f->conn, "a b"));
+	assert_ok(cenote_rollback_to(f->conn, "a b"));
+	assert_ok(cenote_release(f->conn, "a b"));
 	assert_int_equal(cenote_savepoint(f->conn, NULL), CENOTE_ERR_ARG);
-	assert_int_equal(cenote_commit(f->conn), CENOTE_OK);
+	assert_ok(cenote_commit(f->conn));
 	assert_int_equal(cenote_tx_state(f->conn), CENOTE_TX_IDLE);
 	assert_int_equal(cenote_begin(f->conn, 1000, 0), CENOTE_ERR_ARG);
-	assert_int_equal(cenote_begin(f->conn, 0, CENOTE_BEGIN_IMMEDIATE), CENOTE_OK);
-	assert_int_equal(cenote_rollback(f->conn), CENOTE_OK);
+	assert_ok(cenote_begin(f->conn, 0, CENOTE_BEGIN_IMMEDIATE));
+	assert_ok(cenote_rollback(f->conn));
 	assert_int_equal(cenote_tx_state(f->conn), CENOTE_TX_IDLE);
-	assert_int_equal(cenote_set_autocommit(f->conn, 0), CENOTE_OK);
+	assert_ok(cenote_set_autocommit(f->conn, 0));
 	assert_int_equal(f->peer.seen.autocommit_off, 1);
-	assert_int_equal(cenote_set_autocommit(f->conn, 1), CENOTE_OK);
-	assert_int_equal(cenote_reset(f->conn), CENOTE_OK);
+	assert_ok(cenote_set_autocommit(f->conn, 1));
+	assert_ok(cenote_reset(f->conn));
 }
 
 static void
@@ -491,20 +480,19 @@ the_catalog_and_the_status_are_results(void **state)
 	cenote_result *res;
 
 	filter.object = "a%";
-	assert_int_equal(
-		cenote_catalog(f->conn, CENOTE_CATALOG_TABLES, &filter, &res), CENOTE_OK);
+	assert_ok(cenote_catalog(f->conn, CENOTE_CATALOG_TABLES, &filter, &res));
 	assert_int_equal(cenote_result_n_rows(res), CENOTE_CATALOG_TABLES);
 	cenote_result_destroy(res);
 	filter.size = 1;
 	assert_int_equal(cenote_catalog(f->conn, CENOTE_CATALOG_TABLES, &filter, &res),
 		CENOTE_ERR_ARG);
 	assert_int_equal(cenote_catalog(f->conn, 0, NULL, &res), CENOTE_ERR_ARG);
-	assert_int_equal(cenote_status(f->conn, "pools", &res), CENOTE_OK);
+	assert_ok(cenote_status(f->conn, "pools", &res));
 	assert_int_equal(cenote_result_n_rows(res), 2);
 	cenote_result_destroy(res);
 	assert_int_equal(cenote_status(f->conn, "rubbish", &res), CENOTE_ERR_CONN);
 	assert_string_equal(sqlstate_of(f), "22023");
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 }
 
 static void
@@ -515,19 +503,19 @@ a_pipeline_skips_behind_an_error_up_to_the_sync(void **state)
 	cenote_stmt *stmt;
 
 	stmt = create_stmt(f, "rows 2");
-	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_begin(f->conn));
 	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_ERR_STATE);
-	assert_int_equal(cenote_send_begin(f->conn, 0, 0), CENOTE_OK);
-	assert_int_equal(cenote_send_prepare(stmt), CENOTE_OK);
-	assert_int_equal(cenote_send_execute(stmt, NULL, NULL), CENOTE_OK);
+	assert_ok(cenote_send_begin(f->conn, 0, 0));
+	assert_ok(cenote_send_prepare(stmt));
+	assert_ok(cenote_send_execute(stmt, NULL, NULL));
 	send_query(f, "fail 42601");
 	send_query(f, "cmd");
-	assert_int_equal(cenote_send_commit(f->conn), CENOTE_OK);
-	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
-	assert_int_equal(cenote_send_rollback(f->conn), CENOTE_OK);
-	assert_int_equal(cenote_send_ping(f->conn), CENOTE_OK);
-	assert_int_equal(cenote_send_catalog(f->conn, 1, NULL), CENOTE_OK);
-	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	assert_ok(cenote_send_commit(f->conn));
+	assert_ok(cenote_send_sync(f->conn));
+	assert_ok(cenote_send_rollback(f->conn));
+	assert_ok(cenote_send_ping(f->conn));
+	assert_ok(cenote_send_catalog(f->conn, 1, NULL));
+	assert_ok(cenote_send_sync(f->conn));
 	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_ERR_STATE);
 	take_kind(f, CENOTE_RESULT_COMMAND);
 	take_kind(f, CENOTE_RESULT_DESCRIPTION);
@@ -541,9 +529,9 @@ a_pipeline_skips_behind_an_error_up_to_the_sync(void **state)
 	take_kind(f, CENOTE_RESULT_ROWS);
 	take_kind(f, CENOTE_RESULT_SYNC);
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
-	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_end(f->conn));
 	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_ERR_STATE);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 	cenote_stmt_destroy(stmt);
 }
 
@@ -556,15 +544,13 @@ a_request_may_be_a_synchronisation_point_itself(void **state)
 	cenote_result *res;
 
 	o.sync = 1;
-	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
-	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	assert_ok(cenote_stmt_prepare(stmt));
+	assert_ok(cenote_pipeline_begin(f->conn));
 	send_query(f, "fail 42601");
 	/* skipped as any other, but the last */
-	assert_int_equal(
-		cenote_send_query(f->conn, "cmd", CENOTE_NTS, NULL, &o), CENOTE_OK);
-	assert_int_equal(cenote_send_query(f->conn, "fail 42601", CENOTE_NTS, NULL, &o),
-		CENOTE_OK);
-	assert_int_equal(cenote_send_execute(stmt, NULL, &o), CENOTE_OK);
+	assert_ok(cenote_send_query(f->conn, "cmd", CENOTE_NTS, NULL, &o));
+	assert_ok(cenote_send_query(f->conn, "fail 42601", CENOTE_NTS, NULL, &o));
+	assert_ok(cenote_send_execute(stmt, NULL, &o));
 	send_query(f, "cmd");
 	take_kind(f, CENOTE_RESULT_ERROR);
 	take_kind(f, CENOTE_RESULT_SKIPPED);
@@ -572,7 +558,7 @@ a_request_may_be_a_synchronisation_point_itself(void **state)
 	take_kind(f, CENOTE_RESULT_ROWS);
 	take_kind(f, CENOTE_RESULT_COMMAND);
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
-	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_end(f->conn));
 	o.sync = 2;
 	assert_int_equal(
 		cenote_send_query(f->conn, "cmd", CENOTE_NTS, NULL, &o), CENOTE_ERR_ARG);
@@ -584,17 +570,17 @@ a_pipeline_that_ends_without_a_sync_gets_one(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_begin(f->conn));
 	send_query(f, "fail 42601");
 	send_query(f, "cmd");
 	take_kind(f, CENOTE_RESULT_ERROR);
 	take_kind(f, CENOTE_RESULT_SKIPPED);
 	/* A blocking call in between is not skipped. */
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 	send_query(f, "fail 42601");
 	take_kind(f, CENOTE_RESULT_ERROR);
-	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(cenote_pipeline_end(f->conn));
+	assert_ok(run(f, "cmd"));
 }
 
 /* Neither end reads while its own writing is stuck, unless it knows better: the
@@ -609,14 +595,14 @@ a_pipeline_larger_than_all_buffers_does_not_lock_up(void **state)
 	f->peer.knobs.read_max = 1;
 	memset(sql, ' ', 100000);
 	memcpy(sql, "rows 5000", 9);
-	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_begin(f->conn));
 	for (size_t i = 0; i < n; i++)
 		send_query(f, sql);
-	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	assert_ok(cenote_send_sync(f->conn));
 	for (size_t i = 0; i < n; i++)
 		take_kind(f, CENOTE_RESULT_ROWS);
 	take_kind(f, CENOTE_RESULT_SYNC);
-	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_end(f->conn));
 	free(sql);
 }
 
@@ -631,9 +617,8 @@ a_streamed_result_comes_in_batches(void **state)
 	uint64_t n = 0;
 	int r;
 
-	assert_int_equal(
-		cenote_query(f->conn, "rows 100000", CENOTE_NTS, NULL, &streamed, &res),
-		CENOTE_OK);
+	assert_ok(
+		cenote_query(f->conn, "rows 100000", CENOTE_NTS, NULL, &streamed, &res));
 	assert_int_equal(cenote_result_n_columns(res), 3);
 	assert_int_equal(cenote_result_n_rows(res), 0);
 	assert_int_equal(cenote_get_result(f->conn, &other), CENOTE_ERR_STATE);
@@ -651,7 +636,7 @@ a_streamed_result_comes_in_batches(void **state)
 	assert_int_equal(n, 100000);
 	assert_string_equal(cenote_result_tag(res), "SELECT 100000");
 	assert_int_equal(cenote_result_next(res), CENOTE_DONE);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 	cenote_result_destroy(res);
 }
 
@@ -662,17 +647,14 @@ a_stream_may_be_destroyed_at_any_time(void **state)
 	cenote_result *res;
 
 	for (int batches = 0; batches < 3; batches++) {
-		assert_int_equal(cenote_query(f->conn, "rows 50000", CENOTE_NTS, NULL,
-					 &streamed, &res),
-			CENOTE_OK);
+		assert_ok(cenote_query(
+			f->conn, "rows 50000", CENOTE_NTS, NULL, &streamed, &res));
 		for (int i = 0; i < batches; i++)
 			assert_int_equal(cenote_result_next(res), CENOTE_ROW);
 		cenote_result_destroy(res);
-		assert_int_equal(run(f, "rows 3"), CENOTE_OK);
+		assert_ok(run(f, "rows 3"));
 	}
-	assert_int_equal(
-		cenote_query(f->conn, "rows 50000", CENOTE_NTS, NULL, &streamed, &res),
-		CENOTE_OK);
+	assert_ok(cenote_query(f->conn, "rows 50000", CENOTE_NTS, NULL, &streamed, &res));
 	finish_request(f, res);
 }
 
@@ -682,9 +664,7 @@ a_stream_outlives_its_connection_as_an_error(void **state)
 	struct fixture *f = *state;
 	cenote_result *res;
 
-	assert_int_equal(
-		cenote_query(f->conn, "rows 90000", CENOTE_NTS, NULL, &streamed, &res),
-		CENOTE_OK);
+	assert_ok(cenote_query(f->conn, "rows 90000", CENOTE_NTS, NULL, &streamed, &res));
 	assert_int_equal(cenote_result_next(res), CENOTE_ROW);
 	cenote_conn_destroy(f->conn);
 	f->conn = NULL;
@@ -701,21 +681,19 @@ a_stream_that_fails_says_so_on_its_way(void **state)
 	cenote_result *res;
 	int r;
 
-	assert_int_equal(
-		cenote_query(f->conn, "rows_fail 500", CENOTE_NTS, NULL, &streamed, &res),
-		CENOTE_OK);
+	assert_ok(cenote_query(
+		f->conn, "rows_fail 500", CENOTE_NTS, NULL, &streamed, &res));
 	while ((r = cenote_result_next(res)) == CENOTE_ROW)
 		continue;
 	assert_int_equal(r, CENOTE_ERR_SERVER);
 	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), "22012");
 	assert_string_equal(sqlstate_of(f), "22012");
 	cenote_result_destroy(res);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 	assert_int_equal(
 		cenote_query(f->conn, "fail 42601", CENOTE_NTS, NULL, &streamed, &res),
 		CENOTE_ERR_SERVER);
-	assert_int_equal(cenote_query(f->conn, "cmd", CENOTE_NTS, NULL, &streamed, &res),
-		CENOTE_OK);
+	assert_ok(cenote_query(f->conn, "cmd", CENOTE_NTS, NULL, &streamed, &res));
 	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_COMMAND);
 	assert_int_equal(cenote_result_next(res), CENOTE_DONE);
 	cenote_result_destroy(res);
@@ -730,22 +708,18 @@ a_portal_gives_batches_and_lets_others_in_between(void **state)
 	int64_t n = 0;
 
 	options.batch_rows = 300;
-	assert_int_equal(
-		cenote_query(f->conn, "rows 1000", CENOTE_NTS, NULL, &options, &res),
-		CENOTE_OK);
+	assert_ok(cenote_query(f->conn, "rows 1000", CENOTE_NTS, NULL, &options, &res));
 	for (int i = 0; i < 4; i++) {
 		assert_int_equal(cenote_result_next(res), CENOTE_ROW);
 		assert_int_equal(cenote_result_n_rows(res), i < 3 ? 300 : 100);
 		assert_int_equal(int_at(res, 0, 0), n);
 		n += 300;
-		assert_int_equal(run(f, "cmd"), CENOTE_OK);
+		assert_ok(run(f, "cmd"));
 	}
 	assert_int_equal(cenote_result_next(res), CENOTE_DONE);
 	cenote_result_destroy(res);
 	options.max_rows = 10;
-	assert_int_equal(
-		cenote_query(f->conn, "rows 1000", CENOTE_NTS, NULL, &options, &res),
-		CENOTE_OK);
+	assert_ok(cenote_query(f->conn, "rows 1000", CENOTE_NTS, NULL, &options, &res));
 	assert_int_equal(cenote_result_next(res), CENOTE_ROW);
 	assert_int_equal(cenote_result_n_rows(res), 10);
 	assert_int_equal(cenote_result_next(res), CENOTE_DONE);
@@ -761,9 +735,7 @@ the_batches_of_a_portal_have_the_same_columns(void **state)
 	cenote_result *res;
 
 	options.batch_rows = 10;
-	assert_int_equal(
-		cenote_query(f->conn, "rows 100", CENOTE_NTS, NULL, &options, &res),
-		CENOTE_OK);
+	assert_ok(cenote_query(f->conn, "rows 100", CENOTE_NTS, NULL, &options, &res));
 	assert_int_equal(cenote_result_next(res), CENOTE_ROW);
 	assert_int_equal(cenote_result_n_columns(res), 3);
 	f->peer.knobs.n_fetch_columns = 2;
@@ -780,12 +752,10 @@ a_portal_is_closed_with_its_result(void **state)
 	cenote_result *res;
 
 	options.batch_rows = 10;
-	assert_int_equal(
-		cenote_query(f->conn, "rows 1000", CENOTE_NTS, NULL, &options, &res),
-		CENOTE_OK);
+	assert_ok(cenote_query(f->conn, "rows 1000", CENOTE_NTS, NULL, &options, &res));
 	assert_int_equal(cenote_result_next(res), CENOTE_ROW);
 	cenote_result_destroy(res);
-	assert_int_equal(cenote_ping(f->conn), CENOTE_OK);
+	assert_ok(cenote_ping(f->conn));
 	assert_int_equal(f->peer.seen.n_portals_closed, 1);
 	assert_int_equal(cenote_pins(f->conn), 0);
 }
@@ -800,9 +770,9 @@ a_portal_ends_with_a_reset(void **state)
 
 	options.batch_rows = 10;
 	stmt = create_stmt(f, "rows 100");
-	assert_int_equal(cenote_stmt_execute(stmt, NULL, &options, &res), CENOTE_OK);
+	assert_ok(cenote_stmt_execute(stmt, NULL, &options, &res));
 	assert_int_equal(cenote_result_next(res), CENOTE_ROW);
-	assert_int_equal(cenote_reset(f->conn), CENOTE_OK);
+	assert_ok(cenote_reset(f->conn));
 	assert_int_equal(cenote_result_next(res), CENOTE_ERR_SERVER);
 	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), "34000");
 	cenote_result_destroy(res);
@@ -834,7 +804,7 @@ bad_options_are_refused(void **state)
 	options.stream = 2;
 	assert_int_equal(
 		cenote_query(f->conn, "cmd", 3, NULL, &options, &res), CENOTE_ERR_ARG);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 }
 
 static void
@@ -850,9 +820,9 @@ notices_reach_the_handler(void **state)
 	struct fixture *f = *state;
 	char seen[64] = "";
 
-	assert_int_equal(run(f, "notice"), CENOTE_OK);
+	assert_ok(run(f, "notice"));
 	cenote_set_notice_handler(f->conn, on_notice, seen);
-	assert_int_equal(run(f, "notice"), CENOTE_OK);
+	assert_ok(run(f, "notice"));
 	assert_string_equal(seen, "01000 mind the gap");
 }
 
@@ -877,7 +847,7 @@ a_notice_handler_can_tell_whose_notice_it_is(void **state)
 	struct whose whose = { f->conn, UINT32_MAX };
 
 	cenote_set_notice_handler(f->conn, on_whose_notice, &whose);
-	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_begin(f->conn));
 	send_query(f, "cmd");
 	send_query(f, "cmd");
 	send_unit(f, "notice");
@@ -891,7 +861,7 @@ a_notice_handler_can_tell_whose_notice_it_is(void **state)
 	take_kind(f, CENOTE_RESULT_COMMAND);
 	take_kind(f, CENOTE_RESULT_SYNC);
 	assert_int_equal(cenote_n_answered(f->conn), 0);
-	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_end(f->conn));
 }
 
 static int
@@ -900,7 +870,7 @@ tx_of_next(struct fixture *f)
 	cenote_result *res;
 	int tx;
 
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_ok(cenote_get_result(f->conn, &res));
 	tx = cenote_result_tx_state(res);
 	finish_request(f, res);
 	return tx;
@@ -911,11 +881,11 @@ a_synchronisation_point_tells_of_its_own_transaction(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
-	assert_int_equal(cenote_send_begin(f->conn, 0, 0), CENOTE_OK);
-	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
-	assert_int_equal(cenote_send_commit(f->conn), CENOTE_OK);
-	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_begin(f->conn));
+	assert_ok(cenote_send_begin(f->conn, 0, 0));
+	assert_ok(cenote_send_sync(f->conn));
+	assert_ok(cenote_send_commit(f->conn));
+	assert_ok(cenote_send_sync(f->conn));
 	while (cenote_n_answered(f->conn) < 4)
 		assert_true(cenote_process(f->conn) >= 0);
 	assert_int_equal(cenote_tx_state(f->conn), CENOTE_TX_IDLE);
@@ -924,7 +894,7 @@ a_synchronisation_point_tells_of_its_own_transaction(void **state)
 	assert_int_equal(tx_of_next(f), CENOTE_TX_UNKNOWN);
 	assert_int_equal(tx_of_next(f), CENOTE_TX_IDLE);
 	assert_int_equal(cenote_result_tx_state(NULL), CENOTE_TX_UNKNOWN);
-	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
+	assert_ok(cenote_pipeline_end(f->conn));
 }
 
 static void
@@ -936,7 +906,7 @@ a_safe_cancel_takes_no_memory_and_tells_why_not(void **state)
 	size_t n_allocs;
 
 	send_query(f, "hang");
-	assert_int_equal(cenote_cancel_create(f->conn, &cancel), CENOTE_OK);
+	assert_ok(cenote_cancel_create(f->conn, &cancel));
 	n_allocs = f->alloc.n_calls;
 	while (cenote_cancel_send_safe(cancel, why, sizeof(why)) == CENOTE_DONE)
 		continue; /* it is not there yet */
@@ -963,19 +933,19 @@ cancel_hits_its_own_request_only(void **state)
 	cenote_cancel *cancel, *late, *idle;
 	cenote_result *res;
 
-	assert_int_equal(cenote_cancel_create(f->conn, &idle), CENOTE_OK);
+	assert_ok(cenote_cancel_create(f->conn, &idle));
 	assert_int_equal(cenote_cancel_send(idle), CENOTE_DONE);
 	cenote_cancel_destroy(idle);
 	send_query(f, "rows 1");
-	assert_int_equal(cenote_cancel_create(f->conn, &late), CENOTE_OK);
+	assert_ok(cenote_cancel_create(f->conn, &late));
 	take_kind(f, CENOTE_RESULT_ROWS);
 	send_query(f, "hang");
-	assert_int_equal(cenote_cancel_create(f->conn, &cancel), CENOTE_OK);
+	assert_ok(cenote_cancel_create(f->conn, &cancel));
 	assert_int_equal(cenote_cancel_send(late), CENOTE_DONE);
 	assert_int_equal(cenote_cancel_send_safe(late, NULL, 0), CENOTE_DONE);
 	while (cenote_cancel_send(cancel) == CENOTE_DONE)
 		continue; /* it is not there yet */
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_ok(cenote_get_result(f->conn, &res));
 	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), "57014");
 	finish_request(f, res);
 	assert_int_equal(cenote_cancel_send(cancel), CENOTE_DONE);
@@ -996,15 +966,13 @@ a_session_is_suspended_and_resumed_with_its_result(void **state)
 	char token[CENOTE_TOKEN_SIZE];
 
 	options.batch_rows = 10;
-	assert_int_equal(
-		cenote_query(f->conn, "rows 25", CENOTE_NTS, NULL, &options, &res),
-		CENOTE_OK);
+	assert_ok(cenote_query(f->conn, "rows 25", CENOTE_NTS, NULL, &options, &res));
 	assert_int_equal(cenote_result_next(res), CENOTE_ROW);
-	assert_int_equal(cenote_suspend(f->conn, res, 0, token), CENOTE_OK);
+	assert_ok(cenote_suspend(f->conn, res, 0, token));
 	assert_int_equal(cenote_is_connected(f->conn), 0);
 	assert_true(cenote_result_next(res) < 0);
 	cenote_result_destroy(res);
-	assert_int_equal(cenote_resume(f->conn, token, &carried), CENOTE_OK);
+	assert_ok(cenote_resume(f->conn, token, &carried));
 	assert_non_null(carried);
 	assert_int_equal(cenote_result_n_columns(carried), 3);
 	assert_int_equal(cenote_result_next(carried), CENOTE_ROW);
@@ -1013,9 +981,9 @@ a_session_is_suspended_and_resumed_with_its_result(void **state)
 	assert_int_equal(cenote_result_n_rows(carried), 5);
 	assert_int_equal(cenote_result_next(carried), CENOTE_DONE);
 	cenote_result_destroy(carried);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
-	assert_int_equal(cenote_suspend(f->conn, NULL, 0, token), CENOTE_OK);
-	assert_int_equal(cenote_resume(f->conn, token, &carried), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
+	assert_ok(cenote_suspend(f->conn, NULL, 0, token));
+	assert_ok(cenote_resume(f->conn, token, &carried));
 	assert_null(carried);
 	cenote_close(f->conn);
 	assert_int_equal(cenote_resume(f->conn, token, &carried), CENOTE_ERR_AUTH);
@@ -1030,12 +998,11 @@ a_request_longer_than_the_pool_takes_is_refused(void **state)
 	cenote_result *res;
 
 	cenote_close(f->conn);
-	assert_int_equal(cenote_conn_set(f->conn, "max_frame", "64kB"), CENOTE_OK);
-	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
-	assert_int_equal(cenote_query(f->conn, "big 60000", CENOTE_NTS, NULL, NULL, &res),
-		CENOTE_OK);
+	assert_ok(cenote_conn_set(f->conn, "max_frame", "64kB"));
+	assert_ok(cenote_connect(f->conn));
+	assert_ok(cenote_query(f->conn, "big 60000", CENOTE_NTS, NULL, NULL, &res));
 	cenote_result_destroy(res);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 }
 
 static void
@@ -1046,18 +1013,18 @@ a_time_limit_leaves_the_request_running(void **state)
 	cenote_result *res;
 
 	cenote_close(f->conn);
-	assert_int_equal(cenote_conn_set(f->conn, "query_timeout", "20ms"), CENOTE_OK);
-	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+	assert_ok(cenote_conn_set(f->conn, "query_timeout", "20ms"));
+	assert_ok(cenote_connect(f->conn));
 	assert_int_equal(run(f, "hang"), CENOTE_ERR_TIMEOUT);
 	assert_string_equal(sqlstate_of(f), "HYT00");
 	assert_int_equal(run(f, "cmd"), CENOTE_ERR_STATE);
-	assert_int_equal(cenote_cancel_create(f->conn, &cancel), CENOTE_OK);
-	assert_int_equal(cenote_cancel_send(cancel), CENOTE_OK);
+	assert_ok(cenote_cancel_create(f->conn, &cancel));
+	assert_ok(cenote_cancel_send(cancel));
 	cenote_cancel_destroy(cancel);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_ok(cenote_get_result(f->conn, &res));
 	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_ERROR);
 	cenote_result_destroy(res);
-	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_ok(run(f, "cmd"));
 }
 
 /* A client with a password logs in to a pool that asks for so many iterations: how many messages it sends. */
@@ -1067,8 +1034,8 @@ log_in_with(struct fixture *f, unsigned iterations)
 	f->peer.knobs.auth = CNP_AUTH_SASL;
 	f->peer.knobs.iterations = iterations;
 	f->peer.seen.n_auths = 0;
-	assert_int_equal(cenote_conn_set(f->conn, "user", "joe"), CENOTE_OK);
-	assert_int_equal(cenote_conn_set(f->conn, "password", "pencil"), CENOTE_OK);
+	assert_ok(cenote_conn_set(f->conn, "user", "joe"));
+	assert_ok(cenote_conn_set(f->conn, "password", "pencil"));
 	assert_true(cenote_connect(f->conn) < 0);
 	if (strstr(message_of(f), "cenote-crypto.so")) {
 		print_message("# %s\n", message_of(f));

@@ -113,7 +113,6 @@ setup(void **state)
 {
 	const char *lines = fz_pool_lines("sessions = 1..6\n");
 
-	(void)state;
 	if (!lines)
 		return -1;
 	signal(SIGPIPE, SIG_IGN);
@@ -137,7 +136,6 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-	(void)state;
 	fz_others_stop(&others);
 	fz_pool_remove();
 	f.mysql_close(admins[0]);
@@ -211,7 +209,6 @@ renew(void)
 static void
 random_calls_give_what_the_original_gives(void **state)
 {
-	(void)state;
 	assert_int_equal(fz_contest_run(&contest), 0);
 	fz_others_check(&others);
 	/* with a sanitizer the drivers also report leaks */

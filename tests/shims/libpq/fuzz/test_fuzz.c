@@ -158,7 +158,6 @@ setup(void **state)
 	const char *lines = fz_pool_lines("sessions = 2..4\n");
 	char config[1024];
 
-	(void)state;
 	if (!lines)
 		return -1;
 	cnt_clean_environment();
@@ -194,7 +193,6 @@ teardown(void **state)
 {
 	int r;
 
-	(void)state;
 	fz_others_stop(&others);
 	fz_pool_remove();
 	pq.f.PQfinish(admins[0]);
@@ -243,7 +241,6 @@ renew(void)
 static void
 random_calls_give_what_libpq_gives(void **state)
 {
-	(void)state;
 	assert_int_equal(fz_contest_run(&contest), 0);
 	fz_others_check(&others);
 	/* with a sanitizer they also say what was not freed */
@@ -257,7 +254,6 @@ what_was_mended_stays_mended(void **state)
 	static struct fz_sequence seq = { .n = 1 };
 	uint64_t n_differences = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < FZ_N_SCENES; i++) {
 		seq.steps[0] = (struct fz_step){ FZ_scene, { 0, i } };
 		n_differences += fz_contest_ask(&contest, &seq) != 0;

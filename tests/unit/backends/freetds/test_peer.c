@@ -72,20 +72,20 @@ a_login_and_a_statement(void **state)
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 	struct cnd_info info;
 
-	assert_int_equal(log_in(b, NULL), CENOTE_OK);
+	assert_ok(log_in(b, NULL));
 	tds_backend->info(b->on.s, &info);
 	assert_string_equal(info.database, "peer");
-	assert_int_equal(query(b, "rows 3"), CENOTE_OK);
+	assert_ok(query(b, "rows 3"));
 	assert_string_equal(
 		b->on.seen.log, "columns n:TEXT\nrow 1\nrow 2\nrow 3\ndone \n");
-	assert_int_equal(query(b, "print"), CENOTE_OK);
+	assert_ok(query(b, "print"));
 	assert_string_equal(b->on.seen.log, "notice 01000 a message\ndone \n");
 	assert_int_equal(query(b, "error"), CENOTE_ERR_SERVER);
 	assert_string_equal(b->on.diag.sqlstate, "42P01");
 	assert_int_equal(b->on.diag.native, 208);
 	assert_string_equal(cnc_diag_field(&b->on.diag, 'S'), "Level 16, State 1");
 	assert_string_equal(cnc_diag_field(&b->on.diag, 'B'), "peer");
-	assert_int_equal(query(b, "rows 1"), CENOTE_OK);
+	assert_ok(query(b, "rows 1"));
 	end(b);
 }
 
@@ -103,7 +103,7 @@ what_is_no_utf8_is_refused(void **state)
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 	char sql[64];
 
-	assert_int_equal(log_in(b, NULL), CENOTE_OK);
+	assert_ok(log_in(b, NULL));
 	for (size_t i = 0; i < CNT_COUNT(broken); i++) {
 		snprintf(sql, sizeof(sql), "delete from t /*%s*/ where a = 1", broken[i]);
 		assert_int_equal(query(b, sql), CENOTE_ERR_SERVER);
@@ -111,13 +111,13 @@ what_is_no_utf8_is_refused(void **state)
 	}
 	for (size_t i = 0; i < CNT_COUNT(whole); i++) {
 		snprintf(sql, sizeof(sql), "delete from t /*%s*/ where a = 1", whole[i]);
-		assert_int_equal(query(b, sql), CENOTE_OK);
+		assert_ok(query(b, sql));
 		assert_non_null(strstr(b->on.seen.log, "*/ where a = 1|"));
 	}
 	end(b);
 	b = begin(&(struct cnt_tds_peer){ 0 });
-	assert_int_equal(log_in(b, latin1), CENOTE_OK);
-	assert_int_equal(query(b, "select '\xe4' as a"), CENOTE_OK);
+	assert_ok(log_in(b, latin1));
+	assert_ok(query(b, "select '\xe4' as a"));
 	assert_non_null(strstr(b->on.seen.log, "\nrow select '\xe4' as a|"));
 	end(b);
 }
@@ -129,7 +129,7 @@ a_statement_that_is_cut_on_the_way_is_not_carried_out(void **state)
 	static const char *const options[] = { "use_utf-16", "no", NULL };
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-	assert_int_equal(log_in(b, options), CENOTE_OK);
+	assert_ok(log_in(b, options));
 	assert_int_equal(query(b, "rows 1 --\xf0\x9f\x8c\x8a"), CENOTE_ERR_CONN);
 	assert_string_equal(b->on.diag.sqlstate, "08006");
 	assert_string_equal(b->on.seen.log, "");
@@ -207,7 +207,7 @@ an_instance_is_asked_for_at_the_browser(void **state)
 	close(br.fd);
 	tds_backend->info(b->on.s, &info);
 	assert_string_equal(info.server, "127.0.0.1\\water");
-	assert_int_equal(query(b, "rows 1"), CENOTE_OK);
+	assert_ok(query(b, "rows 1"));
 	end(b);
 }
 
@@ -308,7 +308,7 @@ good_certificates_are_taken(void **state)
 			n += strcmp(info.parameters[k].value,
 				     "not told by this FreeTDS") == 0;
 		assert_int_equal(n, 2);
-		assert_int_equal(query(b, "rows 1"), CENOTE_OK);
+		assert_ok(query(b, "rows 1"));
 		end(b);
 	}
 }
@@ -320,7 +320,7 @@ the_end_in_the_middle_of_a_row(void **state)
 {
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-	assert_int_equal(log_in(b, NULL), CENOTE_OK);
+	assert_ok(log_in(b, NULL));
 	assert_int_equal(query(b, "drop 2"), CENOTE_ERR_CONN);
 	assert_string_equal(b->on.seen.log, "columns n:TEXT\nrow 1\nrow 2\n");
 	assert_int_equal(strncmp(b->on.diag.sqlstate, "08", 2), 0);
@@ -333,12 +333,12 @@ who_obeys_keeps_the_session(void **state)
 {
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-	assert_int_equal(log_in(b, NULL), CENOTE_OK);
+	assert_ok(log_in(b, NULL));
 	b->on.stop_at_ms = tds_now_ms() + 100;
 	assert_int_equal(query(b, "stall"), CENOTE_ERR_SERVER);
 	assert_string_equal(b->on.diag.sqlstate, "57014");
 	b->on.stop_at_ms = 0;
-	assert_int_equal(query(b, "rows 1"), CENOTE_OK);
+	assert_ok(query(b, "rows 1"));
 	end(b);
 }
 
@@ -348,7 +348,7 @@ who_does_not_obey_loses_it(void **state)
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 	int64_t began;
 
-	assert_int_equal(log_in(b, NULL), CENOTE_OK);
+	assert_ok(log_in(b, NULL));
 	began = tds_now_ms();
 	b->on.stop_at_ms = began + 100;
 	assert_int_equal(query(b, "deaf"), CENOTE_ERR_CONN);
@@ -366,12 +366,12 @@ what_has_no_end_is_stopped(void **state)
 	for (size_t i = 0; i < CNT_COUNT(texts); i++) {
 		struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-		assert_int_equal(log_in(b, NULL), CENOTE_OK);
+		assert_ok(log_in(b, NULL));
 		b->on.stop_at_ms = tds_now_ms() + 100;
 		if (query(b, texts[i]) != CENOTE_ERR_SERVER)
 			fail_msg("%s: %s", texts[i], b->on.diag.message);
 		b->on.stop_at_ms = 0;
-		assert_int_equal(query(b, "rows 1"), CENOTE_OK);
+		assert_ok(query(b, "rows 1"));
 		end(b);
 	}
 }
@@ -385,7 +385,7 @@ what_has_no_end_and_does_not_obey_loses_it(void **state)
 	for (size_t i = 0; i < CNT_COUNT(texts); i++) {
 		struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-		assert_int_equal(log_in(b, NULL), CENOTE_OK);
+		assert_ok(log_in(b, NULL));
 		b->on.stop_at_ms = tds_now_ms() + 100;
 		if (query(b, texts[i]) != CENOTE_ERR_CONN)
 			fail_msg("%s: %s", texts[i], b->on.diag.message);
@@ -399,7 +399,7 @@ a_server_that_is_silent_for_too_long(void **state)
 	static const char *const line[] = { "timeout", "1s", NULL };
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-	assert_int_equal(log_in(b, line), CENOTE_OK);
+	assert_ok(log_in(b, line));
 	assert_int_equal(query(b, "deaf"), CENOTE_ERR_CONN);
 	assert_non_null(strstr(b->on.diag.message, "did not answer within 1 s"));
 	end(b);
@@ -413,17 +413,17 @@ rows_come_in_batches(void **state)
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 	struct cnd_state held;
 
-	assert_int_equal(log_in(b, NULL), CENOTE_OK);
-	assert_int_equal(tds_query_batch(&b->on, "select rows 5", 7, 2), CENOTE_OK);
+	assert_ok(log_in(b, NULL));
+	assert_ok(tds_query_batch(&b->on, "select rows 5", 7, 2));
 	assert_string_equal(
 		b->on.seen.log, "columns n:TEXT\nrow 1\nrow 2\ndone  more-rows\n");
 	tds_backend->state(b->on.s, &held);
 	assert_int_equal(held.pins, CENOTE_PIN_CURSOR);
 	assert_int_equal(tds_backend->fd(b->on.s), -1);
-	assert_int_equal(tds_fetch(&b->on, 7, 2), CENOTE_OK);
+	assert_ok(tds_fetch(&b->on, 7, 2));
 	assert_string_equal(
 		b->on.seen.log, "columns = n:TEXT\nrow 3\nrow 4\ndone  more-rows\n");
-	assert_int_equal(tds_fetch(&b->on, 7, 0), CENOTE_OK);
+	assert_ok(tds_fetch(&b->on, 7, 0));
 	assert_string_equal(b->on.seen.log, "columns = n:TEXT\nrow 5\ndone \n");
 	assert_int_equal(tds_fetch(&b->on, 7, 2), CENOTE_ERR_SERVER);
 	assert_string_equal(b->on.diag.sqlstate, "34000");
@@ -438,16 +438,16 @@ several_results_are_open_at_once(void **state)
 {
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-	assert_int_equal(log_in(b, NULL), CENOTE_OK);
-	assert_int_equal(tds_query_batch(&b->on, "select rows 4", 1, 1), CENOTE_OK);
-	assert_int_equal(tds_query_batch(&b->on, "select rows 3", 2, 2), CENOTE_OK);
-	assert_int_equal(query(b, "select rows 1"), CENOTE_OK);
-	assert_int_equal(tds_fetch(&b->on, 1, 2), CENOTE_OK);
+	assert_ok(log_in(b, NULL));
+	assert_ok(tds_query_batch(&b->on, "select rows 4", 1, 1));
+	assert_ok(tds_query_batch(&b->on, "select rows 3", 2, 2));
+	assert_ok(query(b, "select rows 1"));
+	assert_ok(tds_fetch(&b->on, 1, 2));
 	assert_string_equal(
 		b->on.seen.log, "columns = n:TEXT\nrow 2\nrow 3\ndone  more-rows\n");
-	assert_int_equal(tds_fetch(&b->on, 2, 2), CENOTE_OK);
+	assert_ok(tds_fetch(&b->on, 2, 2));
 	assert_string_equal(b->on.seen.log, "columns = n:TEXT\nrow 3\ndone \n");
-	assert_int_equal(tds_fetch(&b->on, 1, 2), CENOTE_OK);
+	assert_ok(tds_fetch(&b->on, 1, 2));
 	assert_string_equal(b->on.seen.log, "columns = n:TEXT\nrow 4\ndone \n");
 	end(b);
 }
@@ -458,13 +458,12 @@ what_another_request_pushes_aside_is_kept(void **state)
 {
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-	assert_int_equal(log_in(b, NULL), CENOTE_OK);
-	assert_int_equal(
-		tds_query_batch(&b->on, "select rows 200000", 1, 1000), CENOTE_OK);
-	assert_int_equal(query(b, "select rows 1"), CENOTE_OK);
-	assert_int_equal(tds_fetch(&b->on, 1, 150000), CENOTE_OK);
+	assert_ok(log_in(b, NULL));
+	assert_ok(tds_query_batch(&b->on, "select rows 200000", 1, 1000));
+	assert_ok(query(b, "select rows 1"));
+	assert_ok(tds_fetch(&b->on, 1, 150000));
 	assert_int_equal(b->on.seen.n_rows, 150000);
-	assert_int_equal(tds_fetch(&b->on, 1, 1000000), CENOTE_OK);
+	assert_ok(tds_fetch(&b->on, 1, 1000000));
 	assert_int_equal(b->on.seen.n_rows, 49000);
 	end(b);
 }
@@ -474,12 +473,12 @@ a_result_is_closed_early(void **state)
 {
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-	assert_int_equal(log_in(b, NULL), CENOTE_OK);
-	assert_int_equal(tds_query_batch(&b->on, "select rows 200000", 1, 2), CENOTE_OK);
+	assert_ok(log_in(b, NULL));
+	assert_ok(tds_query_batch(&b->on, "select rows 200000", 1, 2));
 	cnd_portal_close(&b->on.seen.statements, b->on.s, 1);
-	assert_int_equal(query(b, "select rows 1"), CENOTE_OK);
-	assert_int_equal(tds_query_batch(&b->on, "select rows 3", 2, 2), CENOTE_OK);
-	assert_int_equal(query(b, "select rows 1"), CENOTE_OK);
+	assert_ok(query(b, "select rows 1"));
+	assert_ok(tds_query_batch(&b->on, "select rows 3", 2, 2));
+	assert_ok(query(b, "select rows 1"));
 	cnd_portal_close(&b->on.seen.statements, b->on.s, 2);
 	cnd_portal_close(&b->on.seen.statements, b->on.s, 3);
 	assert_int_equal(tds_fetch(&b->on, 2, 2), CENOTE_ERR_SERVER);
@@ -491,8 +490,8 @@ the_end_behind_an_open_result(void **state)
 {
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-	assert_int_equal(log_in(b, NULL), CENOTE_OK);
-	assert_int_equal(tds_query_batch(&b->on, "select drop 5", 1, 2), CENOTE_OK);
+	assert_ok(log_in(b, NULL));
+	assert_ok(tds_query_batch(&b->on, "select drop 5", 1, 2));
 	assert_int_equal(query(b, "select rows 1"), CENOTE_ERR_CONN);
 	assert_int_equal(strncmp(b->on.diag.sqlstate, "08", 2), 0);
 	end(b);
@@ -517,11 +516,9 @@ a_copy_is_read_in_pieces_of_any_size(void **state)
 		"1\ta\\tb\t\\N\t\\\\\n2\t\t\\x41\\101\tit's\r\n3\t4\t5\t6";
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-	assert_int_equal(log_in(b, NULL), CENOTE_OK);
+	assert_ok(log_in(b, NULL));
 	for (size_t piece = 1; piece <= sizeof(data); piece++) {
-		assert_int_equal(
-			copy(b, "copy t (a, b, c, d) from stdin", data, piece, 0),
-			CENOTE_OK);
+		assert_ok(copy(b, "copy t (a, b, c, d) from stdin", data, piece, 0));
 		assert_string_equal(
 			b->on.seen.log, "copy in of 4 columns\ndone COPY 3 affected=3\n");
 	}
@@ -546,13 +543,13 @@ a_copy_that_fails_says_where(void **state)
 	};
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
-	assert_int_equal(log_in(b, NULL), CENOTE_OK);
+	assert_ok(log_in(b, NULL));
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		assert_int_equal(
 			copy(b, cases[i].sql, cases[i].data, 5, 0), CENOTE_ERR_SERVER);
 		assert_string_equal(b->on.diag.sqlstate, cases[i].state);
 		assert_non_null(strstr(b->on.diag.message, cases[i].words));
-		assert_int_equal(query(b, "rows 1"), CENOTE_OK);
+		assert_ok(query(b, "rows 1"));
 	}
 	end(b);
 }
@@ -563,13 +560,13 @@ a_copy_that_is_given_up_is_undone(void **state)
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 	struct cnd_state held;
 
-	assert_int_equal(log_in(b, NULL), CENOTE_OK);
+	assert_ok(log_in(b, NULL));
 	assert_int_equal(copy(b, "copy t (a, b, c, d) from stdin", "1\t2\t3\t4\n", 9, 1),
 		CENOTE_ERR_SERVER);
 	assert_string_equal(b->on.diag.message, "given up by the test");
 	tds_backend->state(b->on.s, &held);
 	assert_int_equal(held.pins & CENOTE_PIN_FUNCTION, CENOTE_PIN_FUNCTION);
-	assert_int_equal(query(b, "rows 1"), CENOTE_OK);
+	assert_ok(query(b, "rows 1"));
 	end(b);
 }
 
@@ -593,8 +590,8 @@ only_what_leaves_nothing_is_undone_in_place(void **state)
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
-		assert_int_equal(log_in(b, NULL), CENOTE_OK);
-		assert_int_equal(query(b, cases[i].sql), CENOTE_OK);
+		assert_ok(log_in(b, NULL));
+		assert_ok(query(b, cases[i].sql));
 		if ((tds_backend->reset(b->on.s, &b->on.diag) == CENOTE_OK) !=
 			cases[i].is_kept)
 			fail_msg("%s: %s", cases[i].sql, b->on.diag.message);
@@ -611,17 +608,14 @@ what_a_call_sets_costs_a_new_login(void **state)
 	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
 
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(log_in(b, NULL), CENOTE_OK);
+		assert_ok(log_in(b, NULL));
 		if (i == 0)
-			assert_int_equal(
-				tds_backend->autocommit(b->on.s, 0, &b->on.seen.sink),
-				CENOTE_OK);
+			assert_ok(tds_backend->autocommit(b->on.s, 0, &b->on.seen.sink));
 		else
-			assert_int_equal(tds_backend->begin(b->on.s,
-						 i == 1 ? CENOTE_ISOLATION_SERIALIZABLE
-							: CENOTE_ISOLATION_DEFAULT,
-						 0, &b->on.seen.sink),
-				CENOTE_OK);
+			assert_ok(tds_backend->begin(b->on.s,
+				i == 1 ? CENOTE_ISOLATION_SERIALIZABLE
+				       : CENOTE_ISOLATION_DEFAULT,
+				0, &b->on.seen.sink));
 		assert_int_equal(tds_backend->reset(b->on.s, &b->on.diag),
 			i < 2 ? CENOTE_ERR_UNSUPPORTED : CENOTE_OK);
 		tds_backend->logout(b->on.s);

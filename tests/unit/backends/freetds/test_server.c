@@ -112,10 +112,9 @@ expect_session(const struct tls_case *c, struct tds_bench *b, int r)
 
 	if (r != CENOTE_OK)
 		fail_msg("%s: %s", c->name, b->diag.message);
-	assert_int_equal(tds_query(b, "select encrypt_option from "
-				      "sys.dm_exec_connections where session_id = "
-				      "@@spid"),
-		CENOTE_OK);
+	assert_ok(tds_query(b, "select encrypt_option from "
+			       "sys.dm_exec_connections where session_id = "
+			       "@@spid"));
 	if (c->outcome != EITHER &&
 		!strstr(b->seen.log,
 			c->outcome == CLEAR ? "\nrow FALSE\n" : "\nrow TRUE\n"))
@@ -228,7 +227,7 @@ a_section_of_a_file_is_a_server(void **state)
 	if (tds_log_in(&b, &line) != CENOTE_OK)
 		fail_msg("%s", b.diag.message);
 	assert_string_equal(parameter_of(b.s, "tds_version"), "7.4");
-	assert_int_equal(tds_query(&b, "select 1 as a"), CENOTE_OK);
+	assert_ok(tds_query(&b, "select 1 as a"));
 	assert_string_equal(b.seen.log, "columns a:INT64\nrow 1\ndone \n");
 	tds_bench_finish(&b);
 	unlink(path);

@@ -146,7 +146,7 @@ bound(struct bench *b, const char *sql, const struct cnc_value *values, uint32_t
 	cnc_buf_init(&b->sql, b->s.mem, 1u << 20);
 	r = cnd_tds_bound(&b->s, &b->sql, sql, strlen(sql), &seen, values, n);
 	if (r == CENOTE_OK)
-		assert_int_equal(cnc_buf_append(&b->sql, "", 1), CENOTE_OK);
+		assert_ok(cnc_buf_append(&b->sql, "", 1));
 	return r;
 }
 
@@ -163,7 +163,7 @@ expect(const char *sql, const struct cnc_value *values, uint32_t n, const char *
 {
 	struct bench b;
 
-	assert_int_equal(bound(&b, sql, values, n), CENOTE_OK);
+	assert_ok(bound(&b, sql, values, n));
 	assert_string_equal((const char *)cnc_buf_head(&b.sql), made);
 	finish(&b);
 }
@@ -268,8 +268,8 @@ put_value(CS_INT datatype, const void *value, size_t len, char *text, size_t siz
 	int r;
 
 	cnc_buf_init(&b, &cnc_mem_default, 65536);
-	assert_int_equal(cnc_batch_begin(&w, &b, 1), CENOTE_OK);
-	assert_int_equal(cnc_batch_row(&w), CENOTE_OK);
+	assert_ok(cnc_batch_begin(&w, &b, 1));
+	assert_ok(cnc_batch_row(&w));
 	r = kind->put(&w, &column, value, len);
 	if (r == CENOTE_OK) {
 		cnc_batch_row_done(&w);

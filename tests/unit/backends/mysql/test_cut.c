@@ -245,7 +245,7 @@ a_server_gets_no_file_but_from_its_client(void **state)
 	my_option(&t, "user", "app");
 	my_option(&t, "dbname", "app");
 	my_option(&t, "local_infile", "yes");
-	assert_int_equal(my_login(&t), CENOTE_OK);
+	assert_ok(my_login(&t));
 	t.stop_after_ms = 100;
 	(void)my_query(&t, "select sleep(30)");
 	assert_int_equal(t.base.last, CENOTE_ERR_CONN);

@@ -157,7 +157,7 @@ static void
 login_again(struct my *t)
 {
 	my_logout(t);
-	assert_int_equal(my_login(t), CENOTE_OK);
+	assert_ok(my_login(t));
 }
 
 static const char *
@@ -361,7 +361,7 @@ every_lack_of_memory_is_told_and_leaves_nothing(void **state)
 		r = use_memory(&t);
 		failed = cnt_alloc_has_failed(&alloc);
 		if (!failed)
-			assert_int_equal(r, CENOTE_OK);
+			assert_ok(r);
 		/* what failed did not break the session */
 		if (failed && t.base.s && r != CENOTE_ERR_CONN)
 			assert_string_equal(my_value(&t, "select 5"), "5");

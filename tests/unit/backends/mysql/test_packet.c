@@ -69,8 +69,8 @@ put(struct fixture *f, row_fn *row, const void *packet, size_t len)
 
 	memcpy(copy, packet, len);
 	cnc_buf_clear(&f->out, 0);
-	assert_int_equal(cnc_batch_begin(&f->batch, &f->out, f->n), CENOTE_OK);
-	assert_int_equal(cnc_batch_row(&f->batch), CENOTE_OK);
+	assert_ok(cnc_batch_begin(&f->batch, &f->out, f->n));
+	assert_ok(cnc_batch_row(&f->batch));
 	copy = realloc(copy, len ? len : 1);
 	r = row(&f->batch, f->columns, f->n, copy, len);
 	free(copy);
@@ -116,7 +116,7 @@ assert_only_whole(struct fixture *f, row_fn *row, const void *packet, size_t len
 	memcpy(longer, packet, len);
 	longer[len] = 0;
 	assert_int_equal(put(f, row, longer, len + 1), CENOTE_ERR_PROTOCOL);
-	assert_int_equal(put(f, row, packet, len), CENOTE_OK);
+	assert_ok(put(f, row, packet, len));
 }
 
 static int
@@ -195,7 +195,7 @@ text_row_goes_out_in_the_form_of_its_columns(void **state)
 
 	add_column(f, MYSQL_TYPE_VAR_STRING, CENOTE_FORMAT_CANONICAL);
 	add_column(f, MYSQL_TYPE_DATE, CENOTE_FORMAT_CANONICAL);
-	assert_int_equal(put(f, cnd_my_text_row, packet, sizeof(packet) - 1), CENOTE_OK);
+	assert_ok(put(f, cnd_my_text_row, packet, sizeof(packet) - 1));
 	assert_text(f, 0, "007f");
 	assert_text(f, 1, "2024-02-29");
 }

@@ -85,7 +85,7 @@ several_statements_can_be_forbidden(void **state)
 	assert_string_equal(my_set_option(t, "multi_statements", "off"), "ok\n");
 	assert_prefix(my_query(t, "select 1; select 2"), "error 42000 1064 ");
 	/* the next client has them again */
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 	assert_contains(my_query(t, "select 1; select 2"), "row 2");
 	assert_prefix(my_set_option(t, "multi_statement", "on"), "error 22023 ");
 	assert_prefix(my_set_option(t, "multi_statements", "perhaps"), "error 22023 ");
@@ -131,7 +131,7 @@ a_long_result_streams(void **state)
 
 	t->base.count_only = 1;
 	(void)my_query(t, "select seq, repeat('x', 1000) from seq_1_to_20000");
-	assert_int_equal(t->base.last, CENOTE_OK);
+	assert_ok(t->base.last);
 	assert_int_equal(t->base.seen.n_rows, 20000);
 	assert_true(t->base.seen.longest < 65536);
 	t->base.count_only = 0;
@@ -217,11 +217,11 @@ large_values_pass_in_both_directions(void **state)
 		cnt_server_sql(&my_server, "set global max_allowed_packet = 1073741824"),
 		0);
 	my_logout(t);
-	assert_int_equal(my_login(t), CENOTE_OK);
+	assert_ok(my_login(t));
 	assert_string_equal(my_value(t, text), "20971520");
 	t->base.count_only = 1;
 	assert_prefix(my_query(t, "select repeat('x', 20971520)"), "columns");
-	assert_int_equal(t->base.last, CENOTE_OK);
+	assert_ok(t->base.last);
 	assert_true(t->base.seen.longest > n);
 	t->base.count_only = 0;
 	v = (struct cnc_value){ .type = CENOTE_TYPE_BYTES, .bytes = text, .len = n };
@@ -230,9 +230,9 @@ large_values_pass_in_both_directions(void **state)
 	/* a worker does not keep the library's buffer of that size */
 	assert_int_equal(my_reset(t), CENOTE_ERR_UNSUPPORTED);
 	my_logout(t);
-	assert_int_equal(my_login(t), CENOTE_OK);
+	assert_ok(my_login(t));
 	assert_string_equal(my_value(t, "select length(repeat('x', 500000))"), "500000");
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 }
 
 /* ---- transactions ---- */
@@ -317,7 +317,7 @@ without_autocommit_a_transaction_begins_by_itself(void **state)
 	(void)my_query(t, "set autocommit = 0");
 	assert_int_equal(my_pins(t) & CENOTE_PIN_SETTINGS, CENOTE_PIN_SETTINGS);
 	(void)my_query(t, "insert into tx3 values (1)");
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 	assert_string_equal(my_tx(t), "idle");
 	assert_string_equal(my_value(t, "select @@autocommit"), "1");
 	assert_string_equal(my_value(t, "select count(*) from tx3"), "0");
@@ -332,7 +332,7 @@ the_state_is_true_after_a_deadlock(void **state)
 
 	my_init(&other);
 	my_app(&other);
-	assert_int_equal(my_login(&other), CENOTE_OK);
+	assert_ok(my_login(&other));
 	(void)my_query(t, "create or replace table tx4 (a int primary key, b int) "
 			  "engine=innodb");
 	(void)my_query(t, "insert into tx4 values (1, 1), (2, 2)");
@@ -416,7 +416,7 @@ no_file_is_read_where_the_pool_does_not_allow_it(void **state)
 
 	my_init(&t);
 	my_app(&t);
-	assert_int_equal(my_login(&t), CENOTE_OK);
+	assert_ok(my_login(&t));
 	(void)my_query(&t, "create or replace table f3 (a int)");
 	t.file = "1\n";
 	t.file_len = 2;

@@ -105,7 +105,7 @@ a_password_comes_from_a_file_that_only_its_owner_reads(void **state)
 	my_option(&t, "socket", my_server.socket);
 	my_option(&t, "user", "locked");
 	my_option(&t, "passfile", path);
-	assert_int_equal(my_login(&t), CENOTE_OK);
+	assert_ok(my_login(&t));
 	assert_prefix(my_value(&t, "select current_user()"), "locked@");
 	my_logout(&t);
 	write_file(path, "other:x\n", 0600);
@@ -184,7 +184,7 @@ tls_is_as_the_line_asks_for(void **state)
 	(void)my_query(&t, "select seq, repeat('y', 1000) from seq_1_to_20000");
 	assert_int_equal(t.base.seen.n_rows, 20000);
 	t.base.count_only = 0;
-	assert_int_equal(my_reset(&t), CENOTE_OK);
+	assert_ok(my_reset(&t));
 	my_logout(&t);
 	t.base.options[5].value = other;
 	assert_int_equal(my_login(&t), CENOTE_ERR_CONN);
@@ -244,13 +244,13 @@ found_rows_count_where_the_line_says_so(void **state)
 	my_option(&t, "found_rows", "yes");
 	my_option(&t, "init_command",
 		"set @from_init = 'yes'; set sql_mode = 'ANSI_QUOTES'");
-	assert_int_equal(my_login(&t), CENOTE_OK);
+	assert_ok(my_login(&t));
 	(void)my_query(&t, "create or replace table r1 as select 1 as a");
 	assert_contains(my_query(&t, "update r1 set a = 1"), "affected=1");
 	assert_string_equal(my_set_option(&t, "found_rows", "on"), "ok\n");
 	assert_string_equal(my_value(&t, "select @from_init"), "yes");
 	(void)my_query(&t, "set @from_init = 'no', sql_mode = ''");
-	assert_int_equal(my_reset(&t), CENOTE_OK);
+	assert_ok(my_reset(&t));
 	assert_string_equal(my_value(&t, "select @from_init"), "yes");
 	assert_string_equal(my_value(&t, "select @@sql_mode"), "ANSI_QUOTES");
 	(void)my_query(&t, "drop table r1");
@@ -280,13 +280,13 @@ what_the_line_sets_is_told(void **state)
 	my_app(&t);
 	my_option(&t, "init_command",
 		"set autocommit = 0, sql_mode = 'NO_BACKSLASH_ESCAPES'");
-	assert_int_equal(my_login(&t), CENOTE_OK);
+	assert_ok(my_login(&t));
 	assert_string_equal(told_of(&t, "sql_mode"), "NO_BACKSLASH_ESCAPES");
 	assert_string_equal(told_of(&t, "autocommit"), "OFF");
 	my_finish(&t);
 	my_init(&t);
 	my_app(&t);
-	assert_int_equal(my_login(&t), CENOTE_OK);
+	assert_ok(my_login(&t));
 	assert_string_equal(told_of(&t, "autocommit"), "ON");
 	my_finish(&t);
 }
@@ -300,7 +300,7 @@ a_login_is_what_its_client_wants(void **state)
 	my_init(&t);
 	my_app(&t);
 	t.base.settings = "found_rows=on database=none";
-	assert_int_equal(my_login(&t), CENOTE_OK);
+	assert_ok(my_login(&t));
 	assert_true(t.base.b->has_settings(t.base.s, "database=none found_rows=on"));
 	assert_false(t.base.b->has_settings(t.base.s, "found_rows=on"));
 	assert_false(t.base.b->has_settings(t.base.s, "database=none"));
@@ -310,7 +310,7 @@ a_login_is_what_its_client_wants(void **state)
 	(void)my_query(&t, "use app");
 	assert_contains(my_query(&t, "update r2 set a = 1"), "affected=1");
 	assert_string_equal(my_set_option(&t, "mysql_login", t.base.settings), "ok\n");
-	assert_int_equal(my_reset(&t), CENOTE_OK);
+	assert_ok(my_reset(&t));
 	assert_string_equal(my_value(&t, "select database() is null"), "1");
 	(void)my_query(&t, "drop table app.r2");
 	my_finish(&t);
@@ -367,7 +367,7 @@ log_in_anew(struct my *t, struct my *other)
 	int64_t until = cnt_now_ms() + 20000;
 
 	my_logout(t);
-	assert_int_equal(my_login(t), CENOTE_OK);
+	assert_ok(my_login(t));
 	while (strcmp(my_value(other, "select is_used_lock('l1')"), "NULL") != 0 &&
 		cnt_now_ms() < until)
 		usleep(10000);
@@ -399,11 +399,11 @@ a_reset_session_is_as_a_new_one(void **state)
 		"create or replace function hide() returns int begin set profiling = "
 		"1; set @a = 5; set role none; return 1; end");
 	(void)my_query(t, "create or replace view hidden as select hide()");
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 	my_init(&fresh);
 	my_app(&fresh);
 	my_option(&fresh, "local_infile", "yes");
-	assert_int_equal(my_login(&fresh), CENOTE_OK);
+	assert_ok(my_login(&fresh));
 	expected = strdup(my_query(&fresh, probes));
 	assert_prefix(expected, "columns");
 	for (i = 0; i <= CNT_COUNT(dirt); i++) {
@@ -444,17 +444,17 @@ without_a_database_the_next_client_has_none_either(void **state)
 	my_init(&t);
 	my_app(&t);
 	t.base.n_options--;
-	assert_int_equal(my_login(&t), CENOTE_OK);
+	assert_ok(my_login(&t));
 	assert_string_equal(my_value(&t, "select database()"), "NULL");
 	assert_contains(my_query(&t, "use app2"), "parameter database=app2\n");
 	assert_string_equal(my_value(&t, "select database()"), "app2");
-	assert_int_equal(my_reset(&t), CENOTE_OK);
+	assert_ok(my_reset(&t));
 	assert_string_equal(my_value(&t, "select database()"), "NULL");
 	assert_contains(
 		my_select_database(&t, "app"), "parameter database=app\ndone USE");
 	assert_string_equal(my_value(&t, "select database()"), "app");
 	assert_prefix(my_select_database(&t, "nosuch"), "error ");
-	assert_int_equal(my_reset(&t), CENOTE_OK);
+	assert_ok(my_reset(&t));
 	assert_string_equal(my_value(&t, "select database()"), "NULL");
 	my_finish(&t);
 }
@@ -472,13 +472,13 @@ an_xa_transaction_needs_a_new_login(void **state)
 	(void)my_query(t, "xa prepare 'a'");
 	assert_int_equal(my_reset(t), CENOTE_ERR_UNSUPPORTED);
 	my_logout(t);
-	assert_int_equal(my_login(t), CENOTE_OK);
+	assert_ok(my_login(t));
 	/* the server may still be ending the session that prepared it */
 	for (int i = 0; i < 200 && strncmp(my_query(t, "xa commit 'a'"), "error", 5) == 0;
 		i++)
 		usleep(20000);
 	assert_contains(my_query(t, "select * from branch"), "1");
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 	(void)my_query(t, "drop table branch");
 }
 
@@ -495,11 +495,11 @@ profiles_need_a_new_login(void **state)
 	assert_contains(my_query(t, "show profiles"), "secret");
 	assert_int_equal(my_reset(t), CENOTE_ERR_UNSUPPORTED);
 	my_logout(t);
-	assert_int_equal(my_login(t), CENOTE_OK);
+	assert_ok(my_login(t));
 	(void)my_query(t, "set profiling = 1, profiling_history_size = 0");
 	assert_int_equal(my_reset(t), CENOTE_ERR_UNSUPPORTED);
 	my_logout(t);
-	assert_int_equal(my_login(t), CENOTE_OK);
+	assert_ok(my_login(t));
 	/* MariaDB's COM_CHANGE_USER lets profiling go on, and says that it does not */
 	(void)my_query(t, "set profiling = 1");
 	(void)my_change_user(t, "locked", CNT_SERVER_PASSWORD, "app");
@@ -507,9 +507,9 @@ profiles_need_a_new_login(void **state)
 	(void)my_query(t, "set profiling_history_size = 0");
 	assert_int_equal(my_reset(t), CENOTE_ERR_UNSUPPORTED);
 	my_logout(t);
-	assert_int_equal(my_login(t), CENOTE_OK);
+	assert_ok(my_login(t));
 	(void)my_query(t, "drop procedure profiled");
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 }
 
 /* A former client's role is gone, whatever the text looked like that took it. */
@@ -521,7 +521,7 @@ assert_role_is_given_back(struct my *t, const char *sql)
 	assert_contains(my_query(t, sql), "424242");
 	/* nothing else was asked that would pin the session */
 	pins = my_pins(t);
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 	assert_string_equal(my_value(t, "select current_role()"), "NULL");
 	assert_true(pins & CENOTE_PIN_FUNCTION);
 }
@@ -536,7 +536,7 @@ make_taker(struct my *t, const char *name)
 		"424242; end",
 		name);
 	assert_prefix(my_query(t, sql), "done");
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 }
 
 static void
@@ -561,7 +561,7 @@ stored_functions_of_built_in_names_are_not_pure(void **state)
 		assert_prefix(my_query(t, sql), "done");
 	}
 	/* what the server has itself is pure */
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 	assert_prefix(
 		my_query(t, "select upper('x'), count(*), lag(1) over (order by 1)"),
 		"columns");
@@ -583,7 +583,7 @@ a_character_set_hides_no_call(void **state)
 	my_init(&t);
 	my_app(&t);
 	my_option(&t, "charset", "gbk");
-	assert_int_equal(my_login(&t), CENOTE_OK);
+	assert_ok(my_login(&t));
 	make_taker(&t, "taker");
 	assert_role_is_given_back(&t, "select '\xbf\\', taker(1) -- '");
 	assert_prefix(my_query(&t, "drop function taker"), "done");
@@ -591,7 +591,7 @@ a_character_set_hides_no_call(void **state)
 	my_init(&t);
 	my_app(&t);
 	my_option(&t, "charset", "latin1");
-	assert_int_equal(my_login(&t), CENOTE_OK);
+	assert_ok(my_login(&t));
 	assert_prefix(my_query(&t, "select 1\xa0into\xa0@a"), "done");
 	assert_true(my_pins(&t) != 0);
 	my_finish(&t);
@@ -605,7 +605,7 @@ a_time_limit_of_the_socket_is_undone(void **state)
 	struct my *t = *state;
 
 	assert_prefix(my_query(t, "set net_write_timeout = 1"), "done");
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 	t->base.count_only = 1;
 	t->rest_ms = 4000;
 	assert_contains(
@@ -628,13 +628,13 @@ a_database_that_was_made_anew_needs_a_new_login(void **state)
 	my_init(&t);
 	my_app(&t);
 	t.base.options[2].value = "turned";
-	assert_int_equal(my_login(&t), CENOTE_OK);
+	assert_ok(my_login(&t));
 	assert_string_equal(my_value(&t, "select 7"), "7");
-	assert_int_equal(my_reset(&t), CENOTE_OK);
+	assert_ok(my_reset(&t));
 	/* that it is the same is no news */
 	usleep(1200000);
 	assert_string_equal(my_value(&t, "select 7"), "7");
-	assert_int_equal(my_reset(&t), CENOTE_OK);
+	assert_ok(my_reset(&t));
 	assert_int_equal(cnt_server_sql(&my_server, "drop database turned; create "
 						    "database turned character set "
 						    "latin2"),
@@ -643,7 +643,7 @@ a_database_that_was_made_anew_needs_a_new_login(void **state)
 	assert_string_equal(my_value(&t, "select 7"), "7");
 	assert_int_equal(my_reset(&t), CENOTE_ERR_UNSUPPORTED);
 	my_logout(&t);
-	assert_int_equal(my_login(&t), CENOTE_OK);
+	assert_ok(my_login(&t));
 	assert_string_equal(
 		my_value(&t, "select @@collation_database"), "latin2_general_ci");
 	my_finish(&t);
@@ -656,7 +656,7 @@ be_harmless(struct my *t)
 {
 	assert_string_equal(my_value(t, "select 7"), "7");
 	assert_prefix(my_query(t, "select nothing_of_that_name"), "error 42S22");
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 }
 
 /* What is set for all new sessions meanwhile is seen if the reset came later. */
@@ -676,7 +676,7 @@ a_reset_cannot_wait(void **state)
 {
 	struct my *t = *state;
 
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 	be_harmless(t);
 	set_for_new_sessions(77);
 	assert_string_equal(my_value(t, "select @@net_write_timeout"), "60");
@@ -695,10 +695,10 @@ a_reset_that_can_wait_comes_with_the_next_question(void **state)
 
 	my_init(&fresh);
 	my_app(&fresh);
-	assert_int_equal(my_login(&fresh), CENOTE_OK);
+	assert_ok(my_login(&fresh));
 	snprintf(as_new, sizeof(as_new), "%s", my_query(&fresh, traces));
 	my_finish(&fresh);
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 	be_harmless(t);
 	set_for_new_sessions(77);
 	assert_string_equal(my_value(t, seconds), "77");
@@ -706,13 +706,13 @@ a_reset_that_can_wait_comes_with_the_next_question(void **state)
 	assert_answer(t, traces, as_new);
 	be_harmless(t);
 	/* nobody asked anything in between */
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 	set_for_new_sessions(78);
 	t->base.is_extended = 1;
 	assert_contains(my_query(t, seconds), "row 78\n");
 	t->base.is_extended = 0;
 	/* not a query in text: it is not put off again */
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 	set_for_new_sessions(60);
 	assert_string_equal(my_value(t, seconds), "78");
 }
@@ -727,10 +727,10 @@ what_others_could_feel_is_reset_at_once(void **state)
 	struct my *t = *state;
 
 	for (size_t i = 0; i < CNT_COUNT(texts); i++) {
-		assert_int_equal(my_reset(t), CENOTE_OK);
+		assert_ok(my_reset(t));
 		(void)my_query(t, texts[i]);
 		set_for_new_sessions(60);
-		assert_int_equal(my_reset(t), CENOTE_OK);
+		assert_ok(my_reset(t));
 		set_for_new_sessions(77);
 		assert_string_equal(my_value(t, "select @@net_write_timeout"), "60");
 	}
@@ -743,9 +743,9 @@ a_session_that_ends_while_its_reset_waits_is_lost(void **state)
 	struct my *t = *state;
 	char sql[64];
 
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 	snprintf(sql, sizeof(sql), "kill %s", my_value(t, "select connection_id()"));
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 	assert_int_equal(cnt_server_sql(&my_server, sql), 0);
 	assert_prefix(my_query(t, "select 7"), "error lost ");
 	assert_int_equal(t->base.last, CENOTE_ERR_CONN);
@@ -766,7 +766,7 @@ another_user_is_undone(void **state)
 	assert_string_equal(my_value(t, "select database()"), "app2");
 	assert_prefix(my_execute(t, 1, 0, NULL, 0), "error 26000");
 	assert_true(my_pins(t) != 0);
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 	assert_prefix(my_value(t, "select current_user()"), "app@");
 	assert_string_equal(my_value(t, "select database()"), "app");
 	assert_contains(my_change_user(t, "locked", "wrong", "app2"), "error ");
@@ -805,23 +805,23 @@ names_that_are_in_force_pin_nothing(void **state)
 
 	snprintf(same, sizeof(same), "SET NAMES 'utf8mb4' COLLATE '%s'",
 		my_value(t, "select @@collation_connection"));
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 	for (size_t i = 0; i < CNT_COUNT(pinning); i++) {
 		assert_contains(my_query(t, same), "done");
 		assert_int_equal(my_pins(t), CENOTE_PIN_FUNCTION);
-		assert_int_equal(my_settle(t), CENOTE_OK);
+		assert_ok(my_settle(t));
 		assert_int_equal(my_pins(t), 0);
 		(void)my_query(t, pinning[i]);
 		(void)my_query(t, "set names utf8mb4");
 		(void)my_settle(t);
 		if (!(my_pins(t) & CENOTE_PIN_SETTINGS))
 			fail_msg("not pinned by: %s", pinning[i]);
-		assert_int_equal(my_reset(t), CENOTE_OK);
+		assert_ok(my_reset(t));
 		assert_int_equal(my_pins(t), 0);
 	}
 	/* another collation does */
 	(void)my_query(t, "set names utf8mb4 collate utf8mb4_bin");
-	assert_int_equal(my_settle(t), CENOTE_OK);
+	assert_ok(my_settle(t));
 	assert_true((my_pins(t) & CENOTE_PIN_SETTINGS) != 0);
 }
 
@@ -849,15 +849,15 @@ what_a_text_leaves_pins_the_session(void **state)
 	(void)my_query(t, "create or replace table pin1 (a int)");
 	(void)my_query(t, "create or replace procedure pinp() set @x = 1");
 	for (i = 0; i < CNT_COUNT(cases); i++) {
-		assert_int_equal(my_reset(t), CENOTE_OK);
+		assert_ok(my_reset(t));
 		assert_int_equal(my_pins(t), 0);
 		(void)my_query(t, cases[i].sql);
-		assert_int_equal(my_settle(t), CENOTE_OK);
+		assert_ok(my_settle(t));
 		if ((my_pins(t) & cases[i].pins) != cases[i].pins ||
 			(cases[i].pins == 0 && my_pins(t) != 0))
 			fail_msg("%s: pins %u", cases[i].sql, (unsigned)my_pins(t));
 	}
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 	(void)my_query(t, "drop procedure pinp");
 	(void)my_query(t, "drop table pin1");
 }
@@ -871,36 +871,36 @@ a_client_that_is_moved_takes_its_insert_id_along(void **state)
 
 	my_init(&other);
 	my_app(&other);
-	assert_int_equal(my_login(&other), CENOTE_OK);
+	assert_ok(my_login(&other));
 	(void)my_query(
 		t, "create or replace table m1 (a int auto_increment primary key)");
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 	assert_int_equal(my_carry(t).n, 0);
 	assert_contains(my_query(t, "insert into m1 values (), ()"), "id=1");
 	/* the server's id has to be asked for before the session can be given up */
 	assert_int_equal(my_pins(t), CENOTE_PIN_FUNCTION);
-	assert_int_equal(my_settle(t), CENOTE_OK);
+	assert_ok(my_settle(t));
 	carry = my_carry(t);
 	assert_int_equal(my_pins(t), 0);
 	assert_true(carry.n > 0 && carry.n < sizeof(kept));
 	memcpy(kept, carry.p, carry.n);
-	assert_int_equal(my_attach(&other, kept, carry.n), CENOTE_OK);
+	assert_ok(my_attach(&other, kept, carry.n));
 	assert_prefix(my_query(&other, "select row_count()"), "error 0A000 ");
 	assert_prefix(my_query(&other, "show warnings"), "error 0A000 ");
 	assert_prefix(my_query(&other, "select @@last_gtid"), "error 0A000 ");
 	assert_string_equal(my_value(&other, "select last_insert_id()"), "1");
 	assert_string_equal(my_value(&other, "select row_count()"), "-1");
 	/* names of one's own are no question */
-	assert_int_equal(my_reset(&other), CENOTE_OK);
-	assert_int_equal(my_attach(&other, kept, carry.n), CENOTE_OK);
+	assert_ok(my_reset(&other));
+	assert_ok(my_attach(&other, kept, carry.n));
 	assert_string_equal(
 		my_value(&other, "select errors from (select 1 as errors) as warnings"),
 		"1");
 	/* what DONE tells is another thing */
 	assert_contains(my_query(t, "insert into m1 values (50)"), "id=50");
-	assert_int_equal(my_settle(t), CENOTE_OK);
+	assert_ok(my_settle(t));
 	assert_string_equal(my_value(t, "select last_insert_id()"), "1");
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 	assert_string_equal(my_value(t, "select last_insert_id()"), "0");
 	assert_int_equal(my_attach(t, "x", 1), CENOTE_ERR_PROTOCOL);
 	(void)my_query(t, "drop table m1");
@@ -915,18 +915,18 @@ assert_stays_behind(struct my *from, struct my *to, const char *sql, const char 
 	struct cnp_str carry;
 	char kept[64];
 
-	assert_int_equal(my_reset(from), CENOTE_OK);
-	assert_int_equal(my_attach(from, "", 0), CENOTE_OK);
+	assert_ok(my_reset(from));
+	assert_ok(my_attach(from, "", 0));
 	(void)my_query(from, sql);
 	if (my_pins(from) == CENOTE_PIN_FUNCTION)
-		assert_int_equal(my_settle(from), CENOTE_OK);
+		assert_ok(my_settle(from));
 	/* or it would not be moved */
 	assert_int_equal(my_pins(from), 0);
 	carry = my_carry(from);
 	assert_true(carry.n > 0 && carry.n < sizeof(kept));
 	memcpy(kept, carry.p, carry.n);
-	assert_int_equal(my_reset(to), CENOTE_OK);
-	assert_int_equal(my_attach(to, kept, carry.n), CENOTE_OK);
+	assert_ok(my_reset(to));
+	assert_ok(my_attach(to, kept, carry.n));
 	assert_prefix(my_query(to, asks), "error 0A000 ");
 	assert_prefix(my_query(to, "select 1"), "columns");
 }
@@ -939,7 +939,7 @@ what_no_text_shows_is_not_silently_lost(void **state)
 
 	my_init(&other);
 	my_app(&other);
-	assert_int_equal(my_login(&other), CENOTE_OK);
+	assert_ok(my_login(&other));
 	(void)my_query(t, "create sequence sq1");
 	(void)my_query(t, "create table hid (a int default nextval(sq1), b int)");
 	assert_stays_behind(t, &other, "insert into hid (b) values (1)",
@@ -950,19 +950,19 @@ what_no_text_shows_is_not_silently_lost(void **state)
 	assert_stays_behind(
 		t, &other, "select * from nosuch", "get diagnostics @n = number");
 	/* who used no table has nothing there to lose */
-	assert_int_equal(my_reset(t), CENOTE_OK);
-	assert_int_equal(my_attach(t, "", 0), CENOTE_OK);
+	assert_ok(my_reset(t));
+	assert_ok(my_attach(t, "", 0));
 	assert_string_equal(my_value(t, "select 1"), "1");
 	memcpy(kept, my_carry(t).p, my_carry(t).n);
-	assert_int_equal(my_reset(&other), CENOTE_OK);
-	assert_int_equal(my_attach(&other, kept, my_carry(t).n), CENOTE_OK);
+	assert_ok(my_reset(&other));
+	assert_ok(my_attach(&other, kept, my_carry(t).n));
 	assert_string_equal(my_value(&other, "select lastval(sq1)"), "NULL");
 	/* the same session keeps all; a client that sets it again may read it */
 	(void)my_query(&other, "insert into hid (b) values (1)");
 	assert_string_equal(my_value(&other, "select lastval(sq1) > 0"), "1");
-	assert_int_equal(my_reset(&other), CENOTE_OK);
+	assert_ok(my_reset(&other));
 	assert_string_equal(my_value(&other, "select lastval(sq1)"), "NULL");
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 	(void)my_query(t, "drop table hid; drop sequence sq1");
 	my_finish(&other);
 }
@@ -971,13 +971,13 @@ what_no_text_shows_is_not_silently_lost(void **state)
 static uint32_t
 pins_behind(struct my *t, const char *sql)
 {
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 	/* the client comes from another session, so the backend itself runs a SET */
-	assert_int_equal(my_attach(t, "\0\0\0\0\0\0\0\5\1", 9), CENOTE_OK);
+	assert_ok(my_attach(t, "\0\0\0\0\0\0\0\5\1", 9));
 	assert_prefix(
 		my_query(t, sql), strncmp(sql, "select", 6) == 0 ? "columns" : "done");
 	assert_int_equal(my_pins(t), CENOTE_PIN_FUNCTION);
-	assert_int_equal(my_settle(t), CENOTE_OK);
+	assert_ok(my_settle(t));
 	return my_pins(t);
 }
 
@@ -1025,7 +1025,7 @@ hidden_code_holds_the_session_if_it_left_something(void **state)
 	/* with queries=pure the administrator says that hidden code leaves nothing */
 	my_option(t, "queries", "pure");
 	my_logout(t);
-	assert_int_equal(my_login(t), CENOTE_OK);
+	assert_ok(my_login(t));
 	for (size_t i = 0; i < CNT_COUNT(leaves); i++) {
 		(void)my_query(t, leaves[i]);
 		assert_int_equal(my_pins(t), 0);
@@ -1054,7 +1054,7 @@ a_lock_that_no_text_shows_is_not_silently_lost(void **state)
 		0);
 	my_init(&other);
 	my_app(&other);
-	assert_int_equal(my_login(&other), CENOTE_OK);
+	assert_ok(my_login(&other));
 	(void)t;
 	assert_int_equal(pins_behind(&other, "insert into hid_locks values (1)"),
 		CENOTE_PIN_FUNCTION);
@@ -1064,7 +1064,7 @@ a_lock_that_no_text_shows_is_not_silently_lost(void **state)
 	assert_int_equal(cnt_server_sql(&my_server, "drop table app.hid_locks"), 0);
 	my_init(&other);
 	my_app(&other);
-	assert_int_equal(my_login(&other), CENOTE_OK);
+	assert_ok(my_login(&other));
 	assert_prefix(my_query(&other, "select * from hid_outer"), "columns");
 	assert_int_equal(my_settle(&other), CENOTE_ERR_CONN);
 	assert_string_equal(other.base.diag.sqlstate, "08006");
@@ -1084,7 +1084,7 @@ a_sequence_of_oracles_kind_pins_the_session(void **state)
 	assert_int_equal(cnt_server_sql(&my_server, "set global sql_mode = 'oracle'"), 0);
 	my_init(&other);
 	my_app(&other);
-	assert_int_equal(my_login(&other), CENOTE_OK);
+	assert_ok(my_login(&other));
 	assert_string_equal(my_value(&other, "select sq2.nextval"), "1");
 	assert_int_equal(my_pins(&other), CENOTE_PIN_SETTINGS);
 	assert_string_equal(my_value(&other, "select sq2.currval"), "1");

@@ -167,7 +167,7 @@ a_statement_is_prepared_executed_and_closed(void **state)
 	assert_string_equal(my_close(t, 77), "done CLOSE\n");
 	assert_prefix(my_prepare(t, 2, "select * from nothing"), "error 42S02 ");
 	assert_prefix(my_describe(t, 5), "error 26000 ");
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 	assert_prefix(my_execute(t, 2, 0, &v, 1), "error 26000 ");
 	(void)my_query(t, "drop table s1");
 }
@@ -236,7 +236,7 @@ several_cursors_are_open_at_once(void **state)
 	(void)my_close(t, 1);
 	assert_string_equal(my_fetch(t, second, 1, 0),
 		"columns = seq:UINT64\nrow 5\ndone  more-rows\n");
-	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_ok(my_reset(t));
 	assert_prefix(my_fetch(t, second, 1, 0), "error 34000 ");
 	assert_int_equal(my_pins(t), 0);
 }

@@ -106,7 +106,7 @@ ask_text(const char *text, uint8_t format, struct result *r)
 	if (mysql_real_query(s.my, text, strlen(text)) != 0)
 		fail_msg("%s: %s", text, mysql_error(s.my));
 	begin_result(r, mysql_use_result(s.my), format);
-	assert_int_equal(cnc_batch_begin(&w, &r->rows, r->n_columns), CENOTE_OK);
+	assert_ok(cnc_batch_begin(&w, &r->rows, r->n_columns));
 	while ((row = mysql_fetch_row(r->meta))) {
 		check(cnd_my_put_text(&s, r->columns, r->n_columns, row,
 			mysql_fetch_lengths(r->meta), &w));
@@ -149,7 +149,7 @@ ask_with(const char *text, const struct cnc_value *params, uint32_t n, uint8_t f
 	begin_result(r, mysql_stmt_result_metadata(st), format);
 	check(cnd_my_rows_bind(
 		&s, st, mysql_fetch_fields(r->meta), r->columns, r->n_columns, &rows));
-	assert_int_equal(cnc_batch_begin(&w, &r->rows, r->n_columns), CENOTE_OK);
+	assert_ok(cnc_batch_begin(&w, &r->rows, r->n_columns));
 	while ((rc = mysql_stmt_fetch(st)) == 0 || rc == MYSQL_DATA_TRUNCATED) {
 		check(cnd_my_put_row(&s, rows, st, &w));
 		r->n_rows++;

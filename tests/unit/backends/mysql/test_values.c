@@ -43,8 +43,8 @@ put(const struct cnp_column *c, int is_binary, const void *p, size_t n)
 	int r;
 
 	cnc_buf_clear(&out, 0);
-	assert_int_equal(cnc_batch_begin(&w, &out, 1), CENOTE_OK);
-	assert_int_equal(cnc_batch_row(&w), CENOTE_OK);
+	assert_ok(cnc_batch_begin(&w, &out, 1));
+	assert_ok(cnc_batch_row(&w));
 	r = is_binary ? cnd_my_binary_put(&w, c, p, n) : cnd_my_text_put(&w, c, p, n);
 	if (r < 0) {
 		cnc_batch_row_undo(&w);
@@ -179,32 +179,32 @@ integers_keep_sign_and_width(void **state)
 	static const uint8_t ff[8] = { 255, 255, 255, 255, 255, 255, 255, 255 };
 	struct cnp_column c = column(MYSQL_TYPE_TINY, 0, 0, 4);
 
-	assert_int_equal(put(&c, 1, ff, 1), CENOTE_OK);
+	assert_ok(put(&c, 1, ff, 1));
 	assert_string_equal(seen, "-1");
 	c = column(MYSQL_TYPE_SHORT, UNSIGNED_FLAG, 0, 5);
-	assert_int_equal(put(&c, 1, ff, 2), CENOTE_OK);
+	assert_ok(put(&c, 1, ff, 2));
 	assert_string_equal(seen, "65535");
 	c = column(MYSQL_TYPE_INT24, 0, 0, 9);
-	assert_int_equal(put(&c, 1, ff, 4), CENOTE_OK);
+	assert_ok(put(&c, 1, ff, 4));
 	assert_string_equal(seen, "-1");
 	c = column(MYSQL_TYPE_LONGLONG, UNSIGNED_FLAG, 0, 20);
-	assert_int_equal(put(&c, 1, ff, 8), CENOTE_OK);
+	assert_ok(put(&c, 1, ff, 8));
 	assert_string_equal(seen, "18446744073709551615");
 	c = column(MYSQL_TYPE_LONG, UNSIGNED_FLAG | ZEROFILL_FLAG, 0, 10);
-	assert_int_equal(put(&c, 1, "\x05\0\0\0", 4), CENOTE_OK);
+	assert_ok(put(&c, 1, "\x05\0\0\0", 4));
 	assert_string_equal(seen, "0000000005");
 	c.format = CENOTE_FORMAT_CANONICAL;
-	assert_int_equal(put(&c, 1, "\x05\0\0\0", 4), CENOTE_OK);
+	assert_ok(put(&c, 1, "\x05\0\0\0", 4));
 	assert_string_equal(seen, "5");
-	assert_int_equal(put(&c, 0, "0000000005", 10), CENOTE_OK);
+	assert_ok(put(&c, 0, "0000000005", 10));
 	assert_string_equal(seen, "5");
-	assert_int_equal(put(&c, 0, "0000000000", 10), CENOTE_OK);
+	assert_ok(put(&c, 0, "0000000000", 10));
 	assert_string_equal(seen, "0");
 	c = column(MYSQL_TYPE_YEAR, UNSIGNED_FLAG | ZEROFILL_FLAG, 0, 4);
-	assert_int_equal(put(&c, 1, "\0\0", 2), CENOTE_OK);
+	assert_ok(put(&c, 1, "\0\0", 2));
 	assert_string_equal(seen, "0000");
 	c.format = CENOTE_FORMAT_BINARY;
-	assert_int_equal(put(&c, 1, "\xe8\x07", 2), CENOTE_OK);
+	assert_ok(put(&c, 1, "\xe8\x07", 2));
 	assert_memory_equal(seen, "\xe8\x07", 2);
 }
 
@@ -217,11 +217,11 @@ bits_are_bytes_and_one_bit_is_bool(void **state)
 	assert_int_equal(one.type, CENOTE_TYPE_BOOL);
 	assert_int_equal(two.type, CENOTE_TYPE_BYTES);
 	one.format = two.format = CENOTE_FORMAT_CANONICAL;
-	assert_int_equal(put(&one, 0, "\1", 1), CENOTE_OK);
+	assert_ok(put(&one, 0, "\1", 1));
 	assert_string_equal(seen, "1");
-	assert_int_equal(put(&one, 1, "\0", 1), CENOTE_OK);
+	assert_ok(put(&one, 1, "\0", 1));
 	assert_string_equal(seen, "0");
-	assert_int_equal(put(&two, 0, "\3", 1), CENOTE_OK);
+	assert_ok(put(&two, 0, "\3", 1));
 	assert_string_equal(seen, "\3");
 }
 
@@ -264,16 +264,15 @@ dates_and_times_have_every_length(void **state)
 
 	for (i = 0; i < CNT_COUNT(cases); i++) {
 		c = column(cases[i].type, BINARY_FLAG, cases[i].decimals, 26);
-		assert_int_equal(put(&c, 1, cases[i].bytes, cases[i].n), CENOTE_OK);
+		assert_ok(put(&c, 1, cases[i].bytes, cases[i].n));
 		assert_string_equal(seen, cases[i].text);
 		c.format = CENOTE_FORMAT_CANONICAL;
-		assert_int_equal(put(&c, 1, cases[i].bytes, cases[i].n), CENOTE_OK);
+		assert_ok(put(&c, 1, cases[i].bytes, cases[i].n));
 		assert_string_equal(seen, cases[i].canonical);
-		assert_int_equal(
-			put(&c, 0, cases[i].text, strlen(cases[i].text)), CENOTE_OK);
+		assert_ok(put(&c, 0, cases[i].text, strlen(cases[i].text)));
 		assert_string_equal(seen, cases[i].canonical);
 		c.format = CENOTE_FORMAT_BINARY;
-		assert_int_equal(put(&c, 1, cases[i].bytes, cases[i].n), CENOTE_OK);
+		assert_ok(put(&c, 1, cases[i].bytes, cases[i].n));
 		assert_memory_equal(seen, cases[i].bytes, cases[i].n);
 		/* Cut anywhere, it is another of the lengths or refused. */
 		for (n = 0; n < cases[i].n; n++) {

@@ -197,8 +197,7 @@ a_client_that_goes_stops_its_statement(void **state)
 	assert_in_range(cnt_now_ms() - t->began_ms, 40, 8000);
 	t->stop_after_ms = 0;
 	t->stopped = 0;
-	assert_int_equal(
-		cnt_backend_reset(t->base.b, t->base.s, &t->base.diag), CENOTE_OK);
+	assert_ok(cnt_backend_reset(t->base.b, t->base.s, &t->base.diag));
 	assert_works(t);
 }
 
@@ -278,7 +277,7 @@ long_values_go_and_come_whole(void **state)
 	(void)query(t, driver->backend[0] == 'm' ? "create table od_long (t longtext)"
 						 : "create table od_long (t text)");
 	(void)cnt_session_query(&t->base, "insert into od_long values (?)", &v, 1);
-	assert_int_equal(t->base.last, CENOTE_OK);
+	assert_ok(t->base.last);
 	assert_non_null(strstr(query(t, "select t from od_long"), text));
 	free(text);
 }
@@ -297,12 +296,10 @@ a_value_in_pieces_is_put_together(void **state)
 	(void)query(t, "create table od_long (t text)");
 	(void)cnt_session_start(&t->base, NULL, 0);
 	(void)cnt_session_end(&t->base, cnt_prepare(&t->base.seen, t->base.s, 7, &p));
-	assert_int_equal(t->base.last, CENOTE_OK);
+	assert_ok(t->base.last);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(
-			t->base.b->statements->long_data(t->base.s, p.statement, 0,
-				cnp_str(i == 1 ? "gr\xc3\xbcn" : "water"), &t->base.diag),
-			CENOTE_OK);
+		assert_ok(t->base.b->statements->long_data(t->base.s, p.statement, 0,
+			cnp_str(i == 1 ? "gr\xc3\xbcn" : "water"), &t->base.diag));
 	e = cnt_session_start(&t->base, &v, 1);
 	(void)cnt_session_end(
 		&t->base, cnt_execute(&t->base.seen, t->base.s, 7, &which, &e));
@@ -344,7 +341,7 @@ the_next_client_has_a_new_session(void **state)
 	struct od *t = *state;
 
 	(void)query(t, sql->temp);
-	assert_int_equal(t->base.last, CENOTE_OK);
+	assert_ok(t->base.last);
 	t->base.b->state(t->base.s, &now);
 	assert_true(now.pins & CENOTE_PIN_TEMP);
 	(void)cnt_session_start(&t->base, NULL, 0);
@@ -352,8 +349,7 @@ the_next_client_has_a_new_session(void **state)
 		&t->base, t->base.b->begin(t->base.s, 0, 0, &t->base.seen.sink));
 	t->base.b->state(t->base.s, &now);
 	assert_int_equal(now.tx, CENOTE_TX_OPEN);
-	assert_int_equal(
-		cnt_backend_reset(t->base.b, t->base.s, &t->base.diag), CENOTE_OK);
+	assert_ok(cnt_backend_reset(t->base.b, t->base.s, &t->base.diag));
 	t->base.b->state(t->base.s, &now);
 	assert_int_equal(now.pins, 0);
 	assert_int_equal(now.tx, CENOTE_TX_IDLE);
@@ -461,7 +457,7 @@ a_called_transaction_is_not_ended_among_others(void **state)
 	(void)query(t, "select 1; commit");
 	assert_string_equal(t->base.diag.sqlstate, "0A000");
 	(void)query(t, "commit");
-	assert_int_equal(t->base.last, CENOTE_OK);
+	assert_ok(t->base.last);
 	t->base.b->state(t->base.s, &now);
 	assert_int_equal(now.tx, CENOTE_TX_IDLE);
 }
@@ -480,11 +476,10 @@ queries_are_believed_where_the_administrator_says_so(void **state)
 	assert_int_equal(now.pins, CENOTE_PIN_FUNCTION);
 	cnt_session_logout(&t->base);
 	options[0].value = t->connect;
-	assert_int_equal(cnt_backend_login(t->base.b, &t->base.host, &spec, &t->base.s,
-				 &t->base.diag),
-		CENOTE_OK);
+	assert_ok(cnt_backend_login(
+		t->base.b, &t->base.host, &spec, &t->base.s, &t->base.diag));
 	(void)query(t, "select count(*) from (select 1 as a) x");
-	assert_int_equal(t->base.last, CENOTE_OK);
+	assert_ok(t->base.last);
 	t->base.b->state(t->base.s, &now);
 	assert_int_equal(now.pins, 0);
 }
@@ -504,7 +499,7 @@ a_driver_out_of_step_has_lost_its_session(void **state)
 	assert_string_equal(t->base.diag.sqlstate, "0A000");
 	assert_works(t);
 	(void)query(t, hidden);
-	assert_int_equal(t->base.last, CENOTE_OK);
+	assert_ok(t->base.last);
 	(void)query(t, "select 1");
 	assert_int_equal(t->base.last, CENOTE_ERR_CONN);
 	assert_string_equal(t->base.diag.sqlstate, "08006");

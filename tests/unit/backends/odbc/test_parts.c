@@ -107,10 +107,9 @@ put(uint8_t type, uint8_t format, const char *text)
 	size_t len = 0;
 
 	cnc_buf_init(&out, &cnc_mem_default, 1 << 16);
-	assert_int_equal(cnc_batch_begin(&w, &out, 1), CENOTE_OK);
-	assert_int_equal(cnc_batch_row(&w), CENOTE_OK);
-	assert_int_equal(
-		cnd_od_put_text(&w, type, format, text, strlen(text)), CENOTE_OK);
+	assert_ok(cnc_batch_begin(&w, &out, 1));
+	assert_ok(cnc_batch_row(&w));
+	assert_ok(cnd_od_put_text(&w, type, format, text, strlen(text)));
 	cnc_batch_row_done(&w);
 	head = cnc_buf_head(&out);
 	if (!head)
@@ -486,9 +485,8 @@ names_and_passwords_cannot_break_out_of_their_values(void **state)
 
 	cnc_diag_init(&diag, NULL);
 	for (i = 0; i < CNT_COUNT(cases); i++) {
-		assert_int_equal(cnd_od_connect_string(
-					 &cases[i].o, &cnc_mem_default, &text, &diag),
-			CENOTE_OK);
+		assert_ok(cnd_od_connect_string(
+			&cases[i].o, &cnc_mem_default, &text, &diag));
 		assert_string_equal(text, cases[i].text);
 		cnc_free(&cnc_mem_default, text);
 	}

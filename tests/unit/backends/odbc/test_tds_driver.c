@@ -109,15 +109,15 @@ statements_give_rows_errors_and_notices(void **state)
 	struct bench *t = *state;
 
 	begin(t);
-	assert_int_equal(query(t, "select rows 3"), CENOTE_OK);
+	assert_ok(query(t, "select rows 3"));
 	assert_string_equal(
 		t->base.seen.log, "columns n:TEXT\nrow 1\nrow 2\nrow 3\ndone SELECT 3\n");
 	assert_int_equal(query(t, "error"), CENOTE_ERR_SERVER);
 	assert_int_equal(t->base.diag.native, 208);
 	assert_non_null(strstr(t->base.diag.message, "Invalid object name"));
-	assert_int_equal(query(t, "print"), CENOTE_OK);
+	assert_ok(query(t, "print"));
 	assert_non_null(strstr(t->base.seen.log, "a message"));
-	assert_int_equal(t->base.b->ping(t->base.s, &t->base.diag), CENOTE_OK);
+	assert_ok(t->base.b->ping(t->base.s, &t->base.diag));
 }
 
 static void
@@ -152,7 +152,7 @@ a_statement_is_stopped_and_the_session_lives(void **state)
 	assert_int_equal(query(t, "stall"), CENOTE_ERR_SERVER);
 	assert_string_equal(t->base.diag.sqlstate, "57014");
 	t->stop_at_ms = 0;
-	assert_int_equal(query(t, "select rows 1"), CENOTE_OK);
+	assert_ok(query(t, "select rows 1"));
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

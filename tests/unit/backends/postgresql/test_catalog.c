@@ -207,7 +207,7 @@ what_the_client_has_set_does_not_matter(void **state)
 
 	for (size_t i = 0; i < CNT_COUNT(preparations); i++) {
 		(void)pg_query(t, preparations[i]);
-		assert_int_equal(t->base.last, CENOTE_OK);
+		assert_ok(t->base.last);
 		each_list_is_complete(t);
 	}
 }
@@ -247,16 +247,14 @@ the_catalog_filter_is_the_database(void **state)
 	(void)pg_catalog(t, CENOTE_CATALOG_DATABASES, NULL, NULL, NULL, NULL);
 	assert_non_null(strstr(t->base.seen.log, "\nrow app|NULL\nrow app2|NULL\n"));
 	t->base.seen.log_len = 0;
-	assert_int_equal(
-		t->base.b->catalog(t->base.s, &filter, &t->base.seen.sink), CENOTE_OK);
+	assert_ok(t->base.b->catalog(t->base.s, &filter, &t->base.seen.sink));
 	assert_non_null(strstr(t->base.seen.log, "\nrow app|cat|cats\n"));
-	assert_int_equal(t->base.b->sync(t->base.s, &t->base.seen.sink), CENOTE_OK);
+	assert_ok(t->base.b->sync(t->base.s, &t->base.seen.sink));
 	t->base.seen.log_len = 0;
 	filter.catalog = cnp_str("app2");
-	assert_int_equal(
-		t->base.b->catalog(t->base.s, &filter, &t->base.seen.sink), CENOTE_OK);
+	assert_ok(t->base.b->catalog(t->base.s, &filter, &t->base.seen.sink));
 	assert_non_null(strstr(t->base.seen.log, "done SELECT 0\n"));
-	assert_int_equal(t->base.b->sync(t->base.s, &t->base.seen.sink), CENOTE_OK);
+	assert_ok(t->base.b->sync(t->base.s, &t->base.seen.sink));
 }
 
 static void
@@ -266,7 +264,7 @@ own_temporary_tables_are_told_and_no_others(void **state)
 	const char *seen;
 
 	pg_setup(&other);
-	assert_int_equal(pg_login(&other), CENOTE_OK);
+	assert_ok(pg_login(&other));
 	(void)pg_query(&other, "create temp table not_mine (a int)");
 	(void)pg_query(t, "create temp table my_own (a int); create temp view my_view as "
 			  "select 1 as a");

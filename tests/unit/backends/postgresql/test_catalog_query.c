@@ -28,7 +28,7 @@ query_of(uint8_t kind, uint8_t given)
 	struct cnc_diag d;
 
 	cnc_diag_init(&d, NULL);
-	assert_int_equal(cnd_pg_catalog_query(&filter, VERSION, &q, &d), CENOTE_OK);
+	assert_ok(cnd_pg_catalog_query(&filter, VERSION, &q, &d));
 	return q;
 }
 

@@ -170,7 +170,7 @@ the_server_refuses_before_it_reads(void **state)
 			t, "select 7 as a", "columns a:INT64\nrow 7\ndone SELECT 1\n");
 	}
 	assert_string_equal(pg_reset(t), "");
-	assert_int_equal(t->base.last, CENOTE_OK);
+	assert_ok(t->base.last);
 }
 
 static void
@@ -181,7 +181,7 @@ libpq_may_have_lost_count_of_a_copy_that_failed(void **state)
 
 	/* a temporary table would end the session anyway */
 	pg_logout(t);
-	assert_int_equal(pg_login(t), CENOTE_OK);
+	assert_ok(pg_login(t));
 	(void)pg_query(t, "create table lasting (a int, b text)");
 	t->base.is_extended = 1;
 	t->pieces = pieces;
@@ -189,7 +189,7 @@ libpq_may_have_lost_count_of_a_copy_that_failed(void **state)
 	assert_int_equal(t->base.last, CENOTE_ERR_SERVER);
 	assert_answer(t, "drop table lasting", "done DROP TABLE\n");
 	(void)pg_reset(t);
-	assert_int_equal(t->base.last, CENOTE_OK);
+	assert_ok(t->base.last);
 	assert_false(t->has_relogged);
 }
 

@@ -33,7 +33,7 @@ every_field_is_kept(void **state)
 	size_t i;
 
 	cnc_diag_init(&d, &cnc_mem_default);
-	assert_int_equal(cnd_pg_diag(&d, BODY(FULL), "db1:5432"), CENOTE_OK);
+	assert_ok(cnd_pg_diag(&d, BODY(FULL), "db1:5432"));
 	assert_string_equal(d.sqlstate, "23505");
 	assert_string_equal(d.message, "doppelt \xc3\xa4");
 	assert_int_equal(d.native, 0);
@@ -52,10 +52,8 @@ unknown_and_repeated_fields_are_left_out(void **state)
 	struct cnc_diag d;
 
 	cnc_diag_init(&d, &cnc_mem_default);
-	assert_int_equal(
-		cnd_pg_diag(
-			&d, BODY("C42601\0Mone\0Mtwo\0zwhat\0Nnative\0C00000\0"), NULL),
-		CENOTE_OK);
+	assert_ok(cnd_pg_diag(
+		&d, BODY("C42601\0Mone\0Mtwo\0zwhat\0Nnative\0C00000\0"), NULL));
 	assert_string_equal(d.sqlstate, "42601");
 	assert_string_equal(d.message, "one");
 	assert_string_equal(cnc_diag_field(&d, 'M'), "one");
@@ -71,10 +69,10 @@ what_is_missing_or_wrong_is_made_up_for(void **state)
 	struct cnc_diag d;
 
 	cnc_diag_init(&d, &cnc_mem_default);
-	assert_int_equal(cnd_pg_diag(&d, BODY(""), NULL), CENOTE_OK);
+	assert_ok(cnd_pg_diag(&d, BODY(""), NULL));
 	assert_string_equal(d.sqlstate, "HY000");
 	assert_string_equal(d.message, "");
-	assert_int_equal(cnd_pg_diag(&d, BODY("C4\0M\xff\xfe\0"), NULL), CENOTE_OK);
+	assert_ok(cnd_pg_diag(&d, BODY("C4\0M\xff\xfe\0"), NULL));
 	assert_string_equal(d.sqlstate, "HY000");
 	assert_string_equal(d.message, "\xff\xfe");
 	cnc_diag_finish(&d);
@@ -114,7 +112,7 @@ without_memory_the_message_is_left(void **state)
 
 		cnt_alloc_init(&a, n);
 		cnc_diag_init(&d, &a.mem);
-		assert_int_equal(cnd_pg_diag(&d, BODY(FULL), "here"), CENOTE_OK);
+		assert_ok(cnd_pg_diag(&d, BODY(FULL), "here"));
 		assert_string_equal(d.sqlstate, "23505");
 		assert_string_equal(d.message, "doppelt \xc3\xa4");
 		cnc_diag_finish(&d);
@@ -131,7 +129,7 @@ a_record_without_memory_of_its_own_is_filled(void **state)
 	struct cnc_diag d;
 
 	cnc_diag_init(&d, NULL);
-	assert_int_equal(cnd_pg_diag(&d, BODY(FULL), "here"), CENOTE_OK);
+	assert_ok(cnd_pg_diag(&d, BODY(FULL), "here"));
 	assert_string_equal(d.message, "doppelt \xc3\xa4");
 	cnc_diag_finish(&d);
 }

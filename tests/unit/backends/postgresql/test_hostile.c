@@ -265,7 +265,7 @@ an_answer_that_is_cut_at_any_byte_loses_the_session(void **state)
 			assert_int_equal(t.base.last, CENOTE_ERR_CONN);
 			assert_string_equal(pg_state(&t), "unknown pins=0");
 		} else {
-			assert_int_equal(t.base.last, CENOTE_OK);
+			assert_ok(t.base.last);
 		}
 		pg_teardown(&t);
 	}
@@ -435,7 +435,7 @@ reset_answered(const struct talk *first, const struct talk *then)
 	pg_setup(&t);
 	assert_int_equal(pg_login(&t), 0);
 	(void)pg_query(&t, "set x.y = 'z'");
-	assert_int_equal(t.base.last, CENOTE_OK);
+	assert_ok(t.base.last);
 	(void)pg_reset(&t);
 	server.then_len = 0;
 	if (t.base.last < 0)
@@ -459,7 +459,7 @@ answers_that_are_left_behind_a_reset_lose_the_session(void **state)
 	PUT(&reset, 'Z', "I");
 	/* the seed's is still on its way */
 	PUT(&surplus, 'Z', "I");
-	assert_int_equal(reset_answered(&set, &reset), CENOTE_OK);
+	assert_ok(reset_answered(&set, &reset));
 	assert_int_equal(reset_answered(&set, &surplus), CENOTE_ERR_CONN);
 }
 

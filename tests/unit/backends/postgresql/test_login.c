@@ -104,7 +104,7 @@ a_login_is_told_about(void **state)
 	struct pg t;
 
 	pg_setup(&t);
-	assert_int_equal(pg_login(&t), CENOTE_OK);
+	assert_ok(pg_login(&t));
 	t.base.b->info(t.base.s, &info);
 	assert_string_equal(info.database, "app");
 	assert_non_null(strstr(info.server, pg_server.run_dir));
@@ -202,7 +202,7 @@ several_hosts_are_tried(void **state)
 	pg_option(&t, "host", hosts);
 	pg_option(&t, "port", ports);
 	pg_option(&t, "target_session_attrs", "read-write");
-	assert_int_equal(pg_login(&t), CENOTE_OK);
+	assert_ok(pg_login(&t));
 	assert_answer(&t, "select 1 as a", "columns a:INT64\nrow 1\ndone SELECT 1\n");
 	pg_teardown(&t);
 }
@@ -214,7 +214,7 @@ a_session_that_is_ended_says_why(void **state)
 
 	/* while it is idle */
 	pg_setup(&t);
-	assert_int_equal(pg_login(&t), CENOTE_OK);
+	assert_ok(pg_login(&t));
 	assert_int_equal(cnt_server_sql(&pg_server,
 				 "select pg_terminate_backend(pid) from pg_stat_activity"
 				 " where usename = 'app'"),
@@ -226,14 +226,14 @@ a_session_that_is_ended_says_why(void **state)
 	pg_teardown(&t);
 	/* in a statement, by itself */
 	pg_setup(&t);
-	assert_int_equal(pg_login(&t), CENOTE_OK);
+	assert_ok(pg_login(&t));
 	assert_non_null(
 		strstr(pg_query(&t, "select pg_terminate_backend(pg_backend_pid())"),
 			"error CONN terminating connection"));
 	pg_teardown(&t);
 	/* unnoticed until the next statement */
 	pg_setup(&t);
-	assert_int_equal(pg_login(&t), CENOTE_OK);
+	assert_ok(pg_login(&t));
 	assert_int_equal(cnt_server_sql(&pg_server,
 				 "select pg_terminate_backend(pid) from pg_stat_activity"
 				 " where usename = 'app'"),
@@ -252,7 +252,7 @@ a_server_that_dies_or_hangs(void **state)
 	struct pg t;
 
 	pg_setup(&t);
-	assert_int_equal(pg_login(&t), CENOTE_OK);
+	assert_ok(pg_login(&t));
 	cnt_server_kill(&pg_server);
 	(void)pg_query(&t, "select 1");
 	assert_int_equal(t.base.last, CENOTE_ERR_CONN);
@@ -262,7 +262,7 @@ a_server_that_dies_or_hangs(void **state)
 	pg_teardown(&t);
 	assert_int_equal(cnt_server_run(&pg_server), 0);
 	pg_setup(&t);
-	assert_int_equal(pg_login(&t), CENOTE_OK);
+	assert_ok(pg_login(&t));
 	cnt_server_signal(&pg_server, SIGSTOP);
 	t.interrupt_at = 2;
 	t.interrupt_with = CENOTE_ERR_CONN;

@@ -183,7 +183,7 @@ a_large_rest_is_kept_in_a_file(void **state)
 			"columns five:INT64\nrow 5\ndone SELECT 1\n");
 		t->base.count_only = 1;
 		(void)pg_fetch(t, portal, 0);
-		assert_int_equal(t->base.last, CENOTE_OK);
+		assert_ok(t->base.last);
 		assert_int_equal(t->base.seen.n_rows, several ? 20000 : 19999);
 		t->base.count_only = 0;
 	}

@@ -46,7 +46,7 @@ what_a_client_leaves_is_gone(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		(void)pg_query(t, cases[i].act);
 		assert_string_equal(pg_reset(t), "");
-		assert_int_equal(t->base.last, CENOTE_OK);
+		assert_ok(t->base.last);
 		assert_string_equal(pg_state(t), "idle pins=0");
 		if (strstr(pg_query(t, cases[i].probe), cases[i].expected) == NULL)
 			fail_msg("after \"%s\": %s", cases[i].act, t->base.seen.log);
@@ -157,7 +157,7 @@ a_path_of_the_login_hides_nothing(void **state)
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		pg_logout(t);
 		pg_option(t, "options", paths[i]);
-		assert_int_equal(pg_login(t), CENOTE_OK);
+		assert_ok(pg_login(t));
 		assert_now_leaves_nothing(t);
 		t->base.n_options--;
 	}
@@ -251,7 +251,7 @@ the_server_is_asked_what_functions_have_left(void **state)
 		(void)pg_query(t, "select leave()");
 		if (t->base.last == CENOTE_OK)
 			assert_int_equal(pins_of(t), CENOTE_PIN_FUNCTION);
-		assert_int_equal(t->base.b->settle(t->base.s, &t->base.diag), CENOTE_OK);
+		assert_ok(t->base.b->settle(t->base.s, &t->base.diag));
 		if (t->base.last == CENOTE_OK)
 			assert_int_equal(pins_of(t), left[i].pin);
 		assert_string_equal(pg_reset(t), "");
@@ -265,8 +265,8 @@ static uint32_t
 settled(struct pg *t, const char *sql)
 {
 	(void)pg_query(t, sql);
-	assert_int_equal(t->base.last, CENOTE_OK);
-	assert_int_equal(t->base.b->settle(t->base.s, &t->base.diag), CENOTE_OK);
+	assert_ok(t->base.last);
+	assert_ok(t->base.b->settle(t->base.s, &t->base.diag));
 	return pins_of(t);
 }
 
@@ -280,14 +280,11 @@ what_a_client_begins_with_holds_no_session(void **state)
 
 	snprintf(expected, sizeof(expected), "row %s\n", name);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(
-			t->base.b->attach(t->base.s, &nothing, &t->base.diag), CENOTE_OK);
-		assert_int_equal(t->base.b->set_option(t->base.s, "application_name",
-					 name, &t->base.diag),
-			CENOTE_OK);
-		assert_int_equal(t->base.b->set_option(t->base.s, "client_encoding",
-					 "latin1", &t->base.diag),
-			CENOTE_OK);
+		assert_ok(t->base.b->attach(t->base.s, &nothing, &t->base.diag));
+		assert_ok(t->base.b->set_option(
+			t->base.s, "application_name", name, &t->base.diag));
+		assert_ok(t->base.b->set_option(
+			t->base.s, "client_encoding", "latin1", &t->base.diag));
 		assert_int_equal(pins_of(t), 0);
 		assert_non_null(strstr(pg_query(t, "show application_name"), expected));
 		assert_non_null(
@@ -304,10 +301,9 @@ what_a_client_begins_with_holds_no_session(void **state)
 			assert_int_equal(settled(t, "set application_name = 'x'"),
 				CENOTE_PIN_SETTINGS);
 		assert_string_equal(pg_reset(t), "");
-		assert_int_equal(t->base.last, CENOTE_OK);
+		assert_ok(t->base.last);
 		/* the next client has nothing of it */
-		assert_int_equal(
-			t->base.b->attach(t->base.s, &nothing, &t->base.diag), CENOTE_OK);
+		assert_ok(t->base.b->attach(t->base.s, &nothing, &t->base.diag));
 		assert_non_null(
 			strstr(pg_query(t, "show client_encoding"), "row UTF8\n"));
 		assert_int_equal(settled(t, "select count(*) from pg_class"), 0);
@@ -443,13 +439,13 @@ what_the_server_lists_is_all_there_is(void **state)
 
 	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++) {
 		(void)pg_query(t, harmless[i]);
-		assert_int_equal(t->base.last, CENOTE_OK);
+		assert_ok(t->base.last);
 	}
 	(void)pg_reset(t);
 	(void)pg_query(t, "insert into plain (b) values ('y')");
 	(void)pg_query(t, "select plain_f(a) from plain_view");
-	assert_int_equal(t->base.last, CENOTE_OK);
-	assert_int_equal(t->base.b->settle(t->base.s, &t->base.diag), CENOTE_OK);
+	assert_ok(t->base.last);
+	assert_ok(t->base.b->settle(t->base.s, &t->base.diag));
 	assert_int_equal(pins_of(t), 0);
 	(void)pg_query(t, "drop table plain cascade; drop function plain_t, plain_f");
 }
@@ -464,7 +460,7 @@ code_that_has_come_since_is_seen(void **state)
 	struct pg other;
 
 	pg_setup(&other);
-	assert_int_equal(pg_login(&other), CENOTE_OK);
+	assert_ok(pg_login(&other));
 	for (int is_committed_later = 0; is_committed_later < 2; is_committed_later++) {
 		(void)pg_query(&other, "begin");
 		(void)pg_query(&other, make);
@@ -473,15 +469,15 @@ code_that_has_come_since_is_seen(void **state)
 		(void)pg_query(t, "create temp table new_number (a int)");
 		(void)pg_reset(t);
 		(void)pg_query(t, "select 1 limit 1");
-		assert_int_equal(t->base.b->settle(t->base.s, &t->base.diag), CENOTE_OK);
+		assert_ok(t->base.b->settle(t->base.s, &t->base.diag));
 		assert_int_equal(pins_of(t), 0);
 		if (is_committed_later)
 			(void)pg_query(&other, "commit");
 		else
 			(void)pg_query(&other, make);
 		(void)pg_query(t, "select leave()");
-		assert_int_equal(t->base.last, CENOTE_OK);
-		assert_int_equal(t->base.b->settle(t->base.s, &t->base.diag), CENOTE_OK);
+		assert_ok(t->base.last);
+		assert_ok(t->base.b->settle(t->base.s, &t->base.diag));
 		assert_int_equal(pins_of(t), CENOTE_PIN_SETTINGS);
 		assert_string_equal(pg_reset(t), "");
 		(void)pg_query(&other, "drop function leave");
@@ -505,7 +501,7 @@ a_call_by_number_is_one_by_name(void **state)
 	}
 
 	(void)pg_function(t, 2078, params, 3);
-	assert_int_equal(t->base.last, CENOTE_OK);
+	assert_ok(t->base.last);
 	(void)t->base.b->settle(t->base.s, &t->base.diag);
 	assert_int_equal(pins_of(t), CENOTE_PIN_SETTINGS);
 }
@@ -518,16 +514,16 @@ another_user_is_not_lost(void **state)
 
 	pg_setup(&t);
 	pg_option(&t, "user", "postgres");
-	assert_int_equal(pg_login(&t), CENOTE_OK);
+	assert_ok(pg_login(&t));
 	(void)pg_query(&t, "create function become() returns void language plpgsql as $$"
 			   " begin set session authorization app; end $$");
 	(void)pg_reset(&t);
 	(void)pg_query(&t, "select become()");
-	assert_int_equal(t.base.b->settle(t.base.s, &t.base.diag), CENOTE_OK);
+	assert_ok(t.base.b->settle(t.base.s, &t.base.diag));
 	assert_int_equal(pins_of(&t), CENOTE_PIN_SETTINGS);
 	(void)pg_reset(&t);
 	(void)pg_query(&t, "select 1 from pg_class limit 1");
-	assert_int_equal(t.base.b->settle(t.base.s, &t.base.diag), CENOTE_OK);
+	assert_ok(t.base.b->settle(t.base.s, &t.base.diag));
 	assert_int_equal(pins_of(&t), 0);
 	(void)pg_query(&t, "drop function become()");
 	pg_teardown(&t);
@@ -638,15 +634,15 @@ what_stays_is_nobody_elses(void **state)
 
 	for (size_t i = 0; i < sizeof(lasting) / sizeof(lasting[0]); i++) {
 		(void)pg_query(t, lasting[i].make);
-		assert_int_equal(t->base.last, CENOTE_OK);
+		assert_ok(t->base.last);
 		pg_logout(t);
-		assert_int_equal(pg_login(t), CENOTE_OK);
+		assert_ok(pg_login(t));
 		(void)pg_query(t, lasting[i].act);
 		assert_string_equal(pg_reset(t), "");
 		if (!t->has_relogged)
 			fail_msg("kept after: %s", lasting[i].act);
 		(void)pg_query(t, lasting[i].remove);
-		assert_int_equal(t->base.last, CENOTE_OK);
+		assert_ok(t->base.last);
 	}
 }
 
@@ -670,12 +666,12 @@ a_session_with_shared_functions_is_kept(void **state)
 		" note(); create function definer(a text) returns text language plpgsql"
 		" security definer set search_path = public, pg_temp as"
 		" $f$ begin return shared(a); end $f$;");
-	assert_int_equal(t->base.last, CENOTE_OK);
+	assert_ok(t->base.last);
 	pg_logout(t);
-	assert_int_equal(pg_login(t), CENOTE_OK);
+	assert_ok(pg_login(t));
 	for (size_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {
 		(void)pg_query(t, acts[i]);
-		assert_int_equal(t->base.last, CENOTE_OK);
+		assert_ok(t->base.last);
 		assert_string_equal(pg_reset(t), "");
 		if (t->has_relogged)
 			fail_msg("not kept after: %s", acts[i]);
@@ -687,7 +683,7 @@ a_session_with_shared_functions_is_kept(void **state)
 	assert_true(t->has_relogged);
 	(void)pg_query(t, "drop schema tenant cascade; drop table log; drop function"
 			  " shared, note, definer; drop domain label");
-	assert_int_equal(t->base.last, CENOTE_OK);
+	assert_ok(t->base.last);
 	(void)pg_reset(t);
 }
 
@@ -699,7 +695,7 @@ an_administrator_can_keep_what_is_compiled(void **state)
 	(void)pg_query(t, TENANT);
 	pg_logout(t);
 	pg_option(t, "keep_compiled", "yes");
-	assert_int_equal(pg_login(t), CENOTE_OK);
+	assert_ok(pg_login(t));
 	(void)pg_query(t, "select shared('a')");
 	(void)pg_reset(t);
 	assert_false(t->has_relogged);
@@ -710,7 +706,7 @@ an_administrator_can_keep_what_is_compiled(void **state)
 	pg_option(t, "keep_compiled", "perhaps");
 	assert_int_equal(pg_login(t), CENOTE_ERR_ARG);
 	t->base.n_options -= 2;
-	assert_int_equal(pg_login(t), CENOTE_OK);
+	assert_ok(pg_login(t));
 }
 
 /* If the worker cannot log in again, the client keeps its session, which ends after that client. */
@@ -775,10 +771,10 @@ settings_of_logins_are_seen_to_change(void **state)
 		" $$ begin execute 'alter role app set work_mem = ''5MB'''; end $$");
 	for (size_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {
 		pg_logout(t);
-		assert_int_equal(pg_login(t), CENOTE_OK);
+		assert_ok(pg_login(t));
 		n_login_changes = 0;
 		(void)pg_query(t, acts[i].sql);
-		assert_int_equal(t->base.last, CENOTE_OK);
+		assert_ok(t->base.last);
 		assert_string_equal(pg_reset(t), "");
 		if (n_login_changes != acts[i].n)
 			fail_msg("%s: %u changes", acts[i].sql, n_login_changes);
@@ -798,7 +794,7 @@ the_last_text_is_not_shown(void **state)
 	struct pg other;
 
 	pg_setup(&other);
-	assert_int_equal(pg_login(&other), CENOTE_OK);
+	assert_ok(pg_login(&other));
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		(void)pg_query(t, texts[i]);
 		assert_string_equal(pg_state(t), "idle pins=0");

@@ -29,8 +29,8 @@ canonical(uint32_t oid, uint16_t format, const void *value, size_t len, char *ou
 
 	cnt_guard_init(&guard, len + 1);
 	cnc_buf_init(&b, &cnc_mem_default, SIZE_MAX);
-	assert_int_equal(cnc_batch_begin(&w, &b, 1), CENOTE_OK);
-	assert_int_equal(cnc_batch_row(&w), CENOTE_OK);
+	assert_ok(cnc_batch_begin(&w, &b, 1));
+	assert_ok(cnc_batch_row(&w));
 	if (put)
 		r = put(&w, cnt_guard_put(&guard, value, len), len);
 	else
@@ -111,9 +111,8 @@ text_becomes_canonical(void **state)
 	size_t i, n;
 
 	for (i = 0; i < CNT_COUNT(cases); i++) {
-		assert_int_equal(canonical(cases[i].oid, CND_PG_TEXT, cases[i].text,
-					 strlen(cases[i].text), out, &n),
-			CENOTE_OK);
+		assert_ok(canonical(cases[i].oid, CND_PG_TEXT, cases[i].text,
+			strlen(cases[i].text), out, &n));
 		assert_string_equal(out, cases[i].canonical);
 		assert_int_equal(n, strlen(cases[i].canonical));
 	}
@@ -194,9 +193,8 @@ binary_dates_become_canonical(void **state)
 
 		cnd_pg_put_u32(bytes, (uint32_t)((uint64_t)cases[i].value >> 32));
 		cnd_pg_put_u32(bytes + 4, (uint32_t)cases[i].value);
-		assert_int_equal(canonical(cases[i].oid, CND_PG_BINARY, bytes + 8 - size,
-					 size, out, &n),
-			CENOTE_OK);
+		assert_ok(canonical(
+			cases[i].oid, CND_PG_BINARY, bytes + 8 - size, size, out, &n));
 		assert_string_equal(out, cases[i].canonical);
 		for (wrong = 0; wrong <= 9; wrong++) {
 			if (wrong != size)
@@ -245,9 +243,9 @@ days_follow_each_other(void **state)
 			size_t n;
 
 			cnd_pg_put_u32(bytes, (uint32_t)(from[k].days + i));
-			assert_int_equal(cnc_batch_begin(&w, &b, 1), CENOTE_OK);
-			assert_int_equal(cnc_batch_row(&w), CENOTE_OK);
-			assert_int_equal(put(&w, bytes, 4), CENOTE_OK);
+			assert_ok(cnc_batch_begin(&w, &b, 1));
+			assert_ok(cnc_batch_row(&w));
+			assert_ok(put(&w, bytes, 4));
 			(void)cnc_date_text(&d, expected);
 			assert_string_equal(
 				cnc_row_value(cnc_buf_head(&b) + w.row, 1, 0, &n),
@@ -383,7 +381,7 @@ parameters_go_as_documented(void **state)
 		cnc_buf_init(&b, &cnc_mem_default, 1000);
 		assert_int_equal(cnd_pg_param_type(v), params[i].type);
 		assert_int_equal(cnd_pg_param_format(v, params[i].oid), params[i].format);
-		assert_int_equal(cnd_pg_param_put(&b, v, params[i].oid, &d), CENOTE_OK);
+		assert_ok(cnd_pg_param_put(&b, v, params[i].oid, &d));
 		cnd_pg_put_u32(expected, params[i].content ? (uint32_t)n : UINT32_MAX);
 		if (n > 0)
 			memcpy(expected + 4, params[i].content, n);

@@ -74,7 +74,7 @@ columns_are_read_and_every_cut_is_noticed(void **state)
 	assert_int_equal(f.length, -1);
 	assert_int_equal(f.modifier, 7);
 	assert_int_equal(f.format, 1);
-	assert_int_equal(cnd_pg_reader_end(&r), CENOTE_OK);
+	assert_ok(cnd_pg_reader_end(&r));
 	for (size_t n = 0; n < whole.len; n++) {
 		uint8_t *bytes = malloc(n + 1);
 		const struct cnd_pg_msg cut = { 'T', bytes, n };
@@ -108,7 +108,7 @@ tags_tell_what_was_changed(void **state)
 		struct cnd_pg_msg m = { 'C', (const uint8_t *)cases[i].tag,
 			strlen(cases[i].tag) + 1 };
 
-		assert_int_equal(cnd_pg_read_tag(&m, &tag, &len, &affected), CENOTE_OK);
+		assert_ok(cnd_pg_read_tag(&m, &tag, &len, &affected));
 		assert_int_equal(affected, cases[i].affected);
 		m.len--;
 		assert_int_equal(
@@ -142,10 +142,10 @@ messages_are_written_as_the_server_reads_them(void **state)
 	struct cnc_buf b;
 
 	cnc_buf_init(&b, &cnc_mem_default, 1024);
-	assert_int_equal(cnd_pg_add_query(&b, 'Q', "select 1", 8), CENOTE_OK);
-	assert_int_equal(cnd_pg_add_plain(&b, 'S'), CENOTE_OK);
-	assert_int_equal(cnd_pg_add_named(&b, 'D', 'P', "p", 1), CENOTE_OK);
-	assert_int_equal(cnd_pg_add_execute(&b, "p", 258), CENOTE_OK);
+	assert_ok(cnd_pg_add_query(&b, 'Q', "select 1", 8));
+	assert_ok(cnd_pg_add_plain(&b, 'S'));
+	assert_ok(cnd_pg_add_named(&b, 'D', 'P', "p", 1));
+	assert_ok(cnd_pg_add_execute(&b, "p", 258));
 	assert_int_equal(cnc_buf_len(&b), 14 + 5 + 8 + 11);
 	assert_memory_equal(cnc_buf_head(&b),
 		"Q\0\0\0\rselect 1\0S\0\0\0\4D\0\0\0\7Pp\0E\0\0\0\np\0\0\0\1\2", 38);

@@ -121,7 +121,7 @@ sq_test_setup(void **state)
 
 	assert_non_null(t);
 	sq_setup(t);
-	assert_int_equal(sq_login(t), CENOTE_OK);
+	assert_ok(sq_login(t));
 	*state = t;
 	return 0;
 }
@@ -141,7 +141,7 @@ sq_sibling(struct sq *t, struct sq *ret_other)
 	memcpy(ret_other->base.options, t->base.options, sizeof(t->base.options));
 	ret_other->base.n_options = t->base.n_options;
 	init(ret_other);
-	assert_int_equal(sq_login(ret_other), CENOTE_OK);
+	assert_ok(sq_login(ret_other));
 }
 
 const char *

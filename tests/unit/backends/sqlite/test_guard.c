@@ -85,7 +85,7 @@ options_are_in_force_after_login_and_after_a_reset(void **state)
 	sq_option(t, "cache_size", "4MB");
 	sq_option(t, "synchronous", "normal");
 	sq_option(t, "busy_timeout", "1234ms");
-	assert_int_equal(sq_login(t), CENOTE_OK);
+	assert_ok(sq_login(t));
 	assert_non_null(strstr(sq_query(t, ask), answer));
 	assert_answer(t, "pragma busy_timeout",
 		"columns timeout:INT64\nrow 1234\ndone PRAGMA\n");
@@ -96,7 +96,7 @@ options_are_in_force_after_login_and_after_a_reset(void **state)
 	assert_non_null(strstr(sq_query(t, "pragma busy_timeout"), "row 7\n"));
 	(void)sq_query(t, "pragma busy_timeout=8");
 	assert_non_null(strstr(sq_query(t, "pragma busy_timeout"), "row 8\n"));
-	assert_int_equal(sq_reset(t), CENOTE_OK);
+	assert_ok(sq_reset(t));
 	assert_non_null(strstr(sq_query(t, ask), answer));
 	assert_answer(t, "pragma busy_timeout",
 		"columns timeout:INT64\nrow 1234\ndone PRAGMA\n");
@@ -158,7 +158,7 @@ logins_at_the_same_time_all_succeed(void **state)
 			assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
 			assert_int_equal(status, 0);
 		}
-		assert_int_equal(sq_login(t), CENOTE_OK);
+		assert_ok(sq_login(t));
 		assert_non_null(strstr(sq_query(t, "select count(*) from t"), "row 6\n"));
 	}
 }
@@ -171,7 +171,7 @@ a_read_only_session_cannot_write(void **state)
 	(void)sq_query(t, "create table t (a); insert into t values (1)");
 	sq_logout(t);
 	sq_option(t, "mode", "ro");
-	assert_int_equal(sq_login(t), CENOTE_OK);
+	assert_ok(sq_login(t));
 	assert_answer(t, "select * from t", "columns a:INT64\nrow 1\ndone SELECT 1\n");
 	assert_answer(t, "insert into t values (2)",
 		"error 25006 attempt to write a readonly database\n");
@@ -267,14 +267,14 @@ attach_works_where_it_is_allowed(void **state)
 
 	sq_logout(t);
 	sq_option(t, "attach", "yes");
-	assert_int_equal(sq_login(t), CENOTE_OK);
+	assert_ok(sq_login(t));
 	snprintf(sql, sizeof(sql), "attach '%s/other.db' as o; create table o.x (y)",
 		t->dir);
 	assert_answer(t, sql, "done ATTACH more-results\ndone CREATE TABLE\n");
 	assert_string_equal(sq_state(t), "idle pins=32");
 	snprintf(sql, sizeof(sql), "vacuum into '%s/copy.db'", t->dir);
 	assert_answer(t, sql, "done VACUUM\n");
-	assert_int_equal(sq_reset(t), CENOTE_OK);
+	assert_ok(sq_reset(t));
 	assert_answer(t, "select * from o.x", "error 42P01 no such table: o.x\n");
 }
 
@@ -298,7 +298,7 @@ counters_work_in_triggers_and_views(void **state)
 			  "create trigger tr after insert on t begin"
 			  " update t set a = a; insert into log values (changes()); end");
 	(void)sq_query(t, "insert into t values (1), (2)");
-	assert_int_equal(sq_reset(t), CENOTE_OK);
+	assert_ok(sq_reset(t));
 	assert_answer(t, "select * from v",
 		"columns c:INT64 tc:INT64\nrow 0|0\ndone SELECT 1\n");
 	(void)sq_query(t, "insert into t values (3)");

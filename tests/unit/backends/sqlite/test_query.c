@@ -174,7 +174,7 @@ a_repeated_statement_is_not_parsed_again(void **state)
 	/* Prepared by the client, and by the next client, it is still the same. */
 	(void)sq_prepare(t, 7, "insert into t values (?)");
 	(void)sq_execute(t, 7, 0, &v, 1);
-	assert_int_equal(sq_reset(t), CENOTE_OK);
+	assert_ok(sq_reset(t));
 	(void)sq_query_with(t, "insert into t values (?)", &v, 1);
 	assert_int_equal(n_compiled, 1);
 	(void)sq_query(t, "select 1; select 2");
@@ -199,11 +199,11 @@ an_explanation_is_never_kept(void **state)
 		(void)sq_query(t, "explain delete from t");
 		assert_string_equal(sq_state(t), "idle pins=0");
 		(void)sq_execute(t, 1, 0, NULL, 0);
-		assert_int_equal(t->base.last, CENOTE_OK);
+		assert_ok(t->base.last);
 		assert_null(strstr(t->base.seen.log, "more-rows"));
 		(void)sq_query(t, i % 2 ? "drop table x" : "create table x (y)");
 		(void)sq_query(t, "vacuum");
-		assert_int_equal(t->base.last, CENOTE_OK);
+		assert_ok(t->base.last);
 	}
 }
 
@@ -216,7 +216,7 @@ the_cache_holds_as_many_statements_as_it_was_told(void **state)
 
 	sq_logout(t);
 	sq_option(t, "statement_cache", "10");
-	assert_int_equal(sq_login(t), CENOTE_OK);
+	assert_ok(sq_login(t));
 	n_compiled = 0;
 	for (round = 0; round < 2; round++) {
 		for (i = 0; i < 10; i++) {
@@ -233,7 +233,7 @@ the_cache_holds_as_many_statements_as_it_was_told(void **state)
 	assert_int_equal(n_compiled, 12);
 	sq_logout(t);
 	sq_option(t, "statement_cache", "0");
-	assert_int_equal(sq_login(t), CENOTE_OK);
+	assert_ok(sq_login(t));
 	n_compiled = 0;
 	(void)sq_query(t, "select 1");
 	(void)sq_query(t, "select 1");

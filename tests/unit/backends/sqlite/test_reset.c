@@ -366,10 +366,10 @@ a_reset_session_cannot_be_told_from_a_new_login(void **state)
 	sq_option(&t, "attach", "yes");
 	sq_option(&t, "synchronous", "off");
 	sq_option(&t, "busy_timeout", "0");
-	assert_int_equal(sq_login(&t), CENOTE_OK);
+	assert_ok(sq_login(&t));
 	(void)sq_query(&t, schema);
 	find_pragmas(&t);
-	assert_int_equal(sq_reset(&t), CENOTE_OK);
+	assert_ok(sq_reset(&t));
 	for (i = 0; i < n; i++) {
 		live(&t, &rnd, story, sizeof(story));
 		if (sq_reset(&t) != CENOTE_OK)
@@ -377,7 +377,7 @@ a_reset_session_cannot_be_told_from_a_new_login(void **state)
 				(unsigned long long)rnd.seed, i, story,
 				t.base.diag.message);
 		old = probe(&t);
-		assert_int_equal(sq_reset(&t), CENOTE_OK);
+		assert_ok(sq_reset(&t));
 		sq_sibling(&t, &fresh);
 		new = probe(&fresh);
 		sq_teardown(&fresh);
@@ -399,7 +399,7 @@ setup(void **state)
 	(void)sq_test_setup(state);
 	t = *state;
 	(void)sq_query(t, schema);
-	assert_int_equal(sq_reset(t), CENOTE_OK);
+	assert_ok(sq_reset(t));
 	return 0;
 }
 
@@ -428,19 +428,19 @@ what_a_session_holds_pins_it(void **state)
 		(void)sq_query(t, cases[i].sql);
 		if (strcmp(sq_state(t), cases[i].state) != 0)
 			fail_msg("%s: %s", cases[i].sql, sq_state(t));
-		assert_int_equal(sq_reset(t), CENOTE_OK);
+		assert_ok(sq_reset(t));
 		assert_string_equal(sq_state(t), "idle pins=0");
 	}
 	/* Not even the first statement of the next client is in the last one's transaction. */
 	(void)sq_begin(t, 0, CENOTE_BEGIN_READ_ONLY);
-	assert_int_equal(sq_reset(t), CENOTE_OK);
+	assert_ok(sq_reset(t));
 	assert_answer(t, "DELETE FROM log", "done DELETE 1 affected=1\n");
 	t->base.batch_rows = 1;
 	(void)sq_query(t, "SELECT * FROM t");
 	assert_string_equal(sq_state(t), "idle pins=16");
 	sq_logout(t);
 	sq_option(t, "attach", "yes");
-	assert_int_equal(sq_login(t), CENOTE_OK);
+	assert_ok(sq_login(t));
 	(void)sq_query(t, "ATTACH '' AS a");
 	assert_string_equal(sq_state(t), "idle pins=32");
 }
@@ -501,7 +501,7 @@ counters_are_those_of_sqlite_itself(void **state)
 			(void)sqlite3_close(db);
 			assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
 			(void)sqlite3_exec(db, "PRAGMA synchronous=0", NULL, NULL, NULL);
-			assert_int_equal(sq_reset(t), CENOTE_OK);
+			assert_ok(sq_reset(t));
 		}
 		write_sql(&rnd,
 			statements[cnt_random_below(
@@ -550,9 +550,8 @@ a_client_that_was_moved_sees_its_own_counters(void **state)
 	/* Another client was there before. */
 	(void)sq_query(
 		&other, "DELETE FROM log; INSERT INTO log VALUES (1, 1), (2, 2), (3, 3)");
-	assert_int_equal(sq_reset(&other), CENOTE_OK);
-	assert_int_equal(
-		other.base.b->attach(other.base.s, &carry, &other.base.diag), CENOTE_OK);
+	assert_ok(sq_reset(&other));
+	assert_ok(other.base.b->attach(other.base.s, &carry, &other.base.diag));
 	other.base.b->state(other.base.s, &second);
 	assert_int_equal(second.carry.n, 0); /* as it was */
 	assert_answer(&other, ask,
@@ -574,8 +573,7 @@ a_client_that_was_moved_sees_its_own_counters(void **state)
 	sq_teardown(&other);
 	sq_sibling(t, &other);
 	carry = (struct cnp_str){ copy, first.carry.n };
-	assert_int_equal(
-		other.base.b->attach(other.base.s, &carry, &other.base.diag), CENOTE_OK);
+	assert_ok(other.base.b->attach(other.base.s, &carry, &other.base.diag));
 	assert_non_null(strstr(sq_query(&other, ask), "row 1|3|42\n"));
 	(void)sq_query(&other, "UPDATE log SET n = 0 WHERE 0");
 	assert_non_null(strstr(sq_query(&other, ask), "row 0|3|42\n"));
@@ -594,17 +592,17 @@ a_forged_state_harms_nobody(void **state)
 	struct cnp_str carry = { (const char *)forged, sizeof(forged) };
 
 	(void)sq_query(t, "create table forged (a)");
-	assert_int_equal(sq_reset(t), CENOTE_OK);
+	assert_ok(sq_reset(t));
 	cnc_put_u64(forged, (uint64_t)INT64_MAX);
 	cnc_put_u64(forged + 8, (uint64_t)INT64_MAX);
 	cnc_put_u64(forged + 16, (uint64_t)INT64_MAX);
 	forged[24] = 0;
-	assert_int_equal(t->base.b->attach(t->base.s, &carry, &t->base.diag), CENOTE_OK);
+	assert_ok(t->base.b->attach(t->base.s, &carry, &t->base.diag));
 	(void)sq_query(t, "insert into forged values (1)");
-	assert_int_equal(t->base.last, CENOTE_OK);
+	assert_ok(t->base.last);
 	assert_answer(t, "select total_changes() as n",
 		"columns n:INT64\nrow -9223372036854775808\ndone SELECT 1\n");
-	assert_int_equal(sq_reset(t), CENOTE_OK);
+	assert_ok(sq_reset(t));
 	assert_answer(t, "select total_changes() as n",
 		"columns n:INT64\nrow 0\ndone SELECT 1\n");
 }
@@ -623,15 +621,15 @@ a_reset_is_told_to_a_client_that_stays(void **state)
 	assert_in_range(now.carry.n, 24, sizeof(copy));
 	memcpy(copy, now.carry.p, now.carry.n);
 	carry = (struct cnp_str){ copy, now.carry.n };
-	assert_int_equal(t->base.b->reset(t->base.s, &t->base.diag), CENOTE_OK);
+	assert_ok(t->base.b->reset(t->base.s, &t->base.diag));
 	t->base.b->state(t->base.s, &now);
 	assert_int_equal(now.carry.n, carry.n);
 	assert_int_equal(cnc_get_u64((const uint8_t *)now.carry.p), 0);
 	/* The same if it had come with it. */
-	assert_int_equal(t->base.b->attach(t->base.s, &carry, &t->base.diag), CENOTE_OK);
+	assert_ok(t->base.b->attach(t->base.s, &carry, &t->base.diag));
 	t->base.b->state(t->base.s, &now);
 	assert_int_equal(now.carry.n, 0);
-	assert_int_equal(t->base.b->reset(t->base.s, &t->base.diag), CENOTE_OK);
+	assert_ok(t->base.b->reset(t->base.s, &t->base.diag));
 	t->base.b->state(t->base.s, &now);
 	assert_int_equal(now.carry.n, carry.n);
 }
@@ -642,12 +640,12 @@ a_file_that_was_replaced_is_opened_anew(void **state)
 	struct sq *t = *state;
 	struct cnp_str none = CNP_STR_NONE;
 
-	assert_int_equal(t->base.b->ping(t->base.s, &t->base.diag), CENOTE_OK);
+	assert_ok(t->base.b->ping(t->base.s, &t->base.diag));
 	assert_int_equal(unlink(t->path), 0);
 	assert_int_equal(t->base.b->ping(t->base.s, &t->base.diag), CENOTE_ERR_CONN);
-	assert_int_equal(t->base.b->attach(t->base.s, &none, &t->base.diag), CENOTE_OK);
+	assert_ok(t->base.b->attach(t->base.s, &none, &t->base.diag));
 	assert_answer(t, "SELECT * FROM t", "error 42P01 no such table: t\n");
-	assert_int_equal(t->base.b->ping(t->base.s, &t->base.diag), CENOTE_OK);
+	assert_ok(t->base.b->ping(t->base.s, &t->base.diag));
 }
 
 static unsigned n_login_changes;
@@ -676,10 +674,10 @@ plans_are_those_of_a_new_login(void **state)
 		snprintf(sql, sizeof(sql), change, strstr(first, "pa (") ? "pa" : "pb");
 		/* by this session's client, or by another's */
 		(void)sq_query(i % 2 ? t : &other, sql);
-		assert_int_equal(i % 2 ? t->base.last : other.base.last, CENOTE_OK);
+		assert_ok(i % 2 ? t->base.last : other.base.last);
 		(void)sq_query(t, "SELECT count(*) FROM p");
 		sq_teardown(&other);
-		assert_int_equal(sq_reset(t), CENOTE_OK);
+		assert_ok(sq_reset(t));
 		sq_sibling(t, &other);
 		assert_string_not_equal(sq_query(&other, plan), first);
 		assert_answer(t, plan, other.base.seen.log);
@@ -688,10 +686,10 @@ plans_are_those_of_a_new_login(void **state)
 	/* and the waiting clients see it */
 	assert_int_equal(n_login_changes, 4);
 	(void)sq_query(t, "ANALYZE");
-	assert_int_equal(sq_reset(t), CENOTE_OK);
+	assert_ok(sq_reset(t));
 	assert_int_equal(n_login_changes, 5);
 	(void)sq_query(t, "BEGIN; DELETE FROM p; ANALYZE; ROLLBACK");
-	assert_int_equal(sq_reset(t), CENOTE_OK);
+	assert_ok(sq_reset(t));
 	assert_int_equal(n_login_changes, 5);
 	sq_sibling(t, &other);
 	assert_answer(t, plan, sq_query(&other, plan));
@@ -710,16 +708,16 @@ no_table_of_a_former_client_is_named(void **state)
 
 	(void)sq_query(t, "CREATE TABLE of_former (a); CREATE INDEX fa ON of_former (a);"
 			  "INSERT INTO of_former VALUES (1), (2)");
-	assert_int_equal(sq_reset(t), CENOTE_OK);
+	assert_ok(sq_reset(t));
 	(void)sq_query(t, "SELECT * FROM of_former WHERE a = 1");
-	assert_int_equal(sq_reset(t), CENOTE_OK);
+	assert_ok(sq_reset(t));
 	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
 		if (strstr(sq_query(t, tries[i]), "of_former") ||
 			t->base.last != CENOTE_ERR_SERVER)
 			fail_msg("%s: %s", tries[i], t->base.seen.log);
 	}
 	(void)sq_query(t, "PRAGMA optimize");
-	assert_int_equal(t->base.last, CENOTE_OK);
+	assert_ok(t->base.last);
 }
 
 static void
@@ -729,7 +727,7 @@ the_values_of_a_client_do_not_stay_in_a_kept_statement(void **state)
 	struct cnc_value v = cnt_text("secret");
 
 	(void)sq_query_with(t, "SELECT ?1", &v, 1);
-	assert_int_equal(sq_reset(t), CENOTE_OK);
+	assert_ok(sq_reset(t));
 	/* SQLite itself would use the old value where none is bound. */
 	assert_answer(t, "SELECT ?1",
 		"error 07001 the statement has 1 parameters, but 0 values were given\n");

@@ -185,7 +185,7 @@ a_portal_gives_its_rows_in_batches(void **state)
 	cnd_portal_close(&t->base.seen.statements, t->base.s, first);
 	cnd_portal_close(&t->base.seen.statements, t->base.s, first);
 	assert_string_equal(sq_state(t), "idle pins=0");
-	assert_int_equal(sq_reset(t), CENOTE_OK);
+	assert_ok(sq_reset(t));
 }
 
 static void
@@ -233,7 +233,7 @@ portals_end_with_a_rollback_and_writers_with_a_commit(void **state)
 	(void)sq_query(t, "select a from t");
 	(void)sq_rollback(t);
 	assert_string_equal(sq_state(t), "idle pins=0");
-	assert_int_equal(sq_reset(t), CENOTE_OK);
+	assert_ok(sq_reset(t));
 	t->base.batch_rows = 0;
 	assert_answer(t, "select count(*) from t",
 		"columns count(*):INT64\nrow 4\ndone SELECT 1\n");
@@ -250,7 +250,7 @@ a_write_that_the_end_of_the_session_finds_unfinished_is_undone(void **state)
 	(void)sq_query(t, "select a from t");
 	(void)sq_query(t, "insert into t values (3), (4) returning a");
 	(void)sq_query(t, "select a from t");
-	assert_int_equal(sq_reset(t), CENOTE_OK);
+	assert_ok(sq_reset(t));
 	assert_string_equal(sq_state(t), "idle pins=0");
 	t->base.batch_rows = 0;
 	assert_answer(t, "select count(*) from t",

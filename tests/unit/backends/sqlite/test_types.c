@@ -326,11 +326,10 @@ columns_tell_where_they_come_from(void **state)
 	seen.sink = (struct cnd_sink){ &seen.ops, &t->base.seen.batch, &t->base.diag };
 	(void)sq_query(t, "create table t (a integer primary key autoincrement,"
 			  " b varchar(20) not null, c decimal(8,3), d integer)");
-	assert_int_equal(cnd_statement_prepare(&t->base.seen.statements, t->base.s, 1,
-				 &(struct cnd_prepare){ .sql = { sql, strlen(sql) },
-					 .name = CNP_STR_NONE },
-				 &seen.sink),
-		CENOTE_OK);
+	assert_ok(cnd_statement_prepare(&t->base.seen.statements, t->base.s, 1,
+		&(struct cnd_prepare){
+			.sql = { sql, strlen(sql) }, .name = CNP_STR_NONE },
+		&seen.sink));
 	assert_int_equal(seen.n, 5);
 	assert_string_equal(seen.texts[0][0], "a");
 	assert_string_equal(seen.texts[0][1], "t");

@@ -47,14 +47,14 @@ static const uint8_t golden[] = {
 static void
 write_golden(struct fixture *f)
 {
-	assert_int_equal(cnc_batch_begin(&f->w, &f->b, 2), CENOTE_OK);
-	assert_int_equal(cnc_batch_row(&f->w), CENOTE_OK);
-	assert_int_equal(cnc_batch_put(&f->w, "ab", 2), CENOTE_OK);
-	assert_int_equal(cnc_batch_null(&f->w), CENOTE_OK);
+	assert_ok(cnc_batch_begin(&f->w, &f->b, 2));
+	assert_ok(cnc_batch_row(&f->w));
+	assert_ok(cnc_batch_put(&f->w, "ab", 2));
+	assert_ok(cnc_batch_null(&f->w));
 	cnc_batch_row_done(&f->w);
-	assert_int_equal(cnc_batch_row(&f->w), CENOTE_OK);
-	assert_int_equal(cnc_batch_put(&f->w, NULL, 0), CENOTE_OK);
-	assert_int_equal(cnc_batch_put(&f->w, "c", 1), CENOTE_OK);
+	assert_ok(cnc_batch_row(&f->w));
+	assert_ok(cnc_batch_put(&f->w, NULL, 0));
+	assert_ok(cnc_batch_put(&f->w, "c", 1));
 	cnc_batch_row_done(&f->w);
 	assert_int_equal(cnc_batch_end(&f->w), sizeof(golden));
 }
@@ -74,7 +74,7 @@ a_batch_stands_behind_other_bytes(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(cnc_buf_append(&f->b, "xxxframe", 8), CENOTE_OK);
+	assert_ok(cnc_buf_append(&f->b, "xxxframe", 8));
 	cnc_buf_consume(&f->b, 3);
 	write_golden(f);
 	assert_memory_equal(cnc_buf_head(&f->b), "frame", 5);
@@ -98,9 +98,7 @@ a_checked_batch_gives_its_values(void **state)
 	uint32_t n_rows = 0;
 	size_t len = 99;
 
-	assert_int_equal(
-		cnc_batch_check(golden, sizeof(golden), 2, collect, &next, &n_rows),
-		CENOTE_OK);
+	assert_ok(cnc_batch_check(golden, sizeof(golden), 2, collect, &next, &n_rows));
 	assert_int_equal(n_rows, 2);
 	assert_ptr_equal(next, rows + 2);
 	assert_string_equal(cnc_row_value(rows[0], 2, 0, &len), "ab");
@@ -177,7 +175,7 @@ each_lie_is_a_protocol_error(void **state)
 		{ "ends not in order", 12, 10 | CNC_BATCH_NULL, 0, 2 },
 	};
 
-	assert_int_equal(check_changed(0, 2, sizeof(golden), 2), CENOTE_OK);
+	assert_ok(check_changed(0, 2, sizeof(golden), 2));
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		int r = check_changed(cases[i].at, cases[i].word,
 			sizeof(golden) + (size_t)cases[i].extra, cases[i].n_columns);
@@ -195,17 +193,16 @@ rows_without_columns_are_counted_and_bounded(void **state)
 	uint8_t bytes[CNC_BATCH_HEADER] = { 0 };
 	uint32_t n_rows = 0;
 
-	assert_int_equal(cnc_batch_begin(&f->w, &f->b, 0), CENOTE_OK);
+	assert_ok(cnc_batch_begin(&f->w, &f->b, 0));
 	for (uint32_t i = 0; i < CNC_BATCH_EMPTY_ROWS_MAX; i++) {
-		assert_int_equal(cnc_batch_row(&f->w), CENOTE_OK);
+		assert_ok(cnc_batch_row(&f->w));
 		cnc_batch_row_done(&f->w);
 	}
 	assert_int_equal(cnc_batch_row(&f->w), CENOTE_ERR_LIMIT);
 	cnc_batch_row_undo(&f->w);
 	assert_int_equal(cnc_batch_end(&f->w), CNC_BATCH_HEADER);
-	assert_int_equal(cnc_batch_check(cnc_buf_head(&f->b), CNC_BATCH_HEADER, 0, NULL,
-				 NULL, &n_rows),
-		CENOTE_OK);
+	assert_ok(cnc_batch_check(
+		cnc_buf_head(&f->b), CNC_BATCH_HEADER, 0, NULL, NULL, &n_rows));
 	assert_int_equal(n_rows, CNC_BATCH_EMPTY_ROWS_MAX);
 	cnc_put_u32(bytes, CNC_BATCH_EMPTY_ROWS_MAX + 1);
 	assert_int_equal(cnc_batch_check(bytes, sizeof(bytes), 0, NULL, NULL, &n_rows),
@@ -220,15 +217,14 @@ too_many_columns_are_refused(void **state)
 	assert_int_equal(
 		cnc_batch_begin(&f->w, &f->b, CNC_BATCH_COLS_MAX + 1), CENOTE_ERR_LIMIT);
 	assert_int_equal(cnc_buf_len(&f->b), 0);
-	assert_int_equal(cnc_batch_begin(&f->w, &f->b, CNC_BATCH_COLS_MAX), CENOTE_OK);
-	assert_int_equal(cnc_batch_row(&f->w), CENOTE_OK);
+	assert_ok(cnc_batch_begin(&f->w, &f->b, CNC_BATCH_COLS_MAX));
+	assert_ok(cnc_batch_row(&f->w));
 	for (uint32_t i = 0; i < CNC_BATCH_COLS_MAX; i++)
-		assert_int_equal(cnc_batch_put(&f->w, "x", 1), CENOTE_OK);
+		assert_ok(cnc_batch_put(&f->w, "x", 1));
 	cnc_batch_row_done(&f->w);
 	cnc_batch_end(&f->w);
-	assert_int_equal(cnc_batch_check(cnc_buf_head(&f->b), cnc_buf_len(&f->b),
-				 CNC_BATCH_COLS_MAX, NULL, NULL, &(uint32_t){ 0 }),
-		CENOTE_OK);
+	assert_ok(cnc_batch_check(cnc_buf_head(&f->b), cnc_buf_len(&f->b),
+		CNC_BATCH_COLS_MAX, NULL, NULL, &(uint32_t){ 0 }));
 }
 
 static void
@@ -239,8 +235,8 @@ a_row_past_the_bound_is_undone(void **state)
 
 	f->b.max = sizeof(golden) + 50;
 	write_golden(f);
-	assert_int_equal(cnc_batch_row(&f->w), CENOTE_OK);
-	assert_int_equal(cnc_batch_put(&f->w, "abc", 3), CENOTE_OK);
+	assert_ok(cnc_batch_row(&f->w));
+	assert_ok(cnc_batch_put(&f->w, "abc", 3));
 	assert_int_equal(cnc_batch_put(&f->w, value, sizeof(value)), CENOTE_ERR_LIMIT);
 	cnc_batch_row_undo(&f->w);
 	cnc_batch_row_undo(&f->w);
@@ -254,7 +250,7 @@ undo_without_a_row_keeps_the_header(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(cnc_batch_begin(&f->w, &f->b, 2), CENOTE_OK);
+	assert_ok(cnc_batch_begin(&f->w, &f->b, 2));
 	cnc_batch_row_undo(&f->w);
 	assert_int_equal(cnc_batch_end(&f->w), CNC_BATCH_HEADER);
 }
@@ -266,8 +262,8 @@ a_value_of_absurd_size_is_refused(void **state)
 	char *room;
 
 	f->b.max = SIZE_MAX;
-	assert_int_equal(cnc_batch_begin(&f->w, &f->b, 1), CENOTE_OK);
-	assert_int_equal(cnc_batch_row(&f->w), CENOTE_OK);
+	assert_ok(cnc_batch_begin(&f->w, &f->b, 1));
+	assert_ok(cnc_batch_row(&f->w));
 	assert_int_equal(cnc_batch_room(&f->w, SIZE_MAX, &room), CENOTE_ERR_LIMIT);
 	assert_int_equal(
 		cnc_batch_room(&f->w, CNC_BATCH_ROW_MAX - 3, &room), CENOTE_ERR_LIMIT);
@@ -279,19 +275,19 @@ room_is_filled_in_place(void **state)
 	struct fixture *f = *state;
 	char unused[500], *room = unused;
 
-	assert_int_equal(cnc_batch_begin(&f->w, &f->b, 2), CENOTE_OK);
-	assert_int_equal(cnc_batch_row(&f->w), CENOTE_OK);
-	assert_int_equal(cnc_batch_room(&f->w, 500, &room), CENOTE_OK);
+	assert_ok(cnc_batch_begin(&f->w, &f->b, 2));
+	assert_ok(cnc_batch_row(&f->w));
+	assert_ok(cnc_batch_room(&f->w, 500, &room));
 	memset(room, 'z', 500);
 	room[0] = 'a';
 	room[1] = 'b';
 	cnc_batch_room_done(&f->w, 2);
-	assert_int_equal(cnc_batch_null(&f->w), CENOTE_OK);
+	assert_ok(cnc_batch_null(&f->w));
 	cnc_batch_row_done(&f->w);
-	assert_int_equal(cnc_batch_row(&f->w), CENOTE_OK);
-	assert_int_equal(cnc_batch_room(&f->w, 0, &room), CENOTE_OK);
+	assert_ok(cnc_batch_row(&f->w));
+	assert_ok(cnc_batch_room(&f->w, 0, &room));
 	cnc_batch_room_done(&f->w, 0);
-	assert_int_equal(cnc_batch_room(&f->w, 1, &room), CENOTE_OK);
+	assert_ok(cnc_batch_room(&f->w, 1, &room));
 	*room = 'c';
 	cnc_batch_room_done(&f->w, 1);
 	cnc_batch_row_done(&f->w);
@@ -310,19 +306,19 @@ assert_filled_as_put(struct fixture *f, const uint8_t *bytes, size_t len)
 	assert_non_null(copy);
 	memcpy(copy, bytes, 3 * len);
 	cnc_buf_clear(&f->b, 0);
-	assert_int_equal(cnc_batch_begin(&f->w, &f->b, 4), CENOTE_OK);
-	assert_int_equal(cnc_batch_row(&f->w), CENOTE_OK);
+	assert_ok(cnc_batch_begin(&f->w, &f->b, 4));
+	assert_ok(cnc_batch_row(&f->w));
 	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(cnc_batch_put(&f->w, bytes + i * len, len), CENOTE_OK);
-	assert_int_equal(cnc_batch_null(&f->w), CENOTE_OK);
+		assert_ok(cnc_batch_put(&f->w, bytes + i * len, len));
+	assert_ok(cnc_batch_null(&f->w));
 	cnc_batch_row_done(&f->w);
 	row_len = cnc_batch_len(&f->w) - CNC_BATCH_HEADER;
 	by_value = malloc(row_len);
 	assert_non_null(by_value);
 	memcpy(by_value, cnc_buf_head(&f->b) + CNC_BATCH_HEADER, row_len);
 
-	assert_int_equal(cnc_batch_row(&f->w), CENOTE_OK);
-	assert_int_equal(cnc_batch_fill_begin(&f->w, 3 * len + 3, &fill), CENOTE_OK);
+	assert_ok(cnc_batch_row(&f->w));
+	assert_ok(cnc_batch_fill_begin(&f->w, 3 * len + 3, &fill));
 	for (size_t i = 0; i < 3; i++)
 		cnc_batch_fill_value(&fill, copy + i * len, len, (3 - i) * len, 0);
 	cnc_batch_fill_value(&fill, copy, 0, 3 * len, CNC_BATCH_NULL);
@@ -386,12 +382,12 @@ every_failing_allocation_leaves_the_rows_before(void **state)
 		r = cnc_batch_begin(&w, &b, 3);
 		if (r == CENOTE_ERR_NOMEM)
 			r = cnc_batch_begin(&w, &b, 3);
-		assert_int_equal(r, CENOTE_OK);
+		assert_ok(r);
 		for (int i = 0; i < 300; i++) {
 			r = put_row(&w, i);
 			if (r == CENOTE_ERR_NOMEM)
 				r = put_row(&w, i);
-			assert_int_equal(r, CENOTE_OK);
+			assert_ok(r);
 		}
 		cnc_batch_end(&w);
 		if (fail_at == 0) {

@@ -43,7 +43,7 @@ well_formed_numbers_are_taken_apart(void **state)
 
 		if (r != CENOTE_OK)
 			print_error("%s\n", cases[i].text);
-		assert_int_equal(r, CENOTE_OK);
+		assert_ok(r);
 		assert_int_equal(d.is_negative, cases[i].is_negative);
 		assert_int_equal(d.n_digits, cases[i].n_digits);
 		assert_int_equal(d.exponent, cases[i].exponent);
@@ -79,7 +79,7 @@ the_length_ends_the_text(void **state)
 {
 	struct cnc_decimal d;
 
-	assert_int_equal(cnc_decimal_parse("12x", 2, &d), CENOTE_OK);
+	assert_ok(cnc_decimal_parse("12x", 2, &d));
 	assert_int_equal(d.n_digits, 2);
 	assert_int_equal(cnc_decimal_parse("1e5", 2, &d), CENOTE_ERR_CONVERT);
 }
@@ -125,9 +125,7 @@ whole_numbers_become_integers(void **state)
 		uint64_t u64 = 42;
 		int r;
 
-		assert_int_equal(
-			cnc_decimal_parse(cases[i].text, strlen(cases[i].text), &d),
-			CENOTE_OK);
+		assert_ok(cnc_decimal_parse(cases[i].text, strlen(cases[i].text), &d));
 		r = cnc_decimal_int64(&d, &i64);
 		if (r != (cases[i].is_int64 ? CENOTE_OK : CENOTE_ERR_CONVERT))
 			print_error("%s\n", cases[i].text);

@@ -42,7 +42,7 @@ teardown(void **state)
 static void
 put(struct cnc_buf *b, char letter, const char *text)
 {
-	assert_int_equal(cnc_diag_put_field(b, letter, text, strlen(text)), CENOTE_OK);
+	assert_ok(cnc_diag_put_field(b, letter, text, strlen(text)));
 }
 
 static int
@@ -72,7 +72,7 @@ set_replaces_what_was_there(void **state)
 
 	put(&f->b, 'D', "detail");
 	put(&f->b, 'N', "7");
-	assert_int_equal(set_from(&f->d, &f->b), CENOTE_OK);
+	assert_ok(set_from(&f->d, &f->b));
 	cnc_diag_set(&f->d, "57P03", "pool %s: %d waiting", "inventory", 14);
 	assert_string_equal(f->d.sqlstate, "57P03");
 	assert_string_equal(f->d.message, "pool inventory: 14 waiting");
@@ -103,9 +103,8 @@ a_record_may_be_set_from_its_own_parts(void **state)
 	assert_string_equal(f->d.message, "outer: inner");
 	put(&f->b, 'M', "m");
 	put(&f->b, 'D', "deep");
-	assert_int_equal(set_from(&f->d, &f->b), CENOTE_OK);
-	assert_int_equal(
-		cnc_diag_set_fields(&f->d, f->d.fields, f->d.fields_len), CENOTE_OK);
+	assert_ok(set_from(&f->d, &f->b));
+	assert_ok(cnc_diag_set_fields(&f->d, f->d.fields, f->d.fields_len));
 	assert_string_equal(cnc_diag_field(&f->d, 'D'), "deep");
 	cnc_diag_set(&f->d, "08001", "%s", cnc_diag_field(&f->d, 'D'));
 	assert_string_equal(f->d.message, "deep");
@@ -201,7 +200,7 @@ fields_are_found_by_their_letters(void **state)
 	put(&f->b, 'N', "-1146");
 	put(&f->b, 'P', "15");
 	put(&f->b, 'D', "");
-	assert_int_equal(set_from(&f->d, &f->b), CENOTE_OK);
+	assert_ok(set_from(&f->d, &f->b));
 	assert_string_equal(f->d.sqlstate, "42P01");
 	assert_string_equal(f->d.message, "relation \"t\" does not exist");
 	assert_int_equal(f->d.native, -1146);
@@ -217,12 +216,12 @@ a_list_without_state_is_a_general_error(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(cnc_diag_set_fields(&f->d, NULL, 0), CENOTE_OK);
+	assert_ok(cnc_diag_set_fields(&f->d, NULL, 0));
 	assert_string_equal(f->d.sqlstate, "HY000");
 	assert_string_equal(f->d.message, "");
 	put(&f->b, 'C', "nope");
 	put(&f->b, 'C', "42000");
-	assert_int_equal(set_from(&f->d, &f->b), CENOTE_OK);
+	assert_ok(set_from(&f->d, &f->b));
 	assert_string_equal(f->d.sqlstate, "HY000");
 }
 
@@ -248,7 +247,7 @@ native_codes_are_numbers_that_fit(void **state)
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		cnc_buf_clear(&f->b, 100);
 		put(&f->b, 'N', cases[i].text);
-		assert_int_equal(set_from(&f->d, &f->b), CENOTE_OK);
+		assert_ok(set_from(&f->d, &f->b));
 		assert_int_equal(f->d.native, cases[i].expected);
 	}
 }
@@ -288,10 +287,10 @@ put_writes_what_the_record_says_now(void **state)
 	put(&f->b, 'C', "23505");
 	put(&f->b, 'M', "duplicate");
 	put(&f->b, 'n', "t_pkey");
-	assert_int_equal(set_from(&f->d, &f->b), CENOTE_OK);
+	assert_ok(set_from(&f->d, &f->b));
 	f->d.native = 2067;
 	cnc_buf_clear(&f->b, 100);
-	assert_int_equal(cnc_diag_put(&f->b, &f->d), CENOTE_OK);
+	assert_ok(cnc_diag_put(&f->b, &f->d));
 	put(&expected, 'C', "23505");
 	put(&expected, 'M', "duplicate");
 	put(&expected, 'N', "2067");
@@ -301,7 +300,7 @@ put_writes_what_the_record_says_now(void **state)
 		cnc_buf_head(&f->b), cnc_buf_head(&expected), cnc_buf_len(&expected));
 	cnc_buf_finish(&expected);
 	cnc_diag_init(&again, &f->a.mem);
-	assert_int_equal(set_from(&again, &f->b), CENOTE_OK);
+	assert_ok(set_from(&again, &f->b));
 	assert_string_equal(again.sqlstate, "23505");
 	assert_string_equal(again.message, "duplicate");
 	assert_int_equal(again.native, 2067);
@@ -320,9 +319,9 @@ put_keeps_state_and_native_code_of_a_long_message(void **state)
 	text[sizeof(text) - 1] = '\0';
 	cnc_diag_set(&f->d, "23505", "%s", text);
 	f->d.native = -5;
-	assert_int_equal(cnc_diag_put(&f->b, &f->d), CENOTE_OK);
+	assert_ok(cnc_diag_put(&f->b, &f->d));
 	cnc_diag_init(&again, &f->a.mem);
-	assert_int_equal(set_from(&again, &f->b), CENOTE_OK);
+	assert_ok(set_from(&again, &f->b));
 	assert_string_equal(again.sqlstate, "23505");
 	assert_int_equal(again.native, -5);
 	assert_string_equal(cnc_diag_field(&again, 'M'), text);
@@ -335,10 +334,10 @@ put_past_the_bound_leaves_the_buffer(void **state)
 	struct fixture *f = *state;
 
 	put(&f->b, 'D', "detail");
-	assert_int_equal(set_from(&f->d, &f->b), CENOTE_OK);
+	assert_ok(set_from(&f->d, &f->b));
 	cnc_diag_set(&f->d, "22000", "message");
 	cnc_buf_clear(&f->b, 0);
-	assert_int_equal(cnc_diag_put(&f->b, &f->d), CENOTE_OK);
+	assert_ok(cnc_diag_put(&f->b, &f->d));
 	for (size_t max = 0; max < cnc_buf_len(&f->b); max++) {
 		struct cnc_buf small;
 
@@ -364,7 +363,7 @@ without_memory_the_inline_part_remains(void **state)
 	put(&f->b, 'D', "detail");
 	f->a.fail_at = 1;
 	f->a.fail_on = 1;
-	assert_int_equal(set_from(&f->d, &f->b), CENOTE_OK);
+	assert_ok(set_from(&f->d, &f->b));
 	assert_string_equal(f->d.sqlstate, "42P01");
 	assert_string_equal(cnc_diag_field(&f->d, 'M'), "message");
 	assert_null(cnc_diag_field(&f->d, 'D'));
@@ -375,7 +374,7 @@ without_memory_the_inline_part_remains(void **state)
 	assert_true(cnt_alloc_has_failed(&f->a));
 
 	cnc_diag_init(&lean, NULL);
-	assert_int_equal(set_from(&lean, &f->b), CENOTE_OK);
+	assert_ok(set_from(&lean, &f->b));
 	assert_string_equal(lean.message, "message");
 	assert_null(cnc_diag_field(&lean, 'D'));
 	cnc_diag_set(&lean, "22000", "%s", text);
@@ -392,7 +391,7 @@ a_copy_is_deep_and_needs_no_memory_for_the_message(void **state)
 	put(&f->b, 'M', "message");
 	put(&f->b, 'D', "detail");
 	put(&f->b, 'N', "3");
-	assert_int_equal(set_from(&f->d, &f->b), CENOTE_OK);
+	assert_ok(set_from(&f->d, &f->b));
 	cnc_diag_init(&copy, &f->a.mem);
 	cnc_diag_copy(&copy, &f->d);
 	cnc_diag_set(&f->d, "08001", "other");

@@ -32,8 +32,7 @@ dates_read_and_write(void **state)
 		char out[CNC_DT_TEXT_MAX];
 		cenote_date d;
 
-		assert_int_equal(cnc_date_parse(cases[i].text, strlen(cases[i].text), &d),
-			CENOTE_OK);
+		assert_ok(cnc_date_parse(cases[i].text, strlen(cases[i].text), &d));
 		assert_int_equal(d.year, cases[i].year);
 		assert_int_equal(d.month, cases[i].month);
 		assert_int_equal(d.day, cases[i].day);
@@ -117,7 +116,7 @@ times_read_and_write(void **state)
 
 		if (r < 0)
 			print_error("%s\n", cases[i].text);
-		assert_int_equal(r, CENOTE_OK);
+		assert_ok(r);
 		assert_memory_equal(&t, &cases[i].t, sizeof(t));
 		assert_int_equal(cnc_time_text(&t, out), strlen(expected));
 		assert_string_equal(out, expected);
@@ -186,9 +185,7 @@ timestamps_read_and_write(void **state)
 		char out[CNC_DT_TEXT_MAX];
 		cenote_timestamp ts;
 
-		assert_int_equal(
-			cnc_timestamp_parse(cases[i].text, strlen(cases[i].text), &ts),
-			CENOTE_OK);
+		assert_ok(cnc_timestamp_parse(cases[i].text, strlen(cases[i].text), &ts));
 		assert_int_equal(
 			cnc_timestamp_text(&ts, out), strlen(cases[i].canonical));
 		assert_string_equal(out, cases[i].canonical);
@@ -221,11 +218,11 @@ the_length_ends_the_text(void **state)
 	cenote_time t;
 	cenote_date d;
 
-	assert_int_equal(cnc_date_parse("2024-01-0123", 10, &d), CENOTE_OK);
+	assert_ok(cnc_date_parse("2024-01-0123", 10, &d));
 	assert_int_equal(cnc_date_parse("2024-01-01", 9, &d), CENOTE_ERR_CONVERT);
-	assert_int_equal(cnc_time_parse("01:02:0345", 8, &t), CENOTE_OK);
+	assert_ok(cnc_time_parse("01:02:0345", 8, &t));
 	assert_int_equal(cnc_time_parse("01:02:03.5", 9, &t), CENOTE_ERR_CONVERT);
-	assert_int_equal(cnc_timestamp_parse("2024-01-01 01:02:03", 10, &ts), CENOTE_OK);
+	assert_ok(cnc_timestamp_parse("2024-01-01 01:02:03", 10, &ts));
 	assert_int_equal(ts.time.hour, 0);
 	assert_int_equal(ts.time.utc_offset_s, CENOTE_NO_OFFSET);
 }

@@ -90,7 +90,7 @@ check_numbers(const char *locale_point)
 
 		assert_string_equal(out, cases[i].text);
 		assert_int_equal(len, strlen(out));
-		assert_int_equal(cnc_text_double(out, len, &v), CENOTE_OK);
+		assert_ok(cnc_text_double(out, len, &v));
 		assert_true(v == cases[i].v);
 	}
 	/* Else the linker did not put them in place, and nothing was tested. */

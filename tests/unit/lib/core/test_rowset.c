@@ -46,16 +46,16 @@ make_block(const struct cenote_allocator *mem, int n, int base, size_t pad)
 
 	memset(text, 'p', sizeof(text));
 	cnc_buf_init(&b, &cnc_mem_default, SIZE_MAX);
-	assert_int_equal(cnc_batch_begin(&w, &b, 2), CENOTE_OK);
+	assert_ok(cnc_batch_begin(&w, &b, 2));
 	for (int i = 0; i < n; i++) {
 		int id = base + i;
 
-		assert_int_equal(cnc_batch_row(&w), CENOTE_OK);
-		assert_int_equal(cnc_batch_put(&w, &id, sizeof(id)), CENOTE_OK);
+		assert_ok(cnc_batch_row(&w));
+		assert_ok(cnc_batch_put(&w, &id, sizeof(id)));
 		if (i % 3 == 0)
-			assert_int_equal(cnc_batch_null(&w), CENOTE_OK);
+			assert_ok(cnc_batch_null(&w));
 		else
-			assert_int_equal(cnc_batch_put(&w, text, pad), CENOTE_OK);
+			assert_ok(cnc_batch_put(&w, text, pad));
 		cnc_batch_row_done(&w);
 	}
 	cnc_batch_end(&w);
@@ -96,8 +96,7 @@ a_small_batch_is_copied_and_its_block_let_go(void **state)
 	struct fixture *f = *state;
 	struct cnc_block *block = make_block(&f->a.mem, 10, 0, 5);
 
-	assert_int_equal(
-		cnc_rowset_add(&f->rs, block->data, block->len, block), CENOTE_OK);
+	assert_ok(cnc_rowset_add(&f->rs, block->data, block->len, block));
 	assert_int_equal(block->refs, 1);
 	cnc_block_unref(block);
 	assert_int_equal(f->rs.n_rows, 10);
@@ -111,11 +110,9 @@ a_great_batch_keeps_its_block(void **state)
 	struct cnc_block *block = make_block(&f->a.mem, 100, 7, 100);
 
 	assert_true(block->len > CNC_ROWSET_COPY_MAX);
-	assert_int_equal(
-		cnc_rowset_add(&f->rs, block->data, block->len, block), CENOTE_OK);
+	assert_ok(cnc_rowset_add(&f->rs, block->data, block->len, block));
 	assert_int_equal(block->refs, 2);
-	assert_int_equal(
-		cnc_rowset_add(&f->rs, block->data, block->len, block), CENOTE_OK);
+	assert_ok(cnc_rowset_add(&f->rs, block->data, block->len, block));
 	assert_int_equal(block->refs, 2);
 	cnc_block_unref(block);
 	assert_int_equal(f->rs.n_rows, 200);
@@ -129,8 +126,7 @@ a_great_batch_without_a_block_is_copied(void **state)
 	struct fixture *f = *state;
 	struct cnc_block *block = make_block(&f->a.mem, 100, 7, 100);
 
-	assert_int_equal(
-		cnc_rowset_add(&f->rs, block->data, block->len, NULL), CENOTE_OK);
+	assert_ok(cnc_rowset_add(&f->rs, block->data, block->len, NULL));
 	assert_int_equal(block->refs, 1);
 	cnc_block_unref(block);
 	check_rows(&f->rs, 0, 100, 7, 100);
@@ -144,8 +140,7 @@ what_is_not_there_is_null(void **state)
 	size_t len = 42;
 
 	assert_null(cnc_rowset_value(&f->rs, 0, 0, &len));
-	assert_int_equal(
-		cnc_rowset_add(&f->rs, block->data, block->len, NULL), CENOTE_OK);
+	assert_ok(cnc_rowset_add(&f->rs, block->data, block->len, NULL));
 	cnc_block_unref(block);
 	assert_null(cnc_rowset_value(&f->rs, 2, 0, &len));
 	assert_null(cnc_rowset_value(&f->rs, UINT64_MAX, 0, &len));
@@ -163,7 +158,7 @@ a_bad_batch_changes_nothing(void **state)
 	struct cnc_block *bad = make_block(&f->a.mem, 50, 0, 150);
 	size_t bytes;
 
-	assert_int_equal(cnc_rowset_add(&f->rs, good->data, good->len, good), CENOTE_OK);
+	assert_ok(cnc_rowset_add(&f->rs, good->data, good->len, good));
 	bytes = f->rs.bytes;
 	for (size_t len = 0; len < bad->len; len++)
 		assert_int_equal(
@@ -186,7 +181,7 @@ a_batch_without_rows_adds_none(void **state)
 	static const uint8_t none[] = { 0, 0, 0, 0, 2, 0, 0, 0, 0 };
 	struct fixture *f = *state;
 
-	assert_int_equal(cnc_rowset_add(&f->rs, none, 8, NULL), CENOTE_OK);
+	assert_ok(cnc_rowset_add(&f->rs, none, 8, NULL));
 	assert_int_equal(cnc_rowset_add(&f->rs, none, 9, NULL), CENOTE_ERR_PROTOCOL);
 	assert_int_equal(f->rs.n_rows, 0);
 	assert_int_equal(f->a.n_calls, 0);
@@ -200,8 +195,8 @@ rows_without_columns_are_rows(void **state)
 	size_t len;
 
 	f->rs.n_columns = 0;
-	assert_int_equal(cnc_rowset_add(&f->rs, three, sizeof(three), NULL), CENOTE_OK);
-	assert_int_equal(cnc_rowset_add(&f->rs, three, sizeof(three), NULL), CENOTE_OK);
+	assert_ok(cnc_rowset_add(&f->rs, three, sizeof(three), NULL));
+	assert_ok(cnc_rowset_add(&f->rs, three, sizeof(three), NULL));
 	assert_int_equal(f->rs.n_rows, 6);
 	assert_null(cnc_rowset_value(&f->rs, 0, 0, &len));
 }
@@ -214,18 +209,14 @@ clear_drops_rows_and_blocks_but_keeps_memory_for_the_next(void **state)
 	struct cnc_block *great = make_block(&f->a.mem, 100, 2, 100);
 	size_t n_calls;
 
-	assert_int_equal(
-		cnc_rowset_add(&f->rs, small->data, small->len, small), CENOTE_OK);
-	assert_int_equal(
-		cnc_rowset_add(&f->rs, great->data, great->len, great), CENOTE_OK);
+	assert_ok(cnc_rowset_add(&f->rs, small->data, small->len, small));
+	assert_ok(cnc_rowset_add(&f->rs, great->data, great->len, great));
 	cnc_rowset_clear(&f->rs);
 	assert_int_equal(f->rs.n_rows, 0);
 	assert_int_equal(great->refs, 1);
 	n_calls = f->a.n_calls;
-	assert_int_equal(
-		cnc_rowset_add(&f->rs, small->data, small->len, small), CENOTE_OK);
-	assert_int_equal(
-		cnc_rowset_add(&f->rs, great->data, great->len, great), CENOTE_OK);
+	assert_ok(cnc_rowset_add(&f->rs, small->data, small->len, small));
+	assert_ok(cnc_rowset_add(&f->rs, great->data, great->len, great));
 	assert_int_equal(f->a.n_calls, n_calls);
 	cnc_block_unref(small);
 	cnc_block_unref(great);
@@ -241,8 +232,7 @@ bytes_are_what_the_allocator_gave(void **state)
 	for (int i = 0; i < 20; i++) {
 		struct cnc_block *block = make_block(&f->a.mem, 1 + i * 10, i, 50);
 
-		assert_int_equal(cnc_rowset_add(&f->rs, block->data, block->len, block),
-			CENOTE_OK);
+		assert_ok(cnc_rowset_add(&f->rs, block->data, block->len, block));
 		cnc_block_unref(block);
 		assert_int_equal(f->rs.bytes, f->a.live_bytes);
 	}
@@ -276,7 +266,7 @@ every_failing_allocation_leaves_the_set_as_it_was(void **state)
 				assert_int_equal(block->refs, 1);
 				r = cnc_rowset_add(&rs, block->data, block->len, block);
 			}
-			assert_int_equal(r, CENOTE_OK);
+			assert_ok(r);
 			check_rows(&rs, n_rows, n, i * 100, 100);
 			n_rows += (size_t)n;
 			cnc_block_unref(block);

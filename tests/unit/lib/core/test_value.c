@@ -78,7 +78,7 @@ every_kind_of_value_survives_the_wire(void **state)
 
 	cnc_buf_init(&b, &cnc_mem_default, SIZE_MAX);
 	for (size_t i = 0; i < CNT_COUNT(values); i++)
-		assert_int_equal(cnc_value_encode(&b, &values[i]), CENOTE_OK);
+		assert_ok(cnc_value_encode(&b, &values[i]));
 	cnc_reader_init(&r, cnc_buf_head(&b), cnc_buf_len(&b));
 	for (size_t i = 0; i < CNT_COUNT(values); i++) {
 		struct cnc_value v;
@@ -87,7 +87,7 @@ every_kind_of_value_survives_the_wire(void **state)
 		assert_false(r.bad);
 		check_same(&values[i], &v);
 	}
-	assert_int_equal(cnc_reader_end(&r), CENOTE_OK);
+	assert_ok(cnc_reader_end(&r));
 	cnc_buf_finish(&b);
 }
 
@@ -119,7 +119,7 @@ the_bytes_are_those_of_the_protocol(void **state)
 
 	cnc_buf_init(&b, &cnc_mem_default, SIZE_MAX);
 	for (size_t i = 0; i < CNT_COUNT(in); i++)
-		assert_int_equal(cnc_value_encode(&b, &in[i]), CENOTE_OK);
+		assert_ok(cnc_value_encode(&b, &in[i]));
 	assert_int_equal(cnc_buf_len(&b), sizeof(golden));
 	assert_memory_equal(cnc_buf_head(&b), golden, sizeof(golden));
 	cnc_buf_finish(&b);
@@ -149,7 +149,7 @@ what_is_not_a_value_is_not_sent(void **state)
 	struct cnc_buf b;
 
 	cnc_buf_init(&b, &cnc_mem_default, SIZE_MAX);
-	assert_int_equal(cnc_buf_u8(&b, 1), CENOTE_OK);
+	assert_ok(cnc_buf_u8(&b, 1));
 	for (size_t i = 0; i < CNT_COUNT(bad); i++) {
 		int r = cnc_value_encode(&b, &bad[i]);
 
@@ -200,7 +200,7 @@ values_cut_anywhere_are_refused(void **state)
 		struct cnc_buf b;
 
 		cnc_buf_init(&b, &cnc_mem_default, SIZE_MAX);
-		assert_int_equal(cnc_value_encode(&b, &values[i]), CENOTE_OK);
+		assert_ok(cnc_value_encode(&b, &values[i]));
 		for (size_t len = 0; len < cnc_buf_len(&b); len++) {
 			struct cnc_reader r;
 			struct cnc_value v;
@@ -393,11 +393,11 @@ text_becomes_unsigned_integers(void **state)
 		assert_int_equal(
 			cnc_text_uint64(bad[i], strlen(bad[i]), &v), CENOTE_ERR_CONVERT);
 	assert_int_equal(v, 42);
-	assert_int_equal(cnc_text_uint64(" 18446744073709551615 ", 22, &v), CENOTE_OK);
+	assert_ok(cnc_text_uint64(" 18446744073709551615 ", 22, &v));
 	assert_true(v == UINT64_MAX);
-	assert_int_equal(cnc_text_uint64("-0.0", 4, &v), CENOTE_OK);
+	assert_ok(cnc_text_uint64("-0.0", 4, &v));
 	assert_true(v == 0);
-	assert_int_equal(cnc_text_uint64("true", 4, &v), CENOTE_OK);
+	assert_ok(cnc_text_uint64("true", 4, &v));
 	assert_true(v == 1);
 }
 
@@ -438,10 +438,10 @@ text_becomes_doubles(void **state)
 
 		if (r < 0 || v != cases[i].v)
 			print_error("%s: %.17g\n", cases[i].text, v);
-		assert_int_equal(r, CENOTE_OK);
+		assert_ok(r);
 		assert_memory_equal(&v, &cases[i].v, sizeof(v));
 	}
-	assert_int_equal(cnc_text_double("NaN", 3, &v), CENOTE_OK);
+	assert_ok(cnc_text_double("NaN", 3, &v));
 	assert_true(isnan(v));
 }
 
@@ -455,10 +455,10 @@ a_last_digit_far_out_still_rounds_a_double(void **state)
 	/* Half way between two doubles, and then a hair more. */
 	memset(text, '0', sizeof(text));
 	memcpy(text, number, sizeof(number) - 1);
-	assert_int_equal(cnc_text_double(text, sizeof(text), &v), CENOTE_OK);
+	assert_ok(cnc_text_double(text, sizeof(text), &v));
 	assert_true(v == 9007199254740992.0);
 	text[sizeof(text) - 1] = '1';
-	assert_int_equal(cnc_text_double(text, sizeof(text), &v), CENOTE_OK);
+	assert_ok(cnc_text_double(text, sizeof(text), &v));
 	assert_true(v == 9007199254740994.0);
 }
 

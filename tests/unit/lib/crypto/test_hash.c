@@ -28,10 +28,10 @@ sha256_is_that_of_the_standard(void **state)
 {
 	uint8_t digest[CNP_HASH_LEN];
 
-	assert_int_equal(hash->sha256("abc", 3, digest), CENOTE_OK);
+	assert_ok(hash->sha256("abc", 3, digest));
 	assert_digest(digest,
 		"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-	assert_int_equal(hash->sha256("", 0, digest), CENOTE_OK);
+	assert_ok(hash->sha256("", 0, digest));
 	assert_digest(digest,
 		"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
@@ -45,10 +45,10 @@ a_kept_hasher_forgets_the_text_before(void **state)
 
 	assert_non_null(hasher);
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(ops->sha256(hasher, "abc", 3, digest), CENOTE_OK);
+		assert_ok(ops->sha256(hasher, "abc", 3, digest));
 		assert_digest(digest, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb4"
 				      "10ff61f20015ad");
-		assert_int_equal(ops->sha256(hasher, "", 0, digest), CENOTE_OK);
+		assert_ok(ops->sha256(hasher, "", 0, digest));
 		assert_digest(digest, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca4"
 				      "95991b7852b855");
 	}
@@ -70,18 +70,18 @@ hmac_is_that_of_the_standard_whole_and_in_pieces(void **state)
 	static const struct cnp_bytes hi[] = { { "Hi There", 8 } };
 	uint8_t digest[CNP_HASH_LEN], key[131];
 
-	assert_int_equal(hash->hmac("Jefe", 4, whole, 1, digest), CENOTE_OK);
+	assert_ok(hash->hmac("Jefe", 4, whole, 1, digest));
 	assert_digest(digest,
 		"5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
-	assert_int_equal(hash->hmac("Jefe", 4, pieces, 3, digest), CENOTE_OK);
+	assert_ok(hash->hmac("Jefe", 4, pieces, 3, digest));
 	assert_digest(digest,
 		"5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
 	memset(key, 0xaa, sizeof(key));
-	assert_int_equal(hash->hmac(key, sizeof(key), long_key, 1, digest), CENOTE_OK);
+	assert_ok(hash->hmac(key, sizeof(key), long_key, 1, digest));
 	assert_digest(digest,
 		"60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 	memset(key, 0x0b, 20);
-	assert_int_equal(hash->hmac(key, 20, hi, 1, digest), CENOTE_OK);
+	assert_ok(hash->hmac(key, 20, hi, 1, digest));
 	assert_digest(digest,
 		"b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
 }
@@ -92,13 +92,10 @@ derived_keys_are_those_of_the_standard(void **state)
 {
 	uint8_t key[CNP_HASH_LEN];
 
-	assert_int_equal(
-		hash->derive("passwd", 6, (const uint8_t *)"salt", 4, 1, key), CENOTE_OK);
+	assert_ok(hash->derive("passwd", 6, (const uint8_t *)"salt", 4, 1, key));
 	assert_digest(
 		key, "55ac046e56e3089fec1691c22544b605f94185216dde0465e68b9d57c20dacbc");
-	assert_int_equal(
-		hash->derive("Password", 8, (const uint8_t *)"NaCl", 4, 80000, key),
-		CENOTE_OK);
+	assert_ok(hash->derive("Password", 8, (const uint8_t *)"NaCl", 4, 80000, key));
 	assert_digest(
 		key, "4ddcd8f60b98be21830cee5ef22701f9641a4418d04c0414aeff08876b34ab56");
 }
@@ -108,12 +105,8 @@ derives_the_same(const char *a, const char *b)
 {
 	uint8_t key[2][CNP_HASH_LEN];
 
-	assert_int_equal(
-		hash->derive(a, strlen(a), (const uint8_t *)"salt", 4, 1, key[0]),
-		CENOTE_OK);
-	assert_int_equal(
-		hash->derive(b, strlen(b), (const uint8_t *)"salt", 4, 1, key[1]),
-		CENOTE_OK);
+	assert_ok(hash->derive(a, strlen(a), (const uint8_t *)"salt", 4, 1, key[0]));
+	assert_ok(hash->derive(b, strlen(b), (const uint8_t *)"salt", 4, 1, key[1]));
 	return hash->is_same(key[0], key[1], CNP_HASH_LEN);
 }
 
@@ -147,8 +140,8 @@ random_bytes_are_others_each_time(void **state)
 {
 	uint8_t a[32] = { 0 }, b[32] = { 0 };
 
-	assert_int_equal(hash->random(a, sizeof(a)), CENOTE_OK);
-	assert_int_equal(hash->random(b, sizeof(b)), CENOTE_OK);
+	assert_ok(hash->random(a, sizeof(a)));
+	assert_ok(hash->random(b, sizeof(b)));
 	assert_false(hash->is_same(a, b, sizeof(a)));
 	assert_true(hash->is_same(a, a, sizeof(a)));
 	assert_false(hash->is_same("\0\0\1", "\0\0\2", 3));
@@ -165,23 +158,19 @@ kept_keys_are_those_that_were_derived(void **state)
 	for (int round = 0; round < 2; round++) {
 		for (uint8_t i = 0; i < 100; i++) {
 			salt[0] = i;
-			assert_int_equal(cnp_scram_keys_derive(hash, "pencil", salt,
-						 sizeof(salt), 4096 + i % 2u, &plain),
-				CENOTE_OK);
-			assert_int_equal(keys->derive("pencil", salt, sizeof(salt),
-						 4096 + i % 2u, &first),
-				CENOTE_OK);
-			assert_int_equal(keys->derive("pencil", salt, sizeof(salt),
-						 4096 + i % 2u, &again),
-				CENOTE_OK);
+			assert_ok(cnp_scram_keys_derive(hash, "pencil", salt,
+				sizeof(salt), 4096 + i % 2u, &plain));
+			assert_ok(keys->derive(
+				"pencil", salt, sizeof(salt), 4096 + i % 2u, &first));
+			assert_ok(keys->derive(
+				"pencil", salt, sizeof(salt), 4096 + i % 2u, &again));
 			assert_memory_equal(&first, &plain, sizeof(plain));
 			assert_memory_equal(&again, &plain, sizeof(plain));
 			if (i % 3 == 0)
 				keys->forget(&first);
 		}
 	}
-	assert_int_equal(
-		keys->derive("pencil2", salt, sizeof(salt), 4096, &again), CENOTE_OK);
+	assert_ok(keys->derive("pencil2", salt, sizeof(salt), 4096, &again));
 	assert_false(hash->is_same(&first, &again, sizeof(again)));
 }
 

@@ -32,12 +32,9 @@ example_verifier(void)
 
 	assert_int_equal(
 		cnc_base64_decode("W22ZaJ0SNY7soEsUEjb6gQ==", 24, v.salt, 16), 16);
-	assert_int_equal(cnp_scram_keys_derive(
-				 hash, "pencil", v.salt, v.salt_len, v.iterations, &keys),
-		CENOTE_OK);
-	assert_int_equal(
-		hash->sha256(keys.client_key, sizeof(keys.client_key), v.stored_key),
-		CENOTE_OK);
+	assert_ok(cnp_scram_keys_derive(
+		hash, "pencil", v.salt, v.salt_len, v.iterations, &keys));
+	assert_ok(hash->sha256(keys.client_key, sizeof(keys.client_key), v.stored_key));
 	memcpy(v.server_key, keys.server_key, sizeof(v.server_key));
 	return v;
 }
@@ -56,20 +53,15 @@ the_clients_part_of_the_example_is_ours(void **state)
 	struct cnp_scram_keys keys;
 	struct cnp_str out;
 
-	assert_int_equal(cnp_scram_client_begin(
-				 &c, hash, "user", CNP_SCRAM_UNBOUND, NULL, NONCE, &out),
-		CENOTE_OK);
+	assert_ok(cnp_scram_client_begin(
+		&c, hash, "user", CNP_SCRAM_UNBOUND, NULL, NONCE, &out));
 	assert_text(&out, CLIENT_FIRST);
-	assert_int_equal(
-		cnp_scram_client_challenge(&c, SERVER_FIRST, strlen(SERVER_FIRST)),
-		CENOTE_OK);
-	assert_int_equal(cnp_scram_keys_derive(
-				 hash, "pencil", c.salt, c.salt_len, c.iterations, &keys),
-		CENOTE_OK);
-	assert_int_equal(cnp_scram_client_prove(&c, &keys, &out), CENOTE_OK);
+	assert_ok(cnp_scram_client_challenge(&c, SERVER_FIRST, strlen(SERVER_FIRST)));
+	assert_ok(cnp_scram_keys_derive(
+		hash, "pencil", c.salt, c.salt_len, c.iterations, &keys));
+	assert_ok(cnp_scram_client_prove(&c, &keys, &out));
 	assert_text(&out, CLIENT_FINAL);
-	assert_int_equal(cnp_scram_client_verify(&c, SERVER_FINAL, strlen(SERVER_FINAL)),
-		CENOTE_OK);
+	assert_ok(cnp_scram_client_verify(&c, SERVER_FINAL, strlen(SERVER_FINAL)));
 	assert_int_equal(c.state, CNP_SCRAM_CLIENT_DONE);
 	cnp_scram_client_finish(&c);
 }
@@ -82,15 +74,11 @@ the_servers_part_of_the_example_is_ours(void **state)
 	struct cnp_str out;
 
 	cnp_scram_server_init(&s, hash, 0, NULL);
-	assert_int_equal(
-		cnp_scram_server_take(&s, CLIENT_FIRST, strlen(CLIENT_FIRST)), CENOTE_OK);
+	assert_ok(cnp_scram_server_take(&s, CLIENT_FIRST, strlen(CLIENT_FIRST)));
 	assert_string_equal(s.user, "user");
-	assert_int_equal(
-		cnp_scram_server_challenge(&s, &v, 0, SERVER_NONCE, &out), CENOTE_OK);
+	assert_ok(cnp_scram_server_challenge(&s, &v, 0, SERVER_NONCE, &out));
 	assert_text(&out, SERVER_FIRST);
-	assert_int_equal(
-		cnp_scram_server_check(&s, CLIENT_FINAL, strlen(CLIENT_FINAL), &out),
-		CENOTE_OK);
+	assert_ok(cnp_scram_server_check(&s, CLIENT_FINAL, strlen(CLIENT_FINAL), &out));
 	assert_text(&out, SERVER_FINAL);
 	/* once only */
 	assert_int_equal(
@@ -191,9 +179,8 @@ init(struct exchange *x, const char *user, const char *password)
 		.password = password,
 		.mechanisms = CNP_SCRAM_PLAIN,
 		.changed = -1 };
-	assert_int_equal(cnp_scram_verifier_make(
-				 hash, password, CNP_SCRAM_ITERATIONS, &x->verifier),
-		CENOTE_OK);
+	assert_ok(cnp_scram_verifier_make(
+		hash, password, CNP_SCRAM_ITERATIONS, &x->verifier));
 }
 
 static void
@@ -229,7 +216,7 @@ random_names_and_passwords_log_in_and_no_others(void **state)
 		init(&x, user, password);
 		if (i % 2)
 			with_tls(&x);
-		assert_int_equal(run(&x), CENOTE_OK);
+		assert_ok(run(&x));
 		assert_int_equal(x.client.state, CNP_SCRAM_CLIENT_DONE);
 		snprintf(other, sizeof(other), "%s.", password);
 		x.password = other;
@@ -291,7 +278,7 @@ no_message_can_be_cut(void **state)
 				    r == CENOTE_ERR_UNSUPPORTED);
 		}
 		x.change_user = &(size_t){ LONGEST };
-		assert_int_equal(run(&x), CENOTE_OK);
+		assert_ok(run(&x));
 	}
 }
 
@@ -334,13 +321,13 @@ who_stands_between_is_found_out(void **state)
 	assert_int_equal(run(&x), CENOTE_ERR_PROTOCOL);
 	/* a server that really cannot */
 	x.server_binding = NULL;
-	assert_int_equal(run(&x), CENOTE_OK);
+	assert_ok(run(&x));
 	assert_int_equal(x.client.binding, CNP_SCRAM_UNOFFERED);
 	/* and a client that cannot, which is its own affair */
 	x.client_binding = NULL;
 	x.server_binding = binding;
 	x.mechanisms = CNP_SCRAM_PLUS " " CNP_SCRAM_PLAIN;
-	assert_int_equal(run(&x), CENOTE_OK);
+	assert_ok(run(&x));
 	assert_int_equal(x.client.binding, CNP_SCRAM_UNBOUND);
 }
 
@@ -403,8 +390,7 @@ openings_that_are_not_wanted_are_refused(void **state)
 	assert_int_equal(
 		cnp_scram_server_take(&s, "n,,n=u\0r,r=abc", 14), CENOTE_ERR_PROTOCOL);
 	cnp_scram_server_init(&s, hash, 0, NULL);
-	assert_int_equal(
-		cnp_scram_server_take(&s, "n,,n=a=2Cb=3D,r=abc,x=y", 23), CENOTE_OK);
+	assert_ok(cnp_scram_server_take(&s, "n,,n=a=2Cb=3D,r=abc,x=y", 23));
 	assert_string_equal(s.user, "a,b=");
 	/* nothing was challenged yet */
 	assert_int_equal(
@@ -445,9 +431,8 @@ challenges_that_cannot_be_ours_are_refused(void **state)
 	struct cnp_str out;
 
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
-		assert_int_equal(cnp_scram_client_begin(&c, hash, "user",
-					 CNP_SCRAM_UNBOUND, NULL, NONCE, &out),
-			CENOTE_OK);
+		assert_ok(cnp_scram_client_begin(
+			&c, hash, "user", CNP_SCRAM_UNBOUND, NULL, NONCE, &out));
 		assert_int_equal(cnp_scram_client_challenge(
 					 &c, cases[i].text, strlen(cases[i].text)),
 			cases[i].status);
@@ -474,7 +459,7 @@ what_is_too_long_is_refused(void **state)
 	init(&x, name, "pencil");
 	assert_int_equal(run(&x), CENOTE_ERR_LIMIT);
 	name[CNP_SCRAM_NAME_MAX] = '\0';
-	assert_int_equal(run(&x), CENOTE_OK);
+	assert_ok(run(&x));
 	memset(text, 'x', sizeof(text));
 	memcpy(text, "n,,n=user,r=", 12);
 	cnp_scram_server_init(&x.server, hash, 0, NULL);
@@ -500,8 +485,8 @@ a_verifier_of_postgresqls_is_one_of_ours(void **state)
 	struct exchange x;
 
 	init(&x, "user", "pencil");
-	assert_int_equal(cnp_scram_verifier_parse(OF_POSTGRESQL, &x.verifier), CENOTE_OK);
-	assert_int_equal(run(&x), CENOTE_OK);
+	assert_ok(cnp_scram_verifier_parse(OF_POSTGRESQL, &x.verifier));
+	assert_ok(run(&x));
 	cnp_scram_verifier_text(&x.verifier, text);
 	assert_string_equal(text, OF_POSTGRESQL);
 }
@@ -519,7 +504,7 @@ a_verifier_reads_back_the_same(void **state)
 		v.iterations = n % 2 ? CNP_SCRAM_ITERATIONS_MAX : 4096;
 		memset(v.salt + n, 0, sizeof(v.salt) - n);
 		cnp_scram_verifier_text(&v, text);
-		assert_int_equal(cnp_scram_verifier_parse(text, &again), CENOTE_OK);
+		assert_ok(cnp_scram_verifier_parse(text, &again));
 		assert_memory_equal(&again, &v, sizeof(v));
 	}
 }

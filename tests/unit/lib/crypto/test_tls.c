@@ -62,7 +62,7 @@ static void
 shake(const struct terms *t)
 {
 	pair_init(&pair);
-	assert_int_equal(pair_open(&pair, &t->c, &t->s), CENOTE_OK);
+	assert_ok(pair_open(&pair, &t->c, &t->s));
 	pair_shake(&pair);
 }
 
@@ -134,8 +134,8 @@ each_check_says_what_it_found(void **state)
 		t.c.verify = cases[i].verify;
 		shake(&t);
 		if (cases[i].error == NULL) {
-			assert_int_equal(pair.client.status, CENOTE_OK);
-			assert_int_equal(pair.server.status, CENOTE_OK);
+			assert_ok(pair.client.status);
+			assert_ok(pair.server.status);
 		} else {
 			assert_int_equal(pair.client.status, CENOTE_ERR_AUTH);
 			assert_has(pair_ops->error(pair.client.tls), cases[i].error);
@@ -183,7 +183,7 @@ client_against(SSL_CTX *context, const struct cn_tls_client_options *c, char *er
 	SSL_set_bio(raw, inside, inside);
 	SSL_set_accept_state(raw);
 	pair_init(&pair);
-	assert_int_equal(pair_open(&pair, c, &unused.s), CENOTE_OK);
+	assert_ok(pair_open(&pair, c, &unused.s));
 	r = shake_with(raw, outside, &pair);
 	(void)snprintf(error, CN_TLS_ERROR_MAX, "%s", pair_ops->error(pair.client.tls));
 	pair_finish(&pair);
@@ -295,7 +295,7 @@ both_ends_have_a_say_in_versions_and_ciphers(void **state)
 		t.s.groups = cases[i].server_groups;
 		shake(&t);
 		if (cases[i].version != NULL) {
-			assert_int_equal(pair.client.status, CENOTE_OK);
+			assert_ok(pair.client.status);
 			pair_ops->facts(pair.client.tls, &f);
 			assert_string_equal(f.version, cases[i].version);
 			assert_string_equal(f.cipher, cases[i].cipher);
@@ -390,7 +390,7 @@ clients_show_what_the_pool_asks_for(void **state)
 		t.s.crl = t.crl;
 		shake(&t);
 		if (cases[i].says == NULL) {
-			assert_int_equal(pair.server.status, CENOTE_OK);
+			assert_ok(pair.server.status);
 			pair_ops->facts(pair.server.tls, &f);
 			assert_string_equal(f.peer, cases[i].peer);
 			assert_int_equal(f.is_verified, *cases[i].peer != '\0');
@@ -436,10 +436,10 @@ data_survives_a_wire_of_any_width(void **state)
 		pair_init(&pair);
 		pair.to_client.most = pair.to_server.most = widths[i];
 		pair.to_client.room = pair.to_server.room = widths[i] * 3;
-		assert_int_equal(pair_open(&pair, &t.c, &t.s), CENOTE_OK);
+		assert_ok(pair_open(&pair, &t.c, &t.s));
 		pair_shake(&pair);
-		assert_int_equal(pair.client.status, CENOTE_OK);
-		assert_int_equal(pair.server.status, CENOTE_OK);
+		assert_ok(pair.client.status);
+		assert_ok(pair.server.status);
 		assert_int_equal(pair_send(&pair.client, &pair.server, bytes, n), n);
 		assert_int_equal(pair_send(&pair.server, &pair.client, bytes, n), n);
 		assert_int_equal(pair_ops->unsent(pair.server.tls), 0);
@@ -459,12 +459,9 @@ nothing_stays_unseen_behind_an_empty_wire(void **state)
 	shake(&t);
 	/* three records, received at once */
 	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(
-			pair_ops->write(pair.server.tls, bytes + i * 300, 300, &n),
-			CENOTE_OK);
+		assert_ok(pair_ops->write(pair.server.tls, bytes + i * 300, 300, &n));
 	do {
-		assert_int_equal(pair_ops->read(pair.client.tls, room, sizeof(room), &n),
-			CENOTE_OK);
+		assert_ok(pair_ops->read(pair.client.tls, room, sizeof(room), &n));
 		assert_memory_equal(room, bytes + got, n);
 		got += n;
 		assert_int_equal(pair.to_client.at, pair.to_client.len);
@@ -504,7 +501,7 @@ disturb(int is_to_server, int is_flip, size_t at)
 	pair_init(&pair);
 	w = is_to_server ? &pair.to_server : &pair.to_client;
 	*(is_flip ? &w->flip_at : &w->cut_at) = at;
-	assert_int_equal(pair_open(&pair, &t.c, &t.s), CENOTE_OK);
+	assert_ok(pair_open(&pair, &t.c, &t.s));
 	pair_shake(&pair);
 	/* a length that was changed may be waited for, an end is seen */
 	if (!is_flip) {
@@ -578,7 +575,7 @@ sessions_are_resumed_where_nothing_changed(void **state)
 	struct cn_tls_tickets *tickets = calloc(1, pair_ops->tickets_size());
 	struct terms v = terms_of("server.crt", "server.key");
 
-	assert_int_equal(pair_ops->tickets_rotate(tickets), CENOTE_OK);
+	assert_ok(pair_ops->tickets_rotate(tickets));
 	v.s.tickets = tickets;
 	v.c.user = "resumer";
 	for (int is_old = 0; is_old < 2; is_old++) {
@@ -606,12 +603,12 @@ sessions_are_resumed_where_nothing_changed(void **state)
 	}
 	v.c.ciphers = "";
 	/* the key before the newest is good, and the ticket is replaced; older ones are not */
-	assert_int_equal(pair_ops->tickets_rotate(tickets), CENOTE_OK);
+	assert_ok(pair_ops->tickets_rotate(tickets));
 	assert_int_equal(visit(&v), 1);
-	assert_int_equal(pair_ops->tickets_rotate(tickets), CENOTE_OK);
+	assert_ok(pair_ops->tickets_rotate(tickets));
 	assert_int_equal(visit(&v), 1);
-	assert_int_equal(pair_ops->tickets_rotate(tickets), CENOTE_OK);
-	assert_int_equal(pair_ops->tickets_rotate(tickets), CENOTE_OK);
+	assert_ok(pair_ops->tickets_rotate(tickets));
+	assert_ok(pair_ops->tickets_rotate(tickets));
 	assert_int_equal(visit(&v), 0);
 	v.s.tickets = NULL;
 	assert_int_equal(visit(&v), 0);
@@ -627,7 +624,7 @@ a_client_revoked_meanwhile_is_not_resumed(void **state)
 	char *before = pair_text("empty.crl");
 	struct terms v = terms_of("server.crt", "server.key");
 
-	assert_int_equal(pair_ops->tickets_rotate(tickets), CENOTE_OK);
+	assert_ok(pair_ops->tickets_rotate(tickets));
 	v.c.cert = pair_path("client-revoked.crt");
 	v.c.key = pair_path("client.key");
 	v.s.tickets = tickets;
@@ -655,7 +652,7 @@ a_server_revoked_meanwhile_is_not_resumed(void **state)
 	struct terms v = terms_of("revoked.crt", "server.key");
 	char crl[96];
 
-	assert_int_equal(pair_ops->tickets_rotate(tickets), CENOTE_OK);
+	assert_ok(pair_ops->tickets_rotate(tickets));
 	v.s.tickets = tickets;
 	(void)snprintf(crl, sizeof(crl), "%s", pair_path("now.crl"));
 	v.c.crl = crl;
@@ -680,8 +677,8 @@ both_ends_have_the_same_binding_and_no_other_has(void **state)
 
 		t.c.ciphers = ciphers[i];
 		shake(&t);
-		assert_int_equal(pair_ops->binding(pair.client.tls, seen[i]), CENOTE_OK);
-		assert_int_equal(pair_ops->binding(pair.server.tls, other), CENOTE_OK);
+		assert_ok(pair_ops->binding(pair.client.tls, seen[i]));
+		assert_ok(pair_ops->binding(pair.server.tls, other));
 		assert_memory_equal(seen[i], other, 32);
 		finish(&t);
 	}

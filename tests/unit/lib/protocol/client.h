@@ -79,7 +79,7 @@ try_open(struct cnp_client *c, uint8_t kind, uint8_t tls, int resend)
 static inline void
 open_session(struct fixture *f)
 {
-	assert_int_equal(try_open(&f->c, CNP_OPEN_ATTACH, CNP_TLS_NONE, 0), CENOTE_OK);
+	assert_ok(try_open(&f->c, CNP_OPEN_ATTACH, CNP_TLS_NONE, 0));
 }
 
 static inline size_t
@@ -102,7 +102,7 @@ receive(struct fixture *f, const uint8_t *bytes, size_t n)
 	size_t k;
 
 	while (n > 0) {
-		assert_int_equal(cnp_client_room(&f->c, &room, &k), CENOTE_OK);
+		assert_ok(cnp_client_room(&f->c, &room, &k));
 		assert_true(k > 0);
 		k = k < n ? k : n;
 		memcpy(room, bytes, k);
@@ -146,7 +146,7 @@ expect(struct fixture *f, uint8_t code, uint32_t request, int is_last)
 
 	if (r != CENOTE_OK)
 		print_error("%s\n", f->c.diag.message);
-	assert_int_equal(r, CENOTE_OK);
+	assert_ok(r);
 	assert_int_equal(ev.msg.code, code);
 	assert_int_equal(ev.request, request);
 	assert_int_equal(ev.is_last, is_last);
@@ -169,8 +169,7 @@ request(struct fixture *f, uint8_t code, uint8_t flags, int is_setup)
 	uint32_t number = 77;
 
 	wire_least(&m, code);
-	assert_int_equal(
-		cnp_client_request(&f->c, &m, flags, is_setup, &number), CENOTE_OK);
+	assert_ok(cnp_client_request(&f->c, &m, flags, is_setup, &number));
 	return number;
 }
 
@@ -201,7 +200,7 @@ in_auth(struct fixture *f)
 	in_opening(f);
 	wire_least(&m, CNP_MSG_HELLO);
 	m.as.hello.auth = CNP_AUTH_SASL;
-	assert_int_equal(give(f, 0, 0, &m, &ev), CENOTE_OK);
+	assert_ok(give(f, 0, 0, &m, &ev));
 }
 
 static inline void

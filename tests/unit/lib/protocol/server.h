@@ -63,7 +63,7 @@ put_opening(struct fixture *f, uint8_t kind, uint8_t tls, uint8_t version)
 	o.version_min = version;
 	o.version_max = version;
 	memcpy(o.pool, "main", 5);
-	assert_int_equal(cnp_opening_encode(&f->in, &o), CENOTE_OK);
+	assert_ok(cnp_opening_encode(&f->in, &o));
 }
 
 static inline void
@@ -143,7 +143,7 @@ in_first(struct fixture *f)
 	struct cnp_request req;
 
 	put_opening(f, CNP_OPEN_ATTACH, CNP_TLS_NONE, 1);
-	assert_int_equal(next(f, &req), CENOTE_OK);
+	assert_ok(next(f, &req));
 }
 
 static inline void
@@ -152,9 +152,9 @@ in_attaching(struct fixture *f)
 	struct cnp_request req;
 
 	in_first(f);
-	assert_int_equal(cnp_server_hello(&f->s, 0, CNP_AUTH_NONE, NULL), CENOTE_OK);
+	assert_ok(cnp_server_hello(&f->s, 0, CNP_AUTH_NONE, NULL));
 	put_request(f, CNP_MSG_ATTACH, 0, 0);
-	assert_int_equal(next(f, &req), CENOTE_OK);
+	assert_ok(next(f, &req));
 	assert_int_equal(req.msg.code, CNP_MSG_ATTACH);
 }
 
@@ -165,8 +165,8 @@ attach(struct fixture *f)
 
 	memset(&m, 0, sizeof m);
 	in_attaching(f);
-	assert_int_equal(cnp_server_attached(&f->s, &m), CENOTE_OK);
-	assert_int_equal(cnp_server_ready(&f->s, 0, 0, NULL), CENOTE_OK);
+	assert_ok(cnp_server_attached(&f->s, &m));
+	assert_ok(cnp_server_ready(&f->s, 0, 0, NULL));
 	drop_output(f);
 }
 
@@ -178,7 +178,7 @@ expect_request(struct fixture *f, uint8_t code, uint32_t number)
 
 	if (r < 0)
 		print_error("%s\n", f->s.diag.message);
-	assert_int_equal(r, CENOTE_OK);
+	assert_ok(r);
 	assert_int_equal(req.msg.code, code);
 	assert_int_equal(req.number, number);
 	assert_int_equal(cnp_server_state(&f->s), CNP_SERVER_RUNNING);
@@ -187,8 +187,7 @@ expect_request(struct fixture *f, uint8_t code, uint32_t number)
 static inline void
 finish(struct fixture *f)
 {
-	assert_int_equal(
-		cnp_server_finish_request(&f->s, CENOTE_TX_IDLE, 0, NULL), CENOTE_OK);
+	assert_ok(cnp_server_finish_request(&f->s, CENOTE_TX_IDLE, 0, NULL));
 }
 
 static inline int
@@ -213,7 +212,7 @@ error(struct fixture *f)
 static inline void
 answer(struct fixture *f)
 {
-	assert_int_equal(reply(f, CNP_MSG_DONE), CENOTE_OK);
+	assert_ok(reply(f, CNP_MSG_DONE));
 	finish(f);
 }
 
@@ -223,8 +222,8 @@ opening_kind(struct fixture *f, uint8_t kind)
 	struct cnp_request req;
 
 	put_opening(f, kind, CNP_TLS_NONE, 1);
-	assert_int_equal(next(f, &req), CENOTE_OK);
-	assert_int_equal(cnp_server_hello(&f->s, 0, CNP_AUTH_NONE, NULL), CENOTE_OK);
+	assert_ok(next(f, &req));
+	assert_ok(cnp_server_hello(&f->s, 0, CNP_AUTH_NONE, NULL));
 }
 
 static inline void

@@ -21,7 +21,7 @@ opening_and_attach_go_in_one_write_and_requests_wait(void **state)
 	(void)request(f, CNP_MSG_QUERY, 0, 0);
 	(void)request(f, CNP_MSG_CLOSE, 0, 1);
 	n = cnp_client_output(&f->c, &p);
-	assert_int_equal(cnp_opening_decode(p, n, &o), CENOTE_OK);
+	assert_ok(cnp_opening_decode(p, n, &o));
 	at = o.len;
 	wire_next(p, n, &at, &frame, &m);
 	assert_int_equal(frame.code, CNP_MSG_ATTACH);
@@ -58,13 +58,13 @@ with_tls_only_the_opening_goes_in_the_clear(void **state)
 	struct fixture *f = *state;
 	struct cnp_event ev;
 
-	assert_int_equal(try_open(&f->c, CNP_OPEN_ATTACH, CNP_TLS_REQUIRE, 0), CENOTE_OK);
+	assert_ok(try_open(&f->c, CNP_OPEN_ATTACH, CNP_TLS_REQUIRE, 0));
 	assert_int_equal(send_all(f), CNP_OPENING_MIN + 4);
 	hello_with_tls(f, 1);
 	deliver(f);
-	assert_int_equal(cnp_client_next(&f->c, &ev), CENOTE_OK);
+	assert_ok(cnp_client_next(&f->c, &ev));
 	assert_int_equal(send_all(f), 0);
-	assert_int_equal(cnp_client_tls_done(&f->c), CENOTE_OK);
+	assert_ok(cnp_client_tls_done(&f->c));
 	assert_true(send_all(f) > 0);
 	expect(f, CNP_MSG_ATTACHED, 0, 0);
 	assert_int_equal(cnp_client_tls_done(&f->c), CENOTE_ERR_STATE);
@@ -75,7 +75,7 @@ without_tls_at_the_pool_the_rest_follows_in_the_clear(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(try_open(&f->c, CNP_OPEN_ATTACH, CNP_TLS_ALLOW, 0), CENOTE_OK);
+	assert_ok(try_open(&f->c, CNP_OPEN_ATTACH, CNP_TLS_ALLOW, 0));
 	(void)send_all(f);
 	expect(f, CNP_MSG_HELLO, 0, 0);
 	assert_true(send_all(f) > 0);
@@ -97,12 +97,11 @@ tls_cannot_be_stripped_injected_or_forced(void **state)
 
 	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
 		begin_anew(f, 0);
-		assert_int_equal(
-			try_open(&f->c, CNP_OPEN_ATTACH, cases[i].wanted, 0), CENOTE_OK);
+		assert_ok(try_open(&f->c, CNP_OPEN_ATTACH, cases[i].wanted, 0));
 		(void)send_all(f);
 		hello_with_tls(f, cases[i].told);
 		if (cases[i].bytes_behind)
-			assert_int_equal(cnc_buf_u8(&f->in, 0), CENOTE_OK);
+			assert_ok(cnc_buf_u8(&f->in, 0));
 		deliver(f);
 		assert_int_equal(cnp_client_next(&f->c, &ev), CENOTE_ERR_PROTOCOL);
 		assert_int_equal(cnp_client_state(&f->c), CNP_CLIENT_DEAD);
@@ -115,11 +114,11 @@ bytes_between_hello_and_tls_are_not_taken(void **state)
 	struct fixture *f = *state;
 	struct cnp_event ev;
 
-	assert_int_equal(try_open(&f->c, CNP_OPEN_ATTACH, CNP_TLS_ALLOW, 0), CENOTE_OK);
+	assert_ok(try_open(&f->c, CNP_OPEN_ATTACH, CNP_TLS_ALLOW, 0));
 	(void)send_all(f);
 	hello_with_tls(f, 1);
 	deliver(f);
-	assert_int_equal(cnp_client_next(&f->c, &ev), CENOTE_OK);
+	assert_ok(cnp_client_next(&f->c, &ev));
 	assert_int_equal(feed(f, CNP_MSG_ATTACHED, 0, &ev), CENOTE_AGAIN);
 	assert_int_equal(cnp_client_tls_done(&f->c), CENOTE_ERR_PROTOCOL);
 	assert_int_equal(cnp_client_state(&f->c), CNP_CLIENT_DEAD);
@@ -138,7 +137,7 @@ auth_frames_go_before_what_waits(void **state)
 	(void)request(f, CNP_MSG_QUERY, 0, 0);
 	wire_least(&m, CNP_MSG_AUTH);
 	m.as.auth.data = cnp_str("n,,n=,r=x");
-	assert_int_equal(cnp_client_request(&f->c, &m, 0, 0, NULL), CENOTE_OK);
+	assert_ok(cnp_client_request(&f->c, &m, 0, 0, NULL));
 	n = cnp_client_output(&f->c, &p);
 	/* AUTH frames are set-up of the session: they go out although READY has not come */
 	(void)at;
@@ -187,7 +186,7 @@ a_request_longer_than_the_pool_accepts_is_refused_here(void **state)
 	in_opening(f);
 	wire_least(&m, CNP_MSG_HELLO);
 	m.as.hello.max_frame = 100;
-	assert_int_equal(give(f, 0, 0, &m, &ev), CENOTE_OK);
+	assert_ok(give(f, 0, 0, &m, &ev));
 	wire_least(&m, CNP_MSG_SELECT_DATABASE);
 	m.as.select_database.database.p = "";
 	m.as.select_database.database.n = 96;
@@ -322,7 +321,7 @@ rows_that_a_result_keeps_are_not_overwritten(void **state)
 	attach(f);
 	(void)ask(f, CNP_MSG_QUERY, CNP_FRAME_SYNC);
 	expect(f, CNP_MSG_COLUMNS, 1, 0);
-	assert_int_equal(feed(f, CNP_MSG_ROWS, 1, &ev), CENOTE_OK);
+	assert_ok(feed(f, CNP_MSG_ROWS, 1, &ev));
 	kept = cnc_block_ref(ev.block);
 	rows_at = ev.payload;
 	len = ev.payload_len;
@@ -344,18 +343,18 @@ put_big_rows(struct fixture *f, uint32_t n)
 	size_t mark;
 	uint32_t i;
 
-	assert_int_equal(cnp_frame_begin(&f->in, CNP_MSG_ROWS, 0, 1, &mark), CENOTE_OK);
-	assert_int_equal(cnc_batch_begin(&w, &f->in, 1), CENOTE_OK);
+	assert_ok(cnp_frame_begin(&f->in, CNP_MSG_ROWS, 0, 1, &mark));
+	assert_ok(cnc_batch_begin(&w, &f->in, 1));
 	for (i = 0; i < n; i++) {
 		char text[24];
 		int len = snprintf(text, sizeof text, "row %u", i);
 
-		assert_int_equal(cnc_batch_row(&w), CENOTE_OK);
-		assert_int_equal(cnc_batch_put(&w, text, (size_t)len), CENOTE_OK);
+		assert_ok(cnc_batch_row(&w));
+		assert_ok(cnc_batch_put(&w, text, (size_t)len));
 		cnc_batch_row_done(&w);
 	}
 	(void)cnc_batch_end(&w);
-	assert_int_equal(cnp_frame_end(&f->in, mark), CENOTE_OK);
+	assert_ok(cnp_frame_end(&f->in, mark));
 }
 
 static void
@@ -375,10 +374,8 @@ frames_larger_than_a_block_arrive_whole(void **state)
 		put_big_rows(
 			f, 3000u * (unsigned)(round % 5 + 1) * (round == 7 ? 20 : 1));
 		deliver(f);
-		assert_int_equal(cnp_client_next(&f->c, &ev), CENOTE_OK);
-		assert_int_equal(
-			cnc_rowset_add(&rs, ev.payload, ev.payload_len, ev.block),
-			CENOTE_OK);
+		assert_ok(cnp_client_next(&f->c, &ev));
+		assert_ok(cnc_rowset_add(&rs, ev.payload, ev.payload_len, ev.block));
 	}
 	assert_string_equal(cnc_rowset_value(&rs, 3000, 0, &len), "row 0");
 	assert_string_equal(cnc_rowset_value(&rs, rs.n_rows - 1, 0, &len), "row 14999");
@@ -401,7 +398,7 @@ memory_follows_what_came_and_not_what_was_announced(void **state)
 	cnp_frame_encode(header, &frame);
 	receive(f, header, sizeof header);
 	assert_int_equal(cnp_client_next(&f->c, &ev), CENOTE_AGAIN);
-	assert_int_equal(cnp_client_room(&f->c, &room, &n), CENOTE_OK);
+	assert_ok(cnp_client_room(&f->c, &room, &n));
 	assert_true(n > 0);
 	assert_true(f->alloc.peak_bytes < 2u << 20);
 }
@@ -419,9 +416,9 @@ memory_of_a_huge_frame_is_given_back(void **state)
 	expect(f, CNP_MSG_COLUMNS, 1, 0);
 	put_big_rows(f, 200000);
 	deliver(f);
-	assert_int_equal(cnp_client_next(&f->c, &ev), CENOTE_OK);
+	assert_ok(cnp_client_next(&f->c, &ev));
 	assert_true(f->alloc.live_bytes > 2u << 20);
-	assert_int_equal(cnp_client_room(&f->c, &room, &n), CENOTE_OK);
+	assert_ok(cnp_client_room(&f->c, &room, &n));
 	assert_true(f->alloc.live_bytes < 256u << 10);
 }
 
@@ -450,10 +447,10 @@ what_a_yield_did_not_reach_is_sent_again_byte_for_byte(void **state)
 	expect(f, CNP_MSG_READY, 1, 1);
 	wire_least(&m, CNP_MSG_YIELD);
 	m.as.yield.last = 1;
-	assert_int_equal(give(f, 0, 0, &m, &ev), CENOTE_OK);
+	assert_ok(give(f, 0, 0, &m, &ev));
 	assert_int_equal(cnp_client_state(&f->c), CNP_CLIENT_YIELDED);
 	cnp_client_restart(&f->c);
-	assert_int_equal(try_open(&f->c, CNP_OPEN_ATTACH, CNP_TLS_NONE, 1), CENOTE_OK);
+	assert_ok(try_open(&f->c, CNP_OPEN_ATTACH, CNP_TLS_NONE, 1));
 	/* made for this session, so neither kept nor in the way of the others */
 	(void)request(f, CNP_MSG_PREPARE, 0, 1);
 	(void)send_all(f);
@@ -498,8 +495,7 @@ what_was_partly_answered_is_never_sent_again(void **state)
 		assert_int_equal(try_open(&f->c, CNP_OPEN_ATTACH, CNP_TLS_NONE, 1),
 			CENOTE_ERR_STATE);
 		/* but a new session works without it */
-		assert_int_equal(
-			try_open(&f->c, CNP_OPEN_ATTACH, CNP_TLS_NONE, 0), CENOTE_OK);
+		assert_ok(try_open(&f->c, CNP_OPEN_ATTACH, CNP_TLS_NONE, 0));
 		assert_null(cnp_client_oldest(&f->c));
 	}
 }
@@ -639,12 +635,12 @@ one_byte_at_a_time_gives_the_same_events(void **state)
 	size_t piece;
 
 	put_dialog(&f->in);
-	assert_int_equal(run_dialog(f, SIZE_MAX, whole, sizeof whole), CENOTE_OK);
+	assert_ok(run_dialog(f, SIZE_MAX, whole, sizeof whole));
 	assert_int_equal(cnp_client_state(&f->c), CNP_CLIENT_YIELDED);
 	for (piece = 1; piece < 40; piece++) {
 		begin_anew(f, 0);
 		put_dialog(&f->in);
-		assert_int_equal(run_dialog(f, piece, pieces, sizeof pieces), CENOTE_OK);
+		assert_ok(run_dialog(f, piece, pieces, sizeof pieces));
 		assert_string_equal(pieces, whole);
 	}
 }

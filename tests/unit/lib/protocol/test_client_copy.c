@@ -70,7 +70,7 @@ a_copy_overtakes_what_was_not_begun(void **state)
 		n -= 2 * CNP_FRAME_HEADER - 3;
 		cnp_client_sent(&f->c, n);
 		expect(f, CNP_MSG_COPY_IN, q, 0);
-		assert_int_equal(copy_piece(f, "a"), CENOTE_OK);
+		assert_ok(copy_piece(f, "a"));
 		assert_int_equal(copy_code(f, CNP_MSG_PING), CENOTE_ERR_ARG);
 		/* the rest of the frame that was begun, then the copy */
 		assert_int_equal(cnp_client_output(&f->c, &p), CNP_FRAME_HEADER - 3);
@@ -78,7 +78,7 @@ a_copy_overtakes_what_was_not_begun(void **state)
 		(void)begun;
 		(void)snprintf(wanted, sizeof wanted, "COPY_DATA %u", q);
 		expect_sent(f, step, wanted);
-		assert_int_equal(copy_code(f, CNP_MSG_COPY_DONE), CENOTE_OK);
+		assert_ok(copy_code(f, CNP_MSG_COPY_DONE));
 		assert_int_equal(copy_piece(f, "late"), CENOTE_ERR_STATE);
 		(void)snprintf(wanted, sizeof wanted, "COPY_DONE %u, PING %u", q, later);
 		expect_sent(f, step, wanted);
@@ -98,14 +98,14 @@ a_copy_that_is_answered_early_ends_by_itself(void **state)
 	attach(f);
 	(void)ask(f, CNP_MSG_QUERY, CNP_FRAME_SYNC);
 	expect(f, CNP_MSG_COPY_IN, 1, 0);
-	assert_int_equal(copy_piece(f, "a"), CENOTE_OK);
+	assert_ok(copy_piece(f, "a"));
 	expect(f, CNP_MSG_ERROR, 1, 0);
 	assert_int_equal(copy_piece(f, "b"), CENOTE_ERR_STATE);
 	expect_sent(f, SIZE_MAX, "COPY_DATA 1, COPY_FAIL 1");
 	expect(f, CNP_MSG_READY, 1, 1);
 	(void)ask(f, CNP_MSG_QUERY, 0);
 	expect(f, CNP_MSG_COPY_IN, 2, 0);
-	assert_int_equal(copy_code(f, CNP_MSG_COPY_DONE), CENOTE_OK);
+	assert_ok(copy_code(f, CNP_MSG_COPY_DONE));
 	expect(f, CNP_MSG_DONE, 2, 1);
 	expect_sent(f, SIZE_MAX, "COPY_DONE 2");
 }
@@ -121,13 +121,13 @@ a_second_copy_goes_behind_the_end_of_the_first(void **state)
 	attach(f);
 	(void)ask(f, CNP_MSG_QUERY, 0);
 	expect(f, CNP_MSG_COPY_IN, 1, 0);
-	assert_int_equal(copy_piece(f, "a"), CENOTE_OK);
+	assert_ok(copy_piece(f, "a"));
 	wire_least(&m, CNP_MSG_DONE);
 	m.as.done.flags = CNP_DONE_MORE_RESULTS;
-	assert_int_equal(give(f, 0, 1, &m, &ev), CENOTE_OK);
+	assert_ok(give(f, 0, 1, &m, &ev));
 	expect(f, CNP_MSG_COPY_IN, 1, 0);
-	assert_int_equal(copy_piece(f, "b"), CENOTE_OK);
-	assert_int_equal(copy_code(f, CNP_MSG_COPY_DONE), CENOTE_OK);
+	assert_ok(copy_piece(f, "b"));
+	assert_ok(copy_code(f, CNP_MSG_COPY_DONE));
 	expect_sent(f, 5, "COPY_DATA 1, COPY_FAIL 1, COPY_DATA 1, COPY_DONE 1");
 	expect(f, CNP_MSG_DONE, 1, 1);
 }
@@ -153,7 +153,7 @@ a_copy_can_be_ended_without_memory(void **state)
 			r = copy_piece(f, "some text that goes in");
 		assert_int_equal(r, CENOTE_ERR_NOMEM);
 		if (n == 2)
-			assert_int_equal(copy_code(f, CNP_MSG_COPY_FAIL), CENOTE_OK);
+			assert_ok(copy_code(f, CNP_MSG_COPY_FAIL));
 		else
 			expect(f, CNP_MSG_ERROR, q, 1);
 		f->alloc.fail_at = 0;

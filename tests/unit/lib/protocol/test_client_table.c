@@ -37,7 +37,7 @@ in_attaching(struct fixture *f)
 static void
 in_cancelling(struct fixture *f)
 {
-	assert_int_equal(try_open(&f->c, CNP_OPEN_CANCEL, CNP_TLS_NONE, 0), CENOTE_OK);
+	assert_ok(try_open(&f->c, CNP_OPEN_CANCEL, CNP_TLS_NONE, 0));
 	(void)send_all(f);
 	expect(f, CNP_MSG_HELLO, 0, 0);
 }
@@ -45,7 +45,7 @@ in_cancelling(struct fixture *f)
 static void
 in_status(struct fixture *f)
 {
-	assert_int_equal(try_open(&f->c, CNP_OPEN_STATUS, CNP_TLS_NONE, 0), CENOTE_OK);
+	assert_ok(try_open(&f->c, CNP_OPEN_STATUS, CNP_TLS_NONE, 0));
 	(void)send_all(f);
 	expect(f, CNP_MSG_HELLO, 0, 0);
 	expect(f, CNP_MSG_COLUMNS, 0, 0);
@@ -95,7 +95,7 @@ query_more(struct fixture *f)
 	query_fresh(f);
 	wire_least(&m, CNP_MSG_DONE);
 	m.as.done.flags = CNP_DONE_MORE_RESULTS;
-	assert_int_equal(give(f, 0, 1, &m, &ev), CENOTE_OK);
+	assert_ok(give(f, 0, 1, &m, &ev));
 	assert_int_equal(ev.is_last, 0);
 }
 
@@ -107,7 +107,7 @@ execute_known(struct fixture *f)
 	attach(f);
 	wire_least(&m, CNP_MSG_EXECUTE);
 	m.as.execute.known = 1;
-	assert_int_equal(cnp_client_request(&f->c, &m, 0, 0, NULL), CENOTE_OK);
+	assert_ok(cnp_client_request(&f->c, &m, 0, 0, NULL));
 	(void)send_all(f);
 }
 

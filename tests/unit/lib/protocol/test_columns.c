@@ -80,10 +80,9 @@ columns_come_back_as_they_were(void **state)
 	uint32_t n;
 
 	fill(c);
-	assert_int_equal(cnp_columns_encode(&f->b, c, 2), CENOTE_OK);
-	assert_int_equal(cnp_columns_decode(cnc_buf_head(&f->b), cnc_buf_len(&f->b),
-				 &f->arena, &got, &n),
-		CENOTE_OK);
+	assert_ok(cnp_columns_encode(&f->b, c, 2));
+	assert_ok(cnp_columns_decode(
+		cnc_buf_head(&f->b), cnc_buf_len(&f->b), &f->arena, &got, &n));
 	/* nothing is borrowed from the payload */
 	memset(cnc_buf_head(&f->b), 0xee, cnc_buf_len(&f->b));
 	assert_int_equal(n, 2);
@@ -122,9 +121,9 @@ columns_cut_anywhere_or_too_long_are_refused(void **state)
 	size_t n, whole;
 
 	fill(c);
-	assert_int_equal(cnp_columns_encode(&f->b, c, 2), CENOTE_OK);
+	assert_ok(cnp_columns_encode(&f->b, c, 2));
 	whole = cnc_buf_len(&f->b);
-	assert_int_equal(cnc_buf_u8(&f->b, 0), CENOTE_OK);
+	assert_ok(cnc_buf_u8(&f->b, 0));
 	for (n = 0; n <= whole + 1; n++) {
 		copy = malloc(n + 1);
 		assert_non_null(copy);
@@ -169,7 +168,7 @@ a_reserved_byte_must_be_zero(void **state)
 	uint8_t bytes[4 + 79], *head;
 	uint32_t n;
 
-	assert_int_equal(cnp_columns_encode(&f->b, &c, 1), CENOTE_OK);
+	assert_ok(cnp_columns_encode(&f->b, &c, 1));
 	head = cnc_buf_head(&f->b);
 	if (!head || cnc_buf_len(&f->b) != sizeof bytes) {
 		fail();
@@ -189,8 +188,8 @@ more_columns_than_a_result_may_have_are_refused(void **state)
 
 	assert_int_equal(cnp_columns_encode(&f->b, &unknown, 65536), CENOTE_ERR_LIMIT);
 	f->b.max = 100;
-	assert_int_equal(cnc_buf_u8(&f->b, 1), CENOTE_OK);
-	assert_int_equal(cnp_columns_encode(&f->b, &unknown, 1), CENOTE_OK);
+	assert_ok(cnc_buf_u8(&f->b, 1));
+	assert_ok(cnp_columns_encode(&f->b, &unknown, 1));
 	assert_int_equal(cnp_columns_encode(&f->b, &unknown, 1), CENOTE_ERR_LIMIT);
 	assert_int_equal(cnc_buf_len(&f->b), 1 + 4 + 79);
 }
@@ -204,10 +203,9 @@ parameters_come_back_as_they_were(void **state)
 	struct cnp_param *got;
 	uint32_t n;
 
-	assert_int_equal(cnp_params_encode(&f->b, p, 2), CENOTE_OK);
-	assert_int_equal(cnp_params_decode(cnc_buf_head(&f->b), cnc_buf_len(&f->b),
-				 &f->arena, &got, &n),
-		CENOTE_OK);
+	assert_ok(cnp_params_encode(&f->b, p, 2));
+	assert_ok(cnp_params_decode(
+		cnc_buf_head(&f->b), cnc_buf_len(&f->b), &f->arena, &got, &n));
 	assert_int_equal(n, 2);
 	assert_int_equal(got[0].type, CENOTE_TYPE_INT64);
 	assert_int_equal(got[0].native_type, 20);
@@ -228,15 +226,15 @@ values_come_back_and_an_empty_blob_is_none(void **state)
 	struct cnp_str blob = { NULL, 0 };
 	uint32_t n = 99;
 
-	assert_int_equal(cnp_values_decode(blob, &f->arena, &got, &n), CENOTE_OK);
+	assert_ok(cnp_values_decode(blob, &f->arena, &got, &n));
 	assert_int_equal(n, 0);
 	v[0].as.i64 = -5;
-	assert_int_equal(cnc_buf_u16(&f->b, 2), CENOTE_OK);
-	assert_int_equal(cnc_value_encode(&f->b, &v[0]), CENOTE_OK);
-	assert_int_equal(cnc_value_encode(&f->b, &v[1]), CENOTE_OK);
+	assert_ok(cnc_buf_u16(&f->b, 2));
+	assert_ok(cnc_value_encode(&f->b, &v[0]));
+	assert_ok(cnc_value_encode(&f->b, &v[1]));
 	blob.p = (const char *)cnc_buf_head(&f->b);
 	blob.n = cnc_buf_len(&f->b);
-	assert_int_equal(cnp_values_decode(blob, &f->arena, &got, &n), CENOTE_OK);
+	assert_ok(cnp_values_decode(blob, &f->arena, &got, &n));
 	assert_int_equal(n, 2);
 	assert_true(got[0].as.i64 == -5);
 	assert_string_equal(got[1].bytes, "x");

@@ -18,7 +18,7 @@ a_header_decodes_and_encodes_to_itself(void **state)
 	uint8_t again[CNP_FRAME_HEADER];
 	struct cnp_frame f;
 
-	assert_int_equal(cnp_frame_decode(ping, 0, &f), CENOTE_OK);
+	assert_ok(cnp_frame_decode(ping, 0, &f));
 	assert_int_equal(f.len, 0);
 	assert_int_equal(f.code, CNP_MSG_PING);
 	assert_int_equal(f.flags, CNP_FRAME_SYNC);
@@ -54,7 +54,7 @@ a_frame_above_the_limit_is_refused_by_its_header(void **state)
 	uint8_t bytes[CNP_FRAME_HEADER] = { 100, 0, 0, 0, CNP_MSG_PREPARE, 0, 0, 0, 1 };
 	struct cnp_frame f;
 
-	assert_int_equal(cnp_frame_decode(bytes, 100, &f), CENOTE_OK);
+	assert_ok(cnp_frame_decode(bytes, 100, &f));
 	assert_int_equal(cnp_frame_decode(bytes, 99, &f), CENOTE_ERR_PROTOCOL);
 	cnc_put_u32(bytes, CNP_FRAME_MAX + 1);
 	assert_int_equal(cnp_frame_decode(bytes, SIZE_MAX, &f), CENOTE_ERR_PROTOCOL);
@@ -68,12 +68,12 @@ a_frame_written_in_place_gets_its_length(void **state)
 	size_t mark;
 
 	cnc_buf_init(&b, &cnc_mem_default, 1024);
-	assert_int_equal(cnc_buf_append(&b, "abc", 3), CENOTE_OK);
-	assert_int_equal(cnp_frame_begin(&b, CNP_MSG_COLUMNS, 0, 9, &mark), CENOTE_OK);
+	assert_ok(cnc_buf_append(&b, "abc", 3));
+	assert_ok(cnp_frame_begin(&b, CNP_MSG_COLUMNS, 0, 9, &mark));
 	assert_int_equal(mark, 3);
-	assert_int_equal(cnc_buf_append(&b, "payload", 7), CENOTE_OK);
-	assert_int_equal(cnp_frame_end(&b, mark), CENOTE_OK);
-	assert_int_equal(cnp_frame_decode(cnc_buf_head(&b) + 3, 100, &f), CENOTE_OK);
+	assert_ok(cnc_buf_append(&b, "payload", 7));
+	assert_ok(cnp_frame_end(&b, mark));
+	assert_ok(cnp_frame_decode(cnc_buf_head(&b) + 3, 100, &f));
 	assert_int_equal(f.len, 7);
 	assert_int_equal(f.request, 9);
 	cnc_buf_finish(&b);
@@ -91,7 +91,7 @@ an_opening_is_awaited_byte_by_byte(void **state)
 
 	for (n = 0; n < sizeof opening; n++)
 		assert_int_equal(cnp_opening_decode(opening, n, &o), CENOTE_AGAIN);
-	assert_int_equal(cnp_opening_decode(opening, n, &o), CENOTE_OK);
+	assert_ok(cnp_opening_decode(opening, n, &o));
 	assert_int_equal(o.version_min, 1);
 	assert_int_equal(o.version_max, 3);
 	assert_int_equal(o.kind, CNP_OPEN_RESUME);
@@ -143,9 +143,8 @@ an_opening_encodes_to_what_decodes(void **state)
 	o.tls = CNP_TLS_REQUIRE;
 	memset(o.pool, 'p', CNP_POOL_MAX);
 	cnc_buf_init(&b, &cnc_mem_default, CNP_OPENING_MAX);
-	assert_int_equal(cnp_opening_encode(&b, &o), CENOTE_OK);
-	assert_int_equal(
-		cnp_opening_decode(cnc_buf_head(&b), cnc_buf_len(&b), &got), CENOTE_OK);
+	assert_ok(cnp_opening_encode(&b, &o));
+	assert_ok(cnp_opening_decode(cnc_buf_head(&b), cnc_buf_len(&b), &got));
 	assert_string_equal(got.pool, o.pool);
 	assert_int_equal(got.len, CNP_OPENING_MIN + CNP_POOL_MAX);
 	assert_int_equal(got.version_max, 2);
@@ -169,12 +168,12 @@ an_opening_may_name_a_session(void **state)
 	struct cnc_buf b;
 
 	cnc_buf_init(&b, &cnc_mem_default, CNP_OPENING_MAX);
-	assert_int_equal(cnp_opening_encode(&b, &o), CENOTE_OK);
+	assert_ok(cnp_opening_encode(&b, &o));
 	bytes = cnc_buf_head(&b);
 	assert_int_equal(cnc_buf_len(&b), len);
 	for (size_t n = 0; n < len; n++)
 		assert_int_equal(cnp_opening_decode(bytes, n, &got), CENOTE_AGAIN);
-	assert_int_equal(cnp_opening_decode(bytes, len, &got), CENOTE_OK);
+	assert_ok(cnp_opening_decode(bytes, len, &got));
 	assert_int_equal(got.len, len);
 	assert_int_equal(got.has_session, 1);
 	assert_true(got.session == o.session);
@@ -186,7 +185,7 @@ an_opening_may_name_a_session(void **state)
 			bytes[at] = 0x7f;
 		else
 			bytes[at + 1] = i == 1 ? 7 : 9;
-		assert_int_equal(cnp_opening_decode(bytes, len, &got), CENOTE_OK);
+		assert_ok(cnp_opening_decode(bytes, len, &got));
 		assert_int_equal(got.has_session, 0);
 		memcpy(bytes + at, kept, sizeof kept);
 	}

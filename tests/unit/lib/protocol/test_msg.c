@@ -32,7 +32,7 @@ a_query_has_the_bytes_that_the_specification_says(void **state)
 	m.as.query.params = CNP_STR_NONE;
 	m.as.query.formats = (struct cnp_str){ "\x02", 1 };
 	cnc_buf_init(&b, &cnc_mem_default, 1024);
-	assert_int_equal(cnp_msg_encode(&b, &m), CENOTE_OK);
+	assert_ok(cnp_msg_encode(&b, &m));
 	assert_int_equal(cnc_buf_len(&b), sizeof wanted);
 	assert_memory_equal(cnc_buf_head(&b), wanted, sizeof wanted);
 	cnc_buf_finish(&b);
@@ -47,10 +47,8 @@ negative_numbers_keep_their_sign(void **state)
 	m.as.done.tag = CNP_STR_NONE;
 	m.as.done.affected = -1;
 	cnc_buf_init(&b, &cnc_mem_default, 1024);
-	assert_int_equal(cnp_msg_encode(&b, &m), CENOTE_OK);
-	assert_int_equal(
-		cnp_msg_decode(CNP_MSG_DONE, cnc_buf_head(&b), cnc_buf_len(&b), &got),
-		CENOTE_OK);
+	assert_ok(cnp_msg_encode(&b, &m));
+	assert_ok(cnp_msg_decode(CNP_MSG_DONE, cnc_buf_head(&b), cnc_buf_len(&b), &got));
 	assert_true(got.as.done.affected == -1);
 	cnc_buf_finish(&b);
 }
@@ -63,14 +61,14 @@ encoding_fails_without_a_trace(void **state)
 	size_t size;
 
 	cnc_buf_init(&b, &cnc_mem_default, 16);
-	assert_int_equal(cnc_buf_u8(&b, 7), CENOTE_OK);
+	assert_ok(cnc_buf_u8(&b, 7));
 	m.as.prepare.sql = cnp_str("longer than 16 bytes");
 	assert_int_equal(cnp_msg_encode(&b, &m), CENOTE_ERR_LIMIT);
 	assert_int_equal(cnp_frame_put(&b, 0, 1, &m), CENOTE_ERR_LIMIT);
 	m.as.prepare.sql.n = (size_t)CNP_FRAME_MAX - 18;
 	assert_int_equal(cnp_msg_size(&m, &size), CENOTE_ERR_LIMIT);
 	m.as.prepare.sql.n--;
-	assert_int_equal(cnp_msg_size(&m, &size), CENOTE_OK);
+	assert_ok(cnp_msg_size(&m, &size));
 	assert_int_equal(size, CNP_FRAME_MAX);
 	assert_int_equal(cnp_msg_encode(&b, &m), CENOTE_ERR_LIMIT);
 	m.code = 0x7f;
@@ -128,8 +126,8 @@ pairs_come_back_in_order(void **state)
 	struct cnc_buf b;
 
 	cnc_buf_init(&b, &cnc_mem_default, 32);
-	assert_int_equal(cnp_pairs_put(&b, "a", "1"), CENOTE_OK);
-	assert_int_equal(cnp_pairs_put(&b, "bc", ""), CENOTE_OK);
+	assert_ok(cnp_pairs_put(&b, "a", "1"));
+	assert_ok(cnp_pairs_put(&b, "bc", ""));
 	/* the name would fit, the value would not */
 	assert_int_equal(cnp_pairs_put(&b, "", "0123456789"), CENOTE_ERR_LIMIT);
 	assert_int_equal(cnc_buf_len(&b), 6 + 6 + 7 + 5);

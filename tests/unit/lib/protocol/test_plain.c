@@ -25,9 +25,8 @@ what_is_put_is_read(void **state)
 	struct cnc_buf b;
 
 	cnc_buf_init(&b, &cnc_mem_default, 64);
-	assert_int_equal(cnp_plain_put(&b, "j\xc3\xb6", "a b"), CENOTE_OK);
-	assert_int_equal(
-		parse((const char *)cnc_buf_head(&b), cnc_buf_len(&b), &p), CENOTE_OK);
+	assert_ok(cnp_plain_put(&b, "j\xc3\xb6", "a b"));
+	assert_ok(parse((const char *)cnc_buf_head(&b), cnc_buf_len(&b), &p));
 	assert_int_equal(p.user.n, 3);
 	assert_string_equal(p.user.p, "j\xc3\xb6");
 	assert_int_equal(p.password.n, 3);

@@ -19,18 +19,18 @@ a_whole_attach_is_answered_in_one_write(void **state)
 	put_opening(f, CNP_OPEN_ATTACH, CNP_TLS_NONE, 1);
 	put_request(f, CNP_MSG_ATTACH, 0, 0);
 	put_request(f, CNP_MSG_PING, 1, CNP_FRAME_SYNC);
-	assert_int_equal(next(f, &req), CENOTE_OK);
+	assert_ok(next(f, &req));
 	assert_string_equal(f->s.opening.pool, "main");
-	assert_int_equal(cnp_server_next(&f->s, &req), CENOTE_OK);
+	assert_ok(cnp_server_next(&f->s, &req));
 	assert_int_equal(req.msg.code, CNP_MSG_ATTACH);
 	assert_int_equal(cnp_server_next(&f->s, &req), CENOTE_AGAIN);
 	assert_int_equal(cnp_server_attached(&f->s, &m), CENOTE_ERR_STATE);
-	assert_int_equal(cnp_server_hello(&f->s, 0, CNP_AUTH_NONE, NULL), CENOTE_OK);
+	assert_ok(cnp_server_hello(&f->s, 0, CNP_AUTH_NONE, NULL));
 	assert_int_equal(
 		cnp_server_hello(&f->s, 0, CNP_AUTH_NONE, NULL), CENOTE_ERR_STATE);
-	assert_int_equal(cnp_server_attached(&f->s, &m), CENOTE_OK);
-	assert_int_equal(cnp_server_ready(&f->s, 0, 0, NULL), CENOTE_OK);
-	assert_int_equal(cnp_server_next(&f->s, &req), CENOTE_OK);
+	assert_ok(cnp_server_attached(&f->s, &m));
+	assert_ok(cnp_server_ready(&f->s, 0, 0, NULL));
+	assert_ok(cnp_server_next(&f->s, &req));
 	assert_int_equal(req.number, 1);
 	answer(f);
 	assert_string_equal(SENT(f), "HELLO 0, ATTACHED 0, READY 0, DONE 1, READY 1");
@@ -43,7 +43,7 @@ another_protocol_gets_no_answer_and_a_bad_opening_does(void **state)
 	struct cnp_request req;
 	char text[128];
 
-	assert_int_equal(cnc_buf_append(&f->in, "GET / HTTP/1.1\r\n", 16), CENOTE_OK);
+	assert_ok(cnc_buf_append(&f->in, "GET / HTTP/1.1\r\n", 16));
 	assert_int_equal(next(f, &req), CENOTE_ERR_PROTOCOL);
 	assert_string_equal(SENT(f), "");
 	assert_int_equal(cnp_server_state(&f->s), CNP_SERVER_BROKEN);
@@ -70,8 +70,8 @@ hello_refuses_versions_and_tls_that_cannot_be(void **state)
 		cnp_server_restart(&f->s);
 		put_opening(f, CNP_OPEN_ATTACH, cases[i].wanted_tls, cases[i].version);
 		if (cases[i].bytes_behind)
-			assert_int_equal(cnc_buf_u8(&f->in, 0), CENOTE_OK);
-		assert_int_equal(next(f, &req), CENOTE_OK);
+			assert_ok(cnc_buf_u8(&f->in, 0));
+		assert_ok(next(f, &req));
 		assert_int_equal(
 			cnp_server_hello(&f->s, cases[i].tls, CNP_AUTH_NONE, NULL),
 			CENOTE_ERR_PROTOCOL);
@@ -97,8 +97,8 @@ sixteen_kilobytes_before_attach_are_all(void **state)
 	assert_int_equal(cnc_buf_len(&f->in), CNP_FRAME_MAX_AUTH);
 	/* what the client pipelined after it stays in the socket */
 	put_request(f, CNP_MSG_PING, 1, 0);
-	assert_int_equal(next(f, &req), CENOTE_OK);
-	assert_int_equal(next(f, &req), CENOTE_OK);
+	assert_ok(next(f, &req));
+	assert_ok(next(f, &req));
 	assert_int_equal(req.msg.code, CNP_MSG_ATTACH);
 	assert_int_equal(cnc_buf_len(&f->in), CNP_FRAME_HEADER);
 	assert_int_equal(deliver(f), CENOTE_ERR_LIMIT);
@@ -113,7 +113,7 @@ sixteen_kilobytes_before_attach_are_all(void **state)
 	m.as.attach.options.p = calloc(1, ++m.as.attach.options.n);
 	wire_put(&f->in, 0, 0, &m);
 	cnc_buf_truncate(&f->in, CNP_OPENING_MIN + 4 + CNP_FRAME_HEADER);
-	assert_int_equal(next(f, &req), CENOTE_OK);
+	assert_ok(next(f, &req));
 	assert_int_equal(next(f, &req), CENOTE_ERR_PROTOCOL);
 	free((void *)(uintptr_t)m.as.attach.options.p);
 }
@@ -142,17 +142,17 @@ cancel_and_status_are_answered_and_closed(void **state)
 
 	opening_kind(f, CNP_OPEN_CANCEL);
 	put_request(f, CNP_MSG_CANCEL, 0, 0);
-	assert_int_equal(next(f, &req), CENOTE_OK);
-	assert_int_equal(reply(f, CNP_MSG_CANCELLED), CENOTE_OK);
+	assert_ok(next(f, &req));
+	assert_ok(reply(f, CNP_MSG_CANCELLED));
 	finish(f);
 	assert_int_equal(cnp_server_state(&f->s), CNP_SERVER_CLOSING);
 	assert_string_equal(SENT(f), "HELLO 0, CANCELLED 0");
 	cnp_server_restart(&f->s);
 	opening_kind(f, CNP_OPEN_STATUS);
 	put_request(f, CNP_MSG_STATUS, 0, 0);
-	assert_int_equal(next(f, &req), CENOTE_OK);
-	assert_int_equal(cnp_server_columns(&f->s, &column, 1), CENOTE_OK);
-	assert_int_equal(reply(f, CNP_MSG_DONE), CENOTE_OK);
+	assert_ok(next(f, &req));
+	assert_ok(cnp_server_columns(&f->s, &column, 1));
+	assert_ok(reply(f, CNP_MSG_DONE));
 	finish(f);
 	assert_string_equal(SENT(f), "HELLO 0, COLUMNS 0, DONE 0");
 }
@@ -165,12 +165,12 @@ a_refusal_is_the_last_word(void **state)
 	char text[128];
 
 	in_attaching(f);
-	assert_int_equal(error(f), CENOTE_OK);
+	assert_ok(error(f));
 	assert_int_equal(cnp_server_state(&f->s), CNP_SERVER_CLOSING);
 	assert_string_equal(SENT(f), "HELLO 0, ERROR 0");
 	assert_int_equal(error(f), CENOTE_ERR_STATE);
 	assert_int_equal(cnp_server_next(&f->s, &req), CENOTE_AGAIN);
-	assert_int_equal(cnc_buf_u8(&f->in, 0), CENOTE_OK);
+	assert_ok(cnc_buf_u8(&f->in, 0));
 	assert_int_equal(deliver(f), CENOTE_ERR_LIMIT);
 }
 
@@ -191,7 +191,7 @@ after_an_error_all_is_skipped_up_to_the_sync(void **state)
 	put_request(f, CNP_MSG_QUERY, 4, 0);
 	put_request(f, CNP_MSG_SYNC, 5, 0);
 	expect_request(f, CNP_MSG_QUERY, 1);
-	assert_int_equal(error(f), CENOTE_OK);
+	assert_ok(error(f));
 	finish(f);
 	assert_false(cnp_server_can_yield(&f->s));
 	assert_int_equal(
@@ -227,17 +227,17 @@ requests_can_be_seen_before_their_turn(void **state)
 	put_request(f, CNP_MSG_PREPARE, 0, 0);
 	put_request(f, CNP_MSG_PING, 5, CNP_FRAME_SYNC);
 	expect_request(f, CNP_MSG_QUERY, 1);
-	assert_int_equal(cnp_server_peek(&f->s, &at, &number, &req), CENOTE_OK);
+	assert_ok(cnp_server_peek(&f->s, &at, &number, &req));
 	assert_int_equal(req.msg.code, CNP_MSG_PING);
 	assert_int_equal(req.number, 2);
-	assert_int_equal(cnp_server_peek(&f->s, &at, &number, &req), CENOTE_OK);
+	assert_ok(cnp_server_peek(&f->s, &at, &number, &req));
 	assert_int_equal(req.number, 4);
 	assert_int_equal(req.flags, CNP_FRAME_SYNC);
 	assert_int_equal(cnp_server_peek(&f->s, &at, &number, &req), CENOTE_AGAIN);
 	answer(f);
 	/* they come as they would have */
 	expect_request(f, CNP_MSG_PING, 2);
-	assert_int_equal(error(f), CENOTE_OK);
+	assert_ok(error(f));
 	finish(f);
 	/* what will be skipped is not shown */
 	number = 2;
@@ -250,7 +250,7 @@ requests_can_be_seen_before_their_turn(void **state)
 	number = 5;
 	assert_int_equal(cnp_server_peek(&f->s, &at, &number, &req), CENOTE_AGAIN);
 	number = 4;
-	assert_int_equal(cnp_server_peek(&f->s, &at, &number, &req), CENOTE_OK);
+	assert_ok(cnp_server_peek(&f->s, &at, &number, &req));
 	assert_int_equal(cnp_server_peek(&f->s, &at, &number, &req), CENOTE_AGAIN);
 }
 
@@ -264,7 +264,7 @@ an_error_at_the_sync_skips_nothing_behind_it(void **state)
 	put_request(f, CNP_MSG_QUERY, 1, CNP_FRAME_SYNC);
 	put_request(f, CNP_MSG_QUERY, 2, CNP_FRAME_SYNC);
 	expect_request(f, CNP_MSG_QUERY, 1);
-	assert_int_equal(error(f), CENOTE_OK);
+	assert_ok(error(f));
 	finish(f);
 	expect_request(f, CNP_MSG_QUERY, 2);
 	answer(f);
@@ -283,11 +283,11 @@ set_up_that_fails_is_told_and_skips_nothing(void **state)
 	put_request(f, CNP_MSG_PREPARE, 0, 0);
 	put_request(f, CNP_MSG_PING, 1, 0);
 	expect_request(f, CNP_MSG_PREPARE, 0);
-	assert_int_equal(error(f), CENOTE_OK);
+	assert_ok(error(f));
 	finish(f);
 	expect_request(f, CNP_MSG_PREPARE, 0);
-	assert_int_equal(cnp_server_params(&f->s, &param, 1), CENOTE_OK);
-	assert_int_equal(reply(f, CNP_MSG_DONE), CENOTE_OK);
+	assert_ok(cnp_server_params(&f->s, &param, 1));
+	assert_ok(reply(f, CNP_MSG_DONE));
 	finish(f);
 	expect_request(f, CNP_MSG_PING, 1);
 	answer(f);
@@ -345,7 +345,7 @@ detach_and_suspend_end_without_ready(void **state)
 	attach(f);
 	put_request(f, CNP_MSG_SUSPEND, 1, CNP_FRAME_SYNC);
 	expect_request(f, CNP_MSG_SUSPEND, 1);
-	assert_int_equal(reply(f, CNP_MSG_SUSPENDED), CENOTE_OK);
+	assert_ok(reply(f, CNP_MSG_SUSPENDED));
 	finish(f);
 	assert_int_equal(cnp_server_state(&f->s), CNP_SERVER_CLOSING);
 	assert_string_equal(SENT(f), "SUSPENDED 1");
@@ -354,7 +354,7 @@ detach_and_suspend_end_without_ready(void **state)
 	attach(f);
 	put_request(f, CNP_MSG_SUSPEND, 1, CNP_FRAME_SYNC);
 	expect_request(f, CNP_MSG_SUSPEND, 1);
-	assert_int_equal(error(f), CENOTE_OK);
+	assert_ok(error(f));
 	finish(f);
 	assert_int_equal(cnp_server_state(&f->s), CNP_SERVER_ATTACHED);
 	assert_string_equal(SENT(f), "ERROR 1, READY 1");
@@ -384,7 +384,7 @@ a_yield_tells_the_last_request_and_what_to_carry(void **state)
 		cnp_server_yield(&f->s, CNP_YIELD_DRAIN, NULL), CENOTE_ERR_STATE);
 	answer(f);
 	drop_output(f);
-	assert_int_equal(cnp_server_yield(&f->s, CNP_YIELD_CONTENDED, &carry), CENOTE_OK);
+	assert_ok(cnp_server_yield(&f->s, CNP_YIELD_CONTENDED, &carry));
 	n = cnp_server_output(&f->s, &p);
 	wire_next(p, n, &at, &frame, &m);
 	assert_int_equal(frame.code, CNP_MSG_YIELD);
@@ -409,8 +409,8 @@ carried(struct fixture *f, enum cnp_msg_code code, const char *text)
 	put_request(f, code, ++number, CNP_FRAME_SYNC);
 	expect_request(f, code, number);
 	drop_output(f);
-	assert_int_equal(reply(f, CNP_MSG_DONE), CENOTE_OK);
-	assert_int_equal(cnp_server_finish_request(&f->s, 0, 0, &carry), CENOTE_OK);
+	assert_ok(reply(f, CNP_MSG_DONE));
+	assert_ok(cnp_server_finish_request(&f->s, 0, 0, &carry));
 	n = cnp_server_output(&f->s, &p);
 	wire_next(p, n, &at, &frame, &m);
 	wire_next(p, n, &at, &frame, &m);
@@ -461,14 +461,13 @@ a_yield_tells_the_last_words_of_a_server(void **state)
 	cnc_diag_set(&said, "57P05", "idle too long");
 	attach(f);
 	drop_output(f);
-	assert_int_equal(cnp_server_yield_lost(&f->s, &said), CENOTE_OK);
+	assert_ok(cnp_server_yield_lost(&f->s, &said));
 	n = cnp_server_output(&f->s, &p);
 	wire_next(p, n, &at, &frame, &m);
 	assert_int_equal(frame.code, CNP_MSG_YIELD);
 	assert_int_equal(m.as.yield.reason, CNP_YIELD_LOST);
-	assert_int_equal(cnc_diag_set_fields(&got, (const uint8_t *)m.as.yield.words.p,
-				 m.as.yield.words.n),
-		CENOTE_OK);
+	assert_ok(cnc_diag_set_fields(
+		&got, (const uint8_t *)m.as.yield.words.p, m.as.yield.words.n));
 	assert_string_equal(got.sqlstate, "57P05");
 	assert_string_equal(got.message, "idle too long");
 	assert_int_equal(cnp_server_yield_lost(&f->s, NULL), CENOTE_ERR_STATE);
@@ -496,13 +495,13 @@ replies_without_a_request_are_refused(void **state)
 	assert_int_equal(cnp_server_rows_begin(&f->s, &w, 1), CENOTE_ERR_STATE);
 	assert_int_equal(cnp_server_finish_request(&f->s, 0, 0, NULL), CENOTE_ERR_STATE);
 	wire_least(&m, CNP_MSG_PARAMETER);
-	assert_int_equal(cnp_server_reply(&f->s, &m, 1), CENOTE_OK);
+	assert_ok(cnp_server_reply(&f->s, &m, 1));
 	wire_least(&m, CNP_MSG_NOTIFICATION);
-	assert_int_equal(cnp_server_reply(&f->s, &m, 1), CENOTE_OK);
+	assert_ok(cnp_server_reply(&f->s, &m, 1));
 	assert_string_equal(SENT(f), "PARAMETER 0, NOTIFICATION 0");
 	wire_least(&m, CNP_MSG_DONE);
 	assert_int_equal(cnp_server_reply(&f->s, &m, 1), CENOTE_ERR_STATE);
-	assert_int_equal(cnp_server_yield(&f->s, CNP_YIELD_DRAIN, NULL), CENOTE_OK);
+	assert_ok(cnp_server_yield(&f->s, CNP_YIELD_DRAIN, NULL));
 	wire_least(&m, CNP_MSG_NOTIFICATION);
 	assert_int_equal(cnp_server_reply(&f->s, &m, 1), CENOTE_ERR_STATE);
 }
@@ -518,14 +517,14 @@ an_error_of_a_sync_goes_before_its_ready(void **state)
 	put_request(f, CNP_MSG_QUERY, 2, 0);
 	put_request(f, CNP_MSG_QUERY, 3, CNP_FRAME_SYNC);
 	expect_request(f, CNP_MSG_SYNC, 1);
-	assert_int_equal(error(f), CENOTE_OK);
+	assert_ok(error(f));
 	finish(f);
 	expect_request(f, CNP_MSG_QUERY, 2);
-	assert_int_equal(error(f), CENOTE_OK);
+	assert_ok(error(f));
 	finish(f);
 	expect_request(f, CNP_MSG_SYNC, 3);
 	/* it was skipped: that is its answer */
-	assert_int_equal(error(f), CENOTE_OK);
+	assert_ok(error(f));
 	finish(f);
 	assert_string_equal(SENT(f), "ERROR 1, READY 1, ERROR 2, SKIPPED 3, READY 3");
 }
@@ -544,21 +543,18 @@ an_error_carries_state_message_code_and_fields(void **state)
 	cnc_diag_init(&d, &f->alloc.mem);
 	cnc_diag_init(&got, &f->alloc.mem);
 	cnc_buf_init(&fields, &f->alloc.mem, 1024);
-	assert_int_equal(cnc_diag_put_field(&fields, 'C', "23505", 5), CENOTE_OK);
-	assert_int_equal(cnc_diag_put_field(&fields, 'M', "twice", 5), CENOTE_OK);
-	assert_int_equal(cnc_diag_put_field(&fields, 'N', "2067", 4), CENOTE_OK);
-	assert_int_equal(cnc_diag_put_field(&fields, 't', "tbl", 3), CENOTE_OK);
-	assert_int_equal(
-		cnc_diag_set_fields(&d, cnc_buf_head(&fields), cnc_buf_len(&fields)),
-		CENOTE_OK);
+	assert_ok(cnc_diag_put_field(&fields, 'C', "23505", 5));
+	assert_ok(cnc_diag_put_field(&fields, 'M', "twice", 5));
+	assert_ok(cnc_diag_put_field(&fields, 'N', "2067", 4));
+	assert_ok(cnc_diag_put_field(&fields, 't', "tbl", 3));
+	assert_ok(cnc_diag_set_fields(&d, cnc_buf_head(&fields), cnc_buf_len(&fields)));
 	running(f);
-	assert_int_equal(cnp_server_error(&f->s, &d), CENOTE_OK);
+	assert_ok(cnp_server_error(&f->s, &d));
 	n = cnp_server_output(&f->s, &p);
 	wire_next(p, n, &at, &frame, &m);
 	assert_int_equal(frame.request, 1);
-	assert_int_equal(cnc_diag_set_fields(&got, (const uint8_t *)m.as.error.fields.p,
-				 m.as.error.fields.n),
-		CENOTE_OK);
+	assert_ok(cnc_diag_set_fields(
+		&got, (const uint8_t *)m.as.error.fields.p, m.as.error.fields.n));
 	assert_string_equal(got.sqlstate, "23505");
 	assert_string_equal(got.message, "twice");
 	assert_int_equal(got.native, 2067);
@@ -574,8 +570,8 @@ an_error_carries_state_message_code_and_fields(void **state)
 static void
 one_row(struct cnc_batch *w, const void *bytes, size_t n)
 {
-	assert_int_equal(cnc_batch_row(w), CENOTE_OK);
-	assert_int_equal(cnc_batch_put(w, bytes, n), CENOTE_OK);
+	assert_ok(cnc_batch_row(w));
+	assert_ok(cnc_batch_put(w, bytes, n));
 	cnc_batch_row_done(w);
 }
 
@@ -589,19 +585,19 @@ rows_are_bounded_by_what_is_queued_and_an_empty_batch_is_nothing(void **state)
 	int i, r;
 
 	running(f);
-	assert_int_equal(cnp_server_rows_begin(&f->s, &w, 1), CENOTE_OK);
-	assert_int_equal(cnp_server_rows_end(&f->s, &w), CENOTE_OK);
+	assert_ok(cnp_server_rows_begin(&f->s, &w, 1));
+	assert_ok(cnp_server_rows_end(&f->s, &w));
 	assert_string_equal(SENT(f), "");
 	for (i = 0; (r = cnp_server_rows_begin(&f->s, &w, 1)) == CENOTE_OK; i++) {
 		one_row(&w, kilobyte, sizeof kilobyte);
-		assert_int_equal(cnp_server_rows_end(&f->s, &w), CENOTE_OK);
+		assert_ok(cnp_server_rows_end(&f->s, &w));
 	}
 	assert_int_equal(r, CENOTE_ERR_LIMIT);
 	assert_int_equal(i, 4);
 	/* what is short is always queued */
-	assert_int_equal(reply(f, CNP_MSG_DONE), CENOTE_OK);
+	assert_ok(reply(f, CNP_MSG_DONE));
 	assert_string_equal(SENT(f), "ROWS 1, ROWS 1, ROWS 1, ROWS 1, DONE 1");
-	assert_int_equal(cnp_server_rows_begin(&f->s, &w, 1), CENOTE_OK);
+	assert_ok(cnp_server_rows_begin(&f->s, &w, 1));
 }
 
 static void
@@ -616,14 +612,14 @@ a_row_may_be_as_long_as_the_peer_accepts(void **state)
 	assert_non_null(big);
 	running(f);
 	f->s.peer_max_frame = 65536;
-	assert_int_equal(cnp_server_rows_begin(&f->s, &w, 1), CENOTE_OK);
+	assert_ok(cnp_server_rows_begin(&f->s, &w, 1));
 	one_row(&w, big, 65536 - 8 - 4 - 1);
 	r = cnc_batch_row(&w);
 	if (r == CENOTE_OK)
 		r = cnc_batch_put(&w, "", 0);
 	assert_int_equal(r, CENOTE_ERR_LIMIT);
 	cnc_batch_row_undo(&w);
-	assert_int_equal(cnp_server_rows_end(&f->s, &w), CENOTE_OK);
+	assert_ok(cnp_server_rows_end(&f->s, &w));
 	assert_string_equal(SENT(f), "ROWS 1");
 	free(big);
 }
@@ -638,7 +634,7 @@ a_reply_longer_than_the_peer_accepts_is_refused_whole(void **state)
 
 	running(f);
 	f->s.peer_max_frame = 100;
-	assert_int_equal(cnp_server_columns(&f->s, &column, 1), CENOTE_OK);
+	assert_ok(cnp_server_columns(&f->s, &column, 1));
 	column.name = cnp_str("a name that is too long");
 	assert_int_equal(cnp_server_columns(&f->s, &column, 1), CENOTE_ERR_LIMIT);
 	m.code = CNP_MSG_DONE;
@@ -665,10 +661,10 @@ small_requests_need_no_memory_of_their_own(void **state)
 	for (i = 1; i < 2000; i++) {
 		put_request(f, CNP_MSG_QUERY, i, CNP_FRAME_SYNC);
 		expect_request(f, CNP_MSG_QUERY, i);
-		assert_int_equal(cnp_server_columns(&f->s, &column, 1), CENOTE_OK);
-		assert_int_equal(cnp_server_rows_begin(&f->s, &w, 1), CENOTE_OK);
+		assert_ok(cnp_server_columns(&f->s, &column, 1));
+		assert_ok(cnp_server_rows_begin(&f->s, &w, 1));
 		one_row(&w, "1", 1);
-		assert_int_equal(cnp_server_rows_end(&f->s, &w), CENOTE_OK);
+		assert_ok(cnp_server_rows_end(&f->s, &w));
 		answer(f);
 		drop_output(f);
 		if (i == 3)
@@ -694,9 +690,9 @@ memory_follows_what_came_and_not_what_was_announced(void **state)
 
 	attach(f);
 	cnp_frame_encode(header, &frame);
-	assert_int_equal(cnc_buf_append(&f->in, header, sizeof header), CENOTE_OK);
+	assert_ok(cnc_buf_append(&f->in, header, sizeof header));
 	assert_int_equal(next(f, &req), CENOTE_AGAIN);
-	assert_int_equal(cnp_server_room(&f->s, &room, &n), CENOTE_OK);
+	assert_ok(cnp_server_room(&f->s, &room, &n));
 	assert_true(f->alloc.peak_bytes < 256u << 10);
 }
 
@@ -843,12 +839,12 @@ one_byte_at_a_time_gives_the_same_requests_and_replies(void **state)
 	size_t piece;
 
 	put_dialog(f);
-	assert_int_equal(run_dialog(f, SIZE_MAX, whole, sizeof whole), CENOTE_OK);
+	assert_ok(run_dialog(f, SIZE_MAX, whole, sizeof whole));
 	assert_int_equal(cnp_server_state(&f->s), CNP_SERVER_CLOSING);
 	for (piece = 1; piece < 40; piece++) {
 		cnp_server_restart(&f->s);
 		put_dialog(f);
-		assert_int_equal(run_dialog(f, piece, pieces, sizeof pieces), CENOTE_OK);
+		assert_ok(run_dialog(f, piece, pieces, sizeof pieces));
 		assert_string_equal(pieces, whole);
 	}
 }

@@ -11,7 +11,7 @@ copying(struct fixture *f)
 	attach(f);
 	put_request(f, CNP_MSG_QUERY, 1, CNP_FRAME_SYNC);
 	expect_request(f, CNP_MSG_QUERY, 1);
-	assert_int_equal(reply(f, CNP_MSG_COPY_IN), CENOTE_OK);
+	assert_ok(reply(f, CNP_MSG_COPY_IN));
 	drop_output(f);
 }
 
@@ -27,7 +27,7 @@ expect_copy(struct fixture *f, const char *text)
 {
 	struct cnp_str data;
 
-	assert_int_equal(next_copy(f, &data), CENOTE_OK);
+	assert_ok(next_copy(f, &data));
 	assert_int_equal(data.n, strlen(text));
 	assert_string_equal(data.p, text);
 }
@@ -45,9 +45,9 @@ a_copy_comes_in_pieces_and_the_request_text_stays(void **state)
 	assert_int_equal(next_copy(f, &data), CENOTE_ERR_STATE);
 	m.as.query.sql = cnp_str("copy t from stdin");
 	wire_put(&f->in, CNP_FRAME_SYNC, 7, &m);
-	assert_int_equal(next(f, &req), CENOTE_OK);
+	assert_ok(next(f, &req));
 	assert_int_equal(next_copy(f, &data), CENOTE_ERR_STATE);
-	assert_int_equal(reply(f, CNP_MSG_COPY_IN), CENOTE_OK);
+	assert_ok(reply(f, CNP_MSG_COPY_IN));
 	assert_int_equal(reply(f, CNP_MSG_COPY_IN), CENOTE_ERR_STATE);
 	assert_int_equal(next_copy(f, &data), CENOTE_AGAIN);
 	put_copy(f, 7, "1\ta\n");
@@ -84,7 +84,7 @@ a_client_that_gives_up_says_why(void **state)
 	assert_int_equal(next_copy(f, &data), CENOTE_ERR_SERVER);
 	assert_string_equal(f->s.diag.sqlstate, "57014");
 	assert_non_null(strstr(f->s.diag.message, "the disk is full"));
-	assert_int_equal(cnp_server_error(&f->s, &f->s.diag), CENOTE_OK);
+	assert_ok(cnp_server_error(&f->s, &f->s.diag));
 	finish(f);
 	put_request(f, CNP_MSG_PING, 2, 0);
 	expect_request(f, CNP_MSG_PING, 2);
@@ -101,7 +101,7 @@ what_comes_of_a_copy_that_ended_early_is_discarded(void **state)
 	put_copy(f, 1, "a");
 	put_copy(f, 1, "b");
 	expect_copy(f, "a");
-	assert_int_equal(error(f), CENOTE_OK);
+	assert_ok(error(f));
 	finish(f);
 	put_copy(f, 1, "c");
 	put_request(f, CNP_MSG_COPY_DONE, 1, 0);
@@ -127,9 +127,9 @@ a_second_copy_does_not_take_the_rest_of_the_first(void **state)
 	expect_copy(f, "first");
 	wire_least(&m, CNP_MSG_DONE);
 	m.as.done.flags = CNP_DONE_MORE_RESULTS;
-	assert_int_equal(cnp_server_reply(&f->s, &m, 0), CENOTE_OK);
+	assert_ok(cnp_server_reply(&f->s, &m, 0));
 	assert_int_equal(next_copy(f, &data), CENOTE_ERR_STATE);
-	assert_int_equal(reply(f, CNP_MSG_COPY_IN), CENOTE_OK);
+	assert_ok(reply(f, CNP_MSG_COPY_IN));
 	put_copy(f, 1, "more of the first");
 	put_request(f, CNP_MSG_COPY_FAIL, 1, 0);
 	assert_int_equal(next_copy(f, &data), CENOTE_AGAIN);
@@ -152,7 +152,7 @@ requests_in_front_of_a_copy_s_end_wait_for_it(void **state)
 	put_request(f, CNP_MSG_CLOSE, 0, 0);
 	put_request(f, CNP_MSG_PING, 2, 0);
 	expect_request(f, CNP_MSG_QUERY, 1);
-	assert_int_equal(reply(f, CNP_MSG_COPY_IN), CENOTE_OK);
+	assert_ok(reply(f, CNP_MSG_COPY_IN));
 	put_copy(f, 1, "a");
 	put_request(f, CNP_MSG_PING, 3, CNP_FRAME_SYNC);
 	put_request(f, CNP_MSG_COPY_DONE, 1, 0);

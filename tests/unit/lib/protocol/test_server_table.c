@@ -50,17 +50,16 @@ in_auth(struct fixture *f)
 	struct cnp_request req;
 
 	in_first(f);
-	assert_int_equal(
-		cnp_server_hello(&f->s, 0, CNP_AUTH_SASL, "SCRAM-SHA-256"), CENOTE_OK);
+	assert_ok(cnp_server_hello(&f->s, 0, CNP_AUTH_SASL, "SCRAM-SHA-256"));
 	put_request(f, CNP_MSG_ATTACH, 0, 0);
-	assert_int_equal(next(f, &req), CENOTE_OK);
+	assert_ok(next(f, &req));
 }
 
 static void
 skipping(struct fixture *f)
 {
 	running(f);
-	assert_int_equal(error(f), CENOTE_OK);
+	assert_ok(error(f));
 	finish(f);
 	drop_output(f);
 }
@@ -69,7 +68,7 @@ static void
 closing(struct fixture *f)
 {
 	attach(f);
-	assert_int_equal(cnp_server_yield(&f->s, CNP_YIELD_DRAIN, NULL), CENOTE_OK);
+	assert_ok(cnp_server_yield(&f->s, CNP_YIELD_DRAIN, NULL));
 }
 
 static void

@@ -23,7 +23,7 @@ wire_least(struct cnp_msg *m, uint8_t code)
 static inline void
 wire_put(struct cnc_buf *b, uint8_t flags, uint32_t request, const struct cnp_msg *m)
 {
-	assert_int_equal(cnp_frame_put(b, flags, request, m), CENOTE_OK);
+	assert_ok(cnp_frame_put(b, flags, request, m));
 }
 
 /* One column, one row, no parameters: the payloads that the schema does not describe. */
@@ -34,19 +34,19 @@ wire_put_list(struct cnc_buf *b, uint8_t code, uint32_t request)
 	struct cnc_batch w;
 	size_t mark;
 
-	assert_int_equal(cnp_frame_begin(b, code, 0, request, &mark), CENOTE_OK);
+	assert_ok(cnp_frame_begin(b, code, 0, request, &mark));
 	if (code == CNP_MSG_COLUMNS) {
-		assert_int_equal(cnp_columns_encode(b, &column, 1), CENOTE_OK);
+		assert_ok(cnp_columns_encode(b, &column, 1));
 	} else if (code == CNP_MSG_PARAMS) {
-		assert_int_equal(cnp_params_encode(b, NULL, 0), CENOTE_OK);
+		assert_ok(cnp_params_encode(b, NULL, 0));
 	} else {
-		assert_int_equal(cnc_batch_begin(&w, b, 1), CENOTE_OK);
-		assert_int_equal(cnc_batch_row(&w), CENOTE_OK);
-		assert_int_equal(cnc_batch_put(&w, "value", 5), CENOTE_OK);
+		assert_ok(cnc_batch_begin(&w, b, 1));
+		assert_ok(cnc_batch_row(&w));
+		assert_ok(cnc_batch_put(&w, "value", 5));
 		cnc_batch_row_done(&w);
 		(void)cnc_batch_end(&w);
 	}
-	assert_int_equal(cnp_frame_end(b, mark), CENOTE_OK);
+	assert_ok(cnp_frame_end(b, mark));
 }
 
 /* A frame with the least payload of its code. */
@@ -69,13 +69,10 @@ wire_next(const uint8_t *bytes, size_t n, size_t *at, struct cnp_frame *ret_fram
 	struct cnp_msg *ret_msg)
 {
 	assert_true(n - *at >= CNP_FRAME_HEADER);
-	assert_int_equal(
-		cnp_frame_decode(bytes + *at, CNP_FRAME_MAX, ret_frame), CENOTE_OK);
+	assert_ok(cnp_frame_decode(bytes + *at, CNP_FRAME_MAX, ret_frame));
 	*at += CNP_FRAME_HEADER;
 	assert_true(n - *at >= ret_frame->len);
-	assert_int_equal(
-		cnp_msg_decode(ret_frame->code, bytes + *at, ret_frame->len, ret_msg),
-		CENOTE_OK);
+	assert_ok(cnp_msg_decode(ret_frame->code, bytes + *at, ret_frame->len, ret_msg));
 	*at += ret_frame->len;
 }
 

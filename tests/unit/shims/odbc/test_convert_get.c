@@ -349,7 +349,6 @@ check_case(const struct get_case *c, size_t i)
 static void
 values_become_what_the_standard_says(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++)
 		check_case(&cases[i], i);
 }
@@ -362,7 +361,6 @@ null_needs_an_indicator(void **state)
 	char buffer[4] = "abc";
 	struct cod_target target = { .c_type = SQL_C_CHAR, .to = buffer, .room = 4 };
 
-	(void)state;
 	assert_string_equal(cod_get(&null, &target, NULL), "22002");
 	target.indicator = &indicator;
 	assert_null(cod_get(&null, &target, NULL));
@@ -421,7 +419,6 @@ values_come_in_pieces_of_every_size(void **state)
 	const struct cod_value bytes = { "abcdefg", 7, CENOTE_TYPE_TEXT, SQL_VARBINARY,
 		0 };
 
-	(void)state;
 	for (size_t room = 2; room < 40; room++) {
 		check_pieces(&chars, SQL_C_CHAR, text, 11, 1, room);
 		check_pieces(&chars, SQL_C_WCHAR, (const char *)wide, sizeof(wide), 2,
@@ -444,7 +441,6 @@ a_length_can_be_asked_for_first(void **state)
 		.octets = &n,
 		.indicator = &n };
 
-	(void)state;
 	assert_string_equal(cod_get(&value, &target, &piece), "01004");
 	assert_int_equal(n, 5);
 	target.room = 8;
@@ -464,7 +460,6 @@ indicator_and_length_may_be_apart(void **state)
 		.octets = &octets,
 		.indicator = &indicator };
 
-	(void)state;
 	assert_null(cod_get(&value, &target, NULL));
 	assert_int_equal(number, 42);
 	assert_int_equal(octets, 4);
@@ -484,7 +479,6 @@ bookmarks_come_back(void **state)
 		.octets = &n,
 		.indicator = &n };
 
-	(void)state;
 	assert_null(cod_get_bookmark(77, &target));
 	assert_int_equal(n, 8);
 	assert_int_equal(cod_read_bookmark(bytes, n, SQL_C_VARBOOKMARK, &back), 0);

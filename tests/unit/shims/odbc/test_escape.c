@@ -176,7 +176,6 @@ is_that(uint32_t i, void *user)
 static void
 what_only_comes_out_is_no_argument(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(outputs); i++) {
 		const struct escape_case *c = &outputs[i].c;
 		uint32_t number = outputs[i].number;
@@ -196,7 +195,6 @@ what_only_comes_out_is_no_argument(void **state)
 static void
 statements_become_the_servers(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		const struct escape_case *c = &cases[i];
 		const struct cod_escape_options options = { .dialect = c->dialect,
@@ -221,7 +219,6 @@ braces_stay_where_nobody_shall_look(void **state)
 	const struct cod_escape_options options = { .dialect = PG, .is_noscan = 1 };
 	struct cod_statement s;
 
-	(void)state;
 	assert_null(cod_escape(&options, "{d ?}", 5, &s));
 	assert_string_equal(s.text, "{d $1}");
 	cod_statement_finish(&s);
@@ -234,7 +231,6 @@ nesting_has_a_bound(void **state)
 	struct cod_statement s;
 	char sql[COD_ESCAPE_DEPTH_MAX * 8 + 64];
 
-	(void)state;
 	for (int depth = COD_ESCAPE_DEPTH_MAX; depth <= COD_ESCAPE_DEPTH_MAX + 1;
 		depth++) {
 		size_t n = 0;
@@ -254,7 +250,6 @@ nesting_has_a_bound(void **state)
 static void
 statements_may_end_anywhere(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		size_t n = strlen(cases[i].sql);
 
@@ -281,7 +276,6 @@ statements_may_end_anywhere(void **state)
 static void
 masks_tell_what_is_mapped(void **state)
 {
-	(void)state;
 	assert_true(cod_function_mask(PG, SQL_STRING_FUNCTIONS) & SQL_FN_STR_LOCATE_2);
 	assert_false(cod_function_mask(PG, SQL_STRING_FUNCTIONS) & SQL_FN_STR_SOUNDEX);
 	assert_true(cod_function_mask(MY, SQL_STRING_FUNCTIONS) & SQL_FN_STR_SOUNDEX);

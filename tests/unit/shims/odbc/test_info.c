@@ -15,7 +15,6 @@ ask(SQLUSMALLINT id, const struct cod_info_facts *facts, struct cod_info_value *
 static void
 each_id_is_there_once_and_answers(void **state)
 {
-	(void)state;
 	for (size_t i = 0; cod_info_id(i) >= 0; i++) {
 		for (size_t k = 0; k < i; k++)
 			assert_int_not_equal(cod_info_id(i), cod_info_id(k));
@@ -38,7 +37,6 @@ what_is_no_information_is_refused(void **state)
 	const struct cod_info_facts facts = { .dialect = COD_DIALECT_OTHER };
 	struct cod_info_value value;
 
-	(void)state;
 	assert_int_equal(cod_info(9999, &facts, &value), -1);
 	/* the driver manager answers this one */
 	assert_int_equal(cod_info(SQL_DRIVER_HDBC, &facts, &value), -1);
@@ -61,7 +59,6 @@ servers_are_told_by_name(void **state)
 		{ COD_DIALECT_POSTGRESQL, "17devel", "PostgreSQL", "17.00.0000 17devel" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		const struct cod_info_facts facts = { .dialect = cases[i].dialect,
 			.server_version = cases[i].version };
@@ -98,7 +95,6 @@ facts_are_handed_on(void **state)
 	};
 	struct cod_info_value value;
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		ask(cases[i].id, &facts, &value);
 		assert_int_equal(value.kind, COD_INFO_TEXT);
@@ -113,7 +109,6 @@ functions_are_those_of_the_escapes(void **state)
 	static const SQLUSMALLINT ids[] = { SQL_NUMERIC_FUNCTIONS, SQL_STRING_FUNCTIONS,
 		SQL_SYSTEM_FUNCTIONS, SQL_TIMEDATE_FUNCTIONS };
 
-	(void)state;
 	for (size_t d = 0; d < COD_N_DIALECTS; d++) {
 		const struct cod_info_facts facts = { .dialect = (enum cod_dialect)d };
 		struct cod_info_value value;

@@ -211,7 +211,6 @@ check_expression(const char *expression, const char *expected)
 static void
 functions_that_are_claimed_work(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(functions); i++) {
 		const struct function_case *f = &functions[i];
 
@@ -228,7 +227,6 @@ every_claim_has_a_case(void **state)
 	static const SQLUSMALLINT ids[] = { SQL_NUMERIC_FUNCTIONS, SQL_STRING_FUNCTIONS,
 		SQL_SYSTEM_FUNCTIONS, SQL_TIMEDATE_FUNCTIONS };
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(ids); i++) {
 		SQLUINTEGER tried = 0;
 
@@ -263,7 +261,6 @@ intervals_that_are_claimed_work(void **state)
 	SQLUINTEGER diff = cod_interval_mask(dialect, SQL_TIMEDATE_DIFF_INTERVALS);
 	char expression[256];
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(units); i++) {
 		const char *sum = units[i].sum;
 
@@ -327,7 +324,6 @@ casts_that_are_claimed_work(void **state)
 	SQLUINTEGER mask = cod_cast_mask(dialect), tried = 0;
 	char expression[256];
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		snprintf(expression, sizeof(expression), "convert(%s, %s)", cases[i].from,
 			cases[i].type);
@@ -386,7 +382,6 @@ static const struct type_case {
 static void
 columns_are_what_the_server_says(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(types); i++) {
 		const struct cod_type_options options = { .is_wide = 1,
 			.long_size = COD_LONG_SIZE };
@@ -464,7 +459,7 @@ ask(const struct cod_catalog_args *args, const char *columns, const char *expect
 	}
 	if (r < 0)
 		print_error("%s\n", cenote_diag_message(cenote_conn_diag(conn)));
-	assert_int_equal(r, CENOTE_OK);
+	assert_ok(r);
 	got = seen(&catalog, columns);
 	if (strcmp(got, expected) != 0)
 		print_error("kind %d: %s\n", a.kind, got);
@@ -506,7 +501,6 @@ create_tables(void)
 static void
 tables_are_listed_by_pattern(void **state)
 {
-	(void)state;
 	ASK(COD_CATALOG_TABLES, "2,3", "odbc1a TABLE;odbc_a TABLE;", .object = "odbc_a");
 	ASK(COD_CATALOG_TABLES, "2,3", "odbc_a TABLE;", .object = "odbc\\_a");
 	ASK(COD_CATALOG_TABLES, "2,3", "odbc_a TABLE;", .object = "odbc_a",
@@ -535,7 +529,6 @@ kinds_of_tables_are_listed(void **state)
 		"NULL NULL NULL LOCAL TEMPORARY NULL;NULL NULL NULL SYSTEM TABLE NULL;"
 		"NULL NULL NULL TABLE NULL;NULL NULL NULL VIEW NULL;");
 
-	(void)state;
 	ASK(COD_CATALOG_TABLES, "0,1,2,3,4", kinds, .catalog = "", .schema = "",
 		.object = "", .types = "%");
 	/* for a program that does not know catalogs */
@@ -553,7 +546,6 @@ kinds_of_tables_are_listed(void **state)
 static void
 columns_have_types_and_sizes(void **state)
 {
-	(void)state;
 	ASK(COD_CATALOG_COLUMNS, "3,4,6,8,10,13,16,17",
 		by_server("id 4 10 0 0 4 1 NO;b -9 20 NULL 1 -9 2 YES;c 2 8 2 0 2 3 NO;",
 			"id 4 10 0 0 4 1 NO;b -9 20 NULL 1 -9 2 YES;c 3 8 2 0 3 3 NO;",
@@ -566,7 +558,6 @@ columns_have_types_and_sizes(void **state)
 static void
 keys_are_listed_from_both_sides(void **state)
 {
-	(void)state;
 	ASK(COD_CATALOG_PRIMARY_KEYS, "2,3,4", "odbc_a id 1;", .object = "odbc_a");
 	ASK(COD_CATALOG_PRIMARY_KEYS, "2", "HY009", .object = NULL);
 	ASK(COD_CATALOG_FOREIGN_KEYS, "2,3,6,7,8", "odbc_a id odbc_b a_id 1;",
@@ -583,7 +574,6 @@ keys_are_listed_from_both_sides(void **state)
 static void
 statistics_begin_with_the_table(void **state)
 {
-	(void)state;
 	ASK(COD_CATALOG_STATISTICS, "2,3,5,6,7,8",
 		"odbc_b NULL NULL 0 NULL NULL;odbc_b 0 odbc_b_x 3 1 x;"
 		"odbc_b 0 odbc_b_x 3 2 y;",
@@ -599,7 +589,6 @@ statistics_begin_with_the_table(void **state)
 static void
 rows_are_told_apart_by_key_or_index(void **state)
 {
-	(void)state;
 	ASK(COD_CATALOG_SPECIAL_COLUMNS, "0,1,2,7",
 		by_server("2 id 4 1;", "2 id 4 1;", "2 id -5 1;"), .object = "odbc_a",
 		.special = SQL_BEST_ROWID, .scope = SQL_SCOPE_SESSION,
@@ -620,7 +609,6 @@ rows_are_told_apart_by_key_or_index(void **state)
 static void
 types_are_listed_by_number(void **state)
 {
-	(void)state;
 	ASK(COD_CATALOG_TYPE_INFO, "0,1", by_server("date 91;", "date 91;", "DATE 91;"),
 		.sql_type = SQL_TYPE_DATE);
 	ASK(COD_CATALOG_TYPE_INFO, "0,1", by_server("float8 8;", "double 8;", "REAL 8;"),
@@ -632,7 +620,6 @@ types_are_listed_by_number(void **state)
 static void
 procedures_have_columns(void **state)
 {
-	(void)state;
 	if (server() == PG) {
 		run("create function odbc_f(a integer, b text) returns numeric "
 		    "language sql as 'select 1.5'");
@@ -651,7 +638,6 @@ procedures_have_columns(void **state)
 static void
 privileges_are_listed(void **state)
 {
-	(void)state;
 	ASK(COD_CATALOG_COLUMN_PRIVILEGES, "2,3,6",
 		by_server("odbc_a b INSERT;odbc_a b REFERENCES;odbc_a b SELECT;"
 			  "odbc_a b UPDATE;",
@@ -665,7 +651,6 @@ privileges_are_listed(void **state)
 static int
 group_setup(void **state)
 {
-	(void)state;
 	if (cenote_conn_create(NULL, &conn) < 0 ||
 		cenote_conn_set_uri(conn, pool.daemon.uri) < 0 ||
 		cenote_connect(conn) < 0)
@@ -678,7 +663,6 @@ group_setup(void **state)
 static int
 group_teardown(void **state)
 {
-	(void)state;
 	cenote_conn_destroy(conn);
 	return 0;
 }

@@ -16,7 +16,6 @@ texts_become_wide_and_narrow_again(void **state)
 	SQLWCHAR w[16];
 	char back[16];
 
-	(void)state;
 	assert_int_equal(cod_wide_length(MIXED, 10), 5);
 	assert_int_equal(cod_wide(MIXED, 10, w), 5);
 	assert_memory_equal(w, wide, sizeof(wide));
@@ -46,7 +45,6 @@ what_is_not_well_formed_is_replaced(void **state)
 	SQLWCHAR w[8];
 	size_t n;
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		n = cod_wide(cases[i].text, strlen(cases[i].text), w);
 		if (n != cases[i].units)
@@ -63,7 +61,6 @@ halves_of_pairs_are_replaced(void **state)
 		{ 0xd834, 0xd834 }, { 0xdd1e, 0xd834 } };
 	char text[8];
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		size_t n = cod_narrow(cases[i], 2, text);
 
@@ -82,7 +79,6 @@ a_text_is_cut_between_characters(void **state)
 	static const size_t units[] = { 0, 1, 2, 3, 5, 6, 7, 8, 10 };
 	size_t n;
 
-	(void)state;
 	for (size_t room = 0; room < 24; room++) {
 		size_t i = 0;
 
@@ -102,7 +98,6 @@ texts_are_handed_out_with_a_zero(void **state)
 {
 	static const char text[] = MIXED;
 
-	(void)state;
 	for (int is_wide = 0; is_wide < 2; is_wide++) {
 		for (size_t room = 0; room < 16; room++) {
 			_Alignas(SQLWCHAR) char to[17];
@@ -129,7 +124,6 @@ a_length_is_told_without_a_buffer(void **state)
 	const struct cod_out out = { NULL, 0, 1 };
 	SQLLEN n = -1;
 
-	(void)state;
 	assert_int_equal(cod_out_text(&out, MIXED, 10, &n), 0);
 	assert_int_equal(n, 10);
 }
@@ -140,7 +134,6 @@ arguments_are_copied(void **state)
 	static const SQLWCHAR w[] = { 'a', 0xe9, 0 };
 	char *copy = cod_wide_dup(w, SQL_NTS);
 
-	(void)state;
 	assert_string_equal(copy, "a\xc3\xa9");
 	free(copy);
 	copy = cod_wide_dup(w, 1);
