@@ -135,8 +135,7 @@ cnd_newuser(const char *name)
 	int r;
 
 	if (fault != NULL) {
-		fprintf(stderr,
-			"cenoted: \"%s\" cannot be the name of a user: %s\n",
+		fprintf(stderr, "cenoted: \"%s\" cannot be the name of a user: %s\n",
 			name, fault);
 		return 2;
 	}

@@ -93,10 +93,10 @@ split_options(struct cnd_loader *l, struct cnd_server_line *s, char *text)
 		char *value = text + n + strspn(text + n, " \t");
 
 		if (s->n_options == 0 && strncmp(value, "://", 3) == 0)
-			return cnd_config_bad(
-				l, "server: this cannot be a URI; write its parts as "
-				   "host=HOST port=PORT dbname=DATABASE user=USER "
-				   "password=PASSWORD");
+			return cnd_config_bad(l,
+				"server: this cannot be a URI; write its parts as "
+				"host=HOST port=PORT dbname=DATABASE user=USER "
+				"password=PASSWORD");
 		if (n == 0 || *value != '=')
 			return cnd_config_bad(l,
 				"server: write a list of key=value; the text after %s is "
