@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What goes along with a client that is moved to another session: LAST_INSERT_ID(), and whether it used tables. What else a
- * statement leaves for the one behind it (ROW_COUNT(), FOUND_ROWS(), its warnings and GTID) stays behind; so
- * the first statement on the new session must not ask for it.
+ * What moves with a client to another session: LAST_INSERT_ID(), and whether it used tables. A statement also
+ * leaves values for the next one (ROW_COUNT(), FOUND_ROWS(), its warnings and GTID). These do not move, so the
+ * first statement on the new session must not ask for them.
  *
- * Triggers, views and defaults of columns may do what the text of a statement does not show. So before a client that used
- * tables gives up its session, MariaDB is asked what they did. It lists the session's user variables. It counts the
- * triggers that ran, the views that were opened, and the SET and CREATE TEMPORARY TABLE statements in them.
+ * Triggers, views and defaults of columns may do what the text of a statement does not show. So before a client
+ * that used tables gives up its session, MariaDB is asked what they did. It lists the session's user variables. It
+ * counts the triggers that ran, the views that were opened, and the SET and CREATE TEMPORARY TABLE statements in
+ * them.
  *
- * MariaDB does not list locks. So the texts of triggers, views and functions are searched for GET_LOCK(), and if none has
- * it, RELEASE_ALL_LOCKS() proves that no lock was held. MariaDB tells nothing about sequences, and MySQL's server nothing
- * about any of this. A client that used tables and then reads such a value on a new session, before anything there can
- * have set it, gets an error.
+ * MariaDB does not list locks. So the backend searches the texts of triggers, views and functions for GET_LOCK().
+ * If none contains it, RELEASE_ALL_LOCKS() proves that no lock was held. MariaDB reports nothing about sequences,
+ * and MySQL's server reports nothing about any of this. A client that used tables and then reads such a value on a
+ * new session, before anything there can have set it, gets an error.
  */
 #include <stdio.h>
 #include <string.h>
@@ -60,7 +61,7 @@ cnd_my_attach(
 	return n;
 }
 
-/* ---- what the server is asked before the session is given up ---- */
+/* ---- what the backend asks before the client gives up the session ---- */
 
 struct answer {
 	const struct cnd_session *s;
@@ -68,7 +69,7 @@ struct answer {
 	int has_names; /* the character sets and the collation of the login */
 	int has_variables;
 	int has_run; /* a trigger or a view */
-	int has_set; /* something for the session, within one */
+	int has_set; /* a trigger or view set something for the session */
 };
 
 static int
@@ -141,8 +142,8 @@ take_truth(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 	return CENOTE_OK;
 }
 
-/* Learn whether any code takes locks, as far as the user may see the texts. Once in a session, since the server has to
- * open all tables for it. */
+/* Find out whether any code takes locks, among the texts that the user may see. Do it once in a session, since the
+ * server has to open all tables for it. */
 static int
 learn_lock_texts(struct cnd_session *s)
 {
@@ -162,8 +163,8 @@ learn_lock_texts(struct cnd_session *s)
 	return r;
 }
 
-/* No visible code takes a lock. If one is held all the same, its code is hidden from the user, and the client must learn
- * that the lock is lost. */
+/* No visible code takes a lock. If a lock is held nevertheless, its code is hidden from the user, and the client
+ * must learn that the lock is lost. */
 static int
 give_up_locks(struct cnd_session *s)
 {
@@ -182,7 +183,7 @@ give_up_locks(struct cnd_session *s)
 	return CENOTE_ERR_CONN;
 }
 
-/* 1: the session holds something of the client; 0: it does not; or a failure. */
+/* 1: the session holds something of the client; 0: it does not; negative: a failure. */
 static int
 is_held(struct cnd_session *s, const struct answer *a)
 {
@@ -200,9 +201,9 @@ is_held(struct cnd_session *s, const struct answer *a)
 	return give_up_locks(s);
 }
 
-/* Ask what the session holds: the id, since DONE does not always tell that of LAST_INSERT_ID(); the collation, after SET
- * NAMES; and what hidden code left. The question takes the place of the client's last statement, so what that left
- * otherwise is lost, as if the session had been exchanged. */
+/* Ask what the session holds: the id, since DONE does not always report that of LAST_INSERT_ID(); the collation,
+ * after SET NAMES; and what hidden code left. This query becomes the session's last statement, so the other values
+ * that the client's last statement left are lost, as after a move to another session. */
 int
 cnd_my_settle(struct cnd_session *s, struct cnc_diag *ret_diag)
 {

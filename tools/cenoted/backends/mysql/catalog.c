@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Catalog queries are SELECTs on information_schema. A database of MySQL is a catalog; there are no
- * schemas. What the client gave goes into the text in hexadecimal digits, and so has no quotes, and
- * is read the same whatever the session's character set and sql_mode are. For the same reason
- * names come as bytes: they are UTF-8 there, and are not converted on their way.
+ * Catalog queries are SELECTs on information_schema. A MySQL database is a catalog; there are no schemas. Values
+ * from the client go into the SQL as hexadecimal digits. They need no quotes, and mean the same in every character
+ * set and sql_mode of the session. For the same reason the server sends names as bytes: they are UTF-8 in
+ * information_schema, and are not converted on the way.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 struct catalog_kind {
 	const char *select; /* up to a WHERE with at least one condition */
-	/* What the filters are compared with; NULL: not filtered by that. */
+	/* What the filters are compared with; NULL: there is no such filter. */
 	const char *catalog;
 	const char *object;
 	const char *column;
@@ -30,7 +30,7 @@ static const char database_sql[] =
 
 static const char schema_sql[] = "SELECT NULL, NULL, NULL FROM DUAL WHERE 1 = 0";
 
-/* What is in the databases of the server itself is its own. */
+/* Objects in the server's own databases are system objects. */
 static const char table_sql[] =
 	"SELECT CAST(TABLE_SCHEMA AS BINARY), NULL, CAST(TABLE_NAME AS BINARY), "
 	"CAST(kind AS BINARY), CAST(remarks AS BINARY) FROM (SELECT TABLE_SCHEMA, "
@@ -153,7 +153,7 @@ static const char procedure_column_sql[] =
 	"name, " TYPE_CODE " AS code, LOCATE(' unsigned', DTD_IDENTIFIER) > 0 AS "
 	"is_unsigned FROM information_schema.PARAMETERS AS p) AS p WHERE 1 = 1";
 
-/* What was granted on all databases, or on one, is granted on each of their tables. */
+/* A privilege granted on all databases, or on one database, applies to each of their tables. */
 #define TABLE_PRIVILEGES                                                                 \
 	"(SELECT TABLE_SCHEMA, TABLE_NAME, GRANTEE, PRIVILEGE_TYPE, IS_GRANTABLE "       \
 	"FROM information_schema.TABLE_PRIVILEGES UNION SELECT t.TABLE_SCHEMA, "         \
@@ -170,7 +170,7 @@ static const char table_privilege_sql[] =
 	"'INSERT', 'UPDATE', 'DELETE', 'CREATE', 'DROP', 'REFERENCES', 'INDEX', 'ALTER', "
 	"'CREATE VIEW', 'SHOW VIEW', 'TRIGGER', 'DELETE HISTORY')";
 
-/* What was granted on a table is granted on each of its columns. */
+/* A privilege granted on a table applies to each of its columns. */
 static const char column_privilege_sql[] =
 	"SELECT CAST(TABLE_SCHEMA AS BINARY), NULL, CAST(TABLE_NAME AS BINARY), "
 	"CAST(COLUMN_NAME AS BINARY), NULL, CAST(GRANTEE AS BINARY), CAST(PRIVILEGE_TYPE "
@@ -183,19 +183,19 @@ static const char column_privilege_sql[] =
 	"= c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME) AS g WHERE PRIVILEGE_TYPE IN "
 	"('SELECT', 'INSERT', 'UPDATE', 'REFERENCES')";
 
-/* What a type has beside its name; NULL and -1: NULL. Sorted by code, the best one of a code first. */
+/* The other properties of a type; NULL and -1 stand for NULL. Sorted by code, the best match for each code first. */
 struct type {
 	const char *name;
 	int code;
 	int64_t size;
-	const char *quote; /* before a literal; behind it is always ' */
+	const char *quote; /* before a literal; a ' always follows the value */
 	const char *params;
 	int is_unsigned;
 	int increments;
 	int min_scale, max_scale;
 	int radix;
-	unsigned mariadb; /* since which version MariaDB has it; 0 always, 1 never */
-	uint8_t has_mysql; /* and MySQL */
+	unsigned mariadb; /* first version of MariaDB that has it; 0 all, 1 none */
+	uint8_t has_mysql; /* MySQL has it */
 };
 
 #define NUMBER(name, code, size, is_unsigned, radix)                                     \
@@ -207,7 +207,7 @@ struct type {
 		name, code, size, quote, params, -1, -1, -1, -1, -1, 0, 1                \
 	}
 
-/* Of varchar and varbinary what can be a column, of utf8mb4, as a row has 65,535 bytes. */
+/* The sizes of varchar (in utf8mb4) and varbinary are the largest for a column, since a row has 65,535 bytes. */
 static const struct type types[] = {
 	{ "uuid", -11, 36, "'", NULL, -1, -1, -1, -1, -1, 100700, 0 },
 	{ "bit", -7, 1, NULL, NULL, -1, -1, -1, -1, -1, 0, 1 },
@@ -281,7 +281,7 @@ static const struct catalog_kind kinds[] = {
 		"TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, PRIVILEGE_TYPE, GRANTEE" },
 };
 
-/* In hexadecimal digits, which mean the same in every sql_mode and character set. */
+/* Hexadecimal digits mean the same in every sql_mode and character set. */
 static int
 quote(struct cnc_buf *b, const char *p, size_t n)
 {
@@ -297,7 +297,7 @@ quote(struct cnc_buf *b, const char *p, size_t n)
 	return r < 0 ? r : cnc_buf_append(b, "'", 1);
 }
 
-/* Names have no characters of four bytes, and servers refuse to compare them with such. */
+/* Names have no characters of four bytes, and servers refuse to compare names with a text that has some. */
 static int
 may_be_name(const char *p, size_t n)
 {
@@ -327,7 +327,7 @@ add_condition(struct cnd_text *t, const char *expression, const char *comparison
 static void
 add_pattern(struct cnd_text *t, const char *expression, struct cnp_str v)
 {
-	/* Any: the server need not look. */
+	/* The pattern matches anything, so leave the condition out. */
 	if (v.n == 1 && *v.p == '%')
 		return;
 	add_condition(t, expression, " LIKE ", v);
@@ -386,9 +386,10 @@ add_type(struct cnd_text *t, const struct type *type)
 	cnd_text_add_value(t, type->quote ? "'" : NULL);
 	cnd_text_add_value(t, type->params);
 	cnd_text_add_number(t, 1); /* can be NULL */
-	/* Bytes tell upper from lower case; text does by its collation, and the default does not. */
+	/* Bytes are case-sensitive; text depends on its collation, and the default collation is not
+	 * case-sensitive. */
 	cnd_text_add_number(t, type->quote && !is_time && !is_text);
-	cnd_text_add_number(t, 3); /* in all comparisons, LIKE too */
+	cnd_text_add_number(t, 3); /* usable in all comparisons, including LIKE */
 	cnd_text_add_known(t, type->is_unsigned);
 	cnd_text_add_number(t, 0);
 	cnd_text_add_known(t, type->increments);

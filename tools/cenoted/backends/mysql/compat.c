@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What differs between MariaDB's and Oracle's client library, which have the same functions and other structures.
- * All files of the backend call it through compat.h.
+ * The differences between MariaDB's and Oracle's client library, which have the same functions but different
+ * structures. All files of the backend call it through compat.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ cnd_my_status(const MYSQL *my)
 	return my->server_status;
 }
 
-/* A number of an OK packet, of which only the size matters; 0 where it does not fit. */
+/* The encoded size of a number in an OK packet; 0 if it does not fit in the packet. */
 static size_t
 number_size(const unsigned char *p, size_t left)
 {
@@ -66,7 +66,7 @@ cnd_my_take_status(MYSQL *my)
 		my->server_status = (unsigned)(p[3] | p[4] << 8);
 		return;
 	}
-	/* to Oracle's library servers send an OK in the place of an EOF, and under its number */
+	/* with Oracle's library, servers send an OK in place of an EOF, under the number of EOF */
 	if (p[0] != 0 && p[0] != 0xfe)
 		return;
 	for (i = 0, n = 1; i < 2; i++) { /* affected rows, last insert id */
@@ -79,7 +79,7 @@ cnd_my_take_status(MYSQL *my)
 		my->server_status = (unsigned)(p[n] | p[n + 1] << 8);
 }
 
-/* COM_SET_OPTION says what is already so: unlike COM_PING it does not touch ROW_COUNT(). */
+/* COM_SET_OPTION sets what is already set. Unlike COM_PING it does not touch ROW_COUNT(). */
 int
 cnd_my_refresh_status(MYSQL *my, int is_single)
 {
@@ -90,8 +90,8 @@ cnd_my_refresh_status(MYSQL *my, int is_single)
 	return 0;
 }
 
-/* MariaDB up to version 10 says that it is MySQL 5.5.5, for the replicas of its time, and its own library
- * that it does not. */
+/* MariaDB up to version 10 reports itself as MySQL 5.5.5, for the replicas of its time. Its own library undoes
+ * that. */
 const char *
 cnd_my_server_version(const MYSQL *my)
 {
@@ -165,7 +165,7 @@ cnd_my_adopt_fields(MYSQL_STMT *stmt, const MYSQL *my, void **memory)
 
 	if (!my->fields || n == 0 || !(block = calloc(n, size)))
 		return -1;
-	/* of the texts nothing is read: cnd_my_stmt_fields() has better ones */
+	/* no string in them is read: cnd_my_stmt_fields() has better ones */
 	memcpy(block, my->fields, n * sizeof(MYSQL_FIELD));
 	free(*memory);
 	*memory = block;
@@ -181,10 +181,10 @@ cnd_my_adopt_fields(MYSQL_STMT *stmt, const MYSQL *my, void **memory)
 #define PACKET_HEADER 4u /* the length in three bytes, a number */
 #define COMMAND_QUERY 3u
 #define COMMAND_RESET 31u
-/* A longer text is not worth to be copied. */
+/* It is not worth copying a longer text. */
 #define AHEAD_MAX     4000u
 
-/* Whether the library's stream to the server is where its header says. */
+/* Whether the pointer to the library's stream is at the offset that its header says. */
 static const MARIADB_PVIO *
 stream_of(const MYSQL *my)
 {
@@ -232,7 +232,7 @@ cnd_my_can_send_ahead(const MYSQL *my)
 	return pvio && !pvio->ctls;
 }
 
-/* Its first byte is the command. */
+/* The command is its first byte. */
 static size_t
 put_packet(uint8_t *out, uint8_t command, const char *text, size_t len)
 {
@@ -248,7 +248,7 @@ put_packet(uint8_t *out, uint8_t command, const char *text, size_t len)
 	return PACKET_HEADER + n;
 }
 
-/* The next answer is read as that to a command that was just sent. */
+/* The library reads the next answer as the answer to a command that was just sent. */
 static void
 expect_answer(MYSQL *my)
 {
@@ -360,7 +360,7 @@ cnd_my_take_end(MYSQL *my)
 	if (!p || p[0] != 0xfe)
 		return;
 	my->warning_count = (unsigned)(p[1] | p[2] << 8);
-	/* behind output parameters some servers do not say that there is more */
+	/* after output parameters some servers do not say that another result follows */
 	my->server_status = (unsigned)(p[3] | p[4] << 8) | more;
 }
 
@@ -506,7 +506,7 @@ cnd_my_socket(const MYSQL *my)
 	return my->net.fd;
 }
 
-/* What is already read lies where nobody can see it, so the socket does not tell whether there is more to come. */
+/* Data that is already read lies where nobody can see it, so the socket does not show whether more follows. */
 enum cnd_my_next
 cnd_my_try_next(MYSQL *my)
 {
@@ -528,7 +528,7 @@ cnd_my_take_end(MYSQL *my)
 	(void)my;
 }
 
-/* There are no parameters before they are bound. */
+/* There are no parameters until they are bound. */
 int
 cnd_my_ready_long(MYSQL_STMT *stmt, unsigned param)
 {

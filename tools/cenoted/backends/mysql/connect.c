@@ -75,7 +75,7 @@ cnd_my_connect(struct cnd_session *s, unsigned seconds, MYSQL **ret_my)
 	if (!my)
 		return CENOTE_ERR_NOMEM;
 	cnd_my_set_options(my, &s->opt, seconds);
-	/* without this the library would open any file that the server asks for */
+	/* without this, the library would open any file that the server asks for */
 	(void)mysql_options(my, MYSQL_OPT_LOCAL_INFILE, &no_file);
 	set_seconds(my, MYSQL_OPT_READ_TIMEOUT, seconds);
 	set_seconds(my, MYSQL_OPT_WRITE_TIMEOUT, seconds);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Errors of the server and the library as SQLSTATEs with hints: a table of the numbers that mean more than their
- * SQLSTATE says. All files that call the library call it. It has no state.
+ * Maps errors of the server and the library to SQLSTATEs with hints. A table lists the numbers that mean more than
+ * their SQLSTATE says. All files that call the library call it. It has no state.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 /* What an error number means beyond the SQLSTATE that came with it. */
 enum {
-	IS_LOST = 1, /* the session is gone, or of no more use */
+	IS_LOST = 1, /* the session is gone, or is no longer usable */
 	IS_NOMEM = 2
 };
 
@@ -21,9 +21,9 @@ enum {
 #define AS(name) CNC_SQLSTATE_INDEX_##name
 
 /*
- * Most errors come with a SQLSTATE, and keep it. Servers send HY000 (general error) where they have
- * none, the library always. Where the number alone says plainly what happened, the state
- * that says so takes its place; SQLSTATEs of PostgreSQL's where the standard has none. Sorted.
+ * Most errors come with a SQLSTATE, and keep it. Servers send HY000 (general error) if they have none; the library
+ * always sends it. If the number alone makes plain what happened, a more exact SQLSTATE replaces it. It is
+ * PostgreSQL's if the standard has none. Sorted.
  */
 static const struct {
 	uint16_t number;
@@ -90,7 +90,7 @@ static const struct {
 	{ 2049, IS_LOST, AS(REJECTED) }, /* CR_SECURE_AUTH */
 	{ 2054, 0, AS(UNSUPPORTED) }, /* CR_NOT_IMPLEMENTED */
 	{ 2055, IS_LOST, KEEP }, /* CR_SERVER_LOST_EXTENDED */
-	{ 2056, IS_LOST, KEEP }, /* CR_STMT_CLOSED: because the connection was */
+	{ 2056, IS_LOST, KEEP }, /* CR_STMT_CLOSED: the connection was closed */
 	{ 2059, IS_LOST, AS(REJECTED) }, /* CR_AUTH_PLUGIN_CANNOT_LOAD */
 	{ 2061, IS_LOST, AS(REJECTED) }, /* CR_AUTH_PLUGIN_ERR */
 	{ 3024, 0, AS(CANCELED) }, /* ER_QUERY_TIMEOUT */
@@ -108,10 +108,10 @@ struct meaning {
 	int is_nomem;
 };
 
-/* "The MariaDB server is running with the %s option": many options, of which one is known. */
+/* "The MariaDB server is running with the %s option": one of many options is known to the backend. */
 #define ER_OPTION_PREVENTS            1290u
-/* MySQL's "The client was disconnected by the server because of inactivity"; to MariaDB the number is that
- * of a trigger that is not there. */
+/* MySQL: "The client was disconnected by the server because of inactivity". In MariaDB the same number means that
+ * a trigger does not exist. */
 #define ER_CLIENT_INTERACTION_TIMEOUT 4031u
 
 static int
@@ -145,7 +145,7 @@ find_meaning(unsigned code, const char *state, const char *message)
 		m.state = CNC_SQLSTATE(READ_ONLY);
 	if (code == ER_CLIENT_INTERACTION_TIMEOUT && strstr(message, "disconnected"))
 		m.is_lost = 1;
-	/* Who gets it must see by the class that the session is gone. */
+	/* The SQLSTATE's class must show the client that the session is gone. */
 	if (m.is_lost && strncmp(m.state, "08", 2) != 0)
 		m.state = CNC_SQLSTATE(CONNECTION_LOST);
 	return m;
@@ -192,7 +192,7 @@ cnd_my_diag(struct cnc_diag *diag, unsigned code, const char *sqlstate,
 int
 cnd_my_failed(struct cnd_session *s, MYSQL_STMT *stmt)
 {
-	/* of rows that come one by one MariaDB's library tells the connection only */
+	/* for rows fetched one by one, MariaDB's library sets the error on the connection only */
 	int is_own = stmt && mysql_stmt_errno(stmt) != 0;
 	unsigned code = is_own ? mysql_stmt_errno(stmt) : mysql_errno(s->my);
 	const char *state = is_own ? mysql_stmt_sqlstate(stmt) : mysql_sqlstate(s->my);
@@ -204,7 +204,7 @@ cnd_my_failed(struct cnd_session *s, MYSQL_STMT *stmt)
 	/* a failed statement leaves diagnostics, too */
 	s->trace.has_run = 1;
 	if (said < 0) {
-		/* the reason is known; what the server says tells only whether it lives */
+		/* the reason is known; the server's answer only shows whether it is alive */
 		cnc_diag_init(&other, NULL);
 		r = cnd_my_diag(&other, code, state, text, s->server);
 		cnc_diag_finish(&other);

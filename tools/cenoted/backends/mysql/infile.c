@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * LOAD DATA LOCAL INFILE: the server asks for a file of the client's. The library calls these
- * while it reads the statement's answer; the bytes come from the client of the pool, which decides
- * for itself whether to send any.
+ * LOAD DATA LOCAL INFILE: the server asks for a file of the client. The library calls these functions while it
+ * reads the statement's answer. The bytes come from the client of the pool, which decides whether to send any.
  */
 #include <stdio.h>
 #include <string.h>
@@ -40,8 +39,8 @@ read_file(void *info, char *room, unsigned max)
 		if (f->status == CENOTE_DONE) {
 			f->has_ended = 1;
 		} else if (f->status != CENOTE_OK) {
-			/* The library now sends what means the file's end: that must not commit the
-			 * half of it. */
+			/* The library now sends the packet that ends the file. That must not commit half of the
+			 * file. */
 			cnd_my_cancel(s);
 			return -1;
 		}

@@ -14,7 +14,7 @@
 #include "core/sql.h"
 #include "my.h"
 
-/* Words of SQL, and of its types. Sorted. */
+/* Keywords of SQL, and names of its types. Sorted. */
 static const char *const words[] = { "ALL", "AND", "ANY", "AS", "BETWEEN", "BINARY", "BY",
 	"CASE", "CHAR", "CONVERT", "DATE", "DATETIME", "DECIMAL", "DEFAULT", "DISTINCT",
 	"DIV", "DOUBLE", "ELSE", "EXISTS", "FLOAT", "FOR", "FROM", "HAVING", "IF",
@@ -35,7 +35,7 @@ static const char *const calls[] = { "ADDDATE", "ASCII", "AVG", "BIT_AND", "BIT_
 	"TRIM", "TRUNCATE", "USER", "UTC_DATE", "UTC_TIME", "UTC_TIMESTAMP", "VARIANCE",
 	"VAR_POP", "VAR_SAMP" };
 
-/* Functions that only some servers have: they count when this server says that it has them. Sorted. */
+/* Functions that only some servers have. They count if this server reports that it has them. Sorted. */
 static const char *const natives[] = { "ABS", "ACOS", "ADDTIME", "AES_DECRYPT",
 	"AES_ENCRYPT", "ASIN", "ATAN", "ATAN2", "BENCHMARK", "BIN", "BIT_COUNT",
 	"BIT_LENGTH", "CEIL", "CEILING", "CHARACTER_LENGTH", "CHAR_LENGTH", "COALESCE",

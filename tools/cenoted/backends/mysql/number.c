@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbers as servers write them in the text protocol. Theirs is not printf()'s form: the shortest digits
- * that read back the same, 'e' without sign and padding, and that only where the point
- * would be more than 15 digits away.
+ * Numbers as servers write them in the text protocol. The form differs from printf()'s. It has the fewest digits
+ * that read back the same. It has an 'e', without sign and padding, only if the point would be more than 15 digits
+ * away.
  */
 #include <float.h>
 #include <math.h>
@@ -18,13 +18,13 @@
 #define DIGITS_MAX 17
 
 struct digits {
-	char d[DIGITS_MAX + 1]; /* no zeros at the end; "0" is zero */
+	char d[DIGITS_MAX + 1]; /* no trailing zeros; "0" is zero */
 	int n;
 	int point; /* value = 0.DIGITS * 10^point */
 	int is_negative;
 };
 
-/* Take apart what "%.*e" wrote, whatever the locale's decimal point is. */
+/* Parse the output of "%.*e", whatever the locale's decimal point is. */
 static void
 take_digits(const char *text, struct digits *ret_digits)
 {
@@ -99,7 +99,7 @@ put_zeros(char *p, int n)
 	return p;
 }
 
-/* With `decimals` digits behind the point; below 0: as many as there are. */
+/* Write `decimals` digits after the point; if negative, as many as there are. */
 static char *
 put_plain(char *p, const struct digits *s, int decimals)
 {
@@ -151,7 +151,7 @@ layout(const struct digits *s, char *out)
 	return (size_t)(p - out);
 }
 
-/* More digits than are wanted behind the point: rounded by printf(), which writes the locale's point. */
+/* printf() rounds if there are more digits than requested. It writes the locale's decimal point. */
 static size_t
 layout_rounded(double v, int decimals, char *out)
 {
@@ -178,7 +178,7 @@ cnd_my_double_text(double v, uint32_t decimals, char out[CND_MY_DOUBLE_TEXT_MAX]
 	struct digits s = { 0 };
 	char *p = out;
 
-	/* No column can hold these; servers write an expression that is one as 0. */
+	/* No column can hold an infinity or NaN; servers write 0 for an expression with such a value. */
 	if (isnan(v) || isinf(v))
 		return put_zero(out);
 	shortest(v, &s);

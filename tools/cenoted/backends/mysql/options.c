@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The keys of a `server` line, and the settings that a client wants at login. It fills struct cnd_my_options,
- * whose text belongs to the line.
+ * The keys of a `server` line, and the settings that a client gives at login. It fills struct cnd_my_options,
+ * whose strings belong to the line.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ enum kind {
 struct option_def {
 	const char *key;
 	enum kind kind;
-	size_t offset; /* in struct cnd_my_options */
+	size_t offset; /* offset in struct cnd_my_options */
 };
 
 #define AT(member) offsetof(struct cnd_my_options, member)
@@ -82,7 +82,7 @@ static const char *const allowed[] = {
 	[KIND_TLS] = "disabled, preferred or required",
 };
 
-/* 0, or -1 if the value is not of the kind. */
+/* 0, or -1 if the value does not fit the kind. */
 static int
 set_value(struct cnd_my_options *o, const struct option_def *def, const char *value)
 {
@@ -136,7 +136,7 @@ set_one(struct cnd_my_options *o, const struct cnd_option *given, struct cnc_dia
 	return cnd_line_refuse(given, is_secret ? NULL : allowed[defs[i].kind], diag);
 }
 
-/* On a unix socket the server may take cenoted's own unix user for the client. */
+/* On a unix socket the server may identify the client by cenoted's own unix user. */
 static int
 check_clients(const struct cnd_my_options *o, struct cnc_diag *diag)
 {
@@ -152,7 +152,7 @@ check_clients(const struct cnd_my_options *o, struct cnc_diag *diag)
 	return CENOTE_OK;
 }
 
-/* What goes together, and what does not. */
+/* Check that the options fit together. */
 static int
 check_all(struct cnd_my_options *o, struct cnc_diag *diag)
 {
@@ -183,7 +183,7 @@ check_all(struct cnd_my_options *o, struct cnc_diag *diag)
 		return cnd_line_bad(diag,
 			"the client library does not know the character set that "
 			"charset names");
-	/* who asks for a certificate to be checked wants no connection without */
+	/* checking a certificate requires TLS */
 	if (o->tls_mode == CND_MY_TLS_UNSET)
 		o->tls_mode = has_tls ? CND_MY_TLS_REQUIRED : CND_MY_TLS_DISABLED;
 	return CENOTE_OK;
@@ -214,7 +214,7 @@ cnd_my_options_read(const struct cnd_server_spec *spec, struct cnd_my_options *r
 	return r;
 }
 
-/* ---- what a client wants of its login ---- */
+/* ---- the client's settings for its login ---- */
 
 static int
 set_wish(struct cnd_my_options *o, const char *wish, size_t len)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The packets of rows, as the server sends them. What they say of lengths is believed only as far as their
- * bytes go.
+ * The packets of rows, as the server sends them. A length in a packet is never trusted beyond the packet's end.
  */
 #include "values.h"
 
-/* In the place of a value's length, in the text protocol. */
+/* Stands in place of a value's length, in the text protocol. */
 #define LENGTH_NULL 251u
 
 struct reader {
@@ -13,7 +12,7 @@ struct reader {
 	size_t left;
 };
 
-/* The next n bytes; NULL: there are less. */
+/* The next n bytes; NULL: fewer are left. */
 static const uint8_t *
 take(struct reader *x, size_t n)
 {
@@ -26,14 +25,14 @@ take(struct reader *x, size_t n)
 	return p;
 }
 
-/* Behind the first byte of a length of more than one: in so many bytes. */
+/* The size of a length field after its first byte. */
 static size_t
 length_bytes(uint8_t first)
 {
 	return first == 252 ? 2 : first == 253 ? 3 : first == 254 ? 8 : 0;
 }
 
-/* A length that is no NULL. CENOTE_OK or CENOTE_ERR_PROTOCOL. */
+/* Read a length that is not NULL. CENOTE_OK or CENOTE_ERR_PROTOCOL. */
 static int
 take_length(struct reader *x, size_t *ret_len)
 {
@@ -59,7 +58,7 @@ take_length(struct reader *x, size_t *ret_len)
 	return CENOTE_OK;
 }
 
-/* A value behind its length. */
+/* Read a value after its length. */
 static int
 take_value(struct reader *x, const uint8_t **ret_value, size_t *ret_len)
 {
@@ -131,7 +130,7 @@ cnd_my_plain_row(struct cnc_batch *w, uint32_t n, const uint8_t *packet, size_t 
 	return CENOTE_OK;
 }
 
-/* Text or bytes, and nothing has to be made of them: most of all values. */
+/* Text or bytes that are sent unchanged: the most common values. */
 static int
 is_copied(const struct cnp_column *c)
 {
@@ -161,7 +160,7 @@ put_binary(struct cnc_batch *w, const struct cnp_column *c, struct reader *x)
 	return cnd_my_binary_put(w, c, value, len);
 }
 
-/* A zero byte, two bits and then one for each value that say which are NULL, and the others. */
+/* The packet: a zero byte, a bitmap of the NULL values after two unused bits, and the other values. */
 int
 cnd_my_binary_row(struct cnc_batch *w, const struct cnp_column *columns, uint32_t n,
 	const uint8_t *packet, size_t len)

@@ -12,7 +12,7 @@
 #include "my.h"
 #include "values.h"
 
-/* One parameter on its way: what the library borrows until the statement was executed. */
+/* One parameter: memory that the library borrows until the statement was executed. */
 struct slot {
 	union {
 		int64_t i64;
@@ -32,14 +32,14 @@ struct binding {
 	const struct cnc_value *v;
 	struct slot *slot;
 	MYSQL_BIND *b;
-	unsigned number; /* from 1, for messages */
+	unsigned number; /* counted from 1, for messages */
 };
 
 static int
 bind_buffer(struct binding *d, enum enum_field_types type, const void *p, size_t n)
 {
 	d->b->buffer_type = type;
-	/* The library does not change what it sends, and takes no pointer for NULL. */
+	/* The library does not change what it sends, and does not take a null pointer as NULL. */
 	d->b->buffer = n > 0 ? (void *)(uintptr_t)p : (void *)"";
 	d->b->buffer_length = n;
 	d->slot->length = n;
@@ -87,7 +87,7 @@ bind_uint64(struct binding *d)
 static int
 bind_number(struct binding *d, double v)
 {
-	/* The server would take them for 0 or NULL without a word. */
+	/* The server would silently take them for 0 or NULL. */
 	if (isnan(v) || isinf(v))
 		return cnd_refuse(d->s->diag, CNC_SQLSTATE(OUT_OF_RANGE), NULL,
 			"parameter %u: MySQL has no %s", d->number,
@@ -204,7 +204,7 @@ static int (*const binders[])(struct binding *d) = {
 	[CENOTE_TYPE_OTHER] = bind_text,
 };
 
-/* ---- values in the server's own terms ---- */
+/* ---- values in the server's own types ---- */
 
 static int
 refuse_native(struct binding *d, uint32_t type)
@@ -222,7 +222,7 @@ is_time(uint32_t type)
 	       type == MYSQL_TYPE_DATETIME || type == MYSQL_TYPE_TIMESTAMP;
 }
 
-/* Types that a parameter cannot have, and what is sent instead; of the same size. */
+/* Types that a parameter cannot have, and the types of the same size that are sent instead. */
 static enum enum_field_types
 sendable(uint32_t type)
 {
@@ -262,7 +262,7 @@ bind_native_time(struct binding *d, uint32_t type)
 	/* The server reads the text of dates and times by itself. */
 	if (d->v->format == CENOTE_FORMAT_TEXT)
 		return bind_text(d);
-	/* what is no date is for the server to judge */
+	/* the server judges what is not a date */
 	if (cnd_my_time_load(type, p, d->v->len, &d->slot->as.time) < 0)
 		return refuse_native(d, type);
 	if (type == MYSQL_TYPE_DATE)
@@ -327,7 +327,7 @@ bind_native_number(struct binding *d, uint32_t type, size_t size)
 	return bind_slot(d, sendable(type), size);
 }
 
-/* NULL of a type: of that type is what the server makes of it. */
+/* A typed NULL: the type decides what the server makes of it. */
 static int
 bind_typed_null(struct binding *d, enum enum_field_types sent)
 {
@@ -338,7 +338,7 @@ bind_typed_null(struct binding *d, enum enum_field_types sent)
 	return r;
 }
 
-/* Not a value, but the word DEFAULT, or leaving the column as it is. */
+/* Not a value: the word DEFAULT, or a request to leave the column unchanged. */
 static int
 bind_indicator(struct binding *d, char indicator)
 {
@@ -387,7 +387,7 @@ bind_native(struct binding *d)
 	return bind_buffer(d, sent, d->v->bytes, d->v->len);
 }
 
-/* The content is sent apart: servers take it for texts and bytes only. */
+/* The content is sent separately: servers accept that only for text and bytes. */
 static int
 bind_long(struct binding *d)
 {
@@ -421,7 +421,7 @@ bind_one(struct binding *d)
 
 /* ---- rows of values ---- */
 
-/* What is no value goes to the server beside it. */
+/* An indicator tells the server which entries are not values. */
 static int
 needs_indicators(const struct slot *slots, size_t n)
 {
@@ -435,7 +435,7 @@ needs_indicators(const struct slot *slots, size_t n)
 	return 0;
 }
 
-/* A column of parameters has one type: that of its first value. */
+/* A column of parameters has one type: the type of its first value. */
 static int
 unify_column(struct cnd_session *s, MYSQL_BIND *binds, const struct slot *slots,
 	uint32_t n_params, uint32_t n_rows)

@@ -16,7 +16,7 @@ put(struct cnc_buf *fields, char letter, const char *text)
 	return cnc_diag_put_field(fields, letter, text, strlen(text));
 }
 
-/* The fields of a notice: what is told, and the letter that says how to read it. */
+/* The fields of a notice: the value, and the letter that says how to read it. */
 static int
 put_fields(
 	struct cnc_buf *fields, char letter, const char *told, const char *text, size_t n)
@@ -47,7 +47,7 @@ tell(struct cnd_session *s, char letter, const char *told, const char *text, siz
 	if (r == CENOTE_OK)
 		r = cnc_diag_set_fields(
 			&notice, cnc_buf_head(&fields), cnc_buf_len(&fields));
-	/* a client that is gone is found out where the answer is waited for */
+	/* the code that waits for the answer finds out that a client is gone */
 	if (r == CENOTE_OK)
 		(void)s->sink->ops->notice(s->sink, &notice);
 	cnc_buf_finish(&fields);

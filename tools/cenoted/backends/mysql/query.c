@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Queries in the text protocol, and SQL of our own. It hands results of any number to the sink, and notes in
- * s->trace what a statement may leave.
+ * Queries in the text protocol, and the backend's own SQL. It passes any number of results to the sink, and notes
+ * in s->trace what a statement may leave.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "my.h"
 #include "values.h"
 
-/* Rows between two questions to the host whether to stop. */
+/* The host is asked once in so many rows whether to stop. */
 #define ASK_ROWS 64u
 
 void
@@ -68,7 +68,7 @@ note_text(struct cnd_session *s, const char *sql, size_t len, struct cnd_my_scan
 		s->trace.has_names = 1;
 		s->trace.n_sets++;
 	}
-	/* with a setting changed, sql_mode may have been: what a text says is not certain any more */
+	/* if a setting was changed, sql_mode may have changed, so that texts cannot be read with certainty */
 	if (s->trace.pins & CENOTE_PIN_SETTINGS)
 		scan->pins |= CENOTE_PIN_FUNCTION;
 	cnd_my_note(s, scan);
@@ -135,7 +135,7 @@ cnd_my_columns(struct cnd_session *s, const MYSQL_FIELD *fields, uint32_t n,
 void
 cnd_my_drain(struct cnd_session *s, MYSQL_RES *result)
 {
-	/* fetches what is left of an unbuffered one */
+	/* this fetches the rest of an unbuffered result */
 	if (result)
 		mysql_free_result(result);
 	while (mysql_more_results(s->my) && mysql_next_result(s->my) == 0) {
@@ -178,7 +178,7 @@ send_rows(struct cnd_session *s, MYSQL_RES *result, const struct cnp_column *col
 	while ((r = put_next(s, result, columns, n, protocol, sink->batch)) ==
 		CENOTE_ROW) {
 		r = sink->ops->row_done(sink);
-		/* a result in the text protocol cannot be left open: it comes as one */
+		/* a result in the text protocol cannot be left open, so it comes as a whole */
 		if (r == CENOTE_AGAIN)
 			r = CENOTE_OK;
 		if (r == CENOTE_OK && ++count % ASK_ROWS == 0)
@@ -189,7 +189,7 @@ send_rows(struct cnd_session *s, MYSQL_RES *result, const struct cnp_column *col
 	return r;
 }
 
-/* One result with rows, and its done(). */
+/* Send one result with rows, and its done(). */
 static int
 answer_rows(struct cnd_session *s, const struct cnd_exec *exec,
 	const struct cnp_column *given, struct cnd_sink *sink)
@@ -235,7 +235,7 @@ answer_ok(struct cnd_session *s, struct cnd_sink *sink)
 	return sink->ops->done(sink, &done);
 }
 
-/* All results of a request whose first one was read. */
+/* Send all results of a request after the first one was read. */
 static int
 answer_all(struct cnd_session *s, const struct cnd_exec *exec,
 	const struct cnp_column *columns, struct cnd_sink *sink)
@@ -294,7 +294,7 @@ cnd_my_check_moved(struct cnd_session *s, const struct cnd_my_scan *scan)
 	return CENOTE_OK;
 }
 
-/* Prepared for this one use. */
+/* Run it as a statement prepared for this one use. */
 static int
 query_prepared(struct cnd_session *s, const char *sql, size_t len,
 	const struct cnd_exec *exec, struct cnd_sink *sink)
@@ -363,7 +363,7 @@ cnd_my_query(struct cnd_session *s, const char *sql, size_t len,
 	return cnd_my_after_error(s, r);
 }
 
-/* The server has no functions with numbers, but commands; all others have a message or a statement. */
+/* The server has no functions with numbers, only commands; all others have a message or a statement. */
 int
 cnd_my_function(struct cnd_session *s, uint32_t function, const struct cnd_exec *exec,
 	struct cnd_sink *sink)
@@ -399,7 +399,7 @@ cnd_my_answer(struct cnd_session *s, const char *sql, size_t len,
 	return answer_all(s, &exec, columns, sink);
 }
 
-/* One answer to SQL of our own. */
+/* One answer to our own SQL. */
 static int
 take_answer(struct cnd_session *s, cnd_my_each_fn *each, void *user)
 {

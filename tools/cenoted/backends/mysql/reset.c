@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A session as of a new login: the server's own reset, and what that leaves.
+ * Reset a session to the state after a new login: the server's own reset, and the cleaning of what it leaves.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "my.h"
 
-/* The library's buffer holds the longest row or statement so far. */
+/* The library's buffer has the size of the longest row or statement so far. */
 #define BUFFER_MAX        ((size_t)1 << 20)
-/* So long the database is believed to be the one that was last seen. */
+/* How long the facts last read about the database are trusted. */
 #define DATABASE_KNOWN_MS 1000
 
 /* ---- how the server reads texts ---- */
@@ -58,7 +58,7 @@ is_read_in_one_way(const char *sql, size_t len)
 	return !memchr(sql, '\\', len) && !memchr(sql, '"', len);
 }
 
-/* ---- what is to be known of the server's reset ---- */
+/* ---- finding out what the server's reset does ---- */
 
 static int
 take_database_collation(
@@ -78,7 +78,7 @@ is_other(const char *now, const char *before)
 	return !now || strcmp(now, before) != 0;
 }
 
-/* Whether the character set and collations are what they were. */
+/* Whether the character set and collations are unchanged. */
 static int
 compare_charset(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 {
@@ -93,7 +93,7 @@ compare_charset(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigne
 	return CENOTE_OK;
 }
 
-/* The server's own reset, and what it is known to take along. */
+/* Run the server's own reset, and restore what it is known to change. */
 static int
 reset_connection(struct cnd_session *s)
 {
@@ -211,9 +211,10 @@ cnd_my_learn_reset(struct cnd_session *s)
 /* ---- the reset ---- */
 
 /*
- * Somebody may drop the pool's database and make it anew, with another character set, and nobody tells; nor does the
- * server look again when it is selected once more. So what was known of it at the login counts for a while, and then a
- * reset asks. To ask for each client would cost the simplest of them a fifth of its time.
+ * Somebody may drop the pool's database and create it again with another character set. The server does not report
+ * that, and does not look again when the database is selected once more. So what the login found out is trusted
+ * for a while, and then a reset asks again. Asking for each client would cost the simplest of them a fifth of its
+ * time.
  */
 static int
 is_database_known(const struct cnd_session *s)
@@ -222,7 +223,7 @@ is_database_known(const struct cnd_session *s)
 	       cnd_clock_ms() < s->reset.checked_ms + DATABASE_KNOWN_MS;
 }
 
-/* As the pool's user, to the pool's database: all that a new login does but the connection. */
+/* Log in again as the pool's user, to the pool's database, on the same connection. */
 static int
 log_in_again(struct cnd_session *s)
 {
@@ -233,7 +234,7 @@ log_in_again(struct cnd_session *s)
 	return check_modes(s);
 }
 
-/* A profile (SHOW PROFILES), or whether profiling is on. */
+/* A row is a profile (SHOW PROFILES), or says whether profiling is on. */
 static int
 see_profile(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 {
@@ -245,7 +246,7 @@ see_profile(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 	return CENOTE_OK;
 }
 
-/* What the server's own reset leaves. */
+/* Clear what the server's own reset leaves. */
 static int
 forget(struct cnd_session *s)
 {
@@ -273,7 +274,7 @@ compare_database(void *user, MYSQL_ROW row, const unsigned long *lengths, unsign
 		       : CENOTE_OK;
 }
 
-/* The question leaves nothing behind it. */
+/* This query leaves nothing in the session. */
 static int
 check_database(struct cnd_session *s)
 {
@@ -291,7 +292,7 @@ check_database(struct cnd_session *s)
 static int
 make_fresh(struct cnd_session *s)
 {
-	/* who set something may have told the server not to tell of its database */
+	/* a client that changed settings may have stopped the server from reporting its database */
 	int is_elsewhere = s->trace.is_database_changed ||
 			   s->trace.pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_FUNCTION);
 	int r = forget(s);
@@ -301,14 +302,14 @@ make_fresh(struct cnd_session *s)
 	if (s->trace.is_user_changed || (is_elsewhere && !s->opt.dbname))
 		return log_in_again(s);
 	r = reset_connection(s);
-	/* it leaves the client in the database that it chose */
+	/* the reset leaves the client in the database that it chose */
 	if (r == CENOTE_OK && is_elsewhere && mysql_select_db(s->my, s->opt.dbname) != 0)
 		r = cnd_my_failed(s, NULL);
 	return r == CENOTE_OK && !is_database_known(s) ? check_database(s) : r;
 }
 
-/* MariaDB's reset leaves a prepared XA transaction half in the session, where every statement on InnoDB fails from
- * then on. XA is among what is opaque, and may come out of a procedure as well. */
+/* MariaDB's reset leaves half of a prepared XA transaction in the session; every statement on InnoDB then fails.
+ * XA counts as opaque, and may also come from a procedure. */
 static int
 may_have_xa(const struct cnd_session *s)
 {
@@ -343,7 +344,7 @@ cnd_my_reset_now(struct cnd_session *s)
 		return CENOTE_OK;
 	s->reset.is_put_off = 0;
 	r = reset_connection(s);
-	/* whoever asks has a session of a former client's */
+	/* after a failure the session is still in the former client's state */
 	if (r < 0)
 		s->is_lost = 1;
 	return r < 0 ? CENOTE_ERR_CONN : CENOTE_OK;
@@ -385,14 +386,14 @@ cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 
 	if (r < 0)
 		return r;
-	/* the library never gives back what it took for a long row */
+	/* the library never frees the memory that it took for a long row */
 	if (s->reset.has_init || s->trace.has_failed_user || may_have_xa(s) ||
 		cnd_my_buffer_size(s->my) > BUFFER_MAX)
 		return cnd_needs_login(s->diag);
 	s->reset.is_put_off = (uint8_t)can_be_put_off(s);
 	if (!s->reset.is_put_off)
 		r = make_fresh(s);
-	/* the server has forgotten them: this only frees */
+	/* the server has dropped them: this only frees memory */
 	s->host->forget(s->host, s);
 	s->trace = (struct cnd_my_trace){ .has_run = s->trace.has_run };
 	s->wants = (struct cnd_my_wants){ .is_single = s->wants.is_single };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Rows of prepared statements. Numbers, dates and times are fetched into a cell each, as they are. All
- * else is bound without room, so that the library only tells its length, and then copied straight
- * from the library's buffer into the batch: a value of 64 MB is not held a third time.
+ * Rows of prepared statements. Numbers, dates and times are fetched into one cell each, in binary form. All other
+ * values are bound without room, so that the library only reports their length. Then they are copied straight from
+ * the library's buffer into the batch, so that a value of 64 MB is not held a third time.
  */
 #include <string.h>
 
@@ -38,7 +38,7 @@ is_time(uint32_t type)
 	       type == MYSQL_TYPE_DATETIME || type == MYSQL_TYPE_TIMESTAMP;
 }
 
-/* What the libraries can read; of another type they would not know how long its values are. */
+/* The types that the libraries can read. They would not know the length of a value of another type. */
 static int
 is_known(uint32_t type)
 {
@@ -58,7 +58,7 @@ bind_cell(MYSQL_BIND *b, struct cell *cell, const MYSQL_FIELD *field, uint32_t t
 	b->buffer_length = sizeof(cell->as);
 	if (cnd_my_binary_size(type) >= 0 || is_time(type)) {
 		b->buffer_type = (enum enum_field_types)type;
-		/* Neither library has a buffer of these two. */
+		/* Neither library has a buffer type for these two. */
 		if (type == MYSQL_TYPE_INT24)
 			b->buffer_type = MYSQL_TYPE_LONG;
 		else if (type == MYSQL_TYPE_YEAR)
@@ -124,7 +124,7 @@ cnd_my_rows_free(struct cnd_session *s, struct cnd_my_rows *rows)
 	cnc_free(s->mem, rows);
 }
 
-/* The cell's number in the binary protocol's form, which is little-endian everywhere. */
+/* Put the cell's number into the form of the binary protocol, which is little-endian on every machine. */
 static size_t
 pack_number(const struct cell *cell, uint32_t type, uint8_t *out)
 {
@@ -152,7 +152,7 @@ pack_number(const struct cell *cell, uint32_t type, uint8_t *out)
 	}
 }
 
-/* All of a value whose length is known by now. */
+/* Write all of a value whose length is now known. */
 static int
 fetch(struct cnd_session *s, MYSQL_STMT *stmt, uint32_t i, char *room, size_t n)
 {
@@ -173,7 +173,7 @@ fetch(struct cnd_session *s, MYSQL_STMT *stmt, uint32_t i, char *room, size_t n)
 	return CENOTE_OK;
 }
 
-/* What the library keeps as text or bytes. */
+/* Write a value that the library keeps as text or bytes. */
 static int
 put_bytes(struct cnd_session *s, MYSQL_STMT *stmt, const struct cnp_column *c, uint32_t i,
 	size_t n, struct cnc_batch *w)
@@ -212,7 +212,7 @@ put_cell(struct cnd_session *s, MYSQL_STMT *stmt, const struct cnd_my_rows *rows
 	return cnd_my_binary_put(w, c, bytes, n);
 }
 
-/* The row is complete, or `r` says why not: then it is taken back. */
+/* Finish the row; if `r` is a failure, remove the row from the batch. */
 static int
 end_row(struct cnd_session *s, struct cnc_batch *w, int r)
 {
@@ -228,7 +228,7 @@ end_row(struct cnd_session *s, struct cnc_batch *w, int r)
 	return r;
 }
 
-/* Whether a packet that comes where rows are is one: not their end, and no error. */
+/* Whether a packet in place of a row is a row, and not the end of the rows or an error. */
 static int
 is_row(enum cnd_my_protocol protocol, const uint8_t *packet, size_t len)
 {

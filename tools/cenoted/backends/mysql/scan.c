@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the text of a request may leave in its session. The text is read by the server's rules, but not parsed: each statement is known by its first word, and in the rest are looked for the calls
- * of functions, assignments to user variables, and what else acts on the session. Whatever is not
- * known is taken for the worst.
+ * What the text of a request may leave in its session. The text is read by the server's rules, but not parsed. The
+ * first word identifies each statement. In the rest, the scanner looks for calls of functions, assignments to user
+ * variables, and other things that act on the session. It assumes the worst about everything that it does not
+ * know.
  *
- * What a text does not show is what its tables have behind them: triggers, views and defaults
- * that call stored functions. The server tells of the most of it (session tracking).
+ * The text does not show what its tables do: triggers, views and defaults may call stored functions. The server
+ * reports most of that (session tracking).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +17,14 @@
 
 struct reader {
 	struct cnc_sql sql;
-	/* An open quote or comment, or a zero byte. */
+	/* The text ends in an open quote or comment, or has a zero byte. */
 	bool is_open;
 };
 
 static struct reader
 begin_reading(const char *sql, size_t len, uint32_t lexis)
 {
-	/* Whether the server executes a comment depends on its version: all of it is unreadable. */
+	/* Whether the server executes a comment depends on its version, so nothing of such a comment is read. */
 	uint32_t rules = CNC_SQL_MYSQL & ~(uint32_t)CNC_SQL_EXECUTED;
 
 	if (lexis & CND_MY_LEXIS_ANSI_QUOTES)
@@ -33,7 +34,7 @@ begin_reading(const char *sql, size_t len, uint32_t lexis)
 	return (struct reader){ cnc_sql_begin(sql, len, rules), false };
 }
 
-/* Whether the text up to here cannot be read for certain. */
+/* Whether the text up to here cannot be read with certainty. */
 static bool
 is_dark(const struct reader *x)
 {
@@ -75,7 +76,7 @@ enum verb_flag {
 	VERB_START = 128,
 	VERB_HANDLER = 256,
 	VERB_FLUSH = 512,
-	VERB_USERS = 2048, /* of users and roles, among others */
+	VERB_USERS = 2048, /* acts on users and roles, among other things */
 	VERB_SHOW = 4096,
 	VERB_GET = 8192
 };
@@ -131,7 +132,7 @@ static const struct verb verbs[] = {
 	{ "check", 0, 0, 0 },
 	{ "checksum", 0, 0, 0 },
 	{ "repair", 0, 0, 0 },
-	/* of what was granted for all databases a session keeps what it logged in with */
+	/* a session keeps the privileges on all databases that it logged in with */
 	{ "grant", 0, CND_MY_NOTE_LOGIN, VERB_DDL },
 	{ "revoke", 0, CND_MY_NOTE_LOGIN, VERB_DDL },
 	{ "kill", 0, 0, 0 },
@@ -158,9 +159,9 @@ struct statement {
 	const struct verb *verb;
 	struct cnc_sql_token last, before; /* the two tokens before the present one */
 	int n; /* tokens, the verb not counted */
-	int is_evaluated; /* what is called here is called now */
+	int is_evaluated; /* a function called here is called at once */
 	int has_target; /* the table of an INSERT may still come */
-	int is_first; /* of the text */
+	int is_first; /* the first statement of the text */
 	const struct cnd_my_reading *reading;
 	struct cnd_my_scan *scan;
 };
@@ -172,7 +173,7 @@ take_worst(struct cnd_my_scan *scan)
 	scan->notes |= CND_MY_NOTE_OPAQUE;
 }
 
-/* What a statement that is not the first asks for is of the text itself. */
+/* If a later statement asks, it asks about an earlier statement of the same text. */
 static void
 take_question(const struct statement *st)
 {
@@ -202,19 +203,19 @@ is_harmless(const struct statement *st, int has_space)
 						     st->last.n, has_space));
 }
 
-/* A parenthesis behind a word: is it a call, and of what? */
+/* A word is followed by a parenthesis: find out whether it is a call, and of what. */
 static void
 see_call(struct statement *st, int has_space)
 {
 	const struct cnc_sql_token *name = &st->last;
 	int is_qualified = cnc_sql_is_char(&st->before, '.');
 
-	/* behind a point a name may look like a number */
+	/* after a point, a name may look like a number */
 	if (name->kind != CNC_SQL_WORD && name->kind != CNC_SQL_NAME &&
 		name->kind != CNC_SQL_NUMBER)
 		return;
 	if (cnc_sql_is(name, "than") && cnc_sql_is(&st->before, "less"))
-		return; /* of a partition */
+		return; /* a list of partitions */
 	if (!is_qualified &&
 		(cnc_sql_is(name, "row_count") || cnc_sql_is(name, "found_rows")))
 		take_question(st);
@@ -245,7 +246,7 @@ see_word(struct statement *st, const struct cnc_sql_token *t)
 		if (cnc_sql_is(t, ends_target[i]))
 			st->has_target = 0;
 	}
-	/* Later statements ask for what these leave: FOUND_ROWS(), PREVIOUS VALUE FOR. */
+	/* These leave values for later statements: FOUND_ROWS(), PREVIOUS VALUE FOR. */
 	if (cnc_sql_is(t, "sql_calc_found_rows") || cnc_sql_is(t, "nextval") ||
 		(cnc_sql_is(t, "value") && cnc_sql_is(&st->last, "next")))
 		st->scan->pins |= CENOTE_PIN_SETTINGS;
@@ -304,7 +305,7 @@ see_question(struct statement *st, const struct cnc_sql_token *t)
 	}
 }
 
-/* A word that says something in statements of some verbs: anywhere, or only as the first. */
+/* A word with a meaning in statements of some verbs: anywhere, or only as the first word. */
 static const struct special {
 	const char *word;
 	uint32_t flag;
@@ -318,7 +319,7 @@ static const struct special {
 	{ "open", VERB_HANDLER, 0, CENOTE_PIN_CURSOR, 0 },
 	{ "lock", VERB_FLUSH, 0, CENOTE_PIN_LOCK, 0 },
 	{ "export", VERB_FLUSH, 0, CENOTE_PIN_LOCK, 0 },
-	/* it sets the session's counters to zero, by which hidden code is found */
+	/* it sets the session's counters to zero; the backend finds hidden code by them */
 	{ "status", VERB_FLUSH, 0, CENOTE_PIN_SETTINGS, 0 },
 	{ "privileges", VERB_FLUSH, 0, 0, CND_MY_NOTE_LOGIN },
 	{ "names", VERB_SET, 0, 0, CND_MY_NOTE_CHARSET },
@@ -362,7 +363,7 @@ see_special_set(struct statement *st, const struct cnc_sql_token *t)
 		st->scan->notes |= CND_MY_NOTE_LOGIN;
 }
 
-/* What is special in statements of this verb. */
+/* Handle the words that are special in statements of this verb. */
 static void
 see_special(struct statement *st, const struct cnc_sql_token *t)
 {
@@ -397,7 +398,7 @@ see_token(struct statement *st, const struct cnc_sql_token *t)
 		see_word(st, t);
 	else if (is_assignment(t) || (is_variable(t) && cnc_sql_is(&st->last, "into")))
 		st->scan->pins |= CENOTE_PIN_SETTINGS;
-	/* LAST_INSERT_ID(5) makes it 5. */
+	/* LAST_INSERT_ID(5) sets the value to 5. */
 	if (cnc_sql_is_char(&st->last, '(') &&
 		cnc_sql_is(&st->before, "last_insert_id") && !cnc_sql_is_char(t, ')'))
 		st->scan->pins |= CENOTE_PIN_SETTINGS;
@@ -410,7 +411,7 @@ see_token(struct statement *st, const struct cnc_sql_token *t)
 	st->n++;
 }
 
-/* From its first token to the end or a semicolon, which is returned. */
+/* Read a statement from its first token to the end or a semicolon, which is returned. */
 static struct cnc_sql_token
 scan_statement(struct reader *x, struct cnc_sql_token t,
 	const struct cnd_my_reading *reading, int is_first, struct cnd_my_scan *scan)
@@ -433,7 +434,7 @@ scan_statement(struct reader *x, struct cnc_sql_token t,
 	return t;
 }
 
-/* Of a text that cannot be read for certain: whether one of the words is in it anywhere. */
+/* For a text that cannot be read with certainty: whether one of the words occurs in it anywhere. */
 static int
 may_ask(const char *sql, size_t len)
 {
@@ -451,8 +452,8 @@ may_ask(const char *sql, size_t len)
 	return 0;
 }
 
-/* In other character sets than UTF-8 a byte above ASCII may be a blank, or make the one behind it a part of a
- * character: a quote, a backslash. */
+/* In character sets other than UTF-8, a byte above ASCII may be a blank. Or it may make the next byte (a quote, a
+ * backslash) a part of a character. */
 static int
 is_unreadable(const char *sql, size_t len, uint32_t lexis)
 {
@@ -480,7 +481,7 @@ cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
 			continue;
 		if (n++ > 0)
 			scan.notes |= CND_MY_NOTE_SEVERAL;
-		/* It may change how the rest is read. */
+		/* The SET may change how the rest is read. */
 		if (has_set)
 			take_worst(&scan);
 		has_set |= cnc_sql_is(&t, "set");

@@ -12,7 +12,7 @@
 #include "../common/line.h"
 #include "my.h"
 
-/* The line's text outlives the call, but not the session. */
+/* The strings of the line outlive the call, but not the session. */
 static int
 keep_options(struct cnd_session *s, const struct cnd_server_spec *spec)
 {
@@ -83,7 +83,7 @@ open_session(struct cnd_session *s)
 		return refuse_login(s,
 			"the server has no TLS, and the server line asks for it "
 			"(ssl_mode=preferred would do without)");
-	/* so that the library asks before it waits: for plain sockets it does in any case */
+	/* so that the library calls the hook before it waits; for plain sockets it always does */
 	if (s->is_tls && s->wait.is_hooked)
 		(void)fcntl(
 			cnd_my_fd(s), F_SETFL, fcntl(cnd_my_fd(s), F_GETFL) | O_NONBLOCK);
@@ -163,7 +163,7 @@ take_tls_version(void *user, MYSQL_ROW row, const unsigned long *lengths, unsign
 		       : set_parameter(user, "server_tls_version", row[1], lengths[1]);
 }
 
-/* Libraries differ in what they tell of TLS; the server tells the version. */
+/* The libraries report TLS differently; the server reports the version. */
 static int
 learn_tls(struct cnd_session *s)
 {
@@ -182,7 +182,7 @@ learn_tls(struct cnd_session *s)
 	"@@character_set_client, @@collation_connection, "                               \
 	"@@lower_case_table_names, IF(@@autocommit, 'ON', 'OFF')"
 
-/* What a session begins with. */
+/* Read the state that a session begins with. */
 static int
 learn_settings(struct cnd_session *s)
 {
@@ -191,8 +191,8 @@ learn_settings(struct cnd_session *s)
 	return cnd_my_each(s, sql, sizeof(sql) - 1, take_facts, s);
 }
 
-/* The same, and which functions the server has: MariaDB tells that from 10.6 on, and of a server that does not,
- * none is known. */
+/* The same, and which functions the server has. MariaDB reports them from 10.6 on; for other servers no function
+ * is known. */
 static int
 learn_settings_and_functions(struct cnd_session *s)
 {
@@ -209,7 +209,7 @@ learn_settings_and_functions(struct cnd_session *s)
 	return CENOTE_OK;
 }
 
-/* What the faces tell their programs. */
+/* The parameters that the client libraries report to their programs. */
 static int
 learn_facts(struct cnd_session *s)
 {
@@ -228,7 +228,7 @@ learn_facts(struct cnd_session *s)
 	return r;
 }
 
-/* The pool's own SQL may set what the faces tell. */
+/* The pool's own SQL may set the parameters that the client libraries report. */
 static int
 begin_as_pool(struct cnd_session *s)
 {
@@ -289,7 +289,7 @@ cnd_my_logout(struct cnd_session *s)
 {
 	if (!s)
 		return;
-	/* what is half read would be read to its end first */
+	/* the library would first read an unfinished result to its end */
 	cnd_my_wait_for(NULL);
 	cnd_my_watch_free(s);
 	if (s->my && s->is_lost)
@@ -316,7 +316,7 @@ cnd_my_info(const struct cnd_session *s, struct cnd_info *ret_info)
 
 /* ---- a request ---- */
 
-/* A KILL QUERY that came too late for its statement must not hit another's. */
+/* A KILL QUERY that came too late for its statement must not stop another one. */
 static int
 absorb_kill(struct cnd_session *s)
 {
@@ -362,7 +362,7 @@ cnd_my_set_several(struct cnd_session *s, const char *sql, size_t len)
 {
 	int r;
 
-	/* the server's own option, but told only where it makes a difference */
+	/* the server's own option, sent only if it makes a difference */
 	if (s->wants.is_single == s->wants.single || !memchr(sql, ';', len))
 		return CENOTE_OK;
 	r = cnd_my_reset_now(s);
@@ -389,7 +389,7 @@ tell(struct cnd_session *s, const char *name, const char *value, size_t len)
 	return s->sink->ops->parameter(s->sink, name, copy);
 }
 
-/* The server reports SET NAMES even if it changes nothing: then the value is that of the login. */
+/* The server reports SET NAMES even if it changes nothing. The value is then that of the login. */
 static int
 is_as_login(
 	const struct cnd_session *s, const char *name, const char *value, size_t n_value)
@@ -429,7 +429,7 @@ track_variables(struct cnd_session *s)
 	return CENOTE_OK;
 }
 
-/* What else is told of the session, if its client asked for it. */
+/* Report other changes of the session, if its client asked for them. */
 static int
 track_others(struct cnd_session *s)
 {
@@ -510,7 +510,7 @@ cnd_my_state(const struct cnd_session *s, struct cnd_state *ret_state)
 		ret_state->tx = CENOTE_TX_OPEN;
 }
 
-/* The server says nothing unasked but why it closes; some versions not even that. */
+/* The server sends nothing unasked except the reason why it closes; some versions do not even send that. */
 int
 cnd_my_idle(struct cnd_session *s, struct cnd_sink *sink)
 {
@@ -518,7 +518,7 @@ cnd_my_idle(struct cnd_session *s, struct cnd_sink *sink)
 
 	cnc_diag_init(&none, NULL);
 	(void)cnd_my_enter_only(s, sink ? sink->diag : &none, sink);
-	/* the library takes what lies there for the answer */
+	/* the library takes the waiting bytes for the answer */
 	if (mysql_ping(s->my) != 0)
 		(void)cnd_my_failed(s, NULL);
 	else
@@ -543,7 +543,7 @@ tell_setting(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n
 	return r;
 }
 
-/* Another user begins with settings of its own, and the server does not tell them by itself. */
+/* Another user begins with other settings, and the server does not report them by itself. */
 static int
 tell_settings(struct cnd_session *s)
 {
@@ -562,7 +562,7 @@ cnd_my_change_user(
 
 	if (r < 0)
 		return r;
-	/* whatever comes of it: only a login makes it the pool's again */
+	/* whatever the result: only a login returns the session to the pool's user */
 	s->trace.is_user_changed = 1;
 	s->trace.pins |= CENOTE_PIN_SETTINGS;
 	if (mysql_change_user(s->my, to->user.p,
@@ -570,7 +570,7 @@ cnd_my_change_user(
 		    to->database.n > 0 ? to->database.p : NULL)) {
 		r = cnd_my_failed(s, NULL);
 		s->trace.has_failed_user = r == CENOTE_ERR_SERVER;
-		/* the transaction and the settings are gone all the same */
+		/* the transaction and the settings are gone even after a failure */
 		if (s->trace.has_failed_user &&
 			(cnd_my_refresh_status(s->my, s->wants.is_single) != 0 ||
 				tell_settings(s) < 0))
@@ -629,7 +629,7 @@ cnd_my_set_option(struct cnd_session *s, const char *name, const char *value,
 		s->wants.more = (uint8_t)on;
 		return CENOTE_OK;
 	}
-	/* libcenote sets its options again behind a reset, which does not change this one */
+	/* libcenote sets its options again after a reset, which does not change this one */
 	if (strcmp(name, "mysql_login") == 0 && cnd_my_has_settings(s, value))
 		return CENOTE_OK;
 	if (strcmp(name, "found_rows") == 0 && (on || off)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prepared statements, and cursors that are fetched in batches. It owns struct cnd_my_stmt, which a number, a
- * cursor and the running request may share.
+ * Prepared statements, and cursors whose rows are fetched in batches. It owns struct cnd_my_stmt, which a number,
+ * a cursor and the running request may share.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,32 +10,33 @@
 #include "values.h"
 
 #define ASK_ROWS      64u
-/* Rows that one COM_STMT_FETCH brings: they lie in the worker until they are sent. */
+/* The rows that one COM_STMT_FETCH brings. The worker holds them until they are sent. */
 #define PREFETCH_ROWS 256u
 
 struct cnd_my_stmt {
-	uint32_t refs; /* by its number, by a portal, by the request that runs it */
+	uint32_t
+		refs; /* references from its number, from portals, and from the request that runs it */
 	MYSQL_STMT *handle;
 	struct cnd_my_scan scan;
 	uint32_t n_params;
 	uint8_t *is_long; /* parameters whose value came in pieces; NULL: none */
 	uint8_t has_portal;
 	uint8_t is_tableless;
-	uint8_t is_stale; /* the library has not kept up with its columns: prepare it anew */
-	uint64_t shape; /* of its columns, as last seen; 0: not yet */
-	void *fields; /* memory of compat.c's; NULL: none */
+	uint8_t is_stale; /* the library's columns are out of date: prepare it again */
+	uint64_t shape; /* hash of its columns as last seen; 0: none seen */
+	void *fields; /* memory that compat.c allocated, or NULL */
 };
 
 /* A cursor of the server. */
 struct cnd_my_portal {
 	struct cnd_my_stmt *stmt;
-	struct cnc_arena arena; /* of the columns */
+	struct cnc_arena arena; /* holds the columns */
 	struct cnp_column *columns;
 	uint32_t n_columns;
 	struct cnd_my_rows *rows;
 };
 
-/* An execution on its way. */
+/* A running execution. */
 struct run {
 	struct cnd_session *s;
 	struct cnd_my_stmt *st;
@@ -43,11 +44,11 @@ struct run {
 	size_t len;
 	const struct cnd_exec *exec;
 	struct cnd_sink *sink;
-	struct cnd_statement *named; /* NULL: it is prepared for this one use */
+	struct cnd_statement *named; /* NULL: prepared for this one use */
 	uint8_t has_cursor;
 	uint8_t is_output;
-	uint8_t is_later; /* results of the same execution came before this one */
-	uint8_t is_left_out; /* the client has its columns */
+	uint8_t is_later; /* earlier results of the same execution were sent */
+	uint8_t is_left_out; /* columns are not sent, because the client has them */
 	uint8_t has_row;
 };
 
@@ -115,7 +116,7 @@ cnd_my_forget_portal(struct cnd_session *s, struct cnd_portal *portal)
 
 	portal->own = NULL;
 	(void)mysql_stmt_free_result(p->stmt->handle);
-	/* the server closes the cursor with the statement, which may be wanted on */
+	/* closing the cursor closes the statement on the server, which may still be needed */
 	if (p->stmt->refs > 1 && !s->is_lost)
 		(void)mysql_stmt_reset(p->stmt->handle);
 	p->stmt->has_portal = 0;
@@ -170,7 +171,7 @@ hash_columns(const struct cnp_column *columns, uint32_t n)
 	return h ? h : 1;
 }
 
-/* What is sent to the client: the columns in these formats. Never 0. */
+/* Hash of what the client gets: the columns in these formats. Never 0. */
 static uint64_t
 hash_sent(uint64_t shape, const struct cnd_exec *exec)
 {
@@ -189,7 +190,7 @@ put_next(struct run *q, struct cnd_my_rows *rows)
 	struct cnd_session *s = q->s;
 	int r = CENOTE_DONE, got;
 
-	/* behind a cursor the library asks for some rows at a time, and keeps them */
+	/* with a cursor the library fetches some rows at a time, and keeps them */
 	if (!q->has_cursor)
 		r = cnd_my_put_row_ahead(s, rows, q->sink->batch);
 	if (r != CENOTE_DONE)
@@ -205,8 +206,8 @@ put_next(struct run *q, struct cnd_my_rows *rows)
 	return r < 0 ? r : CENOTE_ROW;
 }
 
-/* Rows up to the end or the batch's end. CENOTE_OK: there are no more. CENOTE_AGAIN, CENOTE_DONE: as the
- * sink said. */
+/* Send rows up to the end or the batch's end. CENOTE_OK: there are no more. CENOTE_AGAIN, CENOTE_DONE: returned by
+ * the sink. */
 static int
 send_rows(struct run *q, struct cnd_my_rows *rows)
 {
@@ -246,7 +247,7 @@ end_result(struct run *q, int word)
 	return q->sink->ops->done(q->sink, &done);
 }
 
-/* Columns whose text nobody else keeps. */
+/* Columns whose strings nobody else keeps. */
 static int
 copy_columns(struct cnd_my_portal *p, const struct cnp_column *columns, uint32_t n)
 {
@@ -312,12 +313,12 @@ answer_stream(struct run *q, const MYSQL_FIELD *fields, const struct cnp_column 
 	cnd_my_rows_free(q->s, rows);
 	if (r < 0)
 		return r;
-	/* what max_rows left over is read and forgotten, and only then is the status known */
+	/* read and discard the rows beyond max_rows: only then is the status known */
 	(void)mysql_stmt_free_result(q->st->handle);
 	return end_result(q, r);
 }
 
-/* One result behind a cursor. CENOTE_AGAIN: its portal is open. */
+/* Send one result of a cursor. CENOTE_AGAIN: its portal is open. */
 static int
 answer_cursor(struct run *q, const MYSQL_FIELD *fields, const struct cnp_column *columns,
 	uint32_t n)
@@ -375,7 +376,7 @@ answer_rows(struct run *q)
 		return r;
 	r = q->has_cursor ? answer_cursor(q, fields, columns, n)
 			  : answer_stream(q, fields, columns, n);
-	/* that it began before it failed is something that a client can see */
+	/* the client must see that the execution began before it failed */
 	if (r < 0 && q->is_left_out && !q->has_row && !q->is_later)
 		(void)q->sink->ops->columns(q->sink, columns, n, 0);
 	return r;
@@ -393,7 +394,7 @@ answer_ok(struct run *q)
 	return q->sink->ops->done(q->sink, &done);
 }
 
-/* Read and forget what is left of an execution. */
+/* Read and discard the rest of an execution. */
 static void
 drain(struct run *q)
 {
@@ -425,7 +426,7 @@ answer_all(struct run *q)
 			drain(q);
 			return r;
 		}
-		/* there is but one, and the library has forgotten it */
+		/* there is only one, and the library no longer knows it */
 		if (q->has_cursor)
 			return CENOTE_OK;
 		r = cnd_my_watch_begin(q->s);
@@ -443,8 +444,8 @@ answer_all(struct run *q)
 	}
 }
 
-/* The library takes it for an error when the server has none for a statement (EXPLAIN, INSERT …
- * RETURNING), and the server when a SELECT has no rows to give (INTO). */
+/* The library reports an error if the server has no columns for a statement (EXPLAIN, INSERT … RETURNING). The
+ * server reports one if a SELECT returns no rows (INTO). */
 static int
 can_have_cursor(const struct run *q)
 {
@@ -465,14 +466,14 @@ set_cursor(const struct run *q)
 		(void)mysql_stmt_attr_set(q->st->handle, STMT_ATTR_PREFETCH_ROWS, &rows);
 }
 
-/* What an execution is given. */
+/* The values for an execution. */
 struct values {
 	const struct cnc_value *params;
 	uint32_t n_params;
 	uint32_t n_rows;
 };
 
-/* That they are several rows is told behind their values. */
+/* If the values are for several rows, an extra entry after them gives the number of rows. */
 static int
 take_values(const struct run *q, struct values *ret_values)
 {
@@ -497,7 +498,7 @@ take_values(const struct run *q, struct values *ret_values)
 		(unsigned)v.n_params, (unsigned)given, (unsigned)v.n_rows);
 }
 
-/* The client says which values came ahead in pieces, and they must be there. */
+/* The client says which values it sent ahead in pieces, and they must be there. */
 static int
 check_long(struct run *q, const struct values *v)
 {
@@ -509,7 +510,7 @@ check_long(struct run *q, const struct values *v)
 
 		if (has == (v->params[i].is_long != 0))
 			continue;
-		/* the server forgets what it got */
+		/* the server drops the pieces that it got */
 		if (mysql_stmt_reset(st->handle) != 0)
 			return cnd_my_failed(q->s, st->handle);
 		cnc_free(q->s->mem, st->is_long);
@@ -524,7 +525,7 @@ check_long(struct run *q, const struct values *v)
 	return CENOTE_OK;
 }
 
-/* Values, for one row or several, and those that came ahead. */
+/* Bind the values for one row or several, and those that were sent ahead. */
 static int
 bind(struct run *q)
 {
@@ -559,10 +560,10 @@ run(struct run *q)
 	r = mysql_stmt_execute(q->st->handle);
 	cnd_my_watch_end(q->s);
 	cnd_my_unset_rows(q->st->handle);
-	/* the server forgets them, too, whatever came of it */
+	/* the server drops them, too, whatever the result */
 	cnc_free(q->s->mem, q->st->is_long);
 	q->st->is_long = NULL;
-	/* it has run, but the library does not expect these columns of it */
+	/* it has run, but the library did not expect these columns */
 	if (r != 0 && mysql_stmt_errno(q->st->handle) == CR_NEW_STMT_METADATA &&
 		q->s->stop == 0) {
 		q->st->is_stale = 1;
@@ -571,7 +572,7 @@ run(struct run *q)
 	return r != 0 ? cnd_my_failed(q->s, q->st->handle) : answer_all(q);
 }
 
-/* What cannot be prepared may yet run as text: several statements, and some commands. */
+/* Some texts cannot be prepared but run as text: several statements, and some commands. */
 static int
 wants_text(
 	struct cnd_session *s, const char *sql, size_t len, const struct cnd_exec *exec)
@@ -606,7 +607,7 @@ cnd_my_query_prepared(struct cnd_session *s, const char *sql, size_t len,
 
 /* ---- numbered statements ---- */
 
-/* The server does not tell which types it expects. */
+/* The server does not report which types it expects. */
 static int
 send_params(struct cnd_session *s, uint32_t n, struct cnd_sink *sink)
 {
@@ -645,8 +646,9 @@ send_description(
 }
 
 /*
- * Whether the same text is prepared again and values in pieces have come for it. Then the server is to forget these. To
- * prepare it again may fail, since its tables are those of the database that was current then.
+ * Whether the same text is prepared again after values in pieces were sent for it. The server must then drop these
+ * values. Preparing the text again could fail, since the server looks for its tables in the database that was
+ * current then.
  */
 static int
 is_pieced(const struct cnd_prepare *prepare)
@@ -698,8 +700,8 @@ cnd_my_prepare(
 	return r;
 }
 
-/* A statement whose cursor is open cannot run again: the cursor keeps the one, and the number gets
- * another. So does one whose columns the library has wrong. */
+/* A statement whose cursor is open cannot run again. The cursor keeps the statement, and the number gets a new
+ * one. A statement with outdated columns is replaced, too. */
 static int
 replace_stmt(struct cnd_session *s, struct cnd_statement *statement)
 {
@@ -808,7 +810,7 @@ cnd_my_long_data(struct cnd_session *s, struct cnd_statement *statement, uint16_
 
 	if (r < 0)
 		return r;
-	/* before its values come, not between them and the execution */
+	/* before its values come, not between the values and the execution */
 	if (st->has_portal || (st->is_stale && st->is_long == NULL)) {
 		r = replace_stmt(s, statement);
 		if (r < 0)

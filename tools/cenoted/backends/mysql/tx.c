@@ -9,7 +9,7 @@
 #include "../common/text.h"
 #include "my.h"
 
-#define NAME_MAX_CHARS 64u /* the server's own bound of a name */
+#define NAME_MAX_CHARS 64u /* the server's limit for a name */
 
 static int
 in_tx(const struct cnd_session *s)
@@ -27,7 +27,7 @@ run_and_answer(
 	return r < 0 ? r : cnd_my_answer_done(s, tag, sink);
 }
 
-/* SET TRANSACTION is for the next transaction only, so it comes just in front. */
+/* SET TRANSACTION applies to the next transaction only, so it comes just before. */
 static int
 set_isolation(struct cnd_session *s, uint8_t isolation)
 {
@@ -53,11 +53,11 @@ cnd_my_begin(
 
 	if (r < 0)
 		return r;
-	/* IMMEDIATE: this server has no lock of the whole database */
+	/* IMMEDIATE: this server has no lock on the whole database */
 	if (isolation > CENOTE_ISOLATION_SERIALIZABLE ||
 		flags & ~(uint32_t)(CENOTE_BEGIN_READ_ONLY | CENOTE_BEGIN_IMMEDIATE))
 		return CENOTE_ERR_UNSUPPORTED;
-	/* the server would commit the open one */
+	/* the server would commit the open transaction */
 	if (in_tx(s))
 		return cnd_refuse(s->diag, CNC_SQLSTATE(TX_ACTIVE), NULL,
 			"cannot start a transaction within a transaction");

@@ -8,13 +8,13 @@
 #include "my.h"
 #include "values.h"
 
-/* The collation number of bytes that are no text. */
+/* The collation number of bytes that are not text. */
 #define CHARSET_BINARY 63u
 
-/* Decimals of what has no fixed number of them: FLOAT and DOUBLE without (M,D). */
+/* The decimals of a column without a fixed number of them: FLOAT and DOUBLE without (M,D). */
 #define NOT_FIXED 31u
 
-/* By enum_field_types; where `other` is set, it is for columns of bytes and of unsigned numbers. */
+/* Indexed by enum_field_types. `other`, if set, is for columns of bytes and of unsigned numbers. */
 static const struct {
 	const char *name;
 	const char *other;
@@ -74,7 +74,7 @@ is_stringlike(uint32_t type)
 	       (type >= MYSQL_TYPE_TINY_BLOB && type <= MYSQL_TYPE_BLOB);
 }
 
-/* Whether the second name and type of `kinds` are meant. */
+/* Whether to use the second name and type of `kinds`. */
 static int
 is_other(const MYSQL_FIELD *f)
 {
@@ -87,8 +87,8 @@ is_other(const MYSQL_FIELD *f)
 }
 
 /*
- * Servers send every BLOB and TEXT as plain BLOB; only the length tells which one it is. Of text it
- * counts as many bytes a character as its character set may need, at most four.
+ * Servers send every BLOB and TEXT as plain BLOB; only the length shows which one it is. For text, the length
+ * allows as many bytes a character as the character set may need, at most four.
  */
 static struct cnp_str
 blob_name(const MYSQL_FIELD *f)
@@ -104,7 +104,7 @@ blob_name(const MYSQL_FIELD *f)
 	return cnp_str(is_bytes ? "longblob" : "longtext");
 }
 
-/* What MariaDB tells beyond the type: "uuid", "inet6", "point"; "json" of a format. */
+/* The name that MariaDB sends in addition to the type: "uuid", "inet6", "point"; or "json" as a format. */
 static struct cnp_str
 extended_name(const MYSQL_FIELD *f)
 {
@@ -150,7 +150,7 @@ type_name(const MYSQL_FIELD *f)
 	return cnp_str(is_other(f) ? kinds[type].other : kinds[type].name);
 }
 
-/* Of the one type that servers send under several names. */
+/* The logical type of the one type that servers send under several names. */
 static uint8_t
 extended_type(struct cnp_str name)
 {
@@ -180,7 +180,7 @@ cnd_my_type(const MYSQL_FIELD *field)
 	return is_other(field) ? kinds[type].other_type : kinds[type].type;
 }
 
-/* The digits of a DECIMAL are what its width leaves beside sign and point. */
+/* The digits of a DECIMAL are its width without sign and point. */
 static void
 set_size(const MYSQL_FIELD *f, struct cnp_column *c)
 {
@@ -222,8 +222,7 @@ cnd_my_column(const MYSQL_FIELD *field, uint8_t format, struct cnp_column *ret_c
 	c.org_name = text(field->org_name, field->org_name_length);
 	c.table = text(field->table, field->table_length);
 	c.org_table = text(field->org_table, field->org_table_length);
-	/* A database of MySQL is what the catalog requests call a catalog; its own catalog is always
-	 * "def". */
+	/* A MySQL database is a catalog to the catalog requests; MySQL's own catalog is always "def". */
 	c.catalog = text(field->db, field->db_length);
 	c.type_name = type_name(field);
 	c.type = cnd_my_type(field);

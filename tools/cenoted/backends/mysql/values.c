@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One value of the text or the binary protocol, in the format that the client wants. rows.c and packet.c call it.
- * It has no state.
+ * Converts one value of the text or the binary protocol to the format that the client asked for. rows.c and
+ * packet.c call it. It has no state.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "../common/answer.h"
 #include "values.h"
 
-/* A date or time as the server writes it is at most "-9999:59:59.999999" or a date with one. */
+/* The longest date or time of the server: "-9999:59:59.999999", or a date with a time. */
 #define TIME_TEXT_MAX 40u
 #define HOURS_MAX     9999u
 
@@ -126,7 +126,7 @@ cnd_my_time_load(uint32_t native_type, const uint8_t *p, size_t n, MYSQL_TIME *r
 					      : load_date(p, n, ret_time);
 }
 
-/* Zeros are allowed: 2024-00-00 is a date to MySQL. */
+/* Zeros are allowed: 2024-00-00 is a valid date in MySQL. */
 static int
 is_time_value(uint32_t native_type, const MYSQL_TIME *t)
 {
@@ -221,8 +221,8 @@ time_text(const struct cnp_column *c, const MYSQL_TIME *t, char *out)
 }
 
 /*
- * What is a date and time for everybody in canonical form. The others stay as the server wrote them: dates
- * with zeros (0000-00-00, 2024-02-00), times that are negative or of a day and more.
+ * Write dates and times that every client understands in canonical form. The others stay as the server wrote them:
+ * dates with zeros (0000-00-00, 2024-02-00), times that are negative or of a day and more.
  */
 static int
 put_canonical_text(struct cnc_batch *w, uint8_t type, const char *p, size_t n)
@@ -252,7 +252,7 @@ put_binary_time(
 
 /* ---- numbers ---- */
 
-/* With zeros in front, where the column says so, as wide as it is. */
+/* With leading zeros up to the column's width, if the column asks for them. */
 static int
 put_padded(struct cnc_batch *w, const struct cnp_column *c, const char *text, size_t n)
 {
@@ -326,7 +326,7 @@ put_binary_float(struct cnc_batch *w, const struct cnp_column *c, const uint8_t 
 	return put_padded(w, c, text, cnd_my_float_text(v, (uint32_t)c->modifier, text));
 }
 
-/* Without the zeros that ZEROFILL put in front. */
+/* Skip the leading zeros of ZEROFILL. */
 static int
 put_unpadded(struct cnc_batch *w, const char *p, size_t n)
 {
@@ -349,7 +349,7 @@ put_bool(struct cnc_batch *w, const char *p, size_t n)
 	return cnc_batch_put(w, i < n ? "1" : "0", 1);
 }
 
-/* What both protocols send in the same form. */
+/* Write a value that both protocols send in the same form. */
 static int
 put_canonical(struct cnc_batch *w, const struct cnp_column *c, const char *p, size_t n)
 {
@@ -379,7 +379,7 @@ cnd_my_is_plain(const struct cnp_column *c)
 	       c->type >= CENOTE_TYPE_INTERVAL;
 }
 
-/* Digits have their canonical form, unless they are filled up with zeros. */
+/* Digits are in canonical form, unless ZEROFILL padded them. */
 static int
 is_plain_text(const struct cnp_column *c)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Wait for the server, asking the host meanwhile whether to stop, and send KILL QUERY if it says so. It owns
- * s->wait. The client library calls it through a hook, and the other files where the library would block.
+ * Waits for the server. Meanwhile it asks the host whether to stop, and sends KILL QUERY if the host says so. It
+ * owns s->wait. The client library calls it through a hook, and the other files call it where the library would
+ * block.
  */
 #include <errno.h>
 #include <poll.h>
@@ -12,19 +13,18 @@
 
 #include "my.h"
 
-/* How long the server may take to end a statement that it was told to stop. */
+/* How long the server may take to end a statement after the order to stop. */
 #define OBEY_MS           10000
-/* For the connection that tells it so. */
+/* Time limit of the connection that sends the order. */
 #define CANCEL_SECONDS    5u
-/* Under TLS the library does not say for what it waits: it is let look again so often. */
+/* Under TLS the library does not say what it waits for, so it gets to look at this interval. */
 #define TLS_LOOK_MS       50
 /* In a handshake it gives 5, or the seconds of the time limit, as milliseconds, and takes it for the end
  * when nothing came meanwhile. All its other limits are whole seconds. */
 #define HANDSHAKE_LOOK_MS 1000
 #define HANDSHAKE_MS      60000
 
-/* The library's hook has no room for a pointer of ours. A worker has one session, and calls of
- * several never overlap. */
+/* The library's hook has no room for a pointer. A worker has one session, and calls of several never overlap. */
 static struct cnd_session *waiting;
 
 void
@@ -76,7 +76,7 @@ cnd_my_cancel(struct cnd_session *s)
 	if (s->wait.is_killed || s->is_lost || !s->thread_id)
 		return;
 	s->wait.is_killed = 1;
-	/* who cannot be told has no time to obey */
+	/* if the order cannot be sent, there is no time to obey */
 	s->wait.obey_until_ms =
 		cnd_clock_ms() + (send_kill(s) == CENOTE_OK ? OBEY_MS : 0);
 }
@@ -94,7 +94,7 @@ cnd_my_interrupted(struct cnd_session *s)
 	return s->stop;
 }
 
-/* The events, 0 when the time is up, -1. */
+/* The events, 0 on timeout, or -1. */
 static int
 wait_for(struct cnd_session *s, int fd, short events, int timeout_ms)
 {
@@ -106,7 +106,7 @@ wait_for(struct cnd_session *s, int fd, short events, int timeout_ms)
 		if (r >= 0)
 			return r;
 		s->stop = r;
-		/* while logging in there is nothing to stop but ourselves */
+		/* during a login there is no statement to stop, only the login itself */
 		if (s->is_logging_in)
 			return -1;
 		cnd_my_cancel(s);
@@ -119,7 +119,7 @@ wait_for(struct cnd_session *s, int fd, short events, int timeout_ms)
 	return plain_poll(fd, events, timeout_ms);
 }
 
-/* 0: for ever. */
+/* 0: no limit. */
 static int64_t
 tls_limit_ms(const struct cnd_session *s)
 {
@@ -129,7 +129,7 @@ tls_limit_ms(const struct cnd_session *s)
 					  : HANDSHAKE_MS;
 }
 
-/* The library says "read" also where it waits to write, and gives a time that means nothing. */
+/* The library says "read" also if it waits to write, and passes a time that means nothing. */
 static int
 wait_tls(struct cnd_session *s, int fd)
 {
@@ -183,7 +183,7 @@ cnd_my_on_progress(const MYSQL *my, unsigned stage, unsigned n_stages, double pe
 		cnd_my_tell_progress(waiting, &p);
 }
 
-/* What the server has to say next, where the library does not ask before it waits. */
+/* Wait for the server's next answer, where the library does not call the hook before it waits. */
 static int
 await(struct cnd_session *s)
 {
@@ -192,7 +192,7 @@ await(struct cnd_session *s)
 
 	if (r > 0)
 		return CENOTE_OK;
-	/* the library does not know, and would wait on */
+	/* the library does not know, and would go on waiting */
 	cnd_my_break(s->my);
 	s->is_lost = 1;
 	return CENOTE_ERR_CONN;
@@ -205,7 +205,7 @@ cnd_my_await_answer(struct cnd_session *s)
 		return CENOTE_OK;
 	if (!s->wait.is_hooked)
 		return await(s);
-	/* what ends this wait ends the library's own, too */
+	/* a timeout that ends this wait also ends the library's own */
 	if (!s->is_tls && s->opt.read_timeout == 0)
 		(void)wait_for(s, cnd_my_fd(s), POLLIN, -1);
 	return CENOTE_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Oracle's library waits for the answer to a prepared statement and to a reset without asking anybody. While it
- * does, a thread asks the host in its place, and stops the statement from a second connection. Session and host
- * belong to the thread while it looks, and else to the one that calls: they never run at the same time.
+ * Oracle's library waits for the answer to a prepared statement and to a reset without calling any hook. During
+ * that wait, a thread asks the host whether to stop, and stops the statement from a second connection. The session
+ * and host belong to the thread while it looks, and otherwise to the caller: the two never run at the same time.
  */
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -51,7 +51,7 @@ cnd_my_watch_end(struct cnd_session *s)
 
 	if (!s->wait.watch.is_started)
 		return;
-	/* whoever looks has the lock until then */
+	/* the thread has the lock while it looks */
 	(void)eventfd_write(s->wait.done_fd, 1);
 	cnd_watch_end(&s->wait.watch);
 	(void)eventfd_read(s->wait.done_fd, &n);
