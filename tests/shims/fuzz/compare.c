@@ -47,7 +47,7 @@ restart(struct fz_contest *c)
 	(void)fz_peer_stop(&c->ours);
 }
 
-/* Equal texts; if the original crashed, equal up to there. */
+/* The texts are equal. If the original crashed, they are equal up to that point. */
 static int
 differ_before(struct fz_contest *c, struct fz_sequence *seq, uint64_t seed)
 {
@@ -59,7 +59,7 @@ differ_before(struct fz_contest *c, struct fz_sequence *seq, uint64_t seed)
 	c->n_crashes++;
 	printf("# CNT_SEED=%llu: %s %s", (unsigned long long)seed, c->name,
 		c->original.text);
-	/* start again: earlier sequences may be the reason for a crash */
+	/* start both again: an earlier sequence may have caused the crash */
 	restart(c);
 	while (r = differ(c, seq), is_beyond(c) && seq->n > 0) {
 		restart(c);
@@ -133,7 +133,7 @@ show(const struct fz_contest *c, const char *a, const char *b)
 	print_lines("cenote:", b, SHOWN_LINES);
 }
 
-/* Print the calls of a driver that ended before it could write. */
+/* Print the calls that a driver started before it crashed. */
 static void
 print_steps(const struct fz_contest *c, const struct fz_sequence *seq)
 {
@@ -182,7 +182,7 @@ report(struct fz_contest *c, struct fz_sequence *seq, uint64_t seed)
 	free(first[1]);
 }
 
-/* Whether they differ when they also wait long for what need not come. A busy machine answers late. */
+/* Whether the texts differ when both drivers also wait longer for answers. A busy machine answers late. */
 static int
 differ_patiently(struct fz_contest *c, struct fz_sequence *seq, uint64_t seed)
 {
@@ -233,7 +233,7 @@ fz_contest_run(struct fz_contest *c)
 	/* if the original crashes all the time, the comparison says nothing */
 	if (c->n_crashes > 1 + i / 200)
 		n_differences++;
-	/* more than the machine may be to blame for */
+	/* too many differences for a slow machine to be the cause */
 	if (n_late > 3 + i / 20)
 		n_differences++;
 	return n_differences;

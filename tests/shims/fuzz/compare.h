@@ -6,10 +6,10 @@
 #include "shims/fuzz/peer.h"
 
 /*
- * Compare what two drivers make of the same sequences. Environment variables say how
- * many sequences, and after how many differences to give up. CNT_SEED is the first
- * sequence's seed; each has the next number. A crash of the original is reported, and is
- * not a difference. With CHECK_SHOW ours is printed completely.
+ * Compare how two drivers carry out the same sequences. Environment variables set the number of sequences,
+ * and the number of differences after which the test gives up. CNT_SEED is the first sequence's seed; each
+ * later sequence adds one. A crash of the original is reported, and is not a difference. With CHECK_SHOW
+ * our driver's output is printed completely.
  */
 struct fz_contest {
 	const struct fz_language *language;
@@ -19,7 +19,7 @@ struct fz_contest {
 	const char *default_count;
 	const char *differences; /* a variable for the number of differences (1) */
 	void (*renew)(
-		void); /* called between sequences, so that none sees what another left */
+		void); /* called between sequences, to undo what a sequence changed */
 	int is_shared; /* both use one server, so they run one after the other */
 	uint64_t n_crashes; /* crashes of the original */
 };

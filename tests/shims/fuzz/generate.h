@@ -16,7 +16,7 @@ struct fz_phrase {
 };
 
 #define FZ_END       (-1)
-#define FZ_ANY_OF(i) (-2 - (i)) /* any call from the list of that number */
+#define FZ_ANY_OF(i) (-2 - (i)) /* any call from list number `i` */
 
 struct fz_list {
 	const int *calls;

@@ -53,7 +53,7 @@ fz_peer_ask(struct fz_peer *peer, const struct fz_sequence *seq)
 	while (left > 0) {
 		ssize_t n = write(peer->to, p, left);
 
-		/* a crash shows when it has to answer */
+		/* a crash is noticed when the answer is read */
 		if (n <= 0)
 			return;
 		p += n;
@@ -61,7 +61,7 @@ fz_peer_ask(struct fz_peer *peer, const struct fz_sequence *seq)
 	}
 }
 
-/* Read so many bytes in time. 1 or 0 */
+/* Read exactly `len` bytes. Returns 1, or 0 on a timeout or at the end. */
 static int
 read_bytes(struct fz_peer *peer, void *to, size_t len)
 {
@@ -79,7 +79,7 @@ read_bytes(struct fz_peer *peer, void *to, size_t len)
 	return 1;
 }
 
-/* The driver crashed, or hangs. */
+/* Clean up a driver that crashed or hangs. */
 static void
 end(struct fz_peer *peer)
 {

@@ -6,21 +6,21 @@
 
 #include "shims/fuzz/sequence.h"
 
-/* A driver, a process that carries out sequences, as compare.c uses it. */
+/* A driver process that carries out sequences for compare.c. */
 struct fz_peer {
 	const char *argv[12];
-	pid_t pid; /* 0: it is not running */
+	pid_t pid; /* 0 if it is not running */
 	int to, from;
-	char *text; /* its text for the last sequence; the end says how it ended */
+	char *text; /* its text for the last sequence, and how it ended */
 	size_t size;
-	int has_crashed; /* it ended at the last sequence without a text, and did not hang */
+	int has_crashed; /* it ended during the last sequence, without a text or a timeout */
 };
 
-/* Give it a sequence; start it if it is not running. */
+/* Send it a sequence. Start it first if it is not running. */
 void fz_peer_ask(struct fz_peer *peer, const struct fz_sequence *seq);
 /* Read its text into peer->text. A driver that is silent for too long is killed. */
 void fz_peer_answer(struct fz_peer *peer);
-/* End it. 0, or -1 if it did not end as it should. */
+/* Stop it. Returns 0, or -1 if it did not exit normally. */
 int fz_peer_stop(struct fz_peer *peer);
 
 #endif

@@ -190,7 +190,10 @@ n_yields(cenote_conn *conn)
 	return n;
 }
 
-/* A short run may have had no exchange: then wait for one, to see that there are any. */
+/*
+ * In a short run no session may have moved to another client yet. Wait for one that does, to see that
+ * sessions move at all.
+ */
 void
 fz_others_check(const struct fz_others *others)
 {

@@ -10,10 +10,9 @@
 /* The pool "main" of the cenoted whose sockets are in run_dir, set up for random calls. */
 
 /*
- * With CHECK_TLS programs reach it by TCP, with TLS.
- *
- * Its lines, with CHECK_CROWD others than the usual ones; what they need is there until fz_pool_remove(). NULL: it
- * was said why.
+ * The pool's configuration lines: `usual`, or other lines with CHECK_CROWD. With CHECK_TLS, programs
+ * connect over TCP with TLS. The files that the lines name exist until fz_pool_remove(). Returns NULL
+ * after an error, which it prints.
  */
 const char *fz_pool_lines(const char *usual);
 /* Set the environment for the running pool. By TCP this includes FZ_POOL_PID, because
@@ -25,17 +24,17 @@ void fz_pool_remove(void);
 int fz_pool_is_used(const char *run_dir);
 
 /*
- * What takes sessions from who holds nothing and gives him another, as the environment wants it:
+ * Clients and configuration changes that move sessions from one connection to another. The environment selects them:
  *
- * CHECK_CROWD    clients that come and go without end: of three sessions (one more than a driver keeps, since it connects before
- *                it gives the former connection up) one is always waited for. With `mode = transaction` whoever
- *                holds nothing gives his back behind each transaction
- * CHECK_RELOADS  the pool, which is the last thing in the configuration, is changed without end, and its
- *                workers are replaced, in each mode
+ * CHECK_CROWD    clients connect and disconnect all the time. There are three sessions, and one client always waits for one. (A
+ *                driver keeps two, but connects before it closes its former connection.) With `mode = transaction` a
+ *                connection without state gives its session back after each transaction
+ * CHECK_RELOADS  the pool changes all the time, and its workers are replaced, in each mode. The pool must be the last
+ *                section of the configuration
  */
 struct fz_others {
 	struct cnt_daemon *daemon; /* the caller frees it */
-	char *config; /* the previous value */
+	char *config; /* the configuration before */
 	pthread_t members[5];
 	size_t n_members;
 	int is_over;

@@ -12,7 +12,7 @@
  * texts.
  */
 
-/* Each call gives the numbers its own meaning, see the driver's calls_*.c. */
+/* Arguments; each call in the driver's calls_*.c interprets them in its own way. */
 struct fz_step {
 	uint32_t call;
 	uint32_t n[4];
@@ -25,11 +25,11 @@ struct fz_sequence {
 	struct fz_step steps[FZ_MAX_STEPS];
 };
 
-/* ---- a driver's way to its parent ---- */
+/* ---- how a driver talks to its parent ---- */
 
-/* Read a sequence from the standard input. 1, or 0 at its end. */
+/* Read a sequence from standard input. Returns 1, or 0 at the end of input. */
 int fz_read_sequence(struct fz_sequence *ret_seq);
-/* Write a text to the standard output, after its length in four bytes. */
+/* Write the length of a text in four bytes, and then the text, to standard output. */
 void fz_write_answer(const char *text, size_t len);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 /*
- * The same calls in random order on a shim, on pools of a server that the shim was not made for: there is no original to
- * compare with, so it is compared with itself. First on a pool of its own, then, on the same server, as the environment
- * wants it (shims/fuzz/pool.h).
+ * The same calls in random order, on a shim whose pools have a server that the shim was not made for. There is no original
+ * to compare with, so the shim is compared with itself. Each sequence runs on a pool without other clients, and on a
+ * pool of the same server that is set up as the environment says (shims/fuzz/pool.h).
  *
  *     test_SHIM_fuzz_pools SERVER
  *
- * SERVER is sqlite, mysql or postgresql, or an ODBC driver that stands between (support/cnt_odbc.h).
+ * SERVER is sqlite, mysql, postgresql, or an ODBC driver through which the pool reaches its server (support/cnt_odbc.h).
  *
- * CHECK_POOLS_SEQUENCES    how many sequences (150)
- * CHECK_POOLS_DIFFERENCES  how many that differ are shown before it gives up (1)
- * CNT_SEED                 of the first of them; each has the next number
+ * CHECK_POOLS_SEQUENCES    number of sequences (150)
+ * CHECK_POOLS_DIFFERENCES  number of differences to print before giving up (1)
+ * CNT_SEED                 seed of the first sequence; each later sequence adds one
  */
 
 #include "support/cnt_cmocka.h"
@@ -42,7 +42,7 @@
 /* The names of the calls with which it begins, and with which each sequence begins. */
 static const struct kind {
 	const char *name;
-	int server; /* -1: it is not needed */
+	int server; /* -1: no server is needed */
 	const char *setup[MAX_SETUP];
 	const char *renew[MAX_SETUP];
 } kinds[] = {
@@ -87,7 +87,7 @@ static struct fz_contest contest = {
 	.renew = renew,
 	.is_shared = 1,
 };
-/* Start the driver with its arguments: the shim, and a server that it must not use. */
+/* Command line of a driver: the shim, and a server that the driver must not use. */
 static const char *const driver[] = { FZ_DRIVER };
 
 /* ---- the server ---- */
@@ -168,7 +168,7 @@ start_daemons(void)
 	static const char usual[] = "sessions = 1..6\n";
 	const char *lines;
 
-	/* its setting of TLS is for the other one */
+	/* before fz_pool_lines(), which sets up TLS for the other daemon only */
 	if (start_daemon(&quiet, usual) < 0)
 		return -1;
 	lines = fz_pool_lines(usual);
