@@ -4,7 +4,7 @@
 
 #include "original.h"
 
-/* The functions that the face does not forward. */
+/* The functions that the shim does not forward to the original. */
 struct cnt_pq_more {
 	int (*PQmblen)(const char *s, int encoding);
 	int (*PQmblenBounded)(const char *s, int encoding);
@@ -14,24 +14,26 @@ struct cnt_pq_more {
 	int (*pg_valid_server_encoding_id)(int encoding);
 };
 
-/* A libpq: its functions by their names. */
+/* A libpq library, and its functions by name. */
 struct cnt_pq {
 	void *library;
 	struct cpq_original f;
 	struct cnt_pq_more more;
 };
 
-/* One of them; ends the test, and says so, if it cannot be opened. */
+/* Load a libpq library. If it cannot be opened, print the reason and end the test. */
 void cnt_pq_load(struct cnt_pq *ret_pq, const char *path);
 
 /*
- * Ours (CNT_LIBPQ in the environment names another) and the original, each with its own names in its
- * own corner.
+ * Load our library and the original, each in its own namespace. CNT_LIBPQ in the environment replaces the
+ * path of ours.
  */
 void cnt_pair_open(struct cnt_pq *ret_ours, struct cnt_pq *ret_original);
 void cnt_pair_close(struct cnt_pq *ours, struct cnt_pq *original);
-/* Ours alone, as a program has it that was linked with it: what it calls, malloc() say, is this program's where
- * this program has it. It stays. */
+/*
+ * Load only our library, as if this program were linked with it. Functions that this program defines, such
+ * as malloc(), then replace those that the library calls. The library stays loaded.
+ */
 void cnt_ours_open(struct cnt_pq *ret_ours);
 
 #endif

@@ -8,7 +8,7 @@
 enum cnt_rig_server {
 	CNT_RIG_POSTGRESQL,
 	CNT_RIG_MARIADB,
-	CNT_RIG_SQLITE /* which is none: a file */
+	CNT_RIG_SQLITE /* no server, only a file */
 };
 
 /* A server, and a cenoted with the pool "main" for it. */
@@ -18,10 +18,12 @@ struct cnt_rig {
 	struct cnt_daemon daemon;
 };
 
-/* Starts both, and makes the environment of who uses the shim here: it finds them, and goes nowhere
- * else. 0 or -1. */
+/*
+ * Start the server and cenoted. Set the environment so that the shim in this process finds that cenoted
+ * and nothing else. Returns 0 or -1.
+ */
 int cnt_rig_start_on(struct cnt_rig *rig, enum cnt_rig_server which);
-/* … on PostgreSQL. */
+/* The same with PostgreSQL. */
 int cnt_rig_start(struct cnt_rig *rig);
 int cnt_rig_stop(struct cnt_rig *rig);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From connecting to finishing, and what a connection is set to. */
+/* Calls that connect, close, and change the settings of a connection. */
 
 #define NEVER_MS 60000
 
@@ -33,7 +33,10 @@ fz_finish_conn(struct fz *z, struct fz_conn *c)
 	/* who is told of it does not matter any more, and the stream is gone */
 	z->pq.f.PQuntrace(c->conn);
 	fz_show_trace(z, c);
-	/* how far it came would be a matter of time: both are on one server, and its numbers go on */
+	/*
+	 * Finish the running statement, or timing would decide how much of it is done. Both drivers share
+	 * one server, and its numbers go on.
+	 */
 	if (z->is_elsewhere && z->pq.f.PQtransactionStatus(c->conn) == PQTRANS_ACTIVE)
 		(void)fz_await(z, c);
 	if (c->trace != NULL)
@@ -47,7 +50,7 @@ fz_finish_conn(struct fz *z, struct fz_conn *c)
 	c->is_unsynced = 0;
 }
 
-/* Until it is made or has failed: how often it is asked is each library's own. */
+/* Poll until the connection succeeds or fails. Libraries may differ in the number of polls. */
 static PostgresPollingStatusType
 poll_to_end(struct fz *z, PGconn *conn, PostgresPollingStatusType (*step)(PGconn *conn))
 {
@@ -127,8 +130,9 @@ fz_connect(struct fz *z, const uint32_t n[4])
 }
 
 /*
- * Without an address that could be tried: who else would be asked there is not ours to choose. What is
- * said before anybody is asked must be the same; that nobody answers is told in each library's words.
+ * Connection strings without an address to try: this test cannot choose which server they would reach.
+ * Errors found before connecting must be the same. The text for a server that does not answer is each
+ * library's own.
  */
 void
 fz_connect_badly(struct fz *z, const uint32_t n[4])
@@ -195,7 +199,7 @@ fz_ping(struct fz *z, const uint32_t n[4])
 	fz_gave_int(z, z->pq.f.PQping(n[1] % 3 ? z->conninfo : bad[n[2] % 3]));
 }
 
-/* What does not change from call to call. */
+/* The state that does not change from call to call. */
 void
 fz_status(struct fz *z, const uint32_t n[4])
 {
@@ -265,7 +269,7 @@ fz_conninfo_parse(struct fz *z, const uint32_t n[4])
 	show_options(z, options);
 }
 
-/* ---- what it is set to ---- */
+/* ---- settings of a connection ---- */
 
 void
 fz_set_encoding(struct fz *z, const uint32_t n[4])

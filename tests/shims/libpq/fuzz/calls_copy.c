@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* COPY by the new calls and the old, and notifications. */
+/* COPY, by the new functions and the old, and notifications. */
 
 #define LINE_MAX_ASKED 64
 
@@ -38,7 +38,7 @@ fz_put_copy_end(struct fz *z, const uint32_t n[4])
 	fz_gave_int(z, z->pq.f.PQputCopyEnd(z->at->conn, why));
 }
 
-/* Without waiting it is asked when there is something: until then it says 0. */
+/* Call PQgetCopyData() without blocking, until it returns something other than 0. */
 static int
 get_now(struct fz *z, PGconn *conn, char **ret_piece)
 {
@@ -161,7 +161,7 @@ void
 fz_notifies(struct fz *z, const uint32_t n[4])
 {
 	(void)n;
-	/* it looks at what has come by then */
+	/* PQnotifies() looks only at what has arrived */
 	if (z->at->conn != NULL)
 		(void)fz_await(z, z->at);
 	fz_say(z, "\n");
@@ -175,7 +175,7 @@ is_idle(struct fz *z, PGconn *conn)
 	       z->pq.f.PQtransactionStatus(conn) == PQTRANS_IDLE;
 }
 
-/* From the one connection to the other, which hears of it while it asks nothing. */
+/* Notify one connection from the other. The receiver has no request running. */
 void
 fz_notify_from_other(struct fz *z, const uint32_t n[4])
 {

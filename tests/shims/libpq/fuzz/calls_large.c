@@ -123,7 +123,7 @@ fz_lo_end(struct fz *z, const uint32_t n[4])
 	fz_gave_int(z, z->pq.f.lo_unlink(z->at->conn, n[1] % 6 ? z->lo : 1));
 }
 
-/* Over a file: in, out, and what is in it then. */
+/* Export the large object to a file, and print what the file contains. */
 static void
 export_and_look(struct fz *z, const char *path)
 {
@@ -200,7 +200,7 @@ fz_function(struct fz *z, const uint32_t n[4])
 		args[0].len = -1;
 	if (n[2] % 17 == 0)
 		n_args = (int)(n[2] / 17 % 3);
-	/* as an integer libpq takes one of four bytes at most */
+	/* libpq accepts integer results of at most four bytes */
 	if (fn == FN_MD5 || fn == FN_UPPER || fn == FN_INT8_PLUS)
 		is_int = 0;
 	fz_say(z, " %d of %d", fn, n_args);

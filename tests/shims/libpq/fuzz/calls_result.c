@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Results: reading, making, changing, printing, and the events of their lives. */
+/* Results: read, make, change and print them, and the events in their lives. */
 
 static PGresult *
 result_at(const struct fz *z, uint32_t number)
@@ -12,7 +12,7 @@ result_at(const struct fz *z, uint32_t number)
 	return z->results[number % FZ_RESULTS];
 }
 
-/* It does not change with time, or with the end of its connection. */
+/* Print a result again. Neither time nor the end of its connection changes it. */
 void
 fz_look(struct fz *z, const uint32_t n[4])
 {
@@ -54,7 +54,7 @@ fz_field_number(struct fz *z, const uint32_t n[4])
 	const char *name = names[n[2] % 13];
 	const PGresult *res = result_at(z, n[1]);
 
-	/* libpq looks at the names of a copy's columns, which have none */
+	/* libpq compares column names, and the columns of a COPY have none */
 	if (z->pq.f.PQnfields(res) > 0 && z->pq.f.PQfname(res, 0) == NULL) {
 		fz_say(z, " of a copy\n");
 		return;
@@ -74,7 +74,7 @@ fz_verbose_message(struct fz *z, const uint32_t n[4])
 	z->pq.f.PQfreemem(text);
 }
 
-/* ---- making them ---- */
+/* ---- making results ---- */
 
 void
 fz_make_result(struct fz *z, const uint32_t n[4])
@@ -108,7 +108,7 @@ fz_set_attributes(struct fz *z, const uint32_t n[4])
 		{ (char *)"", 0, 0, 0, 17, -1, -1 } };
 	PGresult *res = result_at(z, n[1]);
 
-	/* libpq gives such rows values that nobody has set */
+	/* libpq gives such rows uninitialised values */
 	if (z->pq.f.PQntuples(res) > 0 && z->pq.f.PQnfields(res) == 0) {
 		fz_say(z, " of rows without columns\n");
 		return;
@@ -239,7 +239,7 @@ fz_display(struct fz *z, const uint32_t n[4])
 struct note {
 	struct fz *z;
 	const char *name;
-	int refuses; /* this kind of event */
+	int refuses; /* whether it fails this kind of event */
 };
 
 static int

@@ -11,12 +11,15 @@
 
 #define MAX_PARAMS 4
 
-/* What is answered is answered within this; what need not be is not if nobody is at it after that. */
+/*
+ * ANSWER_MS: wait so long for an answer that must come. SILENT_MS: an optional answer is not coming if no
+ * process works on it after this time.
+ */
 #define ANSWER_MS 60000
 #define SILENT_MS 30
 #define AGAIN_MS  20
 
-/* FZ_PATIENCE: how many times as long. */
+/* FZ_PATIENCE in the environment multiplies the time. */
 static int
 silent_ms(void)
 {
@@ -43,7 +46,7 @@ fz_await(struct fz *z, struct fz_conn *c)
 			left = patience;
 		else if (fz_is_under_way(z, c))
 			left = AGAIN_MS;
-		else if (poll(&p, 1, 0) == 0) /* the last of it may have come since */
+		else if (poll(&p, 1, 0) == 0) /* the rest may have arrived by now */
 			return 0;
 		if (!z->pq.f.PQconsumeInput(c->conn))
 			break;
@@ -51,7 +54,7 @@ fz_await(struct fz *z, struct fz_conn *c)
 	return 1;
 }
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
 struct params {
 	const char *query;
@@ -76,7 +79,7 @@ n_of_params(const char *query)
 	return n;
 }
 
-/* As many as the statement has, most of the time. */
+/* Mostly choose as many parameters as the statement has. */
 static void
 choose_params(struct params *p, const char *query, const uint32_t n[4])
 {
@@ -93,7 +96,7 @@ choose_params(struct params *p, const char *query, const uint32_t n[4])
 	p->has_values = number % 23 != 0;
 	p->result_format = number % 4 == 0;
 	for (int i = 0; i < p->n; i++, number /= 3) {
-		/* a type that is to be found out, of a text without a statement, is the server's own failure */
+		/* if the statement is empty, a server asked to infer a type fails with an error of its own */
 		p->types[i] = *query != '\0' ? types[number % 7] : 25;
 		p->values[i] =
 			number % 13 ? FZ_PICK(values, number / 7 + (uint32_t)i) : NULL;
@@ -149,9 +152,9 @@ is_pipeline(struct fz *z)
 	return z->pq.f.PQpipelineStatus(z->at->conn) != PQ_PIPELINE_OFF;
 }
 
-/* ---- at once ---- */
+/* ---- requests that return a result at once ---- */
 
-/* The end of every call that gives a result at once. */
+/* Common end of every call that returns a result at once. */
 static void
 gave_result(struct fz *z, PGresult *res)
 {
@@ -188,7 +191,10 @@ fz_prepare(struct fz *z, const uint32_t n[4])
 	gave_result(z, z->pq.f.PQprepare(z->at->conn, name, p.query, p.n, GIVEN(types)));
 }
 
-/* The unnamed statement that the request before has left is not on another session (docs/libpq-shim.md). */
+/*
+ * If the pool moves sessions, do not use the unnamed statement of an earlier request: another session does
+ * not have it (docs/libpq-shim.md).
+ */
 static const char *
 prepared_name(const char *name)
 {
@@ -242,9 +248,9 @@ fz_copy_begin(struct fz *z, const uint32_t n[4])
 		z->at->is_line_left = z->at->is_line_lost = 0;
 }
 
-/* ---- step by step ---- */
+/* ---- requests step by step ---- */
 
-/* In a pipeline nothing is answered until it is asked for. */
+/* In a pipeline the server answers only after a sync or flush request. */
 static void
 sent(struct fz *z, int r)
 {
@@ -326,7 +332,7 @@ fz_set_single_row(struct fz *z, const uint32_t n[4])
 	fz_gave_int(z, z->pq.f.PQsetSingleRowMode(z->at->conn));
 }
 
-/* Outside of a pipeline also without looking whether it would wait. */
+/* Outside of a pipeline, sometimes call PQgetResult() without checking first whether it would block. */
 void
 fz_get_result(struct fz *z, const uint32_t n[4])
 {
@@ -348,7 +354,7 @@ is_copy(struct fz *z, const PGresult *res)
 	       status == PGRES_COPY_BOTH;
 }
 
-/* To the end of what was asked; a pipeline has two ends in a row. */
+/* Read all results of the request. In a pipeline two NULL results in a row are the end. */
 void
 fz_drain(struct fz *z, const uint32_t n[4])
 {
@@ -380,7 +386,7 @@ fz_settle(struct fz *z, const uint32_t n[4])
 	fz_say(z, "\n");
 }
 
-/* Behind it something may be there or not: only that it goes well is told. */
+/* Input may or may not have arrived, so print only whether the call succeeded. */
 void
 fz_consume(struct fz *z, const uint32_t n[4])
 {
@@ -390,7 +396,7 @@ fz_consume(struct fz *z, const uint32_t n[4])
 	fz_gave_int(z, z->pq.f.PQconsumeInput(z->at->conn));
 }
 
-/* All that comes by itself, and it is not looked at. */
+/* Read everything that arrives without another request, but take no result. */
 void
 fz_read_ahead(struct fz *z, const uint32_t n[4])
 {
@@ -472,7 +478,7 @@ cancel(struct fz *z, PGconn *conn, int is_old_way)
 	z->pq.f.PQfreeCancel(box);
 }
 
-/* Of a connection where nothing runs: it must not hit what comes next. */
+/* Cancel on a connection where nothing runs. The cancel must not affect the next statement. */
 void
 fz_cancel(struct fz *z, const uint32_t n[4])
 {
@@ -485,7 +491,10 @@ fz_cancel(struct fz *z, const uint32_t n[4])
 	cancel(z, conn, n[1] % 4 == 0);
 }
 
-/* A cancel that is there before the statement hits nothing: again, until it does. */
+/*
+ * Cancel a running statement. A cancel that arrives before the statement has no effect, so repeat it until
+ * it has.
+ */
 void
 fz_cancel_running(struct fz *z, const uint32_t n[4])
 {

@@ -97,7 +97,7 @@ fz_encoding_table(struct fz *z, const uint32_t n[4])
 	fz_say(z, "\n");
 }
 
-/* A salt is chance: of such a verifier its form must be the same. */
+/* The salt of a SCRAM verifier is random, so compare only the form. */
 void
 fz_encrypt_password(struct fz *z, const uint32_t n[4])
 {
@@ -106,7 +106,7 @@ fz_encrypt_password(struct fz *z, const uint32_t n[4])
 	const char *algorithm = algorithms[n[1] % 6];
 	char *verifier;
 
-	/* without a name of one the server is asked */
+	/* if no algorithm is named, libpq asks the server */
 	if (algorithm == NULL && z->at->conn != NULL && !fz_await(z, z->at)) {
 		fz_say(z, " busy\n");
 		return;
@@ -132,7 +132,7 @@ struct buffer {
 	size_t maxlen;
 };
 
-/* They are exported beside the face. */
+/* Exported functions that libpq-fe.h does not declare. */
 struct buffer_functions {
 	struct buffer *(*create)(void);
 	void (*destroy)(struct buffer *b);
@@ -218,7 +218,7 @@ fz_expbuffer(struct fz *z, const uint32_t n[4])
 	f.destroy(b);
 }
 
-/* ---- no handle ---- */
+/* ---- calls without a handle ---- */
 
 void
 fz_null_handles(struct fz *z, const uint32_t n[4])

@@ -3,8 +3,8 @@
 /*
  * driver LIBPQ HOST PORT DBNAME USER LAST_OID
  *
- * Reads sequences (struct fz_sequence) from its standard input, carries each out with that libpq, and writes
- * what it saw to its standard output: the length in four bytes, then the text.
+ * Reads sequences (struct fz_sequence) from standard input and carries out each with the named libpq. It writes what the
+ * calls returned to standard output: the length of the text in four bytes, then the text.
  */
 
 #include "driver.h"
@@ -24,7 +24,7 @@
 static const char *const names[] = { FZ_CALLS(FZ_NAME) };
 static fz_carry_out *const functions[] = { FZ_CALLS(FZ_POINTER) };
 
-/* What one connection did the other may hear of: it has heard before either goes on. */
+/* What one connection does may send something to the other. Wait until the other has received it. */
 static void
 let_other_hear(struct fz *z)
 {
@@ -36,7 +36,7 @@ let_other_hear(struct fz *z)
 		return;
 	while (fz_is_under_way(z, other) && cnt_now_ms() < until)
 		(void)poll(NULL, 0, 1);
-	/* known: a trace shows it behind the next answer, unless it was read */
+	/* known difference: unless it was read, a trace shows it after the next answer */
 	if (other->trace != NULL && z->pq.f.PQconsumeInput(other->conn))
 		(void)z->pq.f.PQisBusy(other->conn);
 }
@@ -46,7 +46,7 @@ fz_do_step(struct fz *z, const struct fz_step *step)
 {
 	const char *why;
 
-	/* most of the time the first connection: two are rarely needed */
+	/* mostly use the first connection; few calls need two */
 	z->at = &z->conns[step->n[0] % 16 == 15];
 	fz_say(z, "%s %d", names[step->call], (int)(z->at - z->conns));
 	why = fz_is_known(z, step);
@@ -99,7 +99,7 @@ mask_at(const struct fz *z, const char *text)
 	return NULL;
 }
 
-/* Write the text with the words for what is this driver's own. */
+/* Write the text. Replace this driver's own values by their words. */
 static void
 put_masked(const struct fz *z, const char *text, FILE *to)
 {
@@ -171,7 +171,7 @@ main(int argc, char **argv)
 
 	if (argc != 7)
 		return 2;
-	/* who writes to a connection that is gone gets EPIPE, as most programs arrange it */
+	/* a write to a closed connection must return EPIPE, as in most programs */
 	signal(SIGPIPE, SIG_IGN);
 	cnt_pq_load(&z.pq, argv[1]);
 	snprintf(conninfo, sizeof(conninfo), "host=%s port=%s dbname=%s user=%s", argv[2],

@@ -5,7 +5,7 @@
 #include "fuzz.h"
 #include "pair.h"
 
-/* What a driver has in its hands while it carries out a sequence. */
+/* The state of a driver while it carries out a sequence. */
 
 #define FZ_CONNS     2u
 #define FZ_RESULTS   4u
@@ -15,20 +15,20 @@
 
 struct fz_conn {
 	PGconn *conn;
-	char state[FZ_STATE]; /* what was last written of it */
-	int has_settings; /* it was given some of its own */
-	int has_copy; /* a copy was prepared */
-	int is_unsynced; /* something was sent that no synchronisation or flush followed */
-	int is_read_ahead; /* what comes was read before it was asked for */
-	int is_line_left; /* of a line of a copy a part was taken */
-	int is_line_lost; /* … and then the whole of it by PQgetCopyData() */
+	char state[FZ_STATE]; /* the state that was last printed */
+	int has_settings; /* settings were changed on this connection */
+	int has_copy; /* a COPY statement was prepared */
+	int is_unsynced; /* a request was sent, without a sync or flush after it */
+	int is_read_ahead; /* input was read before the program asked for a result */
+	int is_line_left; /* part of a COPY line was read */
+	int is_line_lost; /* … and then PQgetCopyData() read the whole line */
 	FILE *trace;
 	char *trace_text;
 	size_t trace_size;
 	void *instance;
 };
 
-/* A text of this driver's own, and the word that stands for it. */
+/* A text that differs between drivers, and the word printed in its place. */
 struct fz_mask {
 	const char *text;
 	const char *word;
@@ -37,21 +37,20 @@ struct fz_mask {
 struct fz {
 	struct cnt_pq pq;
 	const char *conninfo;
-	const char *host, *port, *dbname, *user; /* of it */
+	const char *host, *port, *dbname, *user; /* the values in conninfo */
 	struct fz_mask masks[FZ_MAX_MASKS];
 	unsigned n_masks;
-	Oid last_oid; /* of what was there before: higher ones are made by a sequence */
+	Oid last_oid; /* the highest before the test; sequences create higher ones */
 	struct fz_conn conns[FZ_CONNS];
-	struct fz_conn *at; /* the one that the call is about */
+	struct fz_conn *at; /* the connection of the current call */
 	PGresult *results[FZ_RESULTS];
 	unsigned next_result;
-	Oid oids[FZ_MAX_OIDS]; /* those that were seen in this sequence */
+	Oid oids[FZ_MAX_OIDS]; /* seen in this sequence */
 	unsigned n_oids;
-	Oid lo; /* the large object made last */
+	Oid lo; /* the newest large object */
 	int lo_fd;
-	const char *
-		word; /* the one that a call takes, whatever its number; NULL: by the number */
-	int is_elsewhere; /* the server is none of PostgreSQL's */
+	const char *word; /* the word a call uses; NULL: its number chooses one */
+	int is_elsewhere; /* the server is not PostgreSQL */
 	FILE *out;
 };
 
@@ -66,30 +65,30 @@ void fz_do_step(struct fz *z, const struct fz_step *step);
 /* ---- show.c ---- */
 
 void fz_say(struct fz *z, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Bytes in quotes, those that do not print as \xNN; NULL is "null". */
+/* Print bytes in quotes, unprintable ones as \xNN, and NULL as "null". */
 void fz_say_bytes(struct fz *z, const char *bytes, size_t len);
 void fz_say_text(struct fz *z, const char *text);
-/* " -> text" */
+/* Print " -> text". */
 void fz_gave_text(struct fz *z, const char *text);
 void fz_gave_int(struct fz *z, long long value);
-/* An object's id: those that the sequence made by their order. */
+/* Print an object id. For objects that the sequence created, print their order of creation instead. */
 void fz_say_oid(struct fz *z, Oid oid);
-/* It is neither connected nor given up. */
+/* Whether the connection attempt is still in progress. */
 int fz_is_connecting(struct fz *z, const PGconn *conn);
-/* All that a result tells. */
+/* Print everything that a result contains. */
 void fz_show_result(struct fz *z, const PGresult *res);
-/* What a connection tells that is other than it was. */
+/* Print the parts of a connection's state that changed since they were last printed. */
 void fz_show_conn(struct fz *z, struct fz_conn *c);
-/* Write it down, and keep it for the calls about results. */
+/* Print the result, and keep it for later calls that take a result. */
 void fz_keep_result(struct fz *z, PGresult *res);
-/* What a trace has so far. */
+/* Print what the trace contains so far. */
 void fz_show_trace(struct fz *z, struct fz_conn *c);
 
 /* ---- known.c ---- */
 
-/* A call that is known to give something else, by docs/libpq-shim.md: why; NULL: it is none. */
+/* If docs/libpq-shim.md says that this call differs from the original, return the reason, else NULL. */
 const char *fz_is_known(struct fz *z, const struct fz_step *step);
-/* The same of a statement. */
+/* The same for a statement. */
 const char *fz_known_query(struct fz *z, const char *query);
 
 /* ---- calls_connect.c ---- */
@@ -98,12 +97,12 @@ void fz_finish_conn(struct fz *z, struct fz_conn *c);
 
 /* ---- quiet.c ---- */
 
-/* Whether somebody may be about to answer. */
+/* Whether an answer may still arrive. */
 int fz_is_under_way(struct fz *z, const struct fz_conn *c);
 
 /* ---- calls_send.c ---- */
 
-/* Wait until PQgetResult() would not; 0: it would for ever. */
+/* Wait until PQgetResult() would not block. Returns 0 if it would block for ever. */
 int fz_await(struct fz *z, struct fz_conn *c);
 
 /* ---- words.c ---- */
@@ -112,22 +111,22 @@ int fz_await(struct fz *z, struct fz_conn *c);
 	extern const char *const fz_##name[];                                            \
 	extern const unsigned fz_n_##name
 FZ_WORDS(queries);
-FZ_WORDS(bound_queries); /* with parameters, and one at a time */
+FZ_WORDS(bound_queries); /* single statements with parameters */
 FZ_WORDS(other_queries);
 FZ_WORDS(other_bound);
 FZ_WORDS(copies);
-FZ_WORDS(names); /* of statements and portals */
+FZ_WORDS(names); /* names of statements and portals */
 FZ_WORDS(values);
-FZ_WORDS(pieces); /* of a copy */
+FZ_WORDS(pieces); /* pieces of COPY data */
 FZ_WORDS(conninfos);
 FZ_WORDS(bad_conninfos);
 FZ_WORDS(encodings);
 FZ_WORDS(texts);
 
 #define FZ_PICK(name, number)    fz_##name[(number) % fz_n_##name]
-/* The one that the call is about. */
+/* The word of the current call, or the word with this number. */
 #define FZ_WORD(z, name, number) ((z)->word != NULL ? (z)->word : FZ_PICK(name, number))
-/* A statement, and one with parameters or one at a time, as the server may read them. */
+/* A statement, and a single statement with parameters, in the SQL of the server. */
 const char *fz_query_word(const struct fz *z, uint32_t number);
 const char *fz_bound_word(const struct fz *z, uint32_t number);
 

@@ -4,7 +4,7 @@
 
 #include "shims/fuzz/generate.h"
 
-/* What a sequence is made of: a name, and how often it comes between the phrases of phrases.c. */
+/* The calls of a sequence: the name of each, and how often it is inserted between the phrases of phrases.c. */
 #define FZ_CALLS(CALL)                                                                   \
 	CALL(connect, 4)                                                                 \
 	CALL(connect_badly, 2)                                                           \
@@ -99,7 +99,7 @@ enum fz_call {
 
 #define FZ_NAME(name, weight) #name,
 
-/* Of scenes.c: what once differed, each as one call. */
+/* The sequences in scenes.c once gave different results. Each counts as one call. */
 #define FZ_N_SCENES 28u
 
 extern const struct fz_language fz_libpq;

@@ -5,12 +5,12 @@
 #include <string.h>
 
 /*
- * What is known to differ, and docs/libpq-shim.md tells, or what nobody may do: such a call is left out, by both
- * drivers, since both find the same reason.
+ * Calls that are left out because docs/libpq-shim.md lists the difference, or because no program may make
+ * them. Both drivers leave them out, since both find the same reason.
  */
 
 struct known {
-	int call; /* ANY, or enum fz_call */
+	int call; /* enum fz_call, or ANY */
 	int (*applies)(struct fz *z);
 	const char *why;
 };
@@ -35,7 +35,7 @@ is_pipeline(struct fz *z)
 	return z->pq.f.PQpipelineStatus(z->at->conn) != PQ_PIPELINE_OFF;
 }
 
-/* The server listens to nothing more, until it is synchronised. */
+/* The pipeline has failed: the server ignores everything up to the next sync. */
 static int
 is_aborted_pipeline(struct fz *z)
 {
@@ -66,7 +66,7 @@ is_line_lost(struct fz *z)
 	return z->at->is_line_lost;
 }
 
-/* What is prepared is not known by its name: it may be the copy. */
+/* A prepared statement's name does not tell what it does, so it may be the COPY. */
 static int
 may_copy_in_pipeline(struct fz *z)
 {

@@ -8,20 +8,21 @@
 #include "support/cnt_process.h"
 
 /*
- * Whether an answer may still come. On a busy machine a process that has work may wait long for a CPU, so no time
- * tells it. An answer that is under way is in the hands of a process that is not asleep: the server's, or a worker, and
- * those are children of who made the socket. While they are looked at one by one it may go from one that
- * was not looked at yet to one that was: so they are counted twice, and none may have run in between.
+ * Whether an answer may still come. A time limit cannot tell, because a process on a busy machine may wait
+ * long for a CPU. While an answer is on its way, a server process or a worker that handles it is not
+ * asleep. These processes are children of the process that made the socket. They are examined one by one,
+ * and the answer may move to a process that was examined already. So examine all of them twice, and check
+ * that none has run in between.
  */
 
 #define CHILDREN_MAX 256
 
 struct count {
 	int n_at_work;
-	unsigned long long n_switches; /* of all of them */
+	unsigned long long n_switches; /* sum over all processes */
 };
 
-/* The number behind a name at the beginning of a line. */
+/* The number after a name at the beginning of a line. */
 static unsigned long long
 number_of(const char *text, const char *name)
 {
@@ -72,7 +73,7 @@ count_all(pid_t parent, pid_t alone)
 	return count;
 }
 
-/* Who made the socket at the other end. */
+/* The process that created the socket at the other end. */
 static pid_t
 parent_of(int fd)
 {

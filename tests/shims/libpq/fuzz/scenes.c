@@ -2,17 +2,17 @@
 #include "driver.h"
 
 /*
- * What random calls once found: short sequences that stay what they are when words and calls are added, so
- * that what was mended stays mended.
+ * Sequences that random calls once found to differ. They stay the same when words and calls are added, so
+ * that a fixed bug stays fixed.
  */
 
 #define MAX_STEPS 14
 
 struct scene_step {
 	int call;
-	const char *word; /* what it is about; NULL: by its numbers */
+	const char *word; /* its word; NULL: the numbers choose one */
 	uint32_t n[3];
-	uint32_t at; /* which connection, as in fz_do_step() */
+	uint32_t at; /* chooses the connection, as in fz_do_step() */
 };
 
 struct scene {
@@ -25,10 +25,10 @@ struct scene {
 #define DO(call)          BY(call, 1, 2, 1)
 #define ON(call, word)    { FZ_##call, word, { 1, 2, 1 }, 0 }
 #define OTHER(call, word) { FZ_##call, word, { 1, 2, 1 }, 15 }
-/* With two parameters more, whose types are given as 0. */
+/* Two parameters more than the statement has, with the types given as 0. */
 #define BEYOND(call, word) { FZ_##call, word, { 1, 2, 462 }, 0 }
 #define END               { -1, NULL, { 0 }, 0 }
-/* With some settings of its own. */
+/* Connect with some settings. */
 #define CONNECT(word)     { FZ_connect, word, { 2, 3, 1 }, 0 }
 #define CONNECT_OTHER(word) { FZ_connect, word, { 2, 3, 1 }, 15 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How things are written down, so that two drivers write the same of the same. */
+/* Printing of results and connections. Two drivers print equal things as equal texts. */
 
 #define MAX_ROWS  12
 #define MAX_BYTES 400u
@@ -203,7 +203,7 @@ put_parameters(struct fz *z, FILE *to, const PGconn *conn)
 	}
 }
 
-/* The steps of that are each library's own. */
+/* The steps of connecting may differ between libraries. */
 int
 fz_is_connecting(struct fz *z, const PGconn *conn)
 {
@@ -234,7 +234,7 @@ put_state(struct fz *z, FILE *to, PGconn *conn)
 	fputc('\n', to);
 }
 
-/* The lines of a state that are other than they were. */
+/* Print the lines of a state that have changed. */
 static void
 say_other_lines(struct fz *z, const char *now, const char *before)
 {

@@ -3,13 +3,13 @@
 /*
  * The same calls in random order, on the original libpq and on the shim, on the same server.
  *
- * CHECK_LIBPQ_SEQUENCES    how many sequences (500)
- * CHECK_LIBPQ_DIFFERENCES  how many that differ are shown before it gives up (1)
- * CHECK_CROWD              set: others come and go, so that the pool (`mode = transaction`) gives another session behind each
- *                          transaction
- * CHECK_RELOADS            set: the pool's configuration changes without end, so that it gives another session now and then
- * CHECK_TLS                set: the shim goes by TCP, with TLS
- * CNT_SEED                 of the first of them; each has the next number
+ * CHECK_LIBPQ_SEQUENCES    number of sequences (500)
+ * CHECK_LIBPQ_DIFFERENCES  number of differences to print before giving up (1)
+ * CHECK_CROWD              if set, other clients connect and disconnect all the time, so that the pool (`mode = transaction`)
+ *                          gives another session after each transaction
+ * CHECK_RELOADS            if set, the pool's configuration changes all the time, so that it gives another session sometimes
+ * CHECK_TLS                if set, the shim connects over TCP with TLS
+ * CNT_SEED                 seed of the first sequence; each later sequence adds one
  */
 
 #include "support/cnt_cmocka.h"
@@ -38,9 +38,9 @@ static struct fz_contest contest = {
 	.differences = "CHECK_LIBPQ_DIFFERENCES",
 	.renew = renew,
 };
-/* What is found by its name in this process may be the shim. */
+/* An explicitly loaded libpq: a function found by name in this process may be the shim's. */
 static struct cnt_pq pq;
-static PGconn *admins[2]; /* of the database of each, without a pool */
+static PGconn *admins[2]; /* connections to each database without a pool */
 static char port[16], last_oid[16], shim_server[160];
 
 static const char setup_sql[] =
@@ -65,7 +65,7 @@ static const char setup_sql[] =
 	" (5, '', 0, 'infinity', null); insert into children values (4);"
 	" select lo_unlink(oid) from pg_largeobject_metadata $f$;";
 
-/* ---- the two sides ---- */
+/* ---- the two drivers ---- */
 
 static void
 admin_does(PGconn *admin, const char *sql, char *ret_value, size_t size)
@@ -95,9 +95,9 @@ log_in(const char *dbname)
 }
 
 /*
- * What a sequence makes has other numbers on each side, and wherever the number of such an object is written, the
- * drivers write a word instead. So none may look like an SQLSTATE or a line of the server's source: they begin where
- * those end.
+ * Objects that a sequence creates have different ids on each side, and the drivers replace every such id
+ * by a word. An id must therefore not look like an SQLSTATE or like a line number of the server's source.
+ * So raise the ids above both.
  */
 static void
 number_objects_anew(void)
@@ -113,7 +113,7 @@ number_objects_anew(void)
 	assert_true(strtoul(last_oid, NULL, 10) > 99999);
 }
 
-/* Two databases that are alike to the last object id: what one side does, the other does not see. */
+/* Make two databases that are equal to the last object id. What one driver does is invisible to the other. */
 static void
 make_databases(void)
 {
@@ -127,8 +127,11 @@ make_databases(void)
 	assert_int_equal(cnt_server_sql(&server,
 				 "create database fuzz_b template fuzz_a owner app"),
 		0);
-	/* one plan for each statement, however large the tables have become; and what that seems to cost is
-	 * no reason to compile it. Of two connections one may wait for what the other holds, which it does not give. */
+	/*
+	 * Use one plan for each statement, however large the tables have become, and never compile a plan
+	 * that looks expensive. A connection may wait for a lock that the other connection holds and does
+	 * not release.
+	 */
 	for (char side = 'a'; side <= 'b'; side++) {
 		snprintf(sql, sizeof(sql),
 			"alter database fuzz_%c set enable_seqscan = off;"
@@ -180,7 +183,7 @@ setup(void **state)
 	fz_pool_enter(&daemon_);
 	setenv("CENOTE_POOL", "main", 1);
 	unsetenv("CENOTE_FALLBACK");
-	/* as which the pool has logged in */
+	/* the name with which the pool logged in */
 	setenv("PGAPPNAME", "cenoted", 1);
 	make_peer(&contest.original, CNT_ORIGINAL_LIBPQ, "fuzz_a");
 	make_peer(&contest.ours, CNT_OUR_LIBPQ, "fuzz_b");
@@ -202,7 +205,7 @@ teardown(void **state)
 	return r;
 }
 
-/* ---- one sequence ---- */
+/* ---- between sequences ---- */
 
 static int
 n_logins(PGconn *admin)
@@ -217,7 +220,7 @@ n_logins(PGconn *admin)
 	return (int)strtol(n, NULL, 10);
 }
 
-/* What was under way when a sequence ended must not happen in the next one. */
+/* Whatever was running when a sequence ended must not affect the next one. */
 static void
 renew(void)
 {
@@ -229,7 +232,7 @@ renew(void)
 		usleep(500);
 	for (int i = 0; i < 2; i++) {
 		admin_does(admins[i], "select renew()", NULL, 0);
-		/* what was deleted would slow down all that comes */
+		/* deleted rows would slow down all later sequences */
 		if (n_renewed % 100 == 0)
 			admin_does(admins[i], "vacuum items", NULL, 0);
 	}
@@ -243,7 +246,7 @@ random_calls_give_what_libpq_gives(void **state)
 {
 	assert_int_equal(fz_contest_run(&contest), 0);
 	fz_others_check(&others);
-	/* with a sanitizer they also say what was not freed */
+	/* with a sanitizer the drivers also report leaks */
 	assert_int_equal(fz_peer_stop(&contest.original), 0);
 	assert_int_equal(fz_peer_stop(&contest.ours), 0);
 }

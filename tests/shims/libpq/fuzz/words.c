@@ -104,7 +104,7 @@ WORDS(queries,
 	"select '2024-02-30'::date",
 	"select 1 from items having",
 	"set statement_timeout to 20; select pg_sleep(3)",
-	/* a setting that is in no list, by what does not look like setting one */
+	/* set a parameter that is in no list, by statements that do not look like setting one */
 	"select u&\"set\\005fconfig\"('fz.tenant', 'a', false)",
 	"select query_to_xml('select set_' || 'config(''fz.tenant'', ''b'', false)', true, true, '')",
 	"do $$begin execute 'se' || 't fz.tenant = ''c'''; end$$",
@@ -153,7 +153,7 @@ WORDS(bound_queries,
 	"select coalesce(current_setting('fz.tenant', true), '')",
 );
 
-/* For other servers than PostgreSQL. */
+/* Statements for servers other than PostgreSQL. */
 WORDS(other_queries,
 	"select id, name, price, stamp, raw from items order by id",
 	"select * from items",
@@ -254,7 +254,7 @@ WORDS(pieces, "110\televen\n", "111\ttwelve\n112\t\\N\n", "113\tthir", "teen\n",
 	"\\.\n", "", "114\n", "115\ta\tb\n", "\n", "id,name\n", "116,\"a,b\"\n", "PGCOPY\n\377\r\n", "\\.", "117\t\xc3\xa4\n",
 	"118\t\xff\n", "119\ta\\tb\n");
 
-/* Behind what says where the server is. */
+/* Appended to the text that names the server. */
 WORDS(conninfos, "", " client_encoding=latin1", " client_encoding=auto", " application_name='fuzz me'",
 	" fallback_application_name=fuzz", " options='-c datestyle=german -c geqo=off'", " connect_timeout=10",
 	" client_encoding=utf8 application_name=x", " sslmode=disable", " sslmode=prefer", " keepalives=0",
@@ -275,7 +275,7 @@ WORDS(texts, "", "plain", "it's", "a\"b", "back\\slash", "\xc3\xa4\xc3\xb6", "\x
 	"\\9", "a\xc3'b", "\xa4\xa2\xa1\\");
 /* clang-format on */
 
-/* A plan tells of a server's own things, and not the same each time. */
+/* A plan shows details of the server, and may change from run to run. */
 static const char *
 readable_word(const struct fz *z, const char *word)
 {
