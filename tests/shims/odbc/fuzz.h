@@ -8,14 +8,16 @@
 
 #include "support/cnt_random.h"
 
-/* What the calls of test_fuzz.c and fuzz_*.c share: the handles, the memory that they point to, and what
- * they are given. */
+/*
+ * Declarations that test_fuzz.c and fuzz_*.c share: the handles, the memory that the handles point to, and
+ * random arguments.
+ */
 #define N_STMTS      3
-#define N_DESCS      2 /* explicit ones */
-#define N_COLUMNS    4 /* bound ones; of any result */
+#define N_DESCS      2 /* explicitly allocated descriptors */
+#define N_COLUMNS    4 /* columns that are bound, for any result */
 #define ROWS_MAX     4
 #define ROOM_MAX     64
-#define ELEMENT_MAX  256 /* bytes of a row, where rows are bound whole */
+#define ELEMENT_MAX  256 /* bytes of a row in row-wise binding */
 #define BUFFER_BYTES (ROWS_MAX * ELEMENT_MAX + ELEMENT_MAX)
 
 struct world {
@@ -23,7 +25,7 @@ struct world {
 	struct cnt_odbc rig;
 	SQLHDBC dbc;
 	SQLHSTMT stmts[N_STMTS];
-	/* What statements keep pointers to. */
+	/* Memory to which statements keep pointers. */
 	char *columns[N_STMTS][N_COLUMNS];
 	char *params[N_STMTS][N_COLUMNS];
 	SQLLEN column_lens[N_STMTS][N_COLUMNS][ELEMENT_MAX];
@@ -33,8 +35,8 @@ struct world {
 	SQLULEN fetched[N_STMTS], processed[N_STMTS];
 	SQLLEN bind_offset;
 	SQLHDESC descs[N_DESCS];
-	int at; /* the statement of the present call */
-	SQLHDESC desc; /* the descriptor of the present call */
+	int at; /* the statement of the current call */
+	SQLHDESC desc; /* the descriptor of the current call */
 };
 
 static inline uint32_t
@@ -57,7 +59,7 @@ one_of(struct world *w, const SQLSMALLINT *list, size_t n)
 
 #define ONE_OF(w, list) one_of(w, list, CNT_COUNT(list))
 
-/* Of its exact size, so that a sanitizer sees a byte too many. */
+/* Allocate exactly this size, so that a sanitizer reports an access beyond it. */
 static inline void *
 buffer(size_t n)
 {
@@ -120,7 +122,7 @@ statement(struct world *w)
 	return TEXT(statements[below(w, CNT_COUNT(statements))]);
 }
 
-/* Names and patterns of catalog functions. */
+/* Names and patterns for catalog functions. */
 static inline SQLCHAR *
 name(struct world *w)
 {
@@ -141,11 +143,11 @@ name_length(struct world *w)
 struct call {
 	const char *name;
 	SQLRETURN (*make)(struct world *w);
-	SQLSMALLINT kind; /* of its handle */
+	SQLSMALLINT kind; /* kind of the handle that it takes */
 	unsigned weight;
 };
 
-/* A table of calls; the last has no name. */
+/* Tables of calls. The last entry has no name. */
 extern const struct call cnt_fuzz_desc_calls[], cnt_fuzz_wide_calls[];
 
 #endif
