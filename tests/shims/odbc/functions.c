@@ -100,7 +100,10 @@ static const struct {
 	NAME(SQLTransact, SQL_API_SQLTRANSACT),
 };
 
-/* The driver's own functions, which the driver manager's of the same name would hide. */
+/*
+ * The functions of the driver itself. The driver manager's functions have the same names and would hide
+ * them.
+ */
 struct driver {
 	SQLRETURN (*alloc)(SQLSMALLINT kind, SQLHANDLE from, SQLHANDLE *ret);
 	SQLRETURN (*free)(SQLSMALLINT kind, SQLHANDLE handle);
@@ -138,7 +141,7 @@ main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		int in_bits = SQL_FUNC_EXISTS(bits, functions[i].id) == SQL_TRUE;
 
-		/* asked one by one it has to say the same */
+		/* asked for one function, the driver must give the same answer */
 		if (driver.has(dbc, functions[i].id, &one) != SQL_SUCCESS ||
 			(one == SQL_TRUE) != in_bits)
 			printf("%s: SQLGetFunctions contradicts itself\n",

@@ -5,7 +5,7 @@
 
 /* Descriptors, explicit and implicit, and the reading of diagnostics. */
 
-/* One of a statement's four, or an explicit one. */
+/* One of a statement's four descriptors, or a descriptor that the program allocated. */
 static SQLHDESC
 a_desc(struct world *w)
 {
@@ -44,7 +44,7 @@ static SQLRETURN
 get_field(struct world *w)
 {
 	SQLINTEGER room = (SQLINTEGER)below(w, 40), n;
-	/* a number needs its room whatever is said */
+	/* a numeric field is written whole, whatever the length argument says */
 	char *to = buffer((size_t)room + sizeof(SQLPOINTER));
 	SQLRETURN r;
 
@@ -154,7 +154,7 @@ set_record(struct world *w)
 		w->column_lens[w->at][col]);
 }
 
-/* What the driver says of a failure, unixODBC loses. */
+/* unixODBC loses the driver's diagnostics of a failure, so do not check them. */
 static SQLRETURN
 copy(struct world *w)
 {
@@ -181,7 +181,7 @@ make_anew(struct world *w)
 	uint32_t i = below(w, N_DESCS);
 	SQLRETURN r;
 
-	/* not while a statement that uses it is in the midst of something */
+	/* this fails while a statement that uses it is executing */
 	w->desc = w->descs[i];
 	r = SQLFreeHandle(SQL_HANDLE_DESC, w->desc);
 	if (r == SQL_SUCCESS)
@@ -200,7 +200,7 @@ read_diagnostics(struct world *w)
 		SQL_DIAG_CONNECTION_NAME, SQL_DIAG_NATIVE, SQL_DIAG_ROW_NUMBER,
 		SQL_DIAG_COLUMN_NUMBER, 4711 };
 	SQLSMALLINT room = (SQLSMALLINT)(below(w, 20) * 2 + 2), n;
-	/* unixODBC takes what is a number of bytes for one of characters, and writes before a room of nothing */
+	/* unixODBC takes a number of bytes for a number of characters */
 	char *to = buffer((size_t)room * sizeof(SQLWCHAR) + sizeof(SQLLEN));
 	SQLSMALLINT i = (SQLSMALLINT)((int)below(w, 5) - 1), id = ONE_OF(w, list);
 

@@ -133,7 +133,7 @@ extended_fetch(struct world *w)
 		(SQLLEN)below(w, 9) - 4, &w->fetched[w->at], w->row_status[w->at]);
 }
 
-/* What polls is called again by chance, or when all is given back. */
+/* A polled call is repeated at random, or when all handles are freed. */
 static SQLRETURN
 set_async(struct world *w)
 {

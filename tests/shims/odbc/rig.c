@@ -263,7 +263,7 @@ cnt_odbc_run(SQLHSTMT stmt, const char *sql)
 {
 	SQLRETURN ret = SQLExecDirect(stmt, TEXT(sql), SQL_NTS);
 
-	/* a notice is no failure */
+	/* a notice is not a failure */
 	if (ret != SQL_SUCCESS_WITH_INFO)
 		cnt_odbc_expect(
 			SQL_HANDLE_STMT, stmt, ret, SQL_SUCCESS, sql, __FILE__, __LINE__);

@@ -103,7 +103,7 @@ an_array_of_rows_has_a_status_for_each_set(void **state)
 	check_sets(status, n_processed);
 }
 
-/* The second, the fourth and the last of five sets; the fourth is one that is left out. */
+/* Give data to the second, fourth and last of five sets. The fourth is ignored. */
 static void
 sets_of_an_array_are_given_data(void **state)
 {
@@ -276,7 +276,7 @@ a_transaction_holds_all_sets(void **state)
 	assert_string_equal(count_rows(), "1000");
 	ok_dbc(the.dbc, SQLEndTran(SQL_HANDLE_DBC, the.dbc, SQL_ROLLBACK));
 	assert_string_equal(count_rows(), "0");
-	/* an error ends PostgreSQL's, and what follows says so */
+	/* PostgreSQL stops at the first error, and later sets report this */
 	many.ids[10] = 1;
 	assert_int_equal(SQLExecute(the.stmt), SQL_SUCCESS_WITH_INFO);
 	assert_int_equal(count_status(SQL_PARAM_ERROR, N_SETS),
@@ -297,7 +297,7 @@ peak_kb(void)
 	return usage.ru_maxrss;
 }
 
-/* 20 MB, of which no more than a few are on their way. */
+/* 20 MB of values, of which only a few are in memory at a time. */
 static void
 large_values_take_little_memory(void **state)
 {
@@ -341,7 +341,7 @@ slow_sql(void)
 
 #define N_SLOW 100
 
-/* Who was carried out is in the table, and nobody else. */
+/* The table must contain exactly the sets that were carried out. */
 static void
 assert_stopped(const char *sqlstate)
 {
@@ -420,7 +420,7 @@ a_lost_session_ends_an_array(void **state)
 	assert_int_equal(cnt_daemon_run(&the.daemon), 0);
 	assert_int_equal(cnt_odbc_disconnect(*state), 0);
 	assert_int_equal(cnt_odbc_connect(*state), 0);
-	/* of those that were under way nobody knows; the rest was never sent */
+	/* the result of sets in flight is unknown; later sets were never sent */
 	n_done = count_status(SQL_PARAM_SUCCESS, N_SETS);
 	n_rows = (int)strtol(count_rows(), NULL, 10);
 	assert_true(n_rows > 0 && n_rows >= n_done);

@@ -7,8 +7,7 @@
 #include <string.h>
 
 /*
- * What programs ask before they ask for data: what tables, types and functions there are, and what a statement's
- * parameters are.
+ * What programs ask before they ask for data: which tables, types and functions exist, and which parameters a statement has.
  *
  * usage: test_odbc_catalog sqlite | postgresql | mariadb
  */
@@ -40,7 +39,7 @@ begin(void **state)
 	return 0;
 }
 
-/* The values of a column of all rows that are left, with a comma behind each, in static memory. */
+/* The values of a column in all remaining rows, with a comma after each, in static memory. */
 static const char *
 listed(SQLUSMALLINT column)
 {
@@ -82,7 +81,7 @@ tables_and_their_columns_are_listed(void **state)
 	assert_string_equal(listed(7), "20,");
 }
 
-/* Only a null pointer, or "%", stands for any name. */
+/* Only a null pointer or "%" matches any name. */
 static void
 empty_names_find_nothing(void **state)
 {
@@ -107,7 +106,7 @@ empty_names_find_nothing(void **state)
 	assert_string_equal(listed(3), "");
 	ok(stmt, SQLTablePrivileges(stmt, NONE, NONE, NAMED("")));
 	assert_string_equal(listed(3), "");
-	/* an empty schema, and the other table of a foreign key, are left open */
+	/* an empty schema matches any; so does the other table of a foreign key */
 	ok(stmt, SQLTables(stmt, NAMED(""), NAMED(""), NAMED("owners"), NAMED("")));
 	assert_string_equal(listed(3), "owners,");
 	ok(stmt, SQLForeignKeys(stmt, NONE, NONE, NAMED(""), NONE, NONE, NAMED("owned")));
@@ -199,7 +198,7 @@ static void
 privileges_are_listed(void **state)
 {
 	SQLHSTMT stmt = the.stmt;
-	bool are_there = !is_on("sqlite"); /* it has no users */
+	bool are_there = !is_on("sqlite"); /* SQLite has no users */
 
 	ok(stmt, SQLTablePrivileges(stmt, NONE, NONE, NAMED("owners")));
 	assert_int_equal(strstr(listed(6), "SELECT,") != NULL, are_there);
@@ -223,7 +222,7 @@ wide_names_are_found(void **state)
 	ok(stmt, SQLExecDirectW(stmt, drop, SQL_NTS));
 }
 
-/* ODBC 2 had other names for columns, and other states. */
+/* ODBC 2 used other column names and SQLSTATEs. */
 static void
 programs_of_odbc_2_find_its_names(void **state)
 {
@@ -252,7 +251,7 @@ programs_of_odbc_2_find_its_names(void **state)
 	SQLFreeHandle(SQL_HANDLE_ENV, env);
 }
 
-/* What has no bound has a size that programs can make room for in every set of an array. */
+/* A type without a maximum length has a size small enough to allocate for every set of an array. */
 static void
 parameters_are_described(void **state)
 {
@@ -313,7 +312,7 @@ columns_say_where_they_come_from(void **state)
 	ok(stmt, SQLCloseCursor(stmt));
 }
 
-/* Programs make room for a time by what its column says: SQLite keeps what it is told, whatever the type is called. */
+/* Programs allocate buffers by the column's size. SQLite stores any value, whatever the declared type. */
 static void
 times_of_sqlite_have_sizes_of_times(void **state)
 {
@@ -363,7 +362,7 @@ times_of_sqlite_have_sizes_of_times(void **state)
 	}
 }
 
-/* Whether columns can be NULL, a digit for each, as SQLDescribeCol() tells it. */
+/* Whether each column can be NULL, as SQLDescribeCol() reports it; one digit a column. */
 static const char *
 nullability(const char *sql)
 {
@@ -383,7 +382,7 @@ nullability(const char *sql)
 	return text;
 }
 
-/* As psqlodbc says it. Every column of a join or grouping that adds NULLs can be NULL. */
+/* The answers are those of psqlodbc. Every column of a join or grouping that adds NULLs can be NULL. */
 static void
 columns_say_whether_they_can_be_null(void **state)
 {
@@ -437,7 +436,7 @@ nullability_follows_the_table(void **state)
 	ok_dbc(the.dbc, SQLEndTran(SQL_HANDLE_DBC, the.dbc, SQL_ROLLBACK));
 }
 
-/* Without autocommit, the driver's own questions do not begin a transaction of the program. */
+/* Without autocommit, the driver's own queries must not begin a transaction. */
 static void
 a_description_begins_no_transaction(void **state)
 {
@@ -469,7 +468,7 @@ a_description_begins_no_transaction(void **state)
 	}
 }
 
-/* A large result is not taken into memory to learn of its columns. */
+/* The driver must not read a large result into memory to describe its columns. */
 static void
 a_large_result_is_not_held_up_to_be_described(void **state)
 {
@@ -511,7 +510,7 @@ functions_are_told(void **state)
 	assert_int_equal(SQL_FUNC_EXISTS(all, SQL_API_SQLBULKOPERATIONS), SQL_TRUE);
 }
 
-/* As PHP scrolls. */
+/* PHP scrolls in this way. */
 static void
 rows_are_fetched_as_odbc_2_did(void **state)
 {

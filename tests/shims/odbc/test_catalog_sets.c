@@ -19,7 +19,7 @@
 
 /* ---------------------------------------------------------------------- what is listed ----- */
 
-/* Keys whose columns are in another order than the table's, names that are not in the order in which they were made. */
+/* Keys with another column order than their table, and names created in an order that is not alphabetical. */
 static const char *const everywhere[] = {
 	"drop view if exists set_view",
 	"drop table if exists set_kid_b",
@@ -142,7 +142,7 @@ types(SQLHSTMT stmt)
 	return SQLGetTypeInfo(stmt, SQL_ALL_TYPES);
 }
 
-/* Texts, but those behind which the type is: s is a SQL_SMALLINT, i a SQL_INTEGER. */
+/* Columns are text unless a type follows: s is SQL_SMALLINT, i is SQL_INTEGER. */
 #define FOREIGN_KEYS                                                                     \
 	"PKTABLE_CAT PKTABLE_SCHEM PKTABLE_NAME PKCOLUMN_NAME FKTABLE_CAT "              \
 	"FKTABLE_SCHEM "                                                                 \
@@ -155,8 +155,8 @@ types(SQLHSTMT stmt)
 static const struct set {
 	SQLRETURN (*ask)(SQLHSTMT stmt);
 	const char *columns, *order;
-	int n_least; /* rows, of servers that have such a thing */
-	bool is_of_servers; /* SQLite has none */
+	int n_least; /* least number of rows, on servers that have such objects */
+	bool is_of_servers; /* not on SQLite */
 } sets[] = {
 	{ tables, "TABLE_CAT TABLE_SCHEM TABLE_NAME TABLE_TYPE REMARKS",
 		"TABLE_TYPE TABLE_CAT TABLE_SCHEM TABLE_NAME", 4, false },
@@ -206,7 +206,7 @@ static const struct set {
 		"DATA_TYPE", 4, false },
 };
 
-/* The first of some words, of `ret_n` characters, and what is behind it; NULL: there is none. */
+/* Return the first word, of `ret_n` characters, and move past it. NULL if there is no word. */
 static const char *
 take_word(const char **words, size_t *ret_n)
 {
@@ -237,7 +237,7 @@ kind_of(SQLSMALLINT type)
 	}
 }
 
-/* As they are in `sets`. */
+/* The result's columns, in the notation of `sets`. */
 static const char *
 columns_of(SQLHSTMT stmt)
 {
@@ -272,7 +272,7 @@ every_result_has_the_columns_of_the_standard(void **state)
 
 /* -------------------------------------------------------------------------------- order ----- */
 
-/* What a row is sorted by: numbers as such, NULL before all others. */
+/* A sort key: numbers are compared as numbers, and NULL comes first. */
 struct key {
 	bool is_null, is_number;
 	long number;
@@ -328,7 +328,7 @@ read_row(const struct set *set, struct row *row)
 		read_key(set, name, n, &row->keys[row->n]);
 }
 
-/* MySQL orders names in capitals. */
+/* MySQL compares names in upper case. */
 static int
 compare_names(const char *a, const char *b)
 {

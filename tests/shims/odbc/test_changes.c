@@ -60,7 +60,7 @@ a_row_is_changed_where_it_stands(void **state)
 	assert_int_equal(status[0], SQL_ROW_UPDATED);
 	ok(the.stmt, SQLFetchScroll(the.stmt, SQL_FETCH_FIRST, 0));
 	ok(the.stmt, SQLSetPos(the.stmt, 1, SQL_DELETE, SQL_LOCK_NO_CHANGE));
-	/* it is gone already */
+	/* the row is already deleted */
 	says(the.stmt, "01001", SQLSetPos(the.stmt, 1, SQL_DELETE, SQL_LOCK_NO_CHANGE));
 	assert_table("2=two 3=three 4=four 5=five ");
 }
@@ -121,7 +121,7 @@ struct buffers {
 	SQLULEN n_fetched;
 };
 
-/* All rows at once. */
+/* Fetch all rows as one block. */
 static void
 open_block(struct buffers *b)
 {
@@ -162,7 +162,7 @@ rows_of_a_block_are_changed_but_those_left_out(void **state)
 		set_name(&b, i, "x");
 		b.operation[i] = i == 1 || i == 3 ? SQL_ROW_IGNORE : SQL_ROW_PROCEED;
 	}
-	/* of a column that is left out the value stays */
+	/* an ignored column keeps its value */
 	b.lengths[4] = SQL_COLUMN_IGNORE;
 	ok(the.stmt, SQLSetPos(the.stmt, 0, SQL_UPDATE, SQL_LOCK_NO_CHANGE));
 	assert_int_equal(b.status[0], SQL_ROW_UPDATED);
@@ -178,7 +178,7 @@ an_error_of_one_row_is_its_own(void **state)
 
 	(void)state;
 	open_block(&b);
-	/* the key of the second would be the first's */
+	/* the second row would get the key of the first */
 	b.ids[1] = 1;
 	b.ids[2] = 30;
 	assert_int_equal(SQLSetPos(the.stmt, 0, SQL_UPDATE, SQL_LOCK_NO_CHANGE),
@@ -197,7 +197,7 @@ rows_are_found_by_their_bookmarks(void **state)
 
 	(void)state;
 	open_block(&b);
-	/* the fourth and the second, in this order */
+	/* the fourth row, then the second */
 	cnt_odbc_set_attr(SQL_ATTR_ROW_ARRAY_SIZE, 2);
 	swapped = b.marks[1];
 	b.marks[0] = b.marks[3];
@@ -213,7 +213,7 @@ rows_are_found_by_their_bookmarks(void **state)
 	ok(the.stmt, SQLBulkOperations(the.stmt, SQL_DELETE_BY_BOOKMARK));
 	assert_int_equal(b.status[0], SQL_ROW_DELETED);
 	assert_table("1=one 3=- 5=five ");
-	/* one that is none */
+	/* an invalid bookmark */
 	b.marks[0] = 99;
 	b.marks[1] = 0;
 	says(the.stmt, "HY111", SQLBulkOperations(the.stmt, SQL_FETCH_BY_BOOKMARK));
@@ -268,7 +268,7 @@ a_value_is_given_while_a_row_is_changed(void **state)
 	assert_table("1=one 2=two 3=in pieces 4=four 5=five ");
 }
 
-/* Of a type of one length it does not matter what is said of that. */
+/* For a type of fixed length the length argument does not matter. */
 static void
 a_value_of_the_columns_own_type_is_given(void **state)
 {
@@ -293,7 +293,7 @@ a_value_of_the_columns_own_type_is_given(void **state)
 	assert_table("1=one 2=two 3=- 4=four 5=five 77=new ");
 }
 
-/* A program of PostgreSQL's may look for names elsewhere first, where somebody else may have made some. */
+/* A PostgreSQL program may set a search path where another user's objects come first. */
 static void
 the_catalog_is_the_servers_own(void **state)
 {

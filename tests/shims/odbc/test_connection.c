@@ -8,12 +8,12 @@
 #include <string.h>
 
 /*
- * Connecting, and what is asked of a connection and of diagnostics.
+ * Connecting, and information about connections and diagnostics.
  *
  * usage: test_odbc_connection sqlite | postgresql | mariadb
  */
 
-/* Connect by a string; what the driver gives back is in `out`. */
+/* Connect by a connection string. The completed string is written to `out`. */
 static SQLRETURN
 connect_by(SQLHDBC dbc, const char *string, char *out, SQLSMALLINT room)
 {
@@ -29,7 +29,7 @@ a_string_connects_without_a_data_source(void **state)
 
 	ok_dbc(dbc, connect_by(dbc, cnt_odbc_string(*state), out, sizeof(out)));
 	assert_non_null(strstr(out, "Pool=main"));
-	/* what it gives back connects, too */
+	/* the completed string connects, too */
 	ok_dbc(again, connect_by(again, out, NULL, 0));
 	ok_dbc(again, SQLDisconnect(again));
 	ok_dbc(dbc, SQLDisconnect(dbc));
@@ -37,7 +37,7 @@ a_string_connects_without_a_data_source(void **state)
 	ok_dbc(dbc, SQLFreeHandle(SQL_HANDLE_DBC, dbc));
 }
 
-/* The driver manager reads and writes it. */
+/* The driver manager reads and writes the file of data sources. */
 static void
 a_file_holds_a_data_source(void **state)
 {
@@ -92,7 +92,7 @@ wide_names_connect_and_browse(void **state)
 	ok_dbc(dbc, SQLFreeHandle(SQL_HANDLE_DBC, dbc));
 }
 
-/* A program that connects by the narrow functions gets narrow texts. */
+/* A program that connects with the ANSI functions gets ANSI text types. */
 static void
 texts_are_as_wide_as_the_functions_that_connect(void **state)
 {
@@ -127,7 +127,7 @@ texts_are_as_wide_as_the_functions_that_connect(void **state)
 	ok_dbc(dbc, SQLFreeHandle(SQL_HANDLE_DBC, dbc));
 }
 
-/* The type of a result's column, and that of a table's column as SQLColumns() says it. */
+/* The type of a result's column, and of a table's column according to SQLColumns(). */
 struct described {
 	SQLSMALLINT type;
 	SQLULEN size;
@@ -165,7 +165,7 @@ assert_described(struct described told, SQLSMALLINT type, SQLULEN size)
 	assert_int_equal(told.size, size);
 }
 
-/* Programs that make room for a column's size, or that know no integers of 64 bits. */
+/* For programs that allocate a column's full size, or that do not know 64-bit integers. */
 static void
 a_data_source_says_how_types_are_described(void **state)
 {
@@ -247,7 +247,7 @@ what_cannot_connect_says_why(void **state)
 struct prompt {
 	SQLUSMALLINT completion;
 	SQLHWND window;
-	const char *incomplete; /* what it is to name no pool */
+	const char *incomplete; /* the SQLSTATE if the string names no pool */
 };
 
 static const struct prompt prompts[] = {
@@ -295,8 +295,10 @@ connect_wide(SQLHDBC dbc, const struct prompt *prompt, const char *string)
 	return ret;
 }
 
-/* There is nobody who could be asked: what is complete connects, however it is to be asked for, and of
- * what is not the error says what is missing. */
+/*
+ * The driver has no user interface. A complete string connects with every kind of prompt. For an
+ * incomplete string the error says what is missing.
+ */
 static void
 every_prompt_connects_or_says_what_is_missing(void **state)
 {
@@ -316,7 +318,7 @@ every_prompt_connects_or_says_what_is_missing(void **state)
 		print_message("# completion %d, %s window\n", prompt->completion,
 			prompt->window != NULL ? "a" : "no");
 		says_dbc(dbc, prompt->incomplete, connect(dbc, prompt, incomplete));
-		/* and the handle is as good as before */
+		/* the handle is still usable */
 		ok_dbc(dbc, connect(dbc, prompt, cnt_odbc_string(*state)));
 		ok_dbc(dbc, SQLDisconnect(dbc));
 	}
@@ -352,7 +354,7 @@ browsing_asks_for_what_is_missing(void **state)
 		string, sizeof(string), "Pool=main;Server=unix:%s", the.daemon.run_dir);
 	ok_dbc(dbc, SQLBrowseConnect(dbc, TEXT(string), SQL_NTS, out, sizeof(out), NULL));
 	ok_dbc(dbc, SQLDisconnect(dbc));
-	/* step by step, and given up */
+	/* connect step by step, and give up */
 	CNT_EXPECT(SQL_HANDLE_DBC, dbc, SQL_NEED_DATA,
 		SQLBrowseConnect(
 			dbc, TEXT("Driver=Cenote"), SQL_NTS, out, sizeof(out), NULL));
@@ -451,7 +453,7 @@ a_reset_undoes_what_the_session_did(void **state)
 		"0");
 	says(the.stmt, "42S02",
 		SQLExecDirect(the.stmt, TEXT("select a from passing"), SQL_NTS));
-	/* it is autocommit at the server, too */
+	/* the server's session is in autocommit mode, too */
 	cnt_odbc_run(the.stmt, "insert into kept values (2)");
 	reset(the.dbc);
 	assert_string_equal(
@@ -464,7 +466,7 @@ a_reset_goes_back_to_the_first_catalog(void **state)
 {
 	char text[32];
 
-	/* elsewhere there is only the one */
+	/* other servers have only one catalog */
 	if (strcmp(the.kind->name, "mariadb") != 0)
 		return;
 	ok_dbc(the.dbc, SQLSetConnectAttr(the.dbc, SQL_ATTR_CURRENT_CATALOG,
@@ -477,7 +479,7 @@ a_reset_goes_back_to_the_first_catalog(void **state)
 	assert_string_equal(text, "app");
 }
 
-/* Of several statements: what is streamed, what is in memory, and what is prepared. */
+/* A reset with one streamed, one buffered and one prepared statement. */
 static void
 a_reset_closes_cursors_and_keeps_statements(void **state)
 {
@@ -510,7 +512,7 @@ a_reset_closes_cursors_and_keeps_statements(void **state)
 	cnt_odbc_free_stmt(whole);
 }
 
-/* What the data source says holds for the session that is new, too; what the application said does not. */
+/* The data source's settings also apply to the new session. The application's settings do not. */
 static void
 a_reset_keeps_what_the_data_source_says(void **state)
 {
@@ -552,7 +554,7 @@ a_lost_session_is_told(void **state)
 
 	cnt_odbc_run(the.stmt, "drop table if exists ro");
 	cnt_odbc_run(the.stmt, "create table ro (a int)");
-	/* a transaction keeps the session, so it cannot be replaced quietly */
+	/* a transaction pins the session, so the pool cannot replace it silently */
 	ok_dbc(dbc, connect_by(dbc, "DSN=rig", NULL, 0));
 	ok_dbc(dbc, SQLSetConnectAttr(
 			    dbc, SQL_ATTR_AUTOCOMMIT, NUMBER(SQL_AUTOCOMMIT_OFF), 0));
@@ -569,7 +571,7 @@ a_lost_session_is_told(void **state)
 	assert_int_equal(cnt_daemon_run(&the.daemon), 0);
 }
 
-/* The pool looks for a server that was away at intervals. */
+/* After a failure the pool tries the server again only at intervals. */
 static void
 connect_when_there_is_one(SQLHDBC dbc)
 {
@@ -582,7 +584,7 @@ connect_when_there_is_one(SQLHDBC dbc)
 	}
 }
 
-/* The server is started anew, while a transaction keeps a session of the one before. */
+/* The server restarts while a transaction holds a session of the previous server. */
 static void
 a_session_does_not_outlive_its_server(void **state)
 {
@@ -590,7 +592,7 @@ a_session_does_not_outlive_its_server(void **state)
 	SQLHSTMT stmt;
 	char text[16];
 
-	/* a library is not started */
+	/* SQLite is a library and cannot be restarted */
 	if (!the.kind->has_server) {
 		ok_dbc(dbc, SQLFreeHandle(SQL_HANDLE_DBC, dbc));
 		return;
@@ -706,7 +708,7 @@ add_to_rig(const char *name, const char *value)
 	assert_int_equal(setenv("ODBCINI", "/nonexistent/odbc.ini", 1), 0);
 }
 
-/* Who only names a data source is not told the password that is in its section. */
+/* A program that names only a data source does not get the password in its section. */
 static void
 a_password_is_told_to_who_gave_it(void **state)
 {
@@ -732,7 +734,7 @@ a_name_does_not_end_at_a_zero(void **state)
 	SQLCHAR user[] = "admin\0x";
 
 	says_dbc(dbc, "HY090", SQLConnect(dbc, TEXT("rig"), SQL_NTS, user, 7, NULL, 0));
-	/* who counts the zero behind it means no other name */
+	/* a length that includes the terminating zero still names the same data source */
 	ok_dbc(dbc, SQLConnect(dbc, TEXT("rig\0"), 5, NULL, 0, NULL, 0));
 	ok_dbc(dbc, SQLDisconnect(dbc));
 	ok_dbc(dbc, SQLFreeHandle(SQL_HANDLE_DBC, dbc));
@@ -759,7 +761,7 @@ the_setup_library_writes_data_sources(void **state)
 		"made", "FetchSize", "", text, sizeof(text), "odbc.ini");
 	assert_string_equal(text, "100");
 	assert_false(SQLConfigDataSource(NULL, ODBC_ADD_DSN, "Cenote", "DSN=bad\0"));
-	/* nor does a value write lines of its own */
+	/* a value cannot add lines to the file */
 	assert_false(SQLConfigDataSource(NULL, ODBC_CONFIG_DSN, "Cenote",
 		"DSN=made\0UID=me\n[other]\nDriver=/tmp/evil.so\0"));
 	(void)SQLGetPrivateProfileString(

@@ -112,7 +112,7 @@ assert_state(SQLSMALLINT kind, SQLHANDLE handle, const char *wanted)
 	assert_string_equal(sqlstate, wanted);
 }
 
-/* Its records would be others, or none, half way through. */
+/* Changing the descriptor would change or remove its records half way through an execution. */
 static void
 what_wants_data_keeps_its_descriptor(void **state)
 {
@@ -134,7 +134,7 @@ what_wants_data_keeps_its_descriptor(void **state)
 	assert_int_equal(
 		driver.set_field(apd, 0, SQL_DESC_COUNT, NUMBER(0), 0), SQL_ERROR);
 	assert_state(SQL_HANDLE_DESC, apd, "HY010");
-	/* nor is a number taken from nowhere */
+	/* a number cannot be read from a null pointer */
 	assert_int_equal(driver.put_data(stmt, NULL, 0), SQL_ERROR);
 	assert_state(SQL_HANDLE_STMT, stmt, "HY009");
 	assert_int_equal(driver.put_data(stmt, &(SQLINTEGER){ 7 }, 0), SQL_SUCCESS);
@@ -163,7 +163,7 @@ notices_are_as_many_as_can_be_asked_for(void **state)
 	assert_state(SQL_HANDLE_STMT, stmt, "P0001");
 }
 
-/* Whether what this heap was given holds the text. */
+/* Whether memory allocated from this heap contains the text. */
 static int
 is_in_heap(const char *text, size_t n)
 {
@@ -206,7 +206,7 @@ no_password_stays_in_memory(void **state)
 	is_seen = is_in_heap(password, strlen(password));
 	assert_int_equal(driver.disconnect(other), SQL_SUCCESS);
 	assert_int_equal(driver.free(SQL_HANDLE_DBC, other), SQL_SUCCESS);
-	/* a sanitizer's heap is elsewhere, and shows nothing of either */
+	/* a sanitizer uses another heap, where the search finds nothing */
 	assert_false(is_seen && is_in_heap(password, strlen(password)));
 }
 

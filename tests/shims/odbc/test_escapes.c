@@ -76,7 +76,7 @@ a_pattern_has_an_escape_character(void **state)
 	}
 }
 
-/* Where a text ends, and so what is an escape or a parameter, depends on a setting of the session. */
+/* A session setting decides where a string literal ends, and so what is an escape or a parameter. */
 static void
 a_backslash_is_read_as_the_session_reads_it(void **state)
 {
@@ -108,7 +108,7 @@ a_backslash_is_read_as_the_session_reads_it(void **state)
 		cnt_odbc_run(the.stmt, cases[i].set);
 		gives(the.stmt, SQL_SUCCESS,
 			SQLPrepare(the.stmt, TEXT(cases[i].sql), SQL_NTS));
-		/* PostgreSQL warns of a backslash that escapes */
+		/* PostgreSQL may warn about a backslash escape */
 		ret = SQLExecute(the.stmt);
 		if (ret != SQL_SUCCESS_WITH_INFO)
 			gives(the.stmt, SQL_SUCCESS, ret);
@@ -136,7 +136,7 @@ outer_joins_are_nested(void **state)
 				    "oja.x = ojb.y} where ojb.y is null",
 				    text, sizeof(text)),
 		"2");
-	/* SQLite reads no joins within joins */
+	/* SQLite has no nested joins */
 	if (!the.kind->has_server)
 		return;
 	assert_string_equal(cnt_odbc_ask(the.stmt,
@@ -151,7 +151,7 @@ outer_joins_are_nested(void **state)
 
 #define BEGINNING "{ts '2024-01-31 10:20:30'}"
 
-/* Every kind of them, and what it is behind that moment. */
+/* Every kind of interval, and the moment that results when it is added. */
 static const struct {
 	SQLSMALLINT type;
 	const char *literal, *moment;
@@ -178,7 +178,7 @@ static const struct {
 	{ SQL_INTERVAL_DAY, "'120' day(3)", "2024-05-30 10:20:30" },
 };
 
-/* The only value of what was executed. */
+/* Check the only value of the last result. */
 static void
 assert_moment(const char *wanted)
 {
@@ -211,14 +211,14 @@ every_interval_is_added(void **state)
 	}
 }
 
-/* Out as a structure of its type, and in again as a parameter. */
+/* Read each interval as a structure, and send it back as a parameter. */
 static void
 every_interval_goes_out_and_in(void **state)
 {
 	SQL_INTERVAL_STRUCT value;
 	char sql[160];
 
-	/* elsewhere there is no such type */
+	/* only PostgreSQL has such a type */
 	if (strcmp(the.kind->name, "postgresql") != 0)
 		return;
 	for (size_t i = 0; i < CNT_COUNT(intervals) - 1; i++) {

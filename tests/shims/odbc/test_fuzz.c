@@ -12,7 +12,7 @@
  * in is always as large as it is said to be. CNT_SEED repeats a run, ODBC_FUZZ_ROUNDS makes it longer, ODBC_FUZZ_TRACE tells calls.
  */
 
-/* ---- what calls are given ---- */
+/* ---- arguments of calls ---- */
 
 static const SQLSMALLINT lengths[] = { SQL_NTS, SQL_NULL_DATA, 0, 1, 4, 8,
 	SQL_DATA_AT_EXEC, SQL_DEFAULT_PARAM, SQL_LEN_DATA_AT_EXEC(5), -77 };
@@ -73,7 +73,7 @@ get_data(struct world *w)
 {
 	SQLSMALLINT type = a_c_type(w);
 	size_t room = below(w, ROOM_MAX);
-	/* Types of one length do not look at it. */
+	/* Types of fixed length ignore the buffer length. */
 	int is_sized = type == SQL_C_CHAR || type == SQL_C_WCHAR || type == SQL_C_BINARY;
 	void *to = buffer(is_sized ? room : ROOM_MAX);
 	SQLLEN n = 0;
@@ -272,7 +272,7 @@ static SQLRETURN
 put_data(struct world *w)
 {
 	static const SQLSMALLINT list[] = { 0, 1, 4, 8, SQL_NTS, SQL_NULL_DATA, -99 };
-	/* Of a type of one length the driver takes all of it, whatever is said. */
+	/* For a type of fixed length the driver reads all of the value, whatever the length says. */
 	char *piece = buffer(ROOM_MAX);
 	SQLRETURN r;
 
@@ -362,7 +362,10 @@ list_privileges(struct world *w)
 
 /* ---- calls with the connection ---- */
 
-/* What the driver manager answers itself: it cuts without a word, and writes before a room of nothing. */
+/*
+ * The driver manager answers these itself. It truncates without a warning, and writes to buffers of length
+ * zero.
+ */
 static int
 is_managers(SQLUSMALLINT id)
 {
@@ -381,7 +384,7 @@ static SQLRETURN
 get_info(struct world *w)
 {
 	SQLSMALLINT room = (SQLSMALLINT)below(w, 40), n;
-	/* A number needs its room whatever is said. */
+	/* A numeric value is written whole, whatever the length argument says. */
 	char *to = buffer((size_t)room + sizeof(SQLULEN));
 	SQLUSMALLINT id =
 		(SQLUSMALLINT)(below(w, 8) ? below(w, 180) : 10000 + below(w, 30));
@@ -418,7 +421,7 @@ native_sql(struct world *w)
 	return r;
 }
 
-#define CALLS 200 /* in one round */
+#define CALLS 200 /* in each round */
 
 static const struct call calls[] = {
 	{ "SQLExecDirect", exec_direct, SQL_HANDLE_STMT, 6 },
@@ -464,9 +467,9 @@ static const struct call calls[] = {
 static const struct call *const tables[] = { calls, cnt_fuzz_desc_calls,
 	cnt_fuzz_wide_calls };
 
-/* ---- the game ---- */
+/* ---- the random loop ---- */
 
-/* The call at that place, when each stands there as often as it weighs; NULL: behind the last. */
+/* The call at this position, if each call is repeated by its weight. NULL after the last. */
 static const struct call *
 call_at(unsigned at, unsigned *ret_all)
 {
@@ -498,7 +501,7 @@ handle_of(const struct world *w, const struct call *call)
 	return call->kind == SQL_HANDLE_DESC ? w->desc : (SQLHANDLE)w->dbc;
 }
 
-/* A failure says why, in five characters and in words. */
+/* A failure must give an SQLSTATE of five characters and a message. */
 static void
 check_diagnostics(const struct world *w, const struct call *call, SQLRETURN r)
 {
@@ -537,7 +540,7 @@ play(struct world *w)
 	}
 }
 
-/* What is polled has to come to its end first. */
+/* Poll an asynchronous call to its end. */
 static void
 finish(SQLHSTMT stmt)
 {
@@ -554,7 +557,7 @@ finish(SQLHSTMT stmt)
 	fail_msg("a statement is executed for ever");
 }
 
-/* Everything can be given back, whatever state it is in. */
+/* All handles can be freed, whatever their state. */
 static void
 give_back(struct world *w)
 {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /*
- * What ends before its time, or is not waited for: limits of queries and logins, cancels, polling.
+ * Calls that end early or return before they are done: time limits of queries and logins, cancels, polling.
  *
  * usage: test_odbc_limits sqlite | postgresql | mariadb
  */
@@ -23,7 +23,7 @@ assert_usable(void)
 	assert_string_equal(cnt_odbc_ask(the.stmt, "select 1", text, sizeof(text)), "1");
 }
 
-/* A query that takes about so long; SQLite has none that just waits. */
+/* A query that takes about so many seconds. SQLite cannot sleep, so there it computes. */
 static const char *
 takes_seconds(int n)
 {
@@ -45,7 +45,7 @@ a_time_limit_stops_a_query(void **state)
 	assert_usable();
 }
 
-/* A socket that takes connections, and says nothing. */
+/* A socket that accepts connections and never answers. */
 static int
 listen_silently(int *ret_port)
 {
@@ -77,7 +77,7 @@ a_login_takes_no_longer_than_its_limit(void **state)
 		SQLDriverConnect(dbc, NULL, TEXT(string), SQL_NTS, NULL, 0, NULL,
 			SQL_DRIVER_NOPROMPT));
 	assert_true(cnt_now_ms() - start >= 900 && cnt_now_ms() - start < 10000);
-	/* the attribute of the data source, and a limit that is more than enough */
+	/* the data source's attribute, with a limit longer than it */
 	(void)strncat(string, ";Timeout=700ms", sizeof(string) - strlen(string) - 1);
 	ok_dbc(dbc, SQLSetConnectAttr(dbc, SQL_ATTR_LOGIN_TIMEOUT, NUMBER(0), 0));
 	says_dbc(dbc, "HYT00",
@@ -140,7 +140,7 @@ a_connection_cancels_what_runs_on_it(void **state)
 	assert_usable();
 }
 
-/* The pool's socket is not where it was: a cancel cannot be sent. */
+/* The pool's socket has moved, so a cancel cannot be sent. */
 static void
 a_cancel_that_cannot_be_sent_says_so(void **state)
 {
@@ -201,7 +201,7 @@ what_is_polled_can_be_cancelled(void **state)
 
 	set_async(SQL_ASYNC_ENABLE_ON);
 	gives(the.stmt, SQL_STILL_EXECUTING, SQLExecDirect(the.stmt, TEXT(sql), SQL_NTS));
-	/* nothing else goes meanwhile */
+	/* no other call is allowed in the meantime */
 	says(the.stmt, "HY010", SQLFetch(the.stmt));
 	cnt_pause_ms(200);
 	ok(the.stmt, SQLCancel(the.stmt));
@@ -248,7 +248,7 @@ an_execution_that_wanted_data_can_be_polled(void **state)
 	ok(the.stmt, SQLFetch(the.stmt));
 }
 
-/* unixODBC would not let it be polled. */
+/* unixODBC does not allow to poll this call. */
 static void
 further_results_are_waited_for(void **state)
 {

@@ -25,7 +25,7 @@ peak_kb(void)
 /* --------------------------------------------------------------------- large results ----- */
 
 #define N_ROWS  1000000
-#define MOST_KB 8192 /* the rows are some 40 MB */
+#define MOST_KB 8192 /* the rows have about 40 MB */
 
 static void
 read_all(SQLHSTMT stmt)
@@ -75,7 +75,7 @@ a_large_result_comes_as_it_is_asked_for(void **state)
 static void
 a_large_result_is_given_up_quickly(void **state)
 {
-	/* PostgreSQL computes a function in FROM whole before the first row comes */
+	/* PostgreSQL materializes a function in FROM before it returns the first row */
 	const char *sql = strcmp(the.kind->name, "postgresql") == 0
 				  ? "select generate_series(1, 50000000)"
 				  : cnt_odbc_sql(the.kind->words, 50000000);
@@ -100,7 +100,7 @@ struct worker {
 	int n_wrong;
 };
 
-/* An own value goes in, and comes back. */
+/* Send a value and check that it comes back. */
 static int
 is_echoed(SQLHSTMT stmt, SQLINTEGER value)
 {
@@ -128,7 +128,7 @@ is_counted(SQLHSTMT stmt, const char *sql, int wanted)
 	return SQLFreeStmt(stmt, SQL_CLOSE) == SQL_SUCCESS && n == wanted;
 }
 
-/* And an error, whose diagnostics are this statement's. */
+/* Cause an error, and check that the diagnostics belong to this statement. */
 static int
 is_refused(SQLHSTMT stmt)
 {
@@ -219,7 +219,7 @@ connections_are_made_in_threads(void **state)
 	}
 }
 
-/* In both directions at once: neither waits for the other. */
+/* Copy in both directions at once. Neither thread waits for the other. */
 struct copier {
 	SQLHDESC from, to;
 	int n_wrong;

@@ -36,7 +36,7 @@ disconnect(void)
 	ok_dbc(the.dbc, SQLFreeHandle(SQL_HANDLE_DBC, the.dbc));
 }
 
-/* How many sessions clients have: those that the driver manager keeps, too. */
+/* The number of sessions that clients have, including connections that the driver manager keeps. */
 static int
 count_clients(void)
 {
@@ -56,7 +56,7 @@ count_clients(void)
 			     "attached") == 0;
 	cenote_result_destroy(res);
 	cenote_conn_destroy(conn);
-	/* but this one */
+	/* do not count this connection */
 	return n - 1;
 }
 
@@ -71,7 +71,7 @@ what_one_left_the_next_does_not_find(void **state)
 	ok_dbc(the.dbc, SQLSetConnectAttr(the.dbc, SQL_ATTR_AUTOCOMMIT,
 				NUMBER(SQL_AUTOCOMMIT_OFF), 0));
 	disconnect();
-	/* the driver manager has it still */
+	/* the driver manager still keeps it */
 	assert_int_equal(count_clients(), 1);
 	connect_again();
 	assert_int_equal(count_clients(), 1);
@@ -98,7 +98,7 @@ a_result_that_was_not_read_does_no_harm(void **state)
 	disconnect();
 }
 
-/* cenoted is started anew while the driver manager keeps a connection to the one before. */
+/* cenoted restarts while the driver manager keeps a connection to the previous cenoted. */
 static void
 what_is_dead_is_not_handed_out(void **state)
 {

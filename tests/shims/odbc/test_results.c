@@ -62,7 +62,7 @@ counts_and_rows_come_in_their_order(void **state)
 	ok(the.stmt, SQLMoreResults(the.stmt));
 	assert_rows(1);
 	gives(the.stmt, SQL_NO_DATA, SQLMoreResults(the.stmt));
-	/* and the statement can be used again */
+	/* the statement can be used again */
 	ok(the.stmt, SQLExecDirect(the.stmt, TEXT("select id from t"), SQL_NTS));
 	assert_rows(1);
 }
@@ -174,9 +174,9 @@ a_function_returns_its_value(void **state)
 	ok(the.stmt, SQLExecute(the.stmt));
 	assert_int_equal(sum, 38);
 	assert_int_equal(length, sizeof(sum));
-	/* it is no result */
+	/* the output values are not a result set */
 	says(the.stmt, "24000", SQLFetch(the.stmt));
-	/* and again */
+	/* execute it again */
 	a = 1;
 	ok(the.stmt, SQLExecute(the.stmt));
 	assert_int_equal(sum, -1);
@@ -204,7 +204,7 @@ parameters_go_in_and_come_out(void **state)
 	assert_int_equal(b, 11);
 	assert_string_equal(text, "less and more");
 	assert_int_equal(length, 13);
-	/* too little room for what comes */
+	/* the buffer is too small for the value */
 	length = SQL_NTS;
 	(void)snprintf(text, sizeof(text), "less");
 	ok(the.stmt, SQLBindParameter(the.stmt, 3, SQL_PARAM_INPUT_OUTPUT, SQL_C_CHAR,
@@ -220,7 +220,7 @@ results_of_a_procedure_come_before_its_output(void **state)
 {
 	SQLINTEGER n = 0;
 
-	/* elsewhere procedures give no results */
+	/* only MariaDB's procedures return results */
 	if (strcmp(the.kind->name, "mariadb") != 0)
 		return;
 	cnt_odbc_run(the.stmt, routines()->several);
@@ -229,7 +229,7 @@ results_of_a_procedure_come_before_its_output(void **state)
 	assert_rows(1);
 	ok(the.stmt, SQLMoreResults(the.stmt));
 	assert_rows(2);
-	/* what the insertion was is not told */
+	/* the count of the INSERT is not reported */
 	gives(the.stmt, SQL_NO_DATA, SQLMoreResults(the.stmt));
 	assert_int_equal(n, 42);
 }
@@ -239,7 +239,7 @@ a_function_may_be_called_as_a_procedure(void **state)
 {
 	SQLINTEGER a = 4, b = 5;
 
-	/* elsewhere it is an error, as with the server's own driver */
+	/* other servers report an error, as with their own drivers */
 	if (strcmp(the.kind->name, "postgresql") != 0)
 		return;
 	cnt_odbc_run(the.stmt, routines()->function);
@@ -260,7 +260,7 @@ bind_text_out(SQLUSMALLINT i, char *text, SQLLEN room, SQLLEN *length)
 			     SQL_VARCHAR, 30, 0, text, room, length));
 }
 
-/* What only comes out is no argument of it, whether it was bound before the call was prepared or later. */
+/* Output parameters are not arguments of the function, whether they were bound before or after SQLPrepare(). */
 static void
 a_function_fills_its_output_parameters(void **state)
 {
@@ -269,7 +269,7 @@ a_function_fills_its_output_parameters(void **state)
 	SQLSMALLINT type, n;
 	char text[32] = "";
 
-	/* elsewhere functions have none */
+	/* only PostgreSQL's functions have output parameters */
 	if (strcmp(the.kind->name, "postgresql") != 0)
 		return;
 	cnt_odbc_run(the.stmt,
@@ -289,12 +289,12 @@ a_function_fills_its_output_parameters(void **state)
 	assert_int_equal(b, 60);
 	assert_string_equal(text, "a5");
 	assert_int_equal(length, 2);
-	/* they are no result; and again */
+	/* they are not a result set; execute it again */
 	says(the.stmt, "24000", SQLFetch(the.stmt));
 	ok(the.stmt, SQLExecute(the.stmt));
 	assert_int_equal(sum, 65);
 	assert_int_equal(b, 600);
-	/* bound before; and the first of them as the value that is returned */
+	/* bound before SQLPrepare(), with the first as the return value */
 	a = 7;
 	ok(the.stmt, SQLFreeStmt(the.stmt, SQL_RESET_PARAMS));
 	bind_number(1, SQL_PARAM_OUTPUT, &sum, NULL);
@@ -324,7 +324,7 @@ a_notice_ends_with_a_whole_character(void **state)
 		ok(stmt, SQLGetDiagRecW(SQL_HANDLE_STMT, stmt, 1, state_text, &n, text,
 				 CNT_COUNT(text), &length));
 		assert_true(length > 300);
-		/* the driver manager takes each byte for a character */
+		/* the driver manager converts each byte to one character */
 		assert_int_equal(text[length - 2], 0xc3);
 		assert_int_equal(text[length - 1], 0xa9);
 	}
@@ -341,7 +341,7 @@ assert_message(const char *wanted)
 	assert_string_equal(text, wanted);
 }
 
-/* A program sees one text: what helps its user must be in it. */
+/* A program sees only one text, so it must contain the detail and the hint. */
 static void
 messages_have_detail_and_hint(void **state)
 {
@@ -365,7 +365,7 @@ messages_have_detail_and_hint(void **state)
 		       "constraint \"t_pkey\"\nDETAIL: Key (id)=(1) already exists.");
 }
 
-/* PostgreSQL has rows without columns. There is nothing to fetch of them: they are a count. */
+/* PostgreSQL allows rows without columns. They cannot be fetched, and are reported as a count. */
 static void
 rows_without_columns_are_a_count(void **state)
 {

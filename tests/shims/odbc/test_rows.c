@@ -21,7 +21,7 @@ a_value_is_read_in_pieces(void **state)
 	(void)state;
 	ok(stmt, SQLExecDirect(stmt, TEXT("select 'abcdefghij', 7"), SQL_NTS));
 	ok(stmt, SQLFetch(stmt));
-	/* in any order */
+	/* columns may be read in any order */
 	ok(stmt, SQLGetData(stmt, 2, SQL_C_CHAR, text, sizeof(text), &n));
 	assert_string_equal(text, "7");
 	says(stmt, "01004", SQLGetData(stmt, 1, SQL_C_CHAR, text, sizeof(text), &n));
@@ -80,7 +80,7 @@ rows_come_in_blocks(void **state)
 	assert_int_equal(n, 3);
 	assert_string_equal(rows[1].name, "two");
 	assert_int_equal(rows[2].name_length, SQL_NULL_DATA);
-	/* "four" and "five" are too long: a warning for each row */
+	/* "four" and "five" are too long, so each row has a warning */
 	says(the.stmt, "01004", SQLFetch(the.stmt));
 	assert_int_equal(n, 2);
 	assert_int_equal(rows[0].id, 4);
@@ -326,7 +326,7 @@ a_descriptor_is_shared_and_copied(void **state)
 	cnt_odbc_run_all();
 	ok(the.stmt, SQLFetch(the.stmt));
 	assert_int_equal(id, 1);
-	/* the statement has its own again */
+	/* freeing it restores the statement's own descriptor */
 	ok_desc(copy, SQLFreeHandle(SQL_HANDLE_DESC, copy));
 	id = 0;
 	ok(the.stmt, SQLFetch(the.stmt));
@@ -334,7 +334,7 @@ a_descriptor_is_shared_and_copied(void **state)
 	ok_desc(ard, SQLFreeHandle(SQL_HANDLE_DESC, ard));
 }
 
-/* A descriptor of another connection is as good, of the application's or of a statement's columns. */
+/* Application descriptors and a statement's column descriptors can be copied to another connection. */
 static void
 a_descriptor_is_copied_to_another_connection(void **state)
 {
@@ -356,7 +356,7 @@ a_descriptor_is_copied_to_another_connection(void **state)
 	ok_desc(theirs,
 		SQLGetDescField(theirs, 1, SQL_DESC_CONCISE_TYPE, &type, 0, NULL));
 	assert_int_equal(type, the.kind->int_type);
-	/* there, and back to where it fetches */
+	/* copy there, and copy back to the fetching statement */
 	ok(the.stmt, SQLBindCol(the.stmt, 1, SQL_C_SLONG, &id, 0, &octets));
 	ok_desc(theirs, SQLCopyDesc(ard, theirs));
 	ok_desc(theirs, SQLGetDescField(theirs, 0, SQL_DESC_COUNT, &count, 0, NULL));
@@ -381,7 +381,7 @@ desc_of(SQLHSTMT stmt, SQLINTEGER attr)
 	return desc;
 }
 
-/* What was fetched is inserted into another table, by descriptors that are copied. */
+/* Insert fetched rows into another table, with copied descriptors. */
 static void
 rows_are_handed_on_by_copied_descriptors(void **state)
 {
@@ -395,7 +395,7 @@ rows_are_handed_on_by_copied_descriptors(void **state)
 	ok(the.stmt, SQLPrepare(the.stmt, TEXT(cnt_odbc_all), SQL_NTS));
 	ok(the.stmt, SQLBindCol(the.stmt, 1, SQL_C_SLONG, &id, 0, NULL));
 	ok(the.stmt, SQLBindCol(the.stmt, 2, SQL_C_CHAR, name, sizeof(name), &length));
-	/* of a statement that nobody has executed yet */
+	/* the statement has not been executed yet */
 	ok_desc(NULL, SQLCopyDesc(desc_of(the.stmt, SQL_ATTR_IMP_ROW_DESC),
 			      desc_of(to, SQL_ATTR_IMP_PARAM_DESC)));
 	ok_desc(NULL, SQLCopyDesc(desc_of(the.stmt, SQL_ATTR_APP_ROW_DESC),
@@ -425,7 +425,7 @@ a_record_is_bound_as_a_whole(void **state)
 	SQLLEN octets = 0, indicator = 77, length;
 
 	(void)state;
-	/* length and indicator in places of their own */
+	/* length and indicator in separate variables */
 	ok_desc(ard, SQLSetDescRec(ard, 1, SQL_C_SLONG, 0, sizeof(id), 0, 0, &id, &octets,
 			     &indicator));
 	ok_desc(ard, SQLGetDescRec(ard, 1, NULL, 0, NULL, &type, &sub, &length,

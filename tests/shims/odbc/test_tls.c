@@ -40,7 +40,7 @@ new_dbc(void)
 	return dbc;
 }
 
-/* To the pool at that port, with these attributes. */
+/* Connect to the pool at this port, with these attributes. */
 static SQLRETURN
 connect_with(SQLHDBC dbc, int port, const char *attributes)
 {
@@ -77,7 +77,7 @@ assert_refused(int port, const char *attributes, const char *sqlstate)
 	ok_dbc(dbc, SQLFreeHandle(SQL_HANDLE_DBC, dbc));
 }
 
-/* Attributes, and a file of authorities; static. */
+/* The attributes plus the path of a CA file, in static memory. */
 static const char *
 with_ca(const char *attributes, const char *name)
 {
@@ -112,7 +112,7 @@ a_server_that_is_not_trusted_is_refused(void **state)
 	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
 	assert_refused(
 		port, with_ca("UID=joe;PWD=secret;TLS=verify-full", "ca.crt"), "28000");
-	/* whose name it is, nobody looks at */
+	/* verify-ca does not check the host name */
 	assert_connects(port, with_ca("UID=joe;PWD=secret;TLS=verify-ca", "ca.crt"));
 }
 
