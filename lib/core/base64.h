@@ -10,11 +10,11 @@
 /* Characters that n bytes take, less the zero byte. */
 #define CNC_BASE64_LEN(n) (((n) + 2) / 3 * 4)
 
-/* `out` has room for CNC_BASE64_LEN(n) + 1 characters: how many were written, less the zero byte. */
+/* `out` has room for CNC_BASE64_LEN(n) + 1 characters. Returns how many were written, less the zero byte. */
 size_t cnc_base64_encode(const void *bytes, size_t n, char *out);
 /*
- * How many bytes came of `len` characters, at most `max`; -1: longer, or not the one text that
- * cnc_base64_encode() makes of some bytes.
+ * Decodes `len` characters to at most `max` bytes and returns the number of bytes. Returns -1 if there are
+ * more bytes, or if the text is not exactly what cnc_base64_encode() writes for these bytes.
  */
 ptrdiff_t cnc_base64_decode(const char *text, size_t len, void *out, size_t max);
 

@@ -5,45 +5,44 @@
 #include "core/buf.h"
 
 /*
- * The flat batch: how rows travel, and what a result set is made of (docs/protocol.md,
+ * The flat batch: the form in which rows are sent, and in which a result set keeps them (docs/protocol.md,
  * "Rows").
  *
  *     batch:  u32 n_rows, u32 n_columns, then the rows back to back
  *     row:    u32 end[n_columns], then the values, each followed by a zero byte
  *
- * end[i] is the offset, from the row's first byte, of value i's zero byte; its top bit says
- * that the value is NULL (then it is empty). Value 0 begins after the array, value i after
+ * end[i] is the offset, from the row's first byte, of value i's zero byte; its top bit is set if the value is NULL (then it is empty). Value 0 begins after the array, value i after
  * the zero byte of value i-1. The next row begins after the last zero byte.
  */
 #define CNC_BATCH_HEADER         8u
 #define CNC_BATCH_NULL           0x80000000u
 #define CNC_BATCH_ROW_MAX        0x7fffffffu
 #define CNC_BATCH_COLS_MAX       65535u
-/* Rows without columns take no bytes: so many may be in a batch. */
+/* The most rows without columns in a batch: they take no bytes, so their size sets no limit. */
 #define CNC_BATCH_EMPTY_ROWS_MAX 65536u
 
-/* Writer: straight into an output buffer. */
+/* Writes a batch directly into an output buffer. */
 struct cnc_batch {
 	struct cnc_buf *out;
-	size_t start; /* offset from out's head of the batch; head does not move meanwhile */
-	size_t row; /* same, of the row that is being written */
+	size_t start; /* offset of the batch from the head of `out`, which does not move meanwhile */
+	size_t row; /* offset of the row that is being written, from the same head */
 	uint32_t n_rows;
 	uint32_t n_columns;
 	uint32_t column; /* next to write */
 };
 
-/* All: CENOTE_OK, CENOTE_ERR_LIMIT, CENOTE_ERR_NOMEM. After a failure within a row, call
+/* All return CENOTE_OK, CENOTE_ERR_LIMIT or CENOTE_ERR_NOMEM. After a failure within a row, call
  * cnc_batch_row_undo(): the rows before it are intact. */
 int cnc_batch_begin(struct cnc_batch *w, struct cnc_buf *out, uint32_t n_columns);
 int cnc_batch_row(struct cnc_batch *w);
 /* All columns of the row were written: count it. */
 void cnc_batch_row_done(struct cnc_batch *w);
 void cnc_batch_row_undo(struct cnc_batch *w);
-/* Write the counts into the header. Bytes of the whole batch. */
+/* Write the counts into the header. Returns the bytes of the whole batch. */
 size_t cnc_batch_end(struct cnc_batch *w);
 
-/* Room for a value of at most max bytes, then say how long it became: for values that are
- * formatted in place. */
+/* For values that are formatted in place: reserve room for at most max bytes, then
+ * give the value's real length. */
 static inline int
 cnc_batch_room(struct cnc_batch *w, size_t max, char **ret_room)
 {
@@ -62,7 +61,7 @@ cnc_batch_room(struct cnc_batch *w, size_t max, char **ret_room)
 	return CENOTE_OK;
 }
 
-/* Close the value whose bytes were written, of len bytes, with flag 0 or CNC_BATCH_NULL. */
+/* End the value of len bytes that was just written. `flag` is 0 or CNC_BATCH_NULL. */
 static inline void
 cnc_batch_value_end(struct cnc_batch *w, size_t len, uint32_t flag)
 {
@@ -109,13 +108,13 @@ cnc_batch_null(struct cnc_batch *w)
 }
 
 /*
- * The values of a row whose room is asked for at once, since their lengths are known together.
- * The caller sees to it that they do not take more, and that the row gets all its columns.
+ * The values of a row that reserves its room in one step, because all lengths are known. The caller must
+ * not write more bytes than it reserved, and must write all columns of the row.
  */
 struct cnc_batch_fill {
 	uint8_t *row;
 	uint8_t *room; /* where the next value goes */
-	uint8_t *end; /* of the buffer's memory */
+	uint8_t *end; /* end of the buffer's memory */
 	uint32_t column;
 };
 
@@ -136,8 +135,8 @@ cnc_batch_fill_begin(struct cnc_batch *w, size_t max, struct cnc_batch_fill *ret
 	return CENOTE_OK;
 }
 
-/* With flag 0 or CNC_BATCH_NULL. So many bytes may be read from `bytes` on: of a short value more is copied than
- * it has where that does no harm, since a copy of a fixed length takes no call. */
+/* `flag` is 0 or CNC_BATCH_NULL. `readable` bytes may be read from `bytes` on. If they suffice, a short value is
+ * copied with a fixed length, beyond its end, because such a copy needs no function call. */
 static inline void
 cnc_batch_fill_value(struct cnc_batch_fill *f, const uint8_t *bytes, size_t len,
 	size_t readable, uint32_t flag)
@@ -171,17 +170,17 @@ cnc_batch_len(const struct cnc_batch *w)
 }
 
 /*
- * Check the header of a received batch: that the columns are n_columns, and that the rows it
- * counts could lie in its bytes. CENOTE_OK or CENOTE_ERR_PROTOCOL.
+ * Check the header of a received batch: it must have n_columns columns, and its bytes must be
+ * enough for the number of rows. CENOTE_OK or CENOTE_ERR_PROTOCOL.
  */
 int cnc_batch_check_header(
 	const uint8_t *batch, size_t len, uint32_t n_columns, uint32_t *ret_n_rows);
-/* Check one row in `left` bytes: its size, or SIZE_MAX if it is not well formed. */
+/* Check one row in `left` bytes. Returns its size, or SIZE_MAX if it is not well formed. */
 size_t cnc_batch_check_row(const uint8_t *row, size_t left, uint32_t n_columns);
 
 /*
- * Check a received batch: counts, every offset in order and inside, every zero byte there,
- * nothing after the last row. Calls `row` (may be NULL) with each row's first byte.
+ * Check a received batch: the counts are right, every offset is in order and within the row, every value
+ * has its zero byte, and nothing follows the last row. Calls `row` (may be NULL) with each row's first byte.
  * CENOTE_OK, CENOTE_ERR_PROTOCOL, or what `row` returned if negative.
  */
 int cnc_batch_check(const uint8_t *batch, size_t len, uint32_t n_columns,

@@ -14,16 +14,16 @@ struct cnc_block {
 	struct cenote_allocator mem; /* own copy: a result outlives its connection */
 	size_t refs;
 	size_t cap;
-	size_t len; /* filled */
+	size_t len; /* bytes filled */
 	uint8_t data[];
 };
 
 /* A block with one reference; NULL when out of memory. */
 struct cnc_block *cnc_block_create(const struct cenote_allocator *mem, size_t cap);
-/* With more room, perhaps elsewhere; only if nobody else has it. NULL: it is as it was. */
+/* Give the block more room. It may move, so there must be only one reference. NULL: out of memory, and nothing changed. */
 struct cnc_block *cnc_block_grow(struct cnc_block *b, size_t cap);
 struct cnc_block *cnc_block_ref(struct cnc_block *b);
-/* The last one frees. NULL is allowed. */
+/* Removing the last reference frees the block. NULL is allowed. */
 void cnc_block_unref(struct cnc_block *b);
 
 #endif

@@ -8,8 +8,8 @@
 #include "core/mem.h"
 
 /*
- * A byte queue with a bound: written at the tail, consumed at the head. It is born with the
- * most it may ever hold, and no call makes it hold more.
+ * A byte queue with a bound: written at the tail, consumed at the head. The bound is set at
+ * initialisation, and no call makes the queue hold more.
  */
 struct cnc_buf {
 	const struct cenote_allocator *mem;
@@ -21,7 +21,7 @@ struct cnc_buf {
 };
 
 void cnc_buf_init(struct cnc_buf *b, const struct cenote_allocator *mem, size_t max);
-/* Frees; the buffer may be used again as if just initialised. */
+/* Frees the memory. The buffer may be used again, as after initialisation. */
 void cnc_buf_finish(struct cnc_buf *b);
 
 static inline size_t
@@ -36,12 +36,12 @@ cnc_buf_head(const struct cnc_buf *b)
 	return b->data ? b->data + b->head : NULL;
 }
 
-/* The part of cnc_buf_reserve() that moves or grows; call that one. */
+/* The part of cnc_buf_reserve() that moves or grows the buffer. Call cnc_buf_reserve() instead. */
 int cnc_buf_reserve_slow(struct cnc_buf *b, size_t n, uint8_t **ret_room);
 
 /*
- * Room for n more bytes at the tail, at *ret_room, not yet counted. CENOTE_OK,
- * CENOTE_ERR_LIMIT past the bound, CENOTE_ERR_NOMEM; on failure nothing changed.
+ * Reserve room for n more bytes at the tail, without counting them. *ret_room points to it. CENOTE_OK,
+ * CENOTE_ERR_LIMIT past the bound, CENOTE_ERR_NOMEM. On failure nothing changes.
  */
 static inline int
 cnc_buf_reserve(struct cnc_buf *b, size_t n, uint8_t **ret_room)
@@ -75,7 +75,7 @@ cnc_buf_append(struct cnc_buf *b, const void *bytes, size_t n)
 	return CENOTE_OK;
 }
 
-/* Drop n bytes at the head (n <= len). An empty buffer begins again at its front. */
+/* Drop n bytes at the head (n <= len). An empty buffer starts again at the front of its memory. */
 static inline void
 cnc_buf_consume(struct cnc_buf *b, size_t n)
 {
@@ -94,7 +94,7 @@ void cnc_buf_clear(struct cnc_buf *b, size_t keep);
 int cnc_buf_u8(struct cnc_buf *b, uint8_t v);
 int cnc_buf_u16(struct cnc_buf *b, uint16_t v);
 int cnc_buf_u32(struct cnc_buf *b, uint32_t v);
-/* u32 length, bytes, a zero byte that the length does not count. */
+/* Append a u32 length, the bytes, and a zero byte that the length does not include. */
 int cnc_buf_str(struct cnc_buf *b, const void *bytes, size_t n);
 
 /* Unaligned little-endian loads and stores. */
@@ -153,7 +153,7 @@ struct cnc_reader {
 
 void cnc_reader_init(struct cnc_reader *r, const void *bytes, size_t n);
 
-/* n bytes, borrowed; NULL and bad if there are fewer. */
+/* n bytes, borrowed. If there are fewer, returns NULL and sets `bad`. */
 static inline const uint8_t *
 cnc_read_bytes(struct cnc_reader *r, size_t n)
 {
@@ -199,9 +199,9 @@ cnc_read_u64(struct cnc_reader *r)
 	return p ? cnc_get_u64(p) : 0;
 }
 
-/* What cnc_buf_str() wrote, borrowed; checks the zero byte. "" and 0 when bad. */
+/* Read a text that cnc_buf_str() wrote. It is borrowed, and its zero byte is checked. "" and 0 when bad. */
 const char *cnc_read_str(struct cnc_reader *r, size_t *ret_len);
-/* 0 when everything was read and nothing was bad, else CENOTE_ERR_PROTOCOL. */
+/* 0 if everything was read and `bad` is not set, else CENOTE_ERR_PROTOCOL. */
 int cnc_reader_end(const struct cnc_reader *r);
 
 #endif

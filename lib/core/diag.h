@@ -7,9 +7,9 @@
 #define CNC_DIAG_MESSAGE_MAX 512u
 
 /*
- * A diagnostics record: set once where the error is born, never appended. Setting it cannot
- * fail: the inline part always fits (cut at a UTF-8 boundary), and the full list of fields
- * is kept when there is memory for it.
+ * A diagnostics record. The code that detects an error sets it once, and nothing is appended later. Setting it
+ * cannot fail: the inline part always fits (cut at a UTF-8 boundary), and the full list of fields is kept only if
+ * there is memory for it.
  *
  * The fields are those of the ERROR and NOTICE frames: u8 letter, str text (docs/protocol.md).
  */
@@ -27,18 +27,17 @@ void cnc_diag_init(struct cnc_diag *d, const struct cenote_allocator *mem);
 void cnc_diag_finish(struct cnc_diag *d);
 /* Back to "00000" and "". */
 void cnc_diag_clear(struct cnc_diag *d);
-/* printf-style; replaces what was there. A newline or control byte is kept as it is. */
+/* printf-style; replaces the previous record. Newlines and control bytes are kept. */
 void cnc_diag_set(struct cnc_diag *d, const char *sqlstate, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* From an encoded list of fields; CENOTE_ERR_PROTOCOL if it is not well formed (then cleared). */
+/* Set the record from an encoded list of fields. CENOTE_ERR_PROTOCOL if the list is not well formed; then the record is cleared. */
 int cnc_diag_set_fields(struct cnc_diag *d, const uint8_t *fields, size_t len);
-/* Deep copy; on lack of memory the long fields are lost, never the message. */
+/* Deep copy. If there is no memory, the long fields are lost, but the message is kept. */
 void cnc_diag_copy(struct cnc_diag *to, const struct cnc_diag *from);
-/* A field by its letter: 'C' and 'M' always; NULL if absent. Borrowed. */
+/* A field by its letter, borrowed; NULL if it is absent. 'C' and 'M' are never absent. */
 const char *cnc_diag_field(const struct cnc_diag *d, char letter);
 
-/* Append the record as a list of fields: C, M, N unless it is 0, then the others that it has. On
- * failure the buffer is as before. */
+/* Append the record as a list of fields: C, M, N unless it is 0, then all other fields of the record. On failure the buffer is as before. */
 int cnc_diag_put(struct cnc_buf *b, const struct cnc_diag *d);
 /* Append one field in wire form. On failure the buffer is as before. */
 int cnc_diag_put_field(struct cnc_buf *b, char letter, const char *text, size_t len);

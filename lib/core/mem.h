@@ -4,10 +4,10 @@
 
 #include <cenote/types.h>
 
-/* The allocator over malloc(), for where the caller passes NULL. */
+/* The default allocator, which uses malloc(). It is used where the caller passes NULL. */
 extern const struct cenote_allocator cnc_mem_default;
 
-/* All take the allocator first, never NULL. A size of 0 gives a pointer that may be freed. */
+/* The first argument is the allocator, never NULL. A size of 0 gives a pointer that may be freed. */
 void *cnc_alloc(const struct cenote_allocator *mem, size_t size);
 /* Array of n * size bytes, zeroed; NULL also when the product overflows. */
 void *cnc_calloc(const struct cenote_allocator *mem, size_t n, size_t size);

@@ -6,15 +6,16 @@
 #include "core/batch.h"
 #include "core/block.h"
 
-/* A batch of at most so many bytes is copied rather than keep its block alive. */
+/* A batch of at most this many bytes is copied, so that it does not keep its block alive. */
 #define CNC_ROWSET_COPY_MAX 4096u
 
 /*
- * Rows over flat batches: checked once when added, then a value by (row, column) in constant
- * time, without parsing or copying.
+ * Rows in flat batches. A batch is checked once, when it is added. After that, a value is found by row and
+ * column in constant time, without parsing or copying.
  */
 struct cnc_rowset {
-	struct cenote_allocator mem; /* own copy: a result outlives its connection */
+	struct cenote_allocator
+		mem; /* own copy, because a result outlives its connection */
 	struct cnc_arena
 		arena; /* copies of small batches; uses .mem, so never move the struct */
 	const uint8_t **rows; /* one pointer per row, into a block or the arena */
@@ -34,15 +35,14 @@ void cnc_rowset_finish(struct cnc_rowset *rs);
 void cnc_rowset_clear(struct cnc_rowset *rs);
 
 /*
- * Check a batch and add its rows. `block` is the block that the bytes lie in (a reference is
- * taken if they are not copied); NULL: always copy. CENOTE_OK, CENOTE_ERR_PROTOCOL,
+ * Check a batch and add its rows. `block` contains the bytes, and gets a reference if they are not copied. NULL: always copy. CENOTE_OK, CENOTE_ERR_PROTOCOL,
  * CENOTE_ERR_NOMEM; on failure the set is as before.
  */
 int cnc_rowset_add(
 	struct cnc_rowset *rs, const uint8_t *batch, size_t len, struct cnc_block *block);
 
-/* Rows are mostly read in order, and where a row begins is not in the cache: so that is asked for
- * some rows before. (No function: gcc takes one that does only this for one that does nothing.) */
+/* Programs mostly read rows in order, and the beginning of a row is usually not in the cache. So it is prefetched
+ * some rows ahead. (This is a macro, because gcc removes a function that only prefetches.) */
 #define CNC_ROWSET_AHEAD 8u
 #if defined(__GNUC__) || defined(__clang__)
 #define CNC_PREFETCH(address) __builtin_prefetch(address)
@@ -50,7 +50,7 @@ int cnc_rowset_add(
 #define CNC_PREFETCH(address) ((void)(address))
 #endif
 
-/* A value; NULL for NULL, and for a row or column that is not there. ret_len may be NULL. */
+/* A value; NULL for NULL, and for a row or column that does not exist. ret_len may be NULL. */
 static inline const char *
 cnc_rowset_value(const struct cnc_rowset *rs, uint64_t row, uint32_t col, size_t *ret_len)
 {

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * A state machine is an enum, one row per state in this table, and one mover: cnc_sm_move().
- * The row names the state and the states that may follow it.
+ * A state machine is an enum, a table with one row for each state, and cnc_sm_move(), the only function that
+ * changes the state. A row names the state and the states that may follow it.
  */
 struct cnc_sm_state {
 	const char *name;

@@ -28,11 +28,11 @@
  * The shims and sqlsh include this header of lib/core alone; in Meson they link cnc_sql_dep.
  */
 
-/* What differs between servers. A text is read by a set of these bits. */
+/* The differences between servers. A set of these bits selects how a text is read. */
 enum cnc_sql_rule {
-	/* Without it quotes are characters. */
+	/* Without CNC_SQL_QUOTES, quotes are ordinary characters. */
 	CNC_SQL_QUOTES = 1 << 0, /* 'text' and "name"; a doubled quote is part of both */
-	CNC_SQL_BACKSLASH = 1 << 1, /* a backslash hides the next byte of a text */
+	CNC_SQL_BACKSLASH = 1 << 1, /* in a text, a backslash escapes the next byte */
 	CNC_SQL_DOUBLE_QUOTED_TEXT = 1 << 2, /* "…" is a text, not a name */
 	CNC_SQL_BACKQUOTES = 1 << 3, /* `name` */
 	CNC_SQL_BRACKETS = 1 << 4, /* [name] */
@@ -41,23 +41,22 @@ enum cnc_sql_rule {
 		1 << 6, /* E'…', in which a backslash escapes; B'' X'' N'' U&'' U&"" */
 	CNC_SQL_CONTINUED = 1 << 7, /* 'one' newline 'text' */
 
-	/* Without it comments are characters. */
+	/* Without CNC_SQL_COMMENTS, the marks of comments are ordinary characters. */
 	CNC_SQL_COMMENTS = 1 << 8, /* -- to the end of the line, and C's */
 	CNC_SQL_NESTED = 1 << 9, /* a comment may hold comments */
-	CNC_SQL_HASH = 1 << 10, /* # begins a comment, too */
+	CNC_SQL_HASH = 1 << 10, /* # also begins a comment */
 	CNC_SQL_DASH_BLANK =
-		1 << 11, /* -- begins one only before a blank or control byte */
+		1 << 11, /* -- begins a comment only before a blank or control byte */
 	CNC_SQL_CR = 1 << 12, /* a carriage return ends a line comment */
-	/* The server executes a comment that begins with ! or M!: its marks are tokens. Without this bit it is
-	 * skipped as a comment, and `seen` says so. */
+	/* The server executes a comment that begins with ! or M!: its marks are tokens. Without this bit, the comment is skipped and noted in `seen`. */
 	CNC_SQL_EXECUTED = 1 << 13,
 
 	CNC_SQL_ZERO_BLANK = 1 << 14, /* a zero byte is a blank */
-	CNC_SQL_NO_VT = 1 << 15, /* a vertical tab is none */
+	CNC_SQL_NO_VT = 1 << 15, /* a vertical tab is not a blank */
 
 	CNC_SQL_WIDE_WORDS =
 		1
-		<< 16, /* bytes above ASCII, and $ but at the front, are part of words */
+		<< 16, /* words may hold bytes above ASCII, and $ except as first byte */
 	CNC_SQL_WORD_DOLLAR = 1 << 17, /* $ may begin a word */
 	CNC_SQL_WORD_SIGNS =
 		1
@@ -65,27 +64,26 @@ enum cnc_sql_rule {
 	CNC_SQL_VARIABLES = 1 << 19, /* @a, @@a.b, @'a', @`a` */
 
 	CNC_SQL_DOLLAR = 1 << 20, /* $1 is a placeholder */
-	CNC_SQL_QUESTION = 1 << 21, /* ? is one */
-	CNC_SQL_QUESTION_NUMBER = 1 << 22, /* ?7 is one */
-	CNC_SQL_COLON = 1 << 23, /* :name is one */
+	CNC_SQL_QUESTION = 1 << 21, /* ? is a placeholder */
+	CNC_SQL_QUESTION_NUMBER = 1 << 22, /* ?7 is a placeholder */
+	CNC_SQL_COLON = 1 << 23, /* :name is a placeholder */
 
-	/* What servers of one kind read differently, by version or character set, is CNC_SQL_BAD: a number with a letter after
-	 * it, a backslash after a byte above ASCII, a byte that begins no token. For PostgreSQL's rules. */
+	/* For PostgreSQL's rules. Text that servers read differently, depending on their version or character set, is
+	 * CNC_SQL_BAD: a number with a letter after it, a backslash after a byte above ASCII, a byte that begins no token. */
 	CNC_SQL_STRICT = 1 << 24,
 
-	CNC_SQL_NUMBERS = 1 << 25, /* 1.5 and 1e-5 are one token */
+	CNC_SQL_NUMBERS = 1 << 25, /* 1.5 and 1e-5 are one token each */
 	CNC_SQL_DIGIT_NAMES = 1 << 26 /* in a.1e5b, 1e5b is a name */
 };
 
 /*
- * The rules of each server. Add the placeholders that you look for beside the server's own (the libpq shim looks for
- * $1 in MySQL's SQL: CNC_SQL_MYSQL | CNC_SQL_DOLLAR), and take off bits for what a session has set.
+ * The rules of each server. If you look for other placeholders than the server's, add their bits (the libpq shim
+ * looks for $1 in MySQL's SQL: CNC_SQL_MYSQL | CNC_SQL_DOLLAR). Remove bits according to the session's settings.
  */
 enum cnc_sql_dialect {
-	/* Words of ASCII and single bytes, whatever stands around them: to look for a word that may hide in a text or
-	 * comment. */
+	/* Reads only ASCII words and single bytes, so that words inside texts and comments are found too. */
 	CNC_SQL_RAW = 0,
-	/* What all servers share. */
+	/* The rules that all servers share. */
 	CNC_SQL_ANSI =
 		CNC_SQL_QUOTES | CNC_SQL_COMMENTS | CNC_SQL_WIDE_WORDS | CNC_SQL_NUMBERS,
 	CNC_SQL_POSTGRESQL = CNC_SQL_ANSI | CNC_SQL_DOLLAR_QUOTES | CNC_SQL_PREFIXES |
@@ -93,7 +91,7 @@ enum cnc_sql_dialect {
 			     CNC_SQL_DOLLAR,
 	/* with standard_conforming_strings off */
 	CNC_SQL_POSTGRESQL_BACKSLASH = CNC_SQL_POSTGRESQL | CNC_SQL_BACKSLASH,
-	/* With sql_mode=ANSI_QUOTES take off CNC_SQL_DOUBLE_QUOTED_TEXT, with NO_BACKSLASH_ESCAPES CNC_SQL_BACKSLASH. */
+	/* With sql_mode=ANSI_QUOTES, remove CNC_SQL_DOUBLE_QUOTED_TEXT. With NO_BACKSLASH_ESCAPES, remove CNC_SQL_BACKSLASH. */
 	CNC_SQL_MYSQL = CNC_SQL_ANSI | CNC_SQL_BACKSLASH | CNC_SQL_DOUBLE_QUOTED_TEXT |
 			CNC_SQL_BACKQUOTES | CNC_SQL_HASH | CNC_SQL_DASH_BLANK |
 			CNC_SQL_EXECUTED | CNC_SQL_WORD_DOLLAR | CNC_SQL_VARIABLES |
@@ -104,7 +102,7 @@ enum cnc_sql_dialect {
 	CNC_SQL_TDS = CNC_SQL_ANSI | CNC_SQL_BRACKETS | CNC_SQL_NESTED | CNC_SQL_CR |
 		      CNC_SQL_ZERO_BLANK | CNC_SQL_WORD_DOLLAR | CNC_SQL_WORD_SIGNS |
 		      CNC_SQL_QUESTION,
-	/* A server that nobody knows, by ODBC: the quotes of all. */
+	/* An unknown server, reached over ODBC: the quotes of all servers. */
 	CNC_SQL_UNKNOWN = CNC_SQL_ANSI | CNC_SQL_BACKQUOTES | CNC_SQL_BRACKETS |
 			  CNC_SQL_EXECUTED | CNC_SQL_WORD_DOLLAR | CNC_SQL_WORD_SIGNS |
 			  CNC_SQL_QUESTION
@@ -115,12 +113,12 @@ enum cnc_sql_kind {
 	CNC_SQL_WORD, /* a key word, a name without quotes; also 1a and 0x1f */
 	CNC_SQL_NUMBER, /* 1, 1.5, .5, 1e-5. A word may follow at once: MySQL and T-SQL read `1.5into` as two */
 	CNC_SQL_TEXT, /* with its prefix and quotes */
-	CNC_SQL_NAME, /* a name in quotes, with these */
+	CNC_SQL_NAME, /* a name with its quotes */
 	CNC_SQL_PLACEHOLDER,
 	CNC_SQL_VARIABLE, /* @a; also @@a: see its second byte */
-	CNC_SQL_MARK, /* the begin of an executed comment with its version, and its end */
+	CNC_SQL_MARK, /* the beginning of an executed comment with its version, or its end */
 	CNC_SQL_CHAR, /* one byte, or :: or := */
-	CNC_SQL_BAD /* a text, name or comment that does not end: all the rest. And see CNC_SQL_STRICT */
+	CNC_SQL_BAD /* the rest of the SQL, from a text, name or comment that does not end; see also CNC_SQL_STRICT */
 };
 
 struct cnc_sql_token {
@@ -130,20 +128,20 @@ struct cnc_sql_token {
 	size_t n;
 };
 
-/* What the reader met up to now. */
+/* What the reader has met so far. */
 enum cnc_sql_seen {
-	CNC_SQL_SEEN_COMMENT = 1, /* one was skipped */
+	CNC_SQL_SEEN_COMMENT = 1, /* a comment was skipped */
 	CNC_SQL_SEEN_EXECUTED =
-		2, /* one that MySQL and MariaDB may execute, skipped or not */
+		2, /* a comment that MySQL and MariaDB may execute, skipped or not */
 	CNC_SQL_SEEN_NESTED =
-		4, /* one with an opener in it: servers disagree on its end */
+		4, /* a comment that contains an opener: servers disagree on its end */
 	CNC_SQL_SEEN_RETURN =
-		8, /* a line comment with a carriage return in it: the same */
+		8, /* a line comment that contains a carriage return: servers disagree on its end */
 	CNC_SQL_SEEN_OPEN_LINE =
-		16 /* the text ends in a line comment: what is put after it needs a newline */
+		16 /* the SQL ends in a line comment: put a newline before anything that is appended */
 };
 
-/* The length of the character at `start` if it is a whole one of several bytes, else 0. */
+/* The length of the character at `start` if it has several bytes and is complete, else 0. */
 typedef unsigned cnc_sql_character(const char *start, const char *end);
 
 struct cnc_sql {
@@ -151,17 +149,17 @@ struct cnc_sql {
 	const char *end;
 	uint32_t rules; /* enum cnc_sql_rule; may change between tokens */
 	uint32_t seen; /* enum cnc_sql_seen */
-	/* Of a character set in which a quote or backslash can be the last byte of a character; else NULL. */
+	/* Set for a character set in which a quote or backslash can be the last byte of a character; else NULL. */
 	cnc_sql_character *character;
-	/* What the last token was: 1 a name, 2 the point after one; else 0. */
+	/* The last token: 1 for a name, 2 for the point after a name, else 0. */
 	uint8_t part;
-	/* What is open at the end of the text. */
+	/* The text, name or comment that is open at the end of the SQL. */
 	struct cnc_sql_open {
 		char what; /* 0: nothing; else ' " ` [ $ or * (a comment) */
 		bool has_backslash;
-		bool is_bits; /* B'…' or X'…', in which PostgreSQL doubles no quotes */
-		uint32_t depth; /* of comments */
-		size_t n_tag; /* of a dollar quote */
+		bool is_bits; /* B'…' or X'…': PostgreSQL allows no doubled quotes in it */
+		uint32_t depth; /* nesting depth of comments */
+		size_t n_tag; /* length of a dollar quote's tag */
 		const char *begin;
 	} open;
 };
@@ -172,7 +170,7 @@ cnc_sql_begin(const char *sql, size_t len, uint32_t rules)
 	return (struct cnc_sql){ .p = sql, .end = sql + len, .rules = rules };
 }
 
-/* The next token after blanks and comments. At the end: END, again and again. */
+/* The next token after blanks and comments. At the end, every call returns END. */
 struct cnc_sql_token cnc_sql_next(struct cnc_sql *x);
 
 /* Whether a comment may begin at p, by the rules of any server. */
@@ -187,21 +185,21 @@ cnc_sql_opens_comment(const char *p, const char *end)
 bool cnc_sql_skip_blanks(struct cnc_sql *x);
 
 /*
- * Go on after the last token was BAD, since the text has grown at its end by whole lines, and may have moved.
- * `begin` is where x->open.begin is now. The next token is the whole of what was open. Not with CNC_SQL_CONTINUED.
+ * Continue after a BAD token, when whole lines were appended to the SQL. It may have moved: `begin` is the new
+ * place of x->open.begin. The next token is the whole text, name or comment that was open. Not with CNC_SQL_CONTINUED.
  */
 void cnc_sql_resume(struct cnc_sql *x, const char *begin, const char *end);
 
 /* ---- tokens ---- */
 
-/* Compare with a word of ASCII as strcmp() does. Upper and lower case are the same, and sort as upper case. */
+/* Compare with an ASCII word as strcmp() does, but ignore case. Letters sort as upper case. */
 int cnc_sql_compare(const char *p, size_t n, const char *word);
 
-/* Whether it is this WORD, in any case. The word is in lower case. */
+/* Whether the token is this WORD, ignoring case. Give `word` in lower case. */
 static inline bool
 cnc_sql_is(const struct cnc_sql_token *t, const char *word)
 {
-	/* nearly all that are asked about have another first letter */
+	/* nearly all tokens have another first letter, so compare that first */
 	return t->kind == CNC_SQL_WORD && (*t->p == *word || (*t->p | 0x20) == *word) &&
 	       cnc_sql_compare(t->p, t->n, word) == 0;
 }
@@ -215,30 +213,29 @@ cnc_sql_is_char(const struct cnc_sql_token *t, char c)
 	return t->kind == CNC_SQL_CHAR && t->n == 1 && *t->p == c;
 }
 
-/* What is between the quotes of a TEXT or NAME, as it is written (doubled quotes and escapes stay). Of other
- * tokens, all. */
+/* The part of a TEXT or NAME between its quotes, as written: doubled quotes and escapes stay. For other tokens, the
+ * whole token. */
 const char *cnc_sql_inside(const struct cnc_sql_token *t, size_t *ret_n);
 
 /* ---- statements ---- */
 
-/* Go past the next token if it is this word (in lower case); else stay. */
+/* Skip the next token if it is this word (given in lower case), else do not move. */
 bool cnc_sql_take(struct cnc_sql *x, const char *word);
 bool cnc_sql_take_one_of(struct cnc_sql *x, const char *const *words);
 bool cnc_sql_take_char(struct cnc_sql *x, char c);
-/* Go past ( … ), with all parentheses in it, if that comes next. */
+/* If the next token is (, skip to the matching ). */
 void cnc_sql_skip_parens(struct cnc_sql *x);
 
 enum cnc_sql_through {
-	CNC_SQL_THROUGH_PARENS = 1, /* past ( */
-	/* To SELECT, INSERT, UPDATE, DELETE, MERGE, REPLACE, VALUES or TABLE after the common tables. */
+	CNC_SQL_THROUGH_PARENS = 1, /* skip ( */
+	/* Skip WITH and its tables, to SELECT, INSERT, UPDATE, DELETE, MERGE, REPLACE, VALUES or TABLE. */
 	CNC_SQL_THROUGH_WITH = 2,
-	CNC_SQL_THROUGH_EXPLAIN =
-		4 /* past EXPLAIN (…) ANALYZE VERBOSE, as PostgreSQL has it */
+	CNC_SQL_THROUGH_EXPLAIN = 4 /* skip PostgreSQL's EXPLAIN (…) ANALYZE VERBOSE */
 };
 
 /*
- * The word that says what a statement is. `t` is its first token, which was just read. If there is no such word: what
- * stands in its place, such as a semicolon or END.
+ * The word that says what a statement does. `t` is the statement's first token, which was just read. If there is no
+ * such word, returns the token in its place, such as a semicolon or END.
  */
 struct cnc_sql_token cnc_sql_verb(
 	struct cnc_sql *x, struct cnc_sql_token t, unsigned through);

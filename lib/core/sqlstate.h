@@ -85,7 +85,7 @@ extern const char cnc_sqlstate_code[CNC_SQLSTATE_COUNT][6];
 /* The code of a condition by its name in the list: CNC_SQLSTATE(POOL_BUSY). */
 #define CNC_SQLSTATE(name) (cnc_sqlstate_code[CNC_SQLSTATE_INDEX_##name])
 
-/* Whether it is five digits or upper-case letters. */
+/* Whether it has five characters, each a digit or an upper-case letter. */
 int cnc_sqlstate_is_valid(const char *code);
 
 #endif

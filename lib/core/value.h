@@ -8,10 +8,10 @@
 struct cnc_value {
 	uint8_t type; /* enum cenote_type; CENOTE_TYPE_NULL is NULL unless native_type is set */
 	uint8_t is_null;
-	uint8_t is_native; /* bytes in the server's own terms */
-	uint8_t is_long; /* the content came apart (LONG_DATA); `bytes` is NULL */
+	uint8_t is_native; /* bytes in the server's own format */
+	uint8_t is_long; /* the content came separately (LONG_DATA); `bytes` is NULL */
 	uint8_t format; /* native only: CENOTE_FORMAT_TEXT or _BINARY */
-	uint32_t native_type; /* native only */
+	uint32_t native_type; /* the server's type id; native only */
 	union {
 		int64_t i64; /* BOOL too: 0 or 1 */
 		uint64_t u64;
@@ -45,15 +45,14 @@ struct cnc_value {
  * as before.
  */
 int cnc_value_encode(struct cnc_buf *b, const struct cnc_value *v);
-/* Sets r->bad on anything that is not a well formed value. */
+/* Sets r->bad if the value is not well formed. */
 void cnc_value_decode(struct cnc_reader *r, struct cnc_value *ret_value);
 
 /* Longest text of a value that is not text or bytes, zero byte included. */
 #define CNC_VALUE_TEXT_MAX 64u
 /*
- * Text of a number, date, time or bool in canonical form; the length. Doubles are written so
- * that they read back the same (shortest form), "Infinity", "-Infinity", "NaN". The decimal point
- * is a point whatever the locale.
+ * Write a number, date, time or bool as canonical text, and return the length. Doubles have the shortest form that reads
+ * back to the same value, or are "Infinity", "-Infinity", "NaN". The decimal point is "." in every locale.
  */
 size_t cnc_value_text(const struct cnc_value *v, char out[CNC_VALUE_TEXT_MAX]);
 size_t cnc_int64_text(int64_t v, char out[CNC_VALUE_TEXT_MAX]);
@@ -61,8 +60,7 @@ size_t cnc_uint64_text(uint64_t v, char out[CNC_VALUE_TEXT_MAX]);
 size_t cnc_double_text(double v, char out[CNC_VALUE_TEXT_MAX]);
 
 /*
- * Reading text: CENOTE_OK or CENOTE_ERR_CONVERT. Surrounding ASCII spaces are allowed, anything
- * else behind the value is not. Integers accept decimal text with a zero fraction ("3.0",
+ * Reading text: CENOTE_OK or CENOTE_ERR_CONVERT. ASCII spaces may surround the value; nothing else may follow it. Integers accept decimal text with a zero fraction ("3.0",
  * "1e3"), and t/f/true/false as 1/0. No locale.
  */
 int cnc_text_int64(const char *text, size_t len, int64_t *ret_value);
