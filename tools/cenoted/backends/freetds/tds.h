@@ -42,10 +42,8 @@
 enum cnd_tds_note {
 	CND_TDS_NOTE_TX = 1, /* may begin or end a transaction */
 	CND_TDS_NOTE_EMPTY = 2, /* blanks and comments */
-	CND_TDS_NOTE_ROWS =
-		4, /* SELECT and the like: it gives rows, and changes nothing */
-	CND_TDS_NOTE_OUTPUT =
-		8 /* a call with a return status or parameters to give back */
+	CND_TDS_NOTE_ROWS = 4, /* SELECT and the like: returns rows and changes nothing */
+	CND_TDS_NOTE_OUTPUT = 8 /* a call with a return status or output parameters */
 };
 
 struct cnd_tds_scan {
@@ -54,12 +52,12 @@ struct cnd_tds_scan {
 	uint32_t n_params; /* placeholders */
 };
 
-/* Conservative: what is not known is taken for the worst. */
+/* Conservative: assumes the worst about text that it does not know. */
 void cnd_tds_scan(const char *sql, size_t len, struct cnd_tds_scan *ret_scan);
 
 /* ---- options ---- */
 
-/* A server line, read. Text is borrowed from the line, except in a session. */
+/* The options of a server line. Strings are borrowed from the line, except in a session. */
 struct cnd_tds_options {
 	const char *host;
 	const char *port;
@@ -92,7 +90,7 @@ struct cnd_tds_options {
 	const char *spn;
 	const char *readonly_intent;
 	unsigned connect_timeout; /* seconds */
-	unsigned timeout; /* of an answer; 0: none */
+	unsigned timeout; /* seconds to wait for an answer; 0: no limit */
 };
 
 int cnd_tds_options_read(const struct cnd_server_spec *spec,
@@ -100,7 +98,7 @@ int cnd_tds_options_read(const struct cnd_server_spec *spec,
 int cnd_tds_check(const struct cnd_server_spec *spec, struct cnc_diag *ret_diag);
 /* The host that the line or its section names; "" if there is none. */
 const char *cnd_tds_host(const struct cnd_tds_options *o);
-/* 0 where it is not told (an instance, a section). */
+/* 0 if the line does not name the port (an instance, a section). */
 unsigned cnd_tds_port(const struct cnd_tds_options *o);
 /* Whether nothing may be said without TLS, and whether the certificate is looked at. */
 int cnd_tds_requires_tls(const struct cnd_tds_options *o);
@@ -117,9 +115,9 @@ int cnd_tds_conf_make(const struct cnd_tds_options *o);
 /* ---- the session ---- */
 
 struct cnd_tds_portal; /* portal.c */
-/* A request begins. CENOTE_OK, or CENOTE_ERR_CONN. */
+/* Begin a request. CENOTE_OK, or CENOTE_ERR_CONN. */
 int cnd_tds_enter(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink);
-/* The same; a result that is open on the connection is parked, unless it is that one. */
+/* The same, but park the result that is open on the connection, unless it is `portal`'s. */
 int cnd_tds_enter_beside(struct cnd_session *s, struct cnc_diag *diag,
 	struct cnd_sink *sink, const struct cnd_tds_portal *portal);
 
@@ -132,28 +130,28 @@ struct cnd_session {
 	const struct cenote_allocator *mem;
 	CS_CONTEXT *ctx;
 	CS_CONNECTION *con;
-	CS_COMMAND *cmd; /* of the request that is running */
-	int fd; /* the connection's; -1 if it was not found */
-	char *server; /* how messages call it: "db1:1433" */
+	CS_COMMAND *cmd; /* the running request's */
+	int fd; /* the connection's socket; -1 if it was not found */
+	char *server; /* the server's name in messages: "db1:1433" */
 
-	/* The request that is running. */
+	/* The running request. */
 	struct cnc_diag *diag;
-	struct cnd_sink *sink; /* NULL: none */
-	struct cnc_arena arena; /* dropped at its end */
-	int stop; /* what the host said; 0: go on */
-	int said; /* what a sink said of a notice; 0: go on */
-	uint8_t has_error; /* and it is in `diag` */
+	struct cnd_sink *sink; /* may be NULL */
+	struct cnc_arena arena; /* freed when the request ends */
+	int stop; /* the host's reason to stop; 0: go on */
+	int said; /* the sink's answer to a notice; 0: go on */
+	uint8_t has_error; /* the server sent an error, which is in `diag` */
 	uint8_t is_stopping; /* the server was told to stop */
-	uint8_t is_silent; /* it gave no answer within `timeout` */
+	uint8_t is_silent; /* the server gave no answer within `timeout` */
 	uint8_t is_sending; /* a statement is on its way to the server */
 	int64_t obey_until_ms;
-	int64_t deaf_until_ms; /* the host is not asked; 0: it is */
+	int64_t deaf_until_ms; /* until then the host is not asked; 0: it is asked */
 	int64_t silent_since_ms;
 
-	/* Of the login. */
-	struct cnc_arena keep; /* until the logout */
-	struct cnd_tds_options opt; /* text in `keep` */
-	struct cnc_arena facts; /* as of cnd_tds_learn_facts() */
+	/* Set at login. */
+	struct cnc_arena keep; /* freed at logout */
+	struct cnd_tds_options opt; /* its strings are in `keep` */
+	struct cnc_arena facts; /* filled by cnd_tds_learn_facts() */
 	char *version; /* in `facts` */
 	uint8_t is_logging_in;
 	uint8_t is_lost;
@@ -161,16 +159,16 @@ struct cnd_session {
 	uint8_t is_babelfish;
 	struct cnd_option parameters[CND_TDS_PARAMETERS];
 	size_t n_parameters;
-	char *database; /* of the login; in `facts` */
+	char *database; /* the login's database; in `facts` */
 
-	/* The client's. */
+	/* The client's state. */
 	uint8_t tx; /* enum cenote_tx */
 	uint8_t is_chained; /* autocommit is off */
 	uint8_t has_isolation; /* one that is to go with the transaction */
 	uint32_t pins;
-	uint8_t has_run; /* anything, since the reset */
+	uint8_t has_run; /* anything was run since the reset */
 	uint8_t has_set; /* a call changed a setting: the server can tell a setting that was set back from an untouched one */
-	struct cnd_tds_portal *live; /* the one on the connection; NULL: none */
+	struct cnd_tds_portal *live; /* the portal on the connection, or NULL */
 	char *savepoints[CND_TDS_SAVEPOINTS];
 	size_t n_savepoints;
 };
@@ -179,7 +177,7 @@ struct cnd_session {
 int cnd_tds_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
 	struct cnd_session **ret_session, struct cnc_diag *ret_diag);
 void cnd_tds_logout(struct cnd_session *s);
-/* Ask the server what it is: the last thing that a login does. */
+/* Ask the server for its version and other facts: the last step of a login. */
 int cnd_tds_learn_facts(struct cnd_session *s);
 void cnd_tds_info(const struct cnd_session *s, struct cnd_info *ret_info);
 int cnd_tds_ping(struct cnd_session *s, struct cnc_diag *ret_diag);
@@ -190,16 +188,16 @@ int cnd_tds_fd(const struct cnd_session *s);
 int cnd_tds_idle(struct cnd_session *s, struct cnd_sink *sink);
 
 /* explain.c */
-/* The library could not log in and the server did not say why: find out, and say it in s->diag. */
+/* The library could not log in and the server did not say why: find the reason, and write it to s->diag. */
 void cnd_tds_explain(struct cnd_session *s);
 
 /* messages.c */
 void cnd_tds_listen(struct cnd_session *s);
-/* The request failed: what it returns. */
+/* Return the status of a request that failed. */
 int cnd_tds_failed(struct cnd_session *s);
 
 /* wait.c */
-/* Which descriptor the library opened: call it before and after the connection was made. */
+/* Find out which descriptor the library opened: call these before and after it connects. */
 #define CND_TDS_FDS_MAX 1024u
 struct cnd_tds_fds {
 	uint8_t is_open[CND_TDS_FDS_MAX];
@@ -208,7 +206,7 @@ void cnd_tds_note_fds(struct cnd_tds_fds *fds);
 int cnd_tds_find_fd(const struct cnd_tds_fds *before);
 /* Wait for the first bytes of an answer. CENOTE_OK; CENOTE_ERR_SERVER and CENOTE_ERR_CONN: stop. */
 int cnd_tds_await(struct cnd_session *s);
-/* What the host says, while rows and results come. When it says stop, the server was told. */
+/* Ask the host whether to stop, while rows and results come. If it says stop, the server is told to stop. */
 int cnd_tds_interrupted(struct cnd_session *s);
 /* The library has waited for a second: CS_SUCCEED to go on, CS_FAIL to give the connection up. */
 CS_RETCODE cnd_tds_on_silence(struct cnd_session *s);
@@ -216,13 +214,13 @@ CS_RETCODE cnd_tds_on_silence(struct cnd_session *s);
 void cnd_tds_on_message(struct cnd_session *s);
 
 /* values.c */
-/* What a column is bound to, and how its values become text. */
+/* The type to which a column is bound, and how its values become text. */
 struct cnd_tds_kind {
-	CS_INT datatype; /* as the library calls it */
+	CS_INT datatype; /* the library's type number */
 	uint8_t type; /* enum cenote_type */
 	const char *name;
-	CS_INT bind; /* to which type it is bound */
-	CS_INT size; /* bytes of that; 0: those of the column */
+	CS_INT bind; /* the type to which it is bound */
+	CS_INT size; /* bytes of that type; 0: the column's own size */
 	int (*put)(struct cnc_batch *w, const struct cnp_column *c, const void *value,
 		size_t n);
 };
@@ -237,72 +235,73 @@ struct cnd_tds_rows {
 	uint32_t n;
 };
 
-/* The columns of the result that s->cmd is at, bound, in the arena. */
+/* Bind the columns of the current result of s->cmd. They are allocated in the arena. */
 int cnd_tds_rows_bind(struct cnd_session *s, const struct cnd_exec *exec,
 	struct cnd_tds_rows *ret_rows);
-/* The same, bound to columns that are given. */
+/* The same, with the given columns. */
 int cnd_tds_rows_bind_as(struct cnd_session *s, struct cnp_column *columns, uint32_t n,
 	struct cnd_tds_rows *ret_rows);
-/* The row that was fetched. CENOTE_OK, CENOTE_ERR_LIMIT, CENOTE_ERR_NOMEM, CENOTE_ERR_SERVER. */
+/* Write the fetched row. CENOTE_OK, CENOTE_ERR_LIMIT, CENOTE_ERR_NOMEM, CENOTE_ERR_SERVER. */
 int cnd_tds_put_row(
 	struct cnd_session *s, struct cnd_tds_rows *rows, struct cnc_batch *w);
 
 /* run.c */
-/* How a batch is answered. */
+/* A running batch, and how to answer it. */
 struct cnd_tds_run {
 	struct cnd_session *s;
 	const struct cnd_exec *exec;
 	struct cnd_sink *sink;
-	/* Of catalog lists: the columns of the only result. */
+	/* For catalog lists: the columns of the only result. */
 	struct cnp_column *columns;
 	uint32_t n_columns;
 	uint8_t columns_known; /* of the first result */
 	uint8_t has_output; /* the last result is output values */
-	uint8_t is_describing; /* columns, and no rows */
-	uint8_t may_pause; /* it may be left open when batch_rows is reached */
+	uint8_t is_describing; /* send columns, but no rows */
+	uint8_t may_pause; /* the batch may stay open when batch_rows is reached */
 	uint8_t only_reads;
 	const char *tag;
-	/* How far it is: run.c's. */
-	struct cnd_tds_portal *portal; /* it was paused, and is that one's */
+	/* Progress, private to run.c. */
+	struct cnd_tds_portal
+		*portal; /* set if the batch was paused: the portal that now owns it */
 	struct cnd_tds_rows rows;
 	struct cnp_done
-		done; /* of the result before, until it is known whether another follows */
+		done; /* of the previous result, held back until it is known whether another follows */
 	uint8_t has_done;
-	uint8_t is_rows; /* the result that the server is at has rows */
+	uint8_t is_rows; /* the current result has rows */
 	uint8_t has_sent; /* columns or done() went to the client */
-	uint8_t is_behind_call; /* what comes next is the count of a procedure as a whole */
+	uint8_t is_behind_call; /* the next result may be the row count of a whole procedure */
 };
 /* Run a batch, and answer with all its results and done(). CENOTE_AGAIN: it was paused. */
 int cnd_tds_run(struct cnd_tds_run *q, const char *sql, size_t len);
-/* The same, from where it was paused. */
+/* Go on from where it was paused. */
 int cnd_tds_go_on(struct cnd_tds_run *q);
-/* The command that was paused is over: it is stopped, or read to its end. */
+/* End a paused command: cancel it, or read it to its end. */
 void cnd_tds_abandon(struct cnd_session *s, int stop);
-/* SQL of our own, of which nobody wants the rows. */
+/* Run our own SQL, and discard the rows. */
 int cnd_tds_do(struct cnd_session *s, const char *sql);
 /*
- * SQL of our own beside a request, of which nobody is told what the server says to it. `is_deaf`: what is to stop the
- * request does not stop this.
+ * Run our own SQL beside a request; the client does not get the server's messages about it. `is_deaf`: a stop of
+ * the request does not stop this SQL.
  */
 struct cnd_tds_aside {
-	struct cnc_diag own; /* what it says */
+	struct cnc_diag own; /* the messages about this SQL */
 	struct cnc_diag *diag;
 	struct cnd_sink *sink;
 };
 void cnd_tds_aside_begin(struct cnd_session *s, struct cnd_tds_aside *a, int is_deaf);
 void cnd_tds_aside_end(struct cnd_session *s, struct cnd_tds_aside *a);
-/* SQL of our own that gives one row of so many values: texts in the arena, cut to so many bytes with the zero
- * byte; NULL for NULL. */
+/* Run our own SQL, which returns one row of n values. They are strings in the arena, cut to CND_TDS_ASK_MAX bytes
+ * with the zero byte. NULL stands for NULL. */
 #define CND_TDS_ASK_MAX 8000
 int cnd_tds_ask(struct cnd_session *s, const char *sql, char **ret_values, uint32_t n);
 
 /* params.c */
-/* The SQL that runs a statement with these values, to be appended. */
+/* Append the SQL that runs a statement with these values. */
 int cnd_tds_bound(struct cnd_session *s, struct cnc_buf *b, const char *sql, size_t len,
 	const struct cnd_tds_scan *scan, const struct cnc_value *params, uint32_t n);
-/* The SQL that has NULL for each parameter. */
+/* Append the SQL with NULL for each parameter. */
 int cnd_tds_unbound(struct cnc_buf *b, const char *sql, size_t len);
-/* A text, quoted. */
+/* Append a text as a quoted literal. */
 int cnd_tds_quote(struct cnc_buf *b, const char *text, size_t len);
 
 /* stmt.c */
@@ -318,16 +317,16 @@ int cnd_tds_execute(struct cnd_session *s, const struct cnd_named *which,
 void cnd_tds_forget(struct cnd_session *s, struct cnd_statement *statement);
 
 /* portal.c */
-/* A batch is full: done(), and the rest stays open. CENOTE_AGAIN, or a failure. */
+/* A batch is full: send done(), and keep the rest open. CENOTE_AGAIN, or a failure. */
 int cnd_tds_pause(struct cnd_tds_run *q);
-/* Take what is open off the connection, for something else to be asked. */
+/* Take the open result off the connection, so that other SQL can run. */
 int cnd_tds_park(struct cnd_session *s);
 int cnd_tds_fetch(struct cnd_session *s, struct cnd_portal *portal, uint32_t batch_rows,
 	int send_columns, struct cnd_sink *sink);
 void cnd_tds_close_portal(struct cnd_session *s, struct cnd_portal *portal);
 
 /* copy.c */
-/* COPY … FROM STDIN: then it is for cnd_tds_copy(). */
+/* Whether it is COPY … FROM STDIN, which cnd_tds_copy() runs. */
 int cnd_tds_is_copy(const char *sql, size_t len);
 int cnd_tds_copy(struct cnd_session *s, const char *sql, size_t len,
 	const struct cnd_exec *exec, struct cnd_sink *sink);
@@ -342,7 +341,7 @@ int cnd_tds_rollback(struct cnd_session *s, struct cnd_sink *sink);
 int cnd_tds_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t len,
 	struct cnd_sink *sink);
 int cnd_tds_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink);
-/* Ask the server for the state of the transaction, and undo what was for this transaction only. */
+/* Ask the server for the state of the transaction, and undo settings that were for one transaction only. */
 int cnd_tds_refresh_tx(struct cnd_session *s);
 void cnd_tds_forget_savepoints(struct cnd_session *s);
 

@@ -49,71 +49,72 @@ enum cnd_od_text_mode {
 };
 
 enum cnd_od_reset_mode {
-	CND_OD_RESET_AUTO, /* as the table of quirks says */
+	CND_OD_RESET_AUTO, /* as in the table of quirks */
 	CND_OD_RESET_ATTRIBUTE, /* SQL_ATTR_RESET_CONNECTION */
 	CND_OD_RESET_RECONNECT
 };
 
-/* Whether a query may leave something that its text does not tell. */
+/* Whether a query may leave something in the session that its text does not show. */
 enum cnd_od_queries {
 	CND_OD_QUERIES_ANY,
-	CND_OD_QUERIES_PURE /* the administrator says that none does */
+	CND_OD_QUERIES_PURE /* the administrator says that no query does */
 };
 
-/* A server line, read. Text is borrowed from the line. */
+/* The options of a server line. Strings are borrowed from the line. */
 struct cnd_od_options {
 	const char *dsn;
 	const char *connect;
 	const char *user;
 	const char *password;
 	const char *passfile;
-	const char *init; /* SQL that each login runs */
-	const char *ping; /* SQL that every server takes; NULL: the table's */
+	const char *init; /* SQL to run at each login */
+	const char *ping; /* SQL that the server accepts; NULL: use the table's */
 	unsigned connect_timeout; /* seconds */
 	enum cnd_od_text_mode text;
 	enum cnd_od_reset_mode reset;
 	enum cnd_od_queries queries;
 };
 
-/* What a driver must not be given: statements that it cannot carry out and does not refuse. */
+/* How to recognise statements to keep from a driver, which cannot run them and does not refuse them. */
 enum cnd_od_look {
-	CND_OD_LOOK_FIRST, /* the first word is it */
-	CND_OD_LOOK_WORDS, /* all of them stand outside of quotes and comments */
+	CND_OD_LOOK_FIRST, /* the first word matches */
+	CND_OD_LOOK_WORDS, /* all words occur outside of quotes and comments */
 	CND_OD_LOOK_ALL /* all words are in the text, also if in a string or a comment */
 };
 
 struct cnd_od_refusal {
 	enum cnd_od_look look;
-	const char *words[4]; /* NULL behind the last */
+	const char *words[4]; /* NULL after the last */
 	const char *sqlstate;
 	const char *why;
 };
 
-/* What is known of a driver, or of a server through any driver. */
+/* Known properties of a driver, or of a server through any driver. */
 struct cnd_od_quirks {
-	const char *driver; /* SQL_DRIVER_NAME holds it; NULL any */
-	const char *dbms; /* SQL_DBMS_NAME begins with it; NULL any */
-	uint8_t is_narrow; /* has no wide functions, and takes bytes as UTF-8 */
+	const char *driver; /* part of SQL_DRIVER_NAME; NULL: any */
+	const char *dbms; /* beginning of SQL_DBMS_NAME; NULL: any */
+	uint8_t is_narrow; /* has no wide functions, and reads bytes as UTF-8 */
 	uint8_t is_var_only; /* its long types are another thing than long values */
-	uint8_t has_narrow_output; /* leaves bytes where wide output values are asked for */
-	uint8_t cuts_at_zero; /* text ends for it at a zero byte */
-	uint8_t lies_on_reset; /* says that it has done SQL_ATTR_RESET_CONNECTION, and has not */
+	uint8_t has_narrow_output; /* returns bytes when wide output values are requested */
+	uint8_t cuts_at_zero; /* takes a zero byte for the end of a text */
+	uint8_t lies_on_reset; /* reports success for SQL_ATTR_RESET_CONNECTION without a reset */
 	/* The native error of a driver that has left an answer unread, as it will say from then on. */
 	SQLINTEGER out_of_step;
-	const struct cnd_od_refusal *refusals; /* up to one without words; NULL none */
-	uint8_t has_infinity; /* a double may be infinite, or no number */
+	const struct cnd_od_refusal
+		*refusals; /* ends with an entry without words; may be NULL */
+	uint8_t has_infinity; /* a double may be infinite or NaN */
 	const char *ping; /* SQL that the server answers without a table */
-	/* SQL that makes the session as new; NULL: a new login does. */
+	/* SQL that resets the session to its first state; NULL: log in again. */
 	const char *reset;
-	/* SQL before a new login: gives up what other sessions could see for a moment more. */
+	/* SQL to run before a new login: it releases what other sessions could still see for a moment. */
 	const char *release;
-	/* SQL that makes the transaction just begun a read-only one; NULL: there is none. */
+	/* SQL that makes a transaction read-only after it has begun; NULL: there is no such SQL. */
 	const char *read_only;
 	const char *savepoint[3]; /* set, release (NULL: not needed), roll back to */
-	const char *tested; /* NULL: nothing here was */
+	const char *tested; /* NULL: nothing here was tested */
 };
 
-/* First word of a statement, and what follows from it. */
+/* The first word of a statement, and what follows from it. */
 enum cnd_od_verb_flag {
 	CND_OD_VERB_ROWS = 1, /* the tag counts the rows returned */
 	CND_OD_VERB_DML = 2, /* the tag counts the rows changed */
@@ -128,21 +129,21 @@ enum cnd_od_verb_flag {
 struct cnd_od_scan {
 	uint32_t flags;
 	uint32_t pins; /* bits of enum cenote_pin */
-	int is_empty; /* nothing but blanks and comments */
+	int is_empty; /* only blanks and comments */
 	int has_more; /* statements behind the first: `flags` have the last of them that is of transactions */
 	int reads; /* it may call by views and operators what its text does not name: it is no SELECT of numbers */
 	char tag[CND_OD_TAG_MAX];
 };
 
-/* A column of a result, and how its values are read. */
+/* A column of a result, and how to read its values. */
 struct cnd_od_column {
 	SQLSMALLINT sql_type;
-	SQLSMALLINT c_type; /* what SQLGetData() is asked for */
+	SQLSMALLINT c_type; /* the type requested from SQLGetData() */
 	uint8_t type; /* enum cenote_type */
-	/* Where the driver puts a short value with its row; NULL: SQLGetData() gets it. */
+	/* The driver puts a short value here with its row; NULL: call SQLGetData(). */
 	void *at;
 	size_t room;
-	SQLLEN left; /* its bytes, as of SQLGetData() */
+	SQLLEN left; /* its length in bytes, as SQLGetData() reports it */
 };
 
 struct cnd_od_columns {
@@ -152,7 +153,7 @@ struct cnd_od_columns {
 	uint32_t n;
 };
 
-/* One parameter, bound: what the driver reads while the statement runs. */
+/* One bound parameter, which the driver reads while the statement runs. */
 struct cnd_od_bound {
 	union {
 		SQLCHAR bit;
@@ -160,7 +161,7 @@ struct cnd_od_bound {
 		SQLDOUBLE f64;
 		char text[CNC_VALUE_TEXT_MAX];
 	} as;
-	void *bytes; /* of a text or bytes, or the room of an output parameter */
+	void *bytes; /* a text or bytes, or the space for an output parameter */
 	size_t n_bytes;
 	SQLLEN len; /* bytes, or SQL_NULL_DATA, or SQL_LEN_DATA_AT_EXEC() */
 	SQLSMALLINT c_type;
@@ -168,14 +169,14 @@ struct cnd_od_bound {
 	uint8_t is_output;
 };
 
-/* A value that came in pieces (LONG_DATA), for the next execution. */
+/* A value sent in pieces (LONG_DATA), for the next execution. */
 struct cnd_od_long {
 	struct cnd_od_long *next;
 	uint16_t param;
 	struct cnc_buf bytes;
 };
 
-/* What a procedure does with its parameter, as the driver tells it. */
+/* The direction and type of a procedure's parameter, as the driver reports them. */
 struct cnd_od_direction {
 	SQLSMALLINT io; /* SQL_PARAM_INPUT … */
 	SQLSMALLINT sql_type;
@@ -184,7 +185,7 @@ struct cnd_od_direction {
 	struct cnp_str name;
 };
 
-/* A statement handle with what belongs to it. */
+/* A statement handle and its state. */
 struct cnd_od_stmt {
 	SQLHSTMT handle;
 	uint8_t is_open; /* has a result that was not read to its end */
@@ -192,17 +193,18 @@ struct cnd_od_stmt {
 	struct cnd_od_columns columns;
 	struct cnd_od_bound *bound;
 	uint32_t n_bound;
-	struct cnd_od_direction *directions; /* of a call; NULL: all are for input */
-	struct cnc_arena names; /* of `directions` */
+	struct cnd_od_direction
+		*directions; /* for a call; NULL: all are input parameters */
+	struct cnc_arena names; /* memory for the names in `directions` */
 	uint32_t n_params;
 	uint64_t id; /* of the named one that it belongs to; 0 none */
 	uint64_t max_rows; /* SQL_ATTR_MAX_ROWS */
 };
 
-/* A statement under a number of the client's. */
+/* A statement that the client prepared under a number. */
 struct cnd_od_named {
-	uint64_t id; /* of what was prepared under it last */
-	struct cnd_od_stmt *stmt; /* NULL: in use, or to be prepared anew */
+	uint64_t id; /* identifies the text last prepared under this number */
+	struct cnd_od_stmt *stmt; /* NULL: in use, or must be prepared again */
 	struct cnd_od_long *longs;
 };
 
@@ -216,7 +218,7 @@ struct cnd_od_portal {
 
 struct cnd_od_socket {
 	int fd;
-	ino_t inode; /* a descriptor's number may be used again */
+	ino_t inode; /* tells a reused descriptor number apart */
 };
 
 struct cnd_od_sockets {
@@ -224,30 +226,30 @@ struct cnd_od_sockets {
 	unsigned n;
 };
 
-/* What watches while a driver's function runs: watch.c. */
+/* The watch over a running driver function: watch.c. */
 struct cnd_od_watch {
 	struct cnd_watch thread;
 	pthread_t canceller;
 	uint8_t is_cancelling; /* the canceller runs, or ran */
-	uint8_t is_login; /* nothing can be cancelled, and the sockets are shut down at once */
+	uint8_t is_login; /* nothing can be cancelled, so the sockets are shut down at once */
 	uint8_t is_cut; /* the sockets were shut down */
-	SQLHSTMT running; /* NULL: nothing that SQLCancel() takes */
+	SQLHSTMT running; /* NULL: nothing that SQLCancel() could stop */
 	int64_t obey_until_ms;
 	int64_t die_at_ms;
-	struct cnd_od_sockets before; /* the cancelling */
-	struct cnd_od_sockets own; /* the driver's, as of the login */
+	struct cnd_od_sockets before; /* open before the cancelling */
+	struct cnd_od_sockets own; /* the driver's sockets, found at login */
 };
 
 enum cnd_od_tx {
 	CND_OD_TX_NONE,
 	CND_OD_TX_CALLS, /* begun by switching autocommit off */
-	CND_OD_TX_SQL /* begun by a statement of the client's */
+	CND_OD_TX_SQL /* begun by a statement of the client */
 };
 
 struct cnd_session {
 	const struct cnd_host *host;
 	const struct cenote_allocator *mem;
-	struct cnd_od_options opt; /* its text is in `line` */
+	struct cnd_od_options opt; /* its strings are in `line` */
 	struct cnc_arena line;
 	char *connect; /* the whole connection string, with the password */
 	SQLHENV env;
@@ -258,39 +260,39 @@ struct cnd_session {
 	uint8_t is_wide;
 	uint8_t is_lost;
 
-	/* Of the driver. */
+	/* Facts about the driver. */
 	char server_version[128];
 	char server[256];
 	char database[256];
 	char driver[160];
 	char dbms[128];
 	char quote[8];
-	char escape; /* of jokers in patterns; 0 none */
+	char escape; /* escapes wildcards in patterns; 0: none */
 	struct cnd_option parameters[4];
 	uint16_t cursor_behaviour[2]; /* on COMMIT, on ROLLBACK */
-	uint8_t max_active; /* statements that may be open at once; 0: no bound */
+	uint8_t max_active; /* statements that may be open at once; 0: no limit */
 	uint8_t describes_params;
-	SQLUINTEGER isolation; /* the login's */
+	SQLUINTEGER isolation; /* isolation level at login */
 
-	/* The request that is running. */
+	/* The running request. */
 	struct cnc_diag *diag;
 	struct cnd_sink *sink; /* for notices */
-	int stop; /* what the host's interrupted() said */
+	int stop; /* the host's answer to interrupted() */
 
-	/* The client's. */
+	/* The client's state. */
 	enum cnd_od_tx tx;
 	uint8_t is_tx_failed;
-	uint8_t is_manual; /* autocommit off */
+	uint8_t is_manual; /* autocommit is off */
 	uint8_t has_isolation; /* the transaction has one of its own */
 	uint8_t is_used; /* something was run since the login */
 	uint8_t is_noisy; /* what can be read is not ours to read */
 	uint32_t pins;
 	struct cnd_od_stmt *spare; /* for the next direct statement */
-	uint64_t n_prepared; /* so far, for their ids */
+	uint64_t n_prepared; /* count so far, used for their ids */
 	struct cnc_buf value; /* one value, while it is read */
 };
 
-/* ODBC has each function with text twice. The arguments are the same, but for the type of the text. */
+/* ODBC has each function with strings in two forms. The arguments are the same, except for the string type. */
 #define CND_OD_CALL(s, function, ...)                                                    \
 	((s)->is_wide ? function##W(__VA_ARGS__) : function(__VA_ARGS__))
 
@@ -300,7 +302,7 @@ struct cnd_session {
 int cnd_od_options_read(const struct cnd_server_spec *spec,
 	struct cnd_od_options *ret_opt, struct cnc_diag *ret_diag);
 int cnd_od_check(const struct cnd_server_spec *spec, struct cnc_diag *ret_diag);
-/* What SQLDriverConnect() gets; the caller wipes and frees it. */
+/* Build the string for SQLDriverConnect(); the caller wipes and frees it. */
 int cnd_od_connect_string(const struct cnd_od_options *o,
 	const struct cenote_allocator *mem, char **ret_text, struct cnc_diag *ret_diag);
 
@@ -320,27 +322,27 @@ int cnd_od_reset(struct cnd_session *s, struct cnc_diag *ret_diag);
 void cnd_od_state(const struct cnd_session *s, struct cnd_state *ret_state);
 int cnd_od_fd(const struct cnd_session *s);
 int cnd_od_idle(struct cnd_session *s, struct cnd_sink *sink);
-/* SQL of our own, without a result. */
+/* Run our own SQL, without a result. */
 int cnd_od_internal(struct cnd_session *s, const char *sql);
 
 /* watch.c */
 int cnd_od_watch_start(struct cnd_session *s);
-/* Around each call of the driver that may take long; `running`: what SQLCancel() is for. */
+/* Enclose each call of the driver that may take long; `running` is the handle for SQLCancel(). */
 void cnd_od_call_begin(struct cnd_session *s, SQLHSTMT running);
 void cnd_od_call_end(struct cnd_session *s);
 
 /* sockets.c */
 void cnd_od_sockets_list(struct cnd_od_sockets *ret_sockets);
-/* Those of `now` that are not in `before`. */
+/* The sockets in `now` that are not in `before`. */
 void cnd_od_sockets_new(const struct cnd_od_sockets *before,
 	const struct cnd_od_sockets *now, struct cnd_od_sockets *ret_sockets);
 /* End them, whoever waits for them. */
 void cnd_od_sockets_cut(const struct cnd_od_sockets *sockets);
 
 /* text.c */
-/* UTF-8 in the form of the session's functions. */
+/* A string in the encoding of the session's functions. */
 struct cnd_od_text {
-	void *p; /* SQLWCHAR or SQLCHAR; a zero behind it */
+	void *p; /* SQLWCHAR or SQLCHAR, with a terminating zero */
 	size_t n; /* characters as ODBC counts them */
 	uint8_t is_owned;
 };
@@ -349,9 +351,9 @@ struct cnd_od_text {
 int cnd_od_text_make(struct cnd_session *s, const char *utf8, size_t len,
 	struct cnd_od_text *ret_text);
 void cnd_od_text_finish(struct cnd_session *s, struct cnd_od_text *t);
-/* How many units, or SIZE_MAX if it is not UTF-8; `out` may be NULL. */
+/* The number of units, or SIZE_MAX if it is not UTF-8; `out` may be NULL. */
 size_t cnd_od_utf16(const char *utf8, size_t len, SQLWCHAR *out);
-/* Bytes; `out` has room for 3 for each unit. Halves of characters become U+FFFD. */
+/* The number of bytes; `out` has room for 3 per unit. Unpaired surrogates become U+FFFD. */
 size_t cnd_od_utf8(const SQLWCHAR *units, size_t n, char *out);
 /* What a function of the session's family has left in `raw` (bytes of it: `size`), as UTF-8 with a zero
  * behind it, cut to fit. */
@@ -360,7 +362,7 @@ void cnd_od_text_take(const struct cnd_session *s, const void *raw, size_t n_uni
 
 /* scan.c */
 void cnd_od_scan(const char *sql, size_t len, struct cnd_od_scan *ret_scan);
-/* Why the driver must not get a statement; NULL: it may. */
+/* The reason to keep a statement from the driver; NULL: there is none. */
 const struct cnd_od_refusal *cnd_od_refused(
 	const struct cnd_od_quirks *quirks, const char *sql, size_t len);
 /* The name in "{? = call NAME(…)}" or "CALL NAME(…)"; n 0: it is no call. `ret_has_result`: "? =". */
@@ -369,15 +371,15 @@ struct cnp_str cnd_od_called(const char *sql, size_t len, int *ret_has_result);
 /* stmt.c */
 int cnd_od_stmt_create(struct cnd_session *s, struct cnd_od_stmt **ret_stmt);
 void cnd_od_stmt_destroy(struct cnd_session *s, struct cnd_od_stmt *st);
-/* One for a direct statement. */
+/* Get a statement handle for a direct statement. */
 int cnd_od_stmt_take(struct cnd_session *s, struct cnd_od_stmt **ret_stmt);
 /* Give it back, or a named one: to be used again. */
 void cnd_od_stmt_give(struct cnd_session *s, struct cnd_od_stmt *st);
-/* Close its cursor and forget what was bound; what was prepared stays. */
+/* Close its cursor and unbind all; a prepared statement stays prepared. */
 void cnd_od_stmt_reset(struct cnd_session *s, struct cnd_od_stmt *st);
-/* CENOTE_ERR_SERVER: the driver must not get this. */
+/* CENOTE_ERR_SERVER: the statement must not reach the driver. */
 int cnd_od_check_refusals(struct cnd_session *s, const char *sql, size_t len);
-/* SQLPrepare(), and how many parameters it has. */
+/* Call SQLPrepare(), and count the parameters. */
 int cnd_od_stmt_prepare(
 	struct cnd_session *s, struct cnd_od_stmt *st, const char *sql, size_t len);
 int cnd_od_prepare(
@@ -387,34 +389,34 @@ int cnd_od_describe(
 void cnd_od_forget(struct cnd_session *s, struct cnd_statement *statement);
 int cnd_od_long_data(struct cnd_session *s, struct cnd_statement *statement,
 	uint16_t param, struct cnp_str data, struct cnc_diag *ret_diag);
-/* Take its handle, and prepare the text again if there is none. */
+/* Take the named statement's handle; prepare the text again if there is none. */
 int cnd_od_named_take(struct cnd_session *s, const struct cnd_statement *statement,
 	struct cnd_od_stmt **ret_stmt);
 void cnd_od_drop_longs(struct cnd_session *s, struct cnd_od_named *n);
-/* The driver has dropped what was prepared: SQL_CB_DELETE. */
+/* The driver has dropped all prepared statements: SQL_CB_DELETE. */
 void cnd_od_forget_prepared(struct cnd_session *s);
 
 /* columns.c */
-/* Those of the open result, or of the prepared statement. */
+/* Read the columns of the open result, or of the prepared statement. */
 int cnd_od_columns(struct cnd_session *s, struct cnd_od_stmt *st);
 /* The rows that follow bring short values with them, where the driver allows the others to be got as well. */
 void cnd_od_columns_bind(struct cnd_session *s, struct cnd_od_stmt *st);
-/* The form in which the values are going to be sent: `format` for all, or one for each. */
+/* Set the form in which the values will be sent: `format` for all, or one for each. */
 int cnd_od_columns_format(struct cnd_session *s, struct cnd_od_stmt *st, uint8_t format,
 	struct cnp_str formats);
-/* Of all that a client keeps of them; never 0. */
+/* Hash of all that a client keeps of the columns; never 0. */
 uint64_t cnd_od_columns_hash(const struct cnd_od_stmt *st);
-/* Logical type of ODBC's SQL type and the server's name of it. */
+/* The logical type for ODBC's SQL type and the server's name of the type. */
 uint8_t cnd_od_type(SQLSMALLINT sql_type, const char *type_name, int is_unsigned);
 
 /* values.c */
-/* The row that the cursor is on. */
+/* Write the cursor's current row. */
 int cnd_od_put_row(
 	struct cnd_session *s, const struct cnd_od_stmt *st, struct cnc_batch *batch);
-/* A value in text as the driver gives it, in the form that is asked for. */
+/* Write a value that the driver returned as text, in the requested form. */
 int cnd_od_put_text(
 	struct cnc_batch *w, uint8_t type, uint8_t format, const char *p, size_t n);
-/* One column of it, in s->value as UTF-8 or bytes. CENOTE_DONE: NULL. */
+/* Read one column of the row into s->value, as UTF-8 or bytes. CENOTE_DONE: NULL. */
 int cnd_od_read_value(struct cnd_session *s, SQLHSTMT handle, SQLUSMALLINT column,
 	SQLSMALLINT c_type, struct cnp_str *ret_value);
 
@@ -422,15 +424,15 @@ int cnd_od_read_value(struct cnd_session *s, SQLHSTMT handle, SQLUSMALLINT colum
 int cnd_od_bind(struct cnd_session *s, struct cnd_od_stmt *st,
 	const struct cnd_exec *exec, const struct cnd_od_long *longs);
 void cnd_od_unbind(struct cnd_session *s, struct cnd_od_stmt *st);
-/* SQL_NEED_DATA: hand over what was bound to be given then. SQLParamData()'s last code. */
+/* After SQL_NEED_DATA: send the values bound as data at execution. Returns SQLParamData()'s last code. */
 SQLRETURN cnd_od_send_data(struct cnd_od_stmt *st);
 
 /* call.c */
-/* Which parameters of the call that is prepared come back. */
+/* Find out which parameters of the prepared call return values. */
 int cnd_od_call_directions(
 	struct cnd_session *s, struct cnd_od_stmt *st, const char *sql, size_t len);
 int cnd_od_has_output(const struct cnd_od_stmt *st);
-/* Send them as a result of its own. */
+/* Send the output values as a separate result. */
 int cnd_od_put_output(struct cnd_session *s, struct cnd_od_stmt *st, uint8_t format,
 	struct cnd_sink *sink);
 
@@ -452,13 +454,13 @@ int cnd_od_rollback(struct cnd_session *s, struct cnd_sink *sink);
 int cnd_od_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t len,
 	struct cnd_sink *sink);
 int cnd_od_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink);
-/* A statement that ends or begins a transaction is carried out by calls where it can be: CENOTE_DONE,
- * it is done; CENOTE_OK: run it. */
+/* Carry out a statement that begins or ends a transaction by ODBC calls, if possible. CENOTE_DONE: it is done;
+ * CENOTE_OK: run the statement. */
 int cnd_od_tx_statement(struct cnd_session *s, const struct cnd_od_scan *scan);
-/* Behind each statement. */
+/* Call it after each statement. */
 void cnd_od_after_statement(
 	struct cnd_session *s, const struct cnd_od_scan *scan, int has_failed);
-/* Roll back, and autocommit on. */
+/* End the transaction, and switch autocommit on. */
 int cnd_od_end_tx(struct cnd_session *s, SQLSMALLINT how);
 
 /* catalog.c */
@@ -466,12 +468,12 @@ int cnd_od_catalog(
 	struct cnd_session *s, const struct cnp_catalog *filter, struct cnd_sink *sink);
 
 /* errors.c */
-/* Begin a request: where its errors and notices go. CENOTE_ERR_CONN if the session is lost. */
+/* Begin a request, and set where its errors and notices go. CENOTE_ERR_CONN if the session is lost. */
 int cnd_od_enter(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink);
-/* A driver's function has failed: its diagnostics. CENOTE_ERR_SERVER, CENOTE_ERR_CONN, or what
- * interrupted() said. */
+/* A driver's function failed: report its diagnostics. CENOTE_ERR_SERVER, CENOTE_ERR_CONN, or the answer of
+ * interrupted(). */
 int cnd_od_fail(struct cnd_session *s, SQLSMALLINT kind, SQLHANDLE handle);
-/* It succeeded with information: notices. */
+/* A driver's function returned SQL_SUCCESS_WITH_INFO: send notices. */
 int cnd_od_notices(struct cnd_session *s, SQLSMALLINT kind, SQLHANDLE handle);
 
 #endif
