@@ -11,8 +11,9 @@
  *     batch:  u32 n_rows, u32 n_columns, then the rows back to back
  *     row:    u32 end[n_columns], then the values, each followed by a zero byte
  *
- * end[i] is the offset, from the row's first byte, of value i's zero byte; its top bit is set if the value is NULL (then it is empty). Value 0 begins after the array, value i after
- * the zero byte of value i-1. The next row begins after the last zero byte.
+ * end[i] is the offset, from the row's first byte, of value i's zero byte; its top bit is set if the value is
+ * NULL (then it is empty). Value 0 begins after the array, value i after the zero byte of value i-1. The next
+ * row begins after the last zero byte.
  */
 #define CNC_BATCH_HEADER         8u
 #define CNC_BATCH_NULL           0x80000000u
@@ -135,8 +136,8 @@ cnc_batch_fill_begin(struct cnc_batch *w, size_t max, struct cnc_batch_fill *ret
 	return CENOTE_OK;
 }
 
-/* `flag` is 0 or CNC_BATCH_NULL. `readable` bytes may be read from `bytes` on. If they suffice, a short value is
- * copied with a fixed length, beyond its end, because such a copy needs no function call. */
+/* `flag` is 0 or CNC_BATCH_NULL. `readable` bytes may be read from `bytes` on. If they suffice, a short value
+ * is copied with a fixed length, beyond its end, because such a copy needs no function call. */
 static inline void
 cnc_batch_fill_value(struct cnc_batch_fill *f, const uint8_t *bytes, size_t len,
 	size_t readable, uint32_t flag)

@@ -20,7 +20,8 @@ struct cnc_block {
 
 /* A block with one reference; NULL when out of memory. */
 struct cnc_block *cnc_block_create(const struct cenote_allocator *mem, size_t cap);
-/* Give the block more room. It may move, so there must be only one reference. NULL: out of memory, and nothing changed. */
+/* Give the block more room. It may move, so there must be only one reference. NULL: out of memory, and nothing
+ * changed. */
 struct cnc_block *cnc_block_grow(struct cnc_block *b, size_t cap);
 struct cnc_block *cnc_block_ref(struct cnc_block *b);
 /* Removing the last reference frees the block. NULL is allowed. */

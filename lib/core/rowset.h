@@ -35,14 +35,14 @@ void cnc_rowset_finish(struct cnc_rowset *rs);
 void cnc_rowset_clear(struct cnc_rowset *rs);
 
 /*
- * Check a batch and add its rows. `block` contains the bytes, and gets a reference if they are not copied. NULL: always copy. CENOTE_OK, CENOTE_ERR_PROTOCOL,
- * CENOTE_ERR_NOMEM; on failure the set is as before.
+ * Check a batch and add its rows. `block` contains the bytes, and gets a reference if they are not copied.
+ * NULL: always copy. CENOTE_OK, CENOTE_ERR_PROTOCOL, CENOTE_ERR_NOMEM; on failure the set is as before.
  */
 int cnc_rowset_add(
 	struct cnc_rowset *rs, const uint8_t *batch, size_t len, struct cnc_block *block);
 
-/* Programs mostly read rows in order, and the beginning of a row is usually not in the cache. So it is prefetched
- * some rows ahead. (This is a macro, because gcc removes a function that only prefetches.) */
+/* Programs mostly read rows in order, and the beginning of a row is usually not in the cache. So it is
+ * prefetched some rows ahead. (This is a macro, because gcc removes a function that only prefetches.) */
 #define CNC_ROWSET_AHEAD 8u
 #if defined(__GNUC__) || defined(__clang__)
 #define CNC_PREFETCH(address) __builtin_prefetch(address)

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * How SQL text is divided into tokens, for every server. This is the only place that knows comments, quotes, escapes
- * and placeholders. Users keep what they do with the tokens: their tables of verbs, pins and answers.
+ * How SQL text is divided into tokens, for every server. This is the only place that knows comments, quotes,
+ * escapes and placeholders. Users keep what they do with the tokens: their tables of verbs, pins and answers.
  *
  * The reader allocates nothing, keeps no state of its own, and accepts any bytes. A token is a part of the
  * caller's text. To look ahead, copy the struct:
@@ -22,8 +22,8 @@
  *			…
  *	}
  *
- * To copy a text and change some of its tokens, copy what is between them from the text: from the end of the last
- * token that was copied, which is x.p, to t.p.
+ * To copy a text and change some of its tokens, copy what is between them from the text: from the end of the
+ * last token that was copied, which is x.p, to t.p.
  *
  * The shims and sqlsh include this header of lib/core alone; in Meson they link cnc_sql_dep.
  */
@@ -48,7 +48,8 @@ enum cnc_sql_rule {
 	CNC_SQL_DASH_BLANK =
 		1 << 11, /* -- begins a comment only before a blank or control byte */
 	CNC_SQL_CR = 1 << 12, /* a carriage return ends a line comment */
-	/* The server executes a comment that begins with ! or M!: its marks are tokens. Without this bit, the comment is skipped and noted in `seen`. */
+	/* The server executes a comment that begins with ! or M!: its marks are tokens. Without this bit, the
+	 * comment is skipped and noted in `seen`. */
 	CNC_SQL_EXECUTED = 1 << 13,
 
 	CNC_SQL_ZERO_BLANK = 1 << 14, /* a zero byte is a blank */
@@ -68,8 +69,9 @@ enum cnc_sql_rule {
 	CNC_SQL_QUESTION_NUMBER = 1 << 22, /* ?7 is a placeholder */
 	CNC_SQL_COLON = 1 << 23, /* :name is a placeholder */
 
-	/* For PostgreSQL's rules. Text that servers read differently, depending on their version or character set, is
-	 * CNC_SQL_BAD: a number with a letter after it, a backslash after a byte above ASCII, a byte that begins no token. */
+	/* For PostgreSQL's rules. Text that servers read differently, depending on their version or character
+	 * set, is CNC_SQL_BAD: a number with a letter after it, a backslash after a byte above ASCII, a byte
+	 * that begins no token. */
 	CNC_SQL_STRICT = 1 << 24,
 
 	CNC_SQL_NUMBERS = 1 << 25, /* 1.5 and 1e-5 are one token each */
@@ -77,8 +79,9 @@ enum cnc_sql_rule {
 };
 
 /*
- * The rules of each server. If you look for other placeholders than the server's, add their bits (the libpq shim
- * looks for $1 in MySQL's SQL: CNC_SQL_MYSQL | CNC_SQL_DOLLAR). Remove bits according to the session's settings.
+ * The rules of each server. If you look for other placeholders than the server's, add their bits (the libpq
+ * shim looks for $1 in MySQL's SQL: CNC_SQL_MYSQL | CNC_SQL_DOLLAR). Remove bits according to the session's
+ * settings.
  */
 enum cnc_sql_dialect {
 	/* Reads only ASCII words and single bytes, so that words inside texts and comments are found too. */
@@ -91,7 +94,8 @@ enum cnc_sql_dialect {
 			     CNC_SQL_DOLLAR,
 	/* with standard_conforming_strings off */
 	CNC_SQL_POSTGRESQL_BACKSLASH = CNC_SQL_POSTGRESQL | CNC_SQL_BACKSLASH,
-	/* With sql_mode=ANSI_QUOTES, remove CNC_SQL_DOUBLE_QUOTED_TEXT. With NO_BACKSLASH_ESCAPES, remove CNC_SQL_BACKSLASH. */
+	/* With sql_mode=ANSI_QUOTES, remove CNC_SQL_DOUBLE_QUOTED_TEXT. With NO_BACKSLASH_ESCAPES, remove
+	 * CNC_SQL_BACKSLASH. */
 	CNC_SQL_MYSQL = CNC_SQL_ANSI | CNC_SQL_BACKSLASH | CNC_SQL_DOUBLE_QUOTED_TEXT |
 			CNC_SQL_BACKQUOTES | CNC_SQL_HASH | CNC_SQL_DASH_BLANK |
 			CNC_SQL_EXECUTED | CNC_SQL_WORD_DOLLAR | CNC_SQL_VARIABLES |
@@ -149,7 +153,8 @@ struct cnc_sql {
 	const char *end;
 	uint32_t rules; /* enum cnc_sql_rule; may change between tokens */
 	uint32_t seen; /* enum cnc_sql_seen */
-	/* Set for a character set in which a quote or backslash can be the last byte of a character; else NULL. */
+	/* Set for a character set in which a quote or backslash can be the last byte of a character; else
+	 * NULL. */
 	cnc_sql_character *character;
 	/* The last token: 1 for a name, 2 for the point after a name, else 0. */
 	uint8_t part;
@@ -186,7 +191,8 @@ bool cnc_sql_skip_blanks(struct cnc_sql *x);
 
 /*
  * Continue after a BAD token, when whole lines were appended to the SQL. It may have moved: `begin` is the new
- * place of x->open.begin. The next token is the whole text, name or comment that was open. Not with CNC_SQL_CONTINUED.
+ * place of x->open.begin. The next token is the whole text, name or comment that was open. Not with
+ * CNC_SQL_CONTINUED.
  */
 void cnc_sql_resume(struct cnc_sql *x, const char *begin, const char *end);
 
@@ -213,8 +219,8 @@ cnc_sql_is_char(const struct cnc_sql_token *t, char c)
 	return t->kind == CNC_SQL_CHAR && t->n == 1 && *t->p == c;
 }
 
-/* The part of a TEXT or NAME between its quotes, as written: doubled quotes and escapes stay. For other tokens, the
- * whole token. */
+/* The part of a TEXT or NAME between its quotes, as written: doubled quotes and escapes stay. For other
+ * tokens, the whole token. */
 const char *cnc_sql_inside(const struct cnc_sql_token *t, size_t *ret_n);
 
 /* ---- statements ---- */
@@ -234,8 +240,8 @@ enum cnc_sql_through {
 };
 
 /*
- * The word that says what a statement does. `t` is the statement's first token, which was just read. If there is no
- * such word, returns the token in its place, such as a semicolon or END.
+ * The word that says what a statement does. `t` is the statement's first token, which was just read. If there
+ * is no such word, returns the token in its place, such as a semicolon or END.
  */
 struct cnc_sql_token cnc_sql_verb(
 	struct cnc_sql *x, struct cnc_sql_token t, unsigned through);

@@ -51,8 +51,9 @@ void cnc_value_decode(struct cnc_reader *r, struct cnc_value *ret_value);
 /* Longest text of a value that is not text or bytes, zero byte included. */
 #define CNC_VALUE_TEXT_MAX 64u
 /*
- * Write a number, date, time or bool as canonical text, and return the length. Doubles have the shortest form that reads
- * back to the same value, or are "Infinity", "-Infinity", "NaN". The decimal point is "." in every locale.
+ * Write a number, date, time or bool as canonical text, and return the length. Doubles have the shortest form
+ * that reads back to the same value, or are "Infinity", "-Infinity", "NaN". The decimal point is "." in every
+ * locale.
  */
 size_t cnc_value_text(const struct cnc_value *v, char out[CNC_VALUE_TEXT_MAX]);
 size_t cnc_int64_text(int64_t v, char out[CNC_VALUE_TEXT_MAX]);
@@ -60,8 +61,8 @@ size_t cnc_uint64_text(uint64_t v, char out[CNC_VALUE_TEXT_MAX]);
 size_t cnc_double_text(double v, char out[CNC_VALUE_TEXT_MAX]);
 
 /*
- * Reading text: CENOTE_OK or CENOTE_ERR_CONVERT. ASCII spaces may surround the value; nothing else may follow it. Integers accept decimal text with a zero fraction ("3.0",
- * "1e3"), and t/f/true/false as 1/0. No locale.
+ * Reading text: CENOTE_OK or CENOTE_ERR_CONVERT. ASCII spaces may surround the value; nothing else may follow
+ * it. Integers accept decimal text with a zero fraction ("3.0", "1e3"), and t/f/true/false as 1/0. No locale.
  */
 int cnc_text_int64(const char *text, size_t len, int64_t *ret_value);
 int cnc_text_uint64(const char *text, size_t len, uint64_t *ret_value);

@@ -29,7 +29,7 @@ struct cnp_column {
 	uint32_t attnum; /* from 1; 0 none */
 };
 
-/* All "unknown", name "". */
+/* Everything is "unknown", and the name is "". */
 #define CNP_COLUMN_INIT                                                                  \
 	{                                                                                \
 		.name = { "", 0 }, .org_name = { "", 0 }, .table = { "", 0 },            \
@@ -40,7 +40,7 @@ struct cnp_column {
 
 /* Payloads of COLUMNS. Encode: CENOTE_OK, CENOTE_ERR_LIMIT, CENOTE_ERR_NOMEM. */
 int cnp_columns_encode(struct cnc_buf *b, const struct cnp_column *columns, uint32_t n);
-/* The array and its text are copied into the arena. CENOTE_OK, CENOTE_ERR_PROTOCOL,
+/* Copies the array and its text into the arena. CENOTE_OK, CENOTE_ERR_PROTOCOL,
  * CENOTE_ERR_NOMEM. */
 int cnp_columns_decode(const uint8_t *payload, size_t len, struct cnc_arena *arena,
 	struct cnp_column **ret_columns, uint32_t *ret_n);
@@ -56,8 +56,8 @@ int cnp_params_encode(struct cnc_buf *b, const struct cnp_param *params, uint32_
 int cnp_params_decode(const uint8_t *payload, size_t len, struct cnc_arena *arena,
 	struct cnp_param **ret_params, uint32_t *ret_n);
 
-/* The blob of bound values in QUERY, EXECUTE and OUTPUT: u16 n, then n values (core/value.h). An
- * empty blob is no values. The array lies in the arena, text in the blob. */
+/* The blob of bound values in QUERY, EXECUTE and OUTPUT: u16 n, then n values (core/value.h). An empty blob
+ * means no values. The array is in the arena, and its text in the blob. */
 int cnp_values_decode(struct cnp_str blob, struct cnc_arena *arena,
 	struct cnc_value **ret_values, uint32_t *ret_n);
 

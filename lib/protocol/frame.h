@@ -10,15 +10,15 @@
  *  4  u8   message code
  *  5  u8   flags: CNP_FRAME_SYNC
  *  6  u16  0
- *  8  u32  request number; in a reply, that of its request; 0: set-up, belongs to none
+ *  8  u32  request number; a reply has its request's number; 0: set-up, or no request
  * 12       payload
  */
 #define CNP_FRAME_HEADER 12u
 #define CNP_FRAME_SYNC   1u /* requests: a synchronisation point follows at once */
 
 /* Limits. */
-#define CNP_FRAME_MAX      0x3fffffffu /* of a payload, ever */
-#define CNP_FRAME_MAX_AUTH 16384u /* all bytes of a client before it is attached */
+#define CNP_FRAME_MAX      0x3fffffffu /* longest payload of any frame */
+#define CNP_FRAME_MAX_AUTH 16384u /* most bytes from a client before it is attached */
 #define CNP_VERSION_MIN    1u
 #define CNP_VERSION_MAX    1u
 
@@ -29,18 +29,18 @@ struct cnp_frame {
 	uint32_t request;
 };
 
-/* From 12 bytes. CENOTE_OK; CENOTE_ERR_PROTOCOL: unknown code or flag, reserved bytes set, length
- * above `max`. Checked before the payload is awaited. */
+/* Decode and check a header of 12 bytes, before its payload is awaited. CENOTE_OK; CENOTE_ERR_PROTOCOL:
+ * unknown code or flag, reserved bytes set, length above `max`. */
 int cnp_frame_decode(const uint8_t *bytes, size_t max, struct cnp_frame *ret_frame);
 void cnp_frame_encode(uint8_t *bytes, const struct cnp_frame *f);
 
-/* Begin a frame in an output buffer, append its payload, then end it: the length is filled
- * in. *ret_mark is the offset from the buffer's head. */
+/* Begin a frame in an output buffer, append its payload, then end it, which fills in the length. *ret_mark is
+ * the offset from the buffer's head. */
 int cnp_frame_begin(struct cnc_buf *b, uint8_t code, uint8_t flags, uint32_t request,
 	size_t *ret_mark);
 /* CENOTE_OK; CENOTE_ERR_LIMIT if the payload is above CNP_FRAME_MAX (then it is removed). */
 int cnp_frame_end(struct cnc_buf *b, size_t mark);
-/* Both, around a message; on failure the buffer is as before. */
+/* Begin a frame, append a message, and end the frame. On failure the buffer is as before. */
 int cnp_frame_put(
 	struct cnc_buf *b, uint8_t flags, uint32_t request, const struct cnp_msg *m);
 
@@ -54,8 +54,9 @@ int cnp_frame_put(
  *  9  u8       TLS: enum cnp_opening_tls
  * 10  u16      length of the pool's name (0…255)
  * 12  u32      0
- * 16           pool's name; then extensions: u8 which, u8 length, so many bytes. Unknown ones are
- *              ignored, and so is a rest that is none.
+ * 16           pool's name; then extensions: u8 which, u8 length, that many bytes. Unknown ones are ignored,
+ * and so
+ *              is a rest that is no whole extension.
  */
 #define CNP_OPENING_MIN 16u
 #define CNP_OPENING_MAX 512u
@@ -69,7 +70,7 @@ enum cnp_opening_kind {
 };
 
 enum cnp_opening_extension {
-	CNP_EXTENSION_SESSION = 1 /* u64: which session RESUME wants */
+	CNP_EXTENSION_SESSION = 1 /* u64: the session that RESUME asks for */
 };
 
 enum cnp_opening_tls {
@@ -84,15 +85,16 @@ struct cnp_opening {
 	uint8_t kind;
 	uint8_t tls;
 	uint8_t has_session;
-	uint64_t session; /* RESUME: of the token, so that TLS can end where it is */
+	uint64_t
+		session; /* RESUME: the token's session; the process that holds it must do TLS */
 	char pool[CNP_POOL_MAX + 1];
-	uint16_t len; /* decoded: bytes it took */
+	uint16_t len; /* length of the decoded opening */
 };
 
 int cnp_opening_encode(struct cnc_buf *b, const struct cnp_opening *o);
-/* CENOTE_OK; CENOTE_AGAIN: a good beginning, more is needed; CENOTE_ERR_PROTOCOL. */
+/* CENOTE_OK; CENOTE_AGAIN: correct so far, but more bytes are needed; CENOTE_ERR_PROTOCOL. */
 int cnp_opening_decode(const uint8_t *bytes, size_t len, struct cnp_opening *ret_opening);
-/* Version to speak with a peer's range; 0 if there is none in common. */
+/* The version to speak with a peer that supports this range; 0 if there is no common version. */
 uint8_t cnp_version_choose(uint8_t peer_min, uint8_t peer_max);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CNP_HASH_LEN 32u /* of SHA-256 */
+#define CNP_HASH_LEN 32u /* bytes of SHA-256 */
 
 /* A text in pieces. */
 struct cnp_bytes {
@@ -22,12 +22,12 @@ struct cnp_hash {
 	int (*sha256)(const void *data, size_t n, uint8_t ret_hash[CNP_HASH_LEN]);
 	int (*hmac)(const void *key, size_t key_len, const struct cnp_bytes *parts,
 		size_t n_parts, uint8_t ret_hash[CNP_HASH_LEN]);
-	/* PBKDF2 with HMAC-SHA-256 of the password. The password is prepared with
-	 * SASLprep (RFC 4013), or used as it is where that refuses. */
+	/* PBKDF2 with HMAC-SHA-256 of the password. The password is prepared with SASLprep (RFC 4013), or used
+	 * unchanged if SASLprep refuses it. */
 	int (*derive)(const char *password, size_t password_len, const uint8_t *salt,
 		size_t salt_len, uint32_t iterations, uint8_t ret_key[CNP_HASH_LEN]);
 	int (*random)(void *room, size_t n);
-	/* 1: the same bytes. The time does not depend on them. */
+	/* 1: both are equal. The comparison takes the same time for all contents. */
 	int (*is_same)(const void *a, const void *b, size_t n);
 };
 

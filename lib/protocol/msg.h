@@ -37,7 +37,7 @@ struct cnp_str cnp_str(const char *text);
 CNP_MSG_LIST(X)
 #undef X
 
-/* Any message, decoded: `as` is the one that `code` names. Text is borrowed from the payload. */
+/* Any message, decoded: `code` says which member of `as` is valid. Text is borrowed from the payload. */
 struct cnp_msg {
 	uint8_t code; /* enum cnp_msg_code */
 	union {
@@ -57,19 +57,19 @@ enum cnp_done_flag {
 	CNP_DONE_MORE_ROWS = 1, /* stopped at batch_rows: the portal is open */
 	CNP_DONE_MORE_RESULTS = 2, /* another result of the same request follows */
 	CNP_DONE_LIMITED = 4, /* stopped at max_rows */
-	CNP_DONE_EMPTY = 8, /* there was no statement in the text */
+	CNP_DONE_EMPTY = 8, /* the text contained no statement */
 	CNP_DONE_OUTPUT = 16 /* the one row holds the output values of a call */
 };
 
-/* What DESCRIBE and CLOSE of a name are of. */
+/* The kind of object that DESCRIBE or CLOSE names. */
 enum cnp_named {
 	CNP_NAMED_STATEMENT = 0,
-	CNP_NAMED_PORTAL = 1 /* a cursor of the server */
+	CNP_NAMED_PORTAL = 1 /* a cursor at the server */
 };
 
 enum cnp_auth_method {
 	CNP_AUTH_NONE = 0, /* the peer's credentials suffice; ATTACHED or ERROR follows */
-	CNP_AUTH_SASL = 1 /* `mechanisms` names them; AUTH frames follow */
+	CNP_AUTH_SASL = 1 /* SASL, with one of `mechanisms`; AUTH frames follow */
 };
 
 enum cnp_yield_reason {
@@ -77,7 +77,7 @@ enum cnp_yield_reason {
 	CNP_YIELD_DRAIN = 2,
 	CNP_YIELD_RELOAD = 3,
 	CNP_YIELD_IDLE = 4,
-	CNP_YIELD_LOST = 5 /* the server ended the session, which held nothing */
+	CNP_YIELD_LOST = 5 /* the server ended the session, which held no state */
 };
 
 /* What a pool's backend can do: bits of cnp_attached.features, and the names of
@@ -114,16 +114,16 @@ enum cnp_feature {
  * CENOTE_ERR_ARG for an unknown code. */
 int cnp_msg_encode(struct cnc_buf *b, const struct cnp_msg *m);
 /* CENOTE_OK, or CENOTE_ERR_PROTOCOL: unknown code, too short, too long, a text without its zero
- * byte; *ret_msg is undefined then. Only the member that `code` names is written. COLUMNS, ROWS and PARAMS have no fields here: their payload is left to columns.h and
- * core/batch.h. */
+ * byte; *ret_msg is undefined then. Only the member for `code` is written. COLUMNS, ROWS and PARAMS have no
+ * fields here: columns.h and core/batch.h decode their payload. */
 int cnp_msg_decode(
 	uint8_t code, const uint8_t *payload, size_t len, struct cnp_msg *ret_msg);
-/* The two halves of encoding, for a caller that has the room already: the payload's size (CENOTE_OK,
- * CENOTE_ERR_ARG, CENOTE_ERR_LIMIT), then exactly so many bytes. */
+/* The two steps of encoding, for a caller that provides the room. cnp_msg_size() gives the payload's size
+ * (CENOTE_OK, CENOTE_ERR_ARG, CENOTE_ERR_LIMIT). The other function writes exactly that many bytes. */
 int cnp_msg_size(const struct cnp_msg *m, size_t *ret_size);
 void cnp_msg_write(uint8_t *room, const struct cnp_msg *m);
-/* Whether a payload of that length can be such a message: to be asked before it is awaited. 0 for
- * an unknown code. */
+/* Whether a payload of this length can be a message with this code. Call it before waiting for the payload. 0
+ * for an unknown code. */
 int cnp_msg_is_plausible(uint8_t code, size_t len);
 /* "QUERY"; NULL if unknown. */
 const char *cnp_msg_name(uint8_t code);
@@ -132,7 +132,7 @@ char cnp_msg_from(uint8_t code);
 
 /* A blob of pairs (str name, str value). */
 int cnp_pairs_put(struct cnc_buf *b, const char *name, const char *value);
-/* The next pair of a reader over a blob: 1; 0 at its end; CENOTE_ERR_PROTOCOL. */
+/* Read the next pair of a blob. 1: there is one; 0: the blob's end; CENOTE_ERR_PROTOCOL. */
 int cnp_pairs_next(
 	struct cnc_reader *r, struct cnp_str *ret_name, struct cnp_str *ret_value);
 

@@ -3,12 +3,12 @@
 #define CNP_MSG_LIST_H
 
 /*
- * The message schema: one line per message, one field list per message. It gives the structs, the
- * codes, the encoder, the decoder and the tests' random generator. docs/protocol.md is
- * normative; a test compares the two.
+ * The message schema: one line and one field list for each message. The structs, the codes, the encoder, the
+ * decoder and the tests' random generator are made from it. docs/protocol.md is normative; a test compares the
+ * two.
  *
- * Field kinds: U8 U16 U32 U64 I32 I64 (little-endian), STR (u32 length, bytes, a zero byte that is
- * not counted; also used for encoded lists, then called a blob).
+ * Field kinds: U8 U16 U32 U64 I32 I64 (little-endian), STR (u32 length, bytes, a zero byte that the length
+ * does not include; an encoded list is also a STR, called a blob).
  *
  * CNP_MSG_LIST(X): X(UPPER, lower, code, from)   from: C client, S server, B both
  */
@@ -68,8 +68,8 @@
 /* clang-format never settles on lists like these. */
 /* clang-format off */
 /*
- * ATTACH: who comes, and why. `flags`: CNP_ATTACH_…. `options`: blob of pairs (str name, str
- * value), ignored where unknown. `carry`: what READY last carried, on a re-attach. `generation`: how
+ * ATTACH: who attaches, and how. `flags`: CNP_ATTACH_…. `options`: blob of pairs (str name, str
+ * value), unknown options are ignored. `carry`: on a re-attach, the last READY's `carry`. `generation`: how
  * often this handle was attached before.
  */
 #define CNP_FIELDS_ATTACH(F)                                                             \
@@ -90,17 +90,18 @@
 #define CNP_FIELDS_STATUS(F) F(STR, what) F(STR, user)
 
 /* `format`: enum cenote_format. `batch_rows`: 0 sends everything; n stops after n rows and keeps a
- * portal named by this request's number. `max_rows`: 0 all. `params`: blob of values; an empty blob
- * is the simple form of a query, one of 0 values is not. `formats`: one enum cenote_format a column, or empty. */
+ * portal named by this request's number. `max_rows`: 0 all. `params`: blob of values; an empty blob selects
+ * the simple form of a query, but a blob with 0 values does not. `formats`: one enum cenote_format for each
+ * column, or empty. */
 #define CNP_FIELDS_QUERY(F)                                                              \
 	F(STR, sql)                                                                      \
 	F(U8, format) F(U32, batch_rows) F(U64, max_rows) F(STR, params) F(STR, formats)
-/* `statement`: a number that the client chooses. `name`: what the server shall call it, if it has names;
- * `types`: U32 type ids of the server, one a parameter, 0 for those it shall find. */
+/* `statement`: a number that the client chooses. `name`: its name at the server, if the server has names.
+ * `types`: the server's type id (U32) of each parameter; 0: the server decides. */
 #define CNP_FIELDS_PREPARE(F)  F(U32, statement) F(STR, sql) F(STR, name) F(STR, types)
-/* `statement` 0: by the server's `name`. `kind`: enum cnp_named, of what. */
+/* `statement` 0: the server's `name` identifies the object. `kind`: enum cnp_named, the kind of object. */
 #define CNP_FIELDS_DESCRIBE(F) F(U32, statement) F(U8, kind) F(STR, name)
-/* `known`: 1 if the client has the statement's columns: they are not sent unless they changed. */
+/* `known`: 1 if the client has the statement's columns. Then they are sent only if they changed. */
 #define CNP_FIELDS_EXECUTE(F)                                                            \
 	F(U32, statement)                                                                \
 	F(U8, known)                                                                     \
@@ -122,7 +123,7 @@
 #define CNP_FIELDS_SAVEPOINT(F)  F(U8, action) F(STR, name)
 #define CNP_FIELDS_AUTOCOMMIT(F) F(U8, on)
 
-/* `given`: bit 0 catalog, 1 schema, 2 object, 3 column, 4 types: what is a filter. */
+/* `given`: which fields are filters: bit 0 catalog, 1 schema, 2 object, 3 column, 4 types. */
 #define CNP_FIELDS_CATALOG(F)                                                            \
 	F(U8, kind)                                                                      \
 	F(U8, given)                                                                     \
@@ -140,7 +141,8 @@
 #define CNP_FIELDS_COPY_DONE(F)
 #define CNP_FIELDS_COPY_FAIL(F) F(STR, message)
 
-/* `tls`: 1 the handshake follows. `auth`: enum cnp_auth_method, what the client must do. `version`: chosen. */
+/* `tls`: 1 if the handshake follows. `auth`: enum cnp_auth_method, what the client must do. `version`: the
+ * chosen version. */
 #define CNP_FIELDS_HELLO(F)                                                              \
 	F(U8, version) F(U8, tls) F(U8, auth) F(U64, max_frame) F(STR, mechanisms)
 /* `features`: bits of enum cnp_feature. `parameters`: blob of pairs. */
@@ -150,11 +152,11 @@
 	F(U32, worker_pid)                                                               \
 	F(U64, features) F(STR, pool) F(STR, backend) F(STR, server)                     \
 		F(STR, server_version) F(STR, database) F(STR, user) F(STR, parameters)
-/* `tx`: enum cenote_tx. `pins`: bits of enum cenote_pin. `carry`: opaque state of the backend to give
- * back on a re-attach; empty: as before. */
+/* `tx`: enum cenote_tx. `pins`: bits of enum cenote_pin. `carry`: opaque state of the backend, which the
+ * client returns on a re-attach; empty: unchanged. */
 #define CNP_FIELDS_READY(F) F(U8, tx) F(U32, pins) F(STR, carry)
-/* The rest of these frames is a list or a batch, coded by columns.h and core/batch.h; the schema
- * holds no field for it. */
+/* These frames contain a list or a batch, which columns.h and core/batch.h encode and decode. The schema has no
+ * field for it. */
 #define CNP_FIELDS_COLUMNS(F)
 #define CNP_FIELDS_ROWS(F)
 #define CNP_FIELDS_PARAMS(F)
@@ -168,15 +170,15 @@
 #define CNP_FIELDS_SKIPPED(F)
 #define CNP_FIELDS_NOTIFICATION(F) F(U32, pid) F(STR, channel) F(STR, payload)
 #define CNP_FIELDS_PARAMETER(F)    F(STR, name) F(STR, value)
-/* `formats`: one enum cenote_format a column. `name`: the client's file that the server asks for; empty:
- * none, the client knows what to send. */
+/* `formats`: one enum cenote_format for each column. `name`: the client's file that the server asks for;
+ * empty: the server names no file, and the client knows what to send. */
 #define CNP_FIELDS_COPY_IN(F)      F(U8, format) F(STR, formats) F(STR, name)
 #define CNP_FIELDS_COPY_OUT(F)     F(U8, format) F(STR, formats)
 #define CNP_FIELDS_SUSPENDED(F)    F(U64, session) F(U64, key) F(U32, timeout_ms)
-/* `last`: the last request that was carried out; later ones were not touched. `reason`: enum
- * cnp_yield_reason. `words`: what a server that ended the session said of it, as in ERROR. */
+/* `last`: the last request that was carried out; later requests were not started. `reason`: enum
+ * cnp_yield_reason. `words`: if the server ended the session, its message, as in ERROR. */
 #define CNP_FIELDS_YIELD(F)        F(U32, last) F(U8, reason) F(STR, carry) F(STR, words)
-/* `delivered`: 1, or 0: that request is not running any more. */
+/* `delivered`: 1; or 0 if the request no longer runs. */
 #define CNP_FIELDS_CANCELLED(F)    F(U8, delivered)
 
 /* clang-format on */

@@ -13,7 +13,7 @@
 enum cnp_shape {
 	CNP_SHAPE_NONE, /* not a request of an attached session */
 	CNP_SHAPE_DATA, /* results: ([COLUMNS] ROWS* DONE)+, or copies */
-	CNP_SHAPE_ROWS, /* the same without copies */
+	CNP_SHAPE_ROWS, /* results, without copies */
 	CNP_SHAPE_DESCRIPTION, /* PARAMS [COLUMNS] DONE */
 	CNP_SHAPE_COMMAND, /* DONE */
 	CNP_SHAPE_SYNC, /* READY only; an ERROR may go before it */
@@ -26,20 +26,20 @@ enum cnp_stage {
 	CNP_STAGE_FRESH, /* no reply yet */
 	CNP_STAGE_DESCRIBED, /* PARAMS came; COLUMNS or DONE awaited */
 	CNP_STAGE_OPEN, /* within a result: rows, or its DONE */
-	CNP_STAGE_COPY_IN, /* the client sends; DONE awaited */
+	CNP_STAGE_COPY_IN, /* the client sends data; DONE awaited */
 	CNP_STAGE_COPY_OUT, /* COPY_DATA or COPY_DONE awaited */
 	CNP_STAGE_COPIED, /* DONE of a COPY_OUT awaited */
-	CNP_STAGE_MORE, /* one result is done, another one follows */
+	CNP_STAGE_MORE, /* one result is done, another result follows */
 	CNP_STAGE_ANSWERED /* the last reply came */
 };
 
 uint8_t cnp_request_shape(uint8_t code);
-/* Whether it may be sent as set-up, with request number 0. */
+/* Whether a request may be sent as set-up, with request number 0. */
 int cnp_request_can_setup(uint8_t code);
 /*
- * The stage after a reply; CENOTE_ERR_PROTOCOL if it does not fit. `is_known`: the client has the
- * columns, so ROWS may come without. ERROR fits everywhere before ANSWERED; SKIPPED and READY are not
- * judged here, since they depend on the requests before.
+ * The stage after a reply; CENOTE_ERR_PROTOCOL if it does not fit. `is_known`: the client has the columns, so
+ * ROWS may come without COLUMNS. ERROR fits everywhere before ANSWERED. SKIPPED and READY are not checked
+ * here, because they depend on the previous requests.
  */
 int cnp_reply_stage(uint8_t shape, int is_known, uint8_t stage, const struct cnp_msg *m);
 

@@ -6,27 +6,27 @@
 #include "protocol/msg.h"
 
 /*
- * SCRAM-SHA-256 and SCRAM-SHA-256-PLUS (RFC 5802, RFC 7677), both ends, without I/O: messages in,
- * messages out. Hash functions and random bytes are the caller's.
+ * SCRAM-SHA-256 and SCRAM-SHA-256-PLUS (RFC 5802, RFC 7677), both ends, without I/O: the functions take
+ * and return messages. The caller provides the hash functions and random bytes.
  */
 #define CNP_SCRAM_PLAIN "SCRAM-SHA-256"
 #define CNP_SCRAM_PLUS  "SCRAM-SHA-256-PLUS"
-/* "I am who TLS, or the kernel, says" (RFC 4422, appendix A). */
+/* The identity comes from TLS or from the kernel (RFC 4422, appendix A). */
 #define CNP_EXTERNAL    "EXTERNAL"
 
-#define CNP_SCRAM_NAME_MAX       255u /* of a user, in bytes */
+#define CNP_SCRAM_NAME_MAX       255u /* longest name of a user, in bytes */
 #define CNP_SCRAM_SALT_MAX       64u
-#define CNP_SCRAM_SALT_LEN       16u /* of those we make */
-#define CNP_SCRAM_NONCE_LEN      24u /* characters, of those we make */
-#define CNP_SCRAM_BINDING_LEN    32u /* of tls-exporter (RFC 9266) */
-#define CNP_SCRAM_ITERATIONS     4096u /* of verifiers we make */
+#define CNP_SCRAM_SALT_LEN       16u /* for salts that we make */
+#define CNP_SCRAM_NONCE_LEN      24u /* characters, for nonces that we make */
+#define CNP_SCRAM_BINDING_LEN    32u /* bytes of tls-exporter (RFC 9266) */
+#define CNP_SCRAM_ITERATIONS     4096u /* for verifiers that we make */
 #define CNP_SCRAM_ITERATIONS_MIN 4096u
 #define CNP_SCRAM_ITERATIONS_MAX 1000000u
-#define CNP_SCRAM_NONCE_MAX      256u /* of both ends together */
+#define CNP_SCRAM_NONCE_MAX      256u /* for the nonces of both ends together */
 /* Longest message of either end. */
 #define CNP_SCRAM_MESSAGE_MAX    1024u
 
-/* ---- what a server keeps of a password ---- */
+/* ---- what a server stores instead of a password ---- */
 
 struct cnp_scram_verifier {
 	uint32_t iterations;
@@ -39,11 +39,12 @@ struct cnp_scram_verifier {
 /* "SCRAM-SHA-256$4096:SALT$STORED:SERVER", as PostgreSQL writes it, less the zero byte. */
 #define CNP_SCRAM_VERIFIER_MAX 256u
 
-/* CENOTE_OK; CENOTE_ERR_ARG: it is not one; CENOTE_ERR_UNSUPPORTED: its iterations, which are set, are out of bounds. */
+/* CENOTE_OK; CENOTE_ERR_ARG: not a verifier; CENOTE_ERR_UNSUPPORTED: its iterations are out of bounds, but are
+ * stored. */
 int cnp_scram_verifier_parse(const char *text, struct cnp_scram_verifier *ret_verifier);
 void cnp_scram_verifier_text(
 	const struct cnp_scram_verifier *v, char out[CNP_SCRAM_VERIFIER_MAX]);
-/* With a salt of ours. 0, or what the hash functions failed with. */
+/* With a salt that we make. Returns 0, or the error of the hash functions. */
 int cnp_scram_verifier_make(const struct cnp_hash *hash, const char *password,
 	uint32_t iterations, struct cnp_scram_verifier *ret_verifier);
 
@@ -57,15 +58,15 @@ struct cnp_scram_text {
 
 enum cnp_scram_binding {
 	CNP_SCRAM_UNBOUND, /* there is no TLS, or it gives nothing to bind to */
-	CNP_SCRAM_UNOFFERED, /* the client could bind, but the server said that it cannot */
+	CNP_SCRAM_UNOFFERED, /* the client could bind, but the server did not offer it */
 	CNP_SCRAM_BOUND /* tls-exporter */
 };
 
-/* The best of a pool's mechanisms (separated by blanks) for a client with a password; NULL: none. If both
- * can bind, the client must. */
+/* The best of a pool's mechanisms (separated by blanks) for a client with a password; NULL: none fits. If both
+ * ends can bind, the client must bind. */
 const char *cnp_scram_choose(
 	const char *mechanisms, int can_bind, enum cnp_scram_binding *ret_binding);
-/* Whether the list has that name. */
+/* Whether the list contains the name. */
 int cnp_mechanisms_have(const char *mechanisms, const char *name);
 
 /* Derived once from password, salt and iterations; they stand for the password. */
@@ -79,9 +80,9 @@ int cnp_scram_keys_derive(const struct cnp_hash *hash, const char *password,
 	struct cnp_scram_keys *ret_keys);
 
 enum cnp_scram_client_state {
-	CNP_SCRAM_CLIENT_BEGUN, /* its first message is out, the salt is awaited */
-	CNP_SCRAM_CLIENT_CHALLENGED, /* the salt is there: the keys are next */
-	CNP_SCRAM_CLIENT_PROVED, /* its proof is out, the server's signature is awaited */
+	CNP_SCRAM_CLIENT_BEGUN, /* its first message is made, the salt is awaited */
+	CNP_SCRAM_CLIENT_CHALLENGED, /* the salt has come: the keys are next */
+	CNP_SCRAM_CLIENT_PROVED, /* its proof is made, the server's signature is awaited */
 	CNP_SCRAM_CLIENT_DONE, /* the server has proved that it knows the password's verifier */
 	CNP_SCRAM_CLIENT_FAILED
 };
@@ -92,7 +93,7 @@ struct cnp_scram_client {
 	uint8_t binding; /* enum cnp_scram_binding */
 	uint8_t binding_data[CNP_SCRAM_BINDING_LEN];
 	char nonce[CNP_SCRAM_NONCE_LEN + 1];
-	uint32_t iterations; /* these three: from CHALLENGED on */
+	uint32_t iterations; /* these three are valid from CHALLENGED on */
 	uint32_t salt_len;
 	uint8_t salt[CNP_SCRAM_SALT_MAX];
 	struct cnp_scram_text said; /* what both ends sign: RFC 5802's AuthMessage */
@@ -101,9 +102,9 @@ struct cnp_scram_client {
 };
 
 /*
- * Each step gives the next message to be sent, borrowed until the step after. CENOTE_ERR_PROTOCOL: what
- * came is no such message, or breaks the rules; CENOTE_ERR_NOMEM: the hash functions failed. Behind a
- * failure nothing more is done.
+ * Each step gives the next message to send, borrowed until the next step. CENOTE_ERR_PROTOCOL: the received
+ * message is malformed or breaks the rules. CENOTE_ERR_NOMEM: the hash functions failed. After a failure, do
+ * not take further steps.
  */
 
 /* `nonce` NULL: random. `binding_data`: for CNP_SCRAM_BOUND. CENOTE_ERR_LIMIT: the name is too long. */
@@ -111,8 +112,7 @@ int cnp_scram_client_begin(struct cnp_scram_client *c, const struct cnp_hash *ha
 	const char *user, enum cnp_scram_binding binding,
 	const uint8_t binding_data[CNP_SCRAM_BINDING_LEN], const char *nonce,
 	struct cnp_str *ret_message);
-/* server-first-message. CENOTE_ERR_UNSUPPORTED: iterations out of the client's bounds, which are in
- * `iterations`. */
+/* server-first-message. CENOTE_ERR_UNSUPPORTED: the number in `iterations` is out of the client's bounds. */
 int cnp_scram_client_challenge(struct cnp_scram_client *c, const char *text, size_t n);
 int cnp_scram_client_prove(struct cnp_scram_client *c, const struct cnp_scram_keys *keys,
 	struct cnp_str *ret_message);
@@ -128,14 +128,16 @@ struct cnp_scram_server {
 	const struct cnp_scram_verifier
 		*verifier; /* borrowed; NULL: not challenged yet */
 	const uint8_t *binding_data; /* NULL: -PLUS was not offered */
-	const char *header; /* of the client: "n,,", "y,,", "p=tls-exporter,," */
+	const char *header; /* the client's: "n,,", "y,,", "p=tls-exporter,," */
 	uint8_t is_plus; /* the client's mechanism is -PLUS */
-	uint8_t is_made_up; /* nobody has that verifier's password */
+	uint8_t is_made_up; /* the verifier belongs to no password */
 	uint8_t is_checked;
-	/* Behind a check that went well: with it one logs in elsewhere, where the same verifier is. */
+	/* Valid after a successful check. With it the pool can log in to a server that has the same
+	 * verifier. */
 	uint8_t client_key[CNP_HASH_LEN];
 	char user[CNP_SCRAM_NAME_MAX + 1];
-	char nonce[CNP_SCRAM_NONCE_MAX + 1]; /* the client's, then that of both */
+	char nonce[CNP_SCRAM_NONCE_MAX +
+		   1]; /* the client's nonce, then the nonce of both ends */
 	struct cnp_scram_text said; /* what both ends sign: RFC 5802's AuthMessage */
 	struct cnp_scram_text out; /* the message last made */
 };
@@ -146,13 +148,13 @@ void cnp_scram_server_init(struct cnp_scram_server *s, const struct cnp_hash *ha
 /* client-first-message: `s->user` is set. CENOTE_ERR_PROTOCOL. */
 int cnp_scram_server_take(struct cnp_scram_server *s, const char *text, size_t n);
 /*
- * The answer to it. `is_made_up`: the user is unknown or disabled, and the verifier nobody's; what
- * follows takes the same course, and fails. `nonce` NULL: random.
+ * The answer to client-first-message. `is_made_up`: the user is unknown or disabled, and the verifier is
+ * invented. The exchange then goes on as usual, but fails. `nonce` NULL: random.
  */
 int cnp_scram_server_challenge(struct cnp_scram_server *s,
 	const struct cnp_scram_verifier *verifier, int is_made_up, const char *nonce,
 	struct cnp_str *ret_message);
-/* client-final-message. CENOTE_ERR_AUTH: not the password; CENOTE_ERR_PROTOCOL. */
+/* client-final-message. CENOTE_ERR_AUTH: wrong password; CENOTE_ERR_PROTOCOL. */
 int cnp_scram_server_check(struct cnp_scram_server *s, const char *text, size_t n,
 	struct cnp_str *ret_message);
 /* Wipes. */

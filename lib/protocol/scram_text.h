@@ -19,22 +19,23 @@ struct cnp_scram_reader {
 };
 
 void cnp_scram_reader_init(struct cnp_scram_reader *r, const char *text, size_t n);
-/* The next attribute, which must have that letter: CENOTE_OK or CENOTE_ERR_PROTOCOL. */
+/* The next attribute, which must have this letter: CENOTE_OK or CENOTE_ERR_PROTOCOL. */
 int cnp_scram_read(struct cnp_scram_reader *r, char letter, struct cnp_str *ret_value);
-/* Whether nothing but extensions, which we have none of and ignore, follows. */
+/* Whether only extensions follow. We support none, and ignore them. */
 int cnp_scram_read_end(struct cnp_scram_reader *r);
 /* Whether the text is a nonce of at most `max` characters. */
 int cnp_scram_is_nonce(const struct cnp_str *text, size_t max);
 
-/* A nonce of ours. */
+/* Make a nonce. */
 int cnp_scram_nonce(const struct cnp_hash *hash, char out[CNP_SCRAM_NONCE_LEN + 1]);
 int cnp_scram_hmac(const struct cnp_hash *hash, const uint8_t key[CNP_HASH_LEN],
 	const void *text, size_t n, uint8_t ret_hash[CNP_HASH_LEN]);
-/* ClientSignature, of the stored key; and ClientProof from ClientKey or the other way round. */
+/* Compute ClientSignature from the stored key. With it, turn ClientKey into ClientProof, or ClientProof into
+ * ClientKey. */
 int cnp_scram_mask(const struct cnp_hash *hash, const uint8_t stored_key[CNP_HASH_LEN],
 	const struct cnp_scram_text *said, const uint8_t from[CNP_HASH_LEN],
 	uint8_t ret_to[CNP_HASH_LEN]);
-/* "c=" and its value: the header again, and what is bound to. */
+/* Append "c=" and its value: the header again, and the channel binding data. */
 int cnp_scram_put_binding(
 	struct cnp_scram_text *t, const char *header, const uint8_t *binding_data);
 

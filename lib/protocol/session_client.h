@@ -9,12 +9,12 @@
 #include "protocol/frame.h"
 
 /*
- * The client's end of one session: requests and received bytes go in, events and bytes to send
- * come out. It does no I/O. The handle lives as long as the program's connection;
+ * The client's end of one session. It takes requests and received bytes, and gives events and bytes to
+ * send. It does no I/O. The handle lives as long as the program's connection;
  * cnp_client_restart() begins a new session on it after a yield or a loss.
  *
- * The bytes of unanswered requests are kept. After a YIELD the next session gets those that were
- * not carried out, byte for byte: request numbers go on across sessions.
+ * The bytes of unanswered requests are kept. After a YIELD, the requests that were not carried out are sent on
+ * the next session, byte for byte. Request numbers continue across sessions.
  */
 enum cnp_client_state {
 	CNP_CLIENT_IDLE, /* nothing sent; cnp_client_open() is next */
@@ -31,7 +31,7 @@ enum cnp_client_state {
 struct cnp_outstanding {
 	uint32_t request;
 	uint8_t code;
-	uint8_t flags; /* CNP_FRAME_SYNC: READY closes it, else its DONE, ERROR, SKIPPED does */
+	uint8_t flags; /* CNP_FRAME_SYNC: READY ends it; without it, DONE, ERROR or SKIPPED does */
 	uint8_t answered; /* its own last reply came; only READY is missing */
 	uint8_t known; /* its rows may come without COLUMNS */
 	size_t bytes; /* of its frame and of the set-up requests before it, kept in `out` */
@@ -40,29 +40,29 @@ struct cnp_outstanding {
 struct cnp_client {
 	struct cenote_allocator mem;
 	struct cnc_sm sm;
-	size_t max_frame; /* accepted */
-	size_t peer_max_frame; /* as HELLO said */
+	size_t max_frame; /* longest payload that we accept */
+	size_t peer_max_frame; /* from HELLO */
 	uint8_t version;
-	/* What is not answered, in the order of the wire: opening and first frame, set-up requests
-	 * for the new session, requests that were kept, new ones. All offsets are from its head. */
+	/* Everything that is not answered, in the order of sending: opening and first frame, set-up requests
+	 * for the new session, kept requests, new requests. All offsets below are from its head. */
 	struct cnc_buf out;
 	size_t sent; /* bytes of `out` that were sent */
-	size_t opening; /* end of the opening; 0 once nothing waits for TLS */
+	size_t opening; /* end of the opening; 0 if nothing waits for TLS */
 	size_t prefix; /* end of the first frame and AUTH; 0 once they are answered */
 	size_t front; /* end of the set-up requests that go before READY; they are not kept */
 	size_t loose; /* set-up requests after the last request */
-	/* The client's part of a copy. It overtakes what of `out` was not begun to be sent. */
+	/* The client's part of a copy. It is sent before the frames of `out` whose sending has not begun. */
 	struct cnc_buf copy;
 	size_t copy_after; /* offset in `out` after which `copy` is sent */
-	uint32_t copying; /* request whose COPY_IN has not got its end; 0: none */
+	uint32_t copying; /* request whose copy the client has not ended; 0: none */
 	struct cnc_block *in; /* block being filled */
 	size_t in_at; /* first byte in it not yet parsed */
 	uint32_t next_request; /* number of the next request; never 0 */
 	struct cnp_outstanding *queue; /* ring */
 	size_t queue_head, queue_n, queue_cap;
 	uint8_t first; /* code of the first frame */
-	uint8_t version_min, version_max, tls; /* as the opening said */
-	uint8_t stage; /* of the oldest request's answer (reply.h); before that, of the first frame's */
+	uint8_t version_min, version_max, tls; /* from the opening */
+	uint8_t stage; /* stage of the oldest request's answer (reply.h); before ATTACHED, of the first frame's */
 	uint8_t is_unsynced; /* a request was carried out after the last synchronisation point */
 	uint8_t is_skipping; /* a request failed: SKIPPED until the next READY */
 	uint8_t is_greeted; /* READY of request 0 came, right after ATTACHED */
@@ -82,14 +82,14 @@ cnp_client_state(const struct cnp_client *c)
 
 /*
  * Begin a session: queues the opening and `first` (ATTACH, CANCEL, RESUME or STATUS; it gets request
- * number 0, as do its replies) before whatever unanswered requests are kept; they are sent again
- * once the session is READY when `resend` is 1, else they are dropped. Until READY,
- * cnp_client_output() gives the opening, `first`, AUTH frames and set-up requests only: a numbered
- * request never reaches a session whose attach may yet fail, since nobody could tell whether it
- * ran. With opening.tls the first frame is held back until HELLO says that there is no TLS, or
+ * number 0, as do its replies) before the unanswered requests that were kept. If `resend` is 1, these are sent
+ * again once the session is READY; else they are dropped. Until READY,
+ * cnp_client_output() gives the opening, `first`, AUTH frames and set-up requests only: a numbered request
+ * never reaches a session whose attach may still fail, because then nobody could tell whether the request ran.
+ * With opening.tls the first frame is held back until HELLO says that there is no TLS, or
  * cnp_client_tls_done().
  *
- * An EXECUTE that is sent again says `known` 0: the new session may describe its statement otherwise.
+ * An EXECUTE that is sent again gets `known` 0, because the new session may describe its statement differently.
  *
  * Legal in IDLE. CENOTE_OK, CENOTE_ERR_NOMEM, CENOTE_ERR_LIMIT (`first` is too long),
  * CENOTE_ERR_STATE (not IDLE, or `resend` when the oldest request was partly answered: it must
@@ -98,24 +98,26 @@ cnp_client_state(const struct cnp_client *c)
  */
 int cnp_client_open(struct cnp_client *c, const struct cnp_opening *o,
 	const struct cnp_msg *first, int resend);
-/* The TLS handshake that HELLO announced is done: release what was held back. CENOTE_OK;
+/* The TLS handshake that HELLO announced is done: send the frames that were held back. CENOTE_OK;
  * CENOTE_ERR_STATE: none was announced; CENOTE_ERR_PROTOCOL: bytes were received in the clear after HELLO
- * (the session is DEAD). What is received from now on has come through TLS. */
+ * (the session is DEAD). All later bytes are received through TLS. */
 int cnp_client_tls_done(struct cnp_client *c);
 /* Forget the session, keep the numbering and the unanswered requests' bytes; back to IDLE. Legal in
  * any state; bytes received and not parsed are dropped. */
 void cnp_client_restart(struct cnp_client *c);
-/* Mark as lost (the transport failed). Take the events first: what came before the end counts. */
+/* Mark the session as lost (the transport failed). Take the events first: bytes received before the failure
+ * are valid. */
 void cnp_client_lost(struct cnp_client *c);
 
 /*
  * Queue a request. *ret_request (may be NULL) is its number.
  *
- * With `setup` it gets number 0: it has no reply, unless it fails, which gives an ERROR of request 0. CLOSE,
- * CLOSE_PORTAL, AUTOCOMMIT, SET_OPTION, LONG_DATA and DETACH may be set-up, and so may PREPARE on a re-attach. A
- * set-up request that is queued before READY goes before all numbered requests that wait, and is forgotten with
- * the session. One that is queued later goes after them, as LONG_DATA always does, and is sent again with the
- * request that follows it. An AUTH frame is legal in state AUTH and goes before both.
+ * With `setup` the request gets number 0. It has no reply, unless it fails: then an ERROR of request 0 comes.
+ * CLOSE, CLOSE_PORTAL, AUTOCOMMIT, SET_OPTION, LONG_DATA and DETACH may be set-up, and so may PREPARE on a
+ * re-attach. A set-up request that is queued before READY goes before all waiting numbered requests, and is
+ * forgotten when the session ends. A set-up request that is queued later goes after them, as LONG_DATA always
+ * does, and is sent again with the request that follows it. An AUTH frame is legal in state AUTH and goes
+ * before both.
  *
  * Legal in every state but SUSPENDED and DEAD: in IDLE and YIELDED the request is kept for
  * cnp_client_open() with `resend`. CENOTE_OK, CENOTE_ERR_STATE, CENOTE_ERR_NOMEM, CENOTE_ERR_LIMIT,
@@ -125,31 +127,32 @@ int cnp_client_request(struct cnp_client *c, const struct cnp_msg *m, uint8_t fl
 	int setup, uint32_t *ret_request);
 
 /*
- * A piece of the copy that COPY_IN asked for (COPY_DATA), or its end (COPY_DONE, COPY_FAIL). Legal from
- * the event on to the end; if the request is answered before that, the end is queued by itself. The caller
- * bounds what is queued: cnp_client_copy_queued(). CENOTE_OK, CENOTE_ERR_STATE (no copy is open),
- * CENOTE_ERR_LIMIT (longer than the pool accepts), CENOTE_ERR_NOMEM, CENOTE_ERR_ARG; on failure
- * nothing changed.
+ * A piece of the copy that COPY_IN asked for (COPY_DATA), or its end (COPY_DONE, COPY_FAIL). Legal from the
+ * COPY_IN event until the end of the copy. If the request is answered earlier, the end is queued
+ * automatically. The caller limits the queued bytes with cnp_client_copy_queued(). CENOTE_OK, CENOTE_ERR_STATE
+ * (no copy is open), CENOTE_ERR_LIMIT (longer than the pool accepts), CENOTE_ERR_NOMEM, CENOTE_ERR_ARG; on
+ * failure nothing changed.
  */
 int cnp_client_copy(struct cnp_client *c, const struct cnp_msg *m);
-/* Bytes of copies that were not sent. */
+/* Bytes of copies that are queued and not sent. */
 size_t cnp_client_copy_queued(const struct cnp_client *c);
 
 /* Bytes to send next; 0 if none. Borrowed until the next call. */
 size_t cnp_client_output(const struct cnp_client *c, const uint8_t **ret_bytes);
 void cnp_client_sent(struct cnp_client *c, size_t n);
 
-/* Room to receive into: at least 1 byte, as much as the frame being received still needs if that is
- * known (but memory grows with what came, not with what was announced). Take the events first.
+/* Room to receive into: at least 1 byte, and if the length of the current frame is known, as much as it still
+ * needs (but memory grows with the received bytes, not with the announced length). Take the events first.
  * CENOTE_OK or CENOTE_ERR_NOMEM. */
 int cnp_client_room(struct cnp_client *c, uint8_t **ret_room, size_t *ret_n);
 void cnp_client_received(struct cnp_client *c, size_t n);
 
 struct cnp_event {
 	struct cnp_msg msg;
-	uint32_t request; /* 0: of none (NOTICE between requests, PARAMETER, YIELD, …) */
-	uint8_t request_code; /* of the request it answers; 0 if none */
-	uint8_t is_answered; /* its own last reply: only READY may follow */
+	uint32_t
+		request; /* 0: no request (NOTICE between requests, PARAMETER, YIELD, …) */
+	uint8_t request_code; /* code of the request that it answers; 0 if none */
+	uint8_t is_answered; /* the request's last reply: only READY may follow */
 	uint8_t is_last; /* this request is finished (its READY, if it asked for one, has come) */
 	const uint8_t *payload; /* borrowed until the next call on the session */
 	size_t payload_len;
@@ -159,8 +162,9 @@ struct cnp_event {
 
 /*
  * The next event. CENOTE_OK; CENOTE_AGAIN: more bytes are needed (or none are expected in this
- * state); CENOTE_ERR_NOMEM: call again, nothing changed (only at COPY_IN); CENOTE_ERR_PROTOCOL: the reply does not fit (unknown, out of order, of another request, too
- * long, malformed; see c->diag): the session is DEAD. *ret_event is undefined unless CENOTE_OK.
+ * state); CENOTE_ERR_NOMEM: call again, nothing changed (only at COPY_IN); CENOTE_ERR_PROTOCOL: the reply does
+ * not fit (unknown, out of order, of another request, too long, malformed; see c->diag): the session is DEAD.
+ * *ret_event is undefined unless CENOTE_OK.
  *
  * An ERROR before ATTACHED (of request 0) makes the session DEAD: nothing follows. READY of request
  * 0 follows ATTACHED. COLUMNS, ROWS and PARAMS: decode `payload`. An ERROR of a SYNC goes before its READY.

@@ -9,11 +9,11 @@
 #include "protocol/frame.h"
 
 /*
- * The pool's end of one session: received bytes and replies go in, requests and bytes to send come
- * out. It does no I/O. One handle serves a worker for its life: cnp_server_restart() between clients
+ * The pool's end of one session. It takes received bytes and replies, and gives requests and bytes to
+ * send. It does no I/O. A worker uses one handle for its whole life: cnp_server_restart() between clients
  * keeps the buffers.
  *
- * It sees to the order. Request numbers grow. After an ERROR it answers the requests up to the next
+ * It enforces the order. Request numbers grow. After an ERROR it answers the requests up to the next
  * synchronisation point with SKIPPED, and the caller never sees them. READY follows each
  * synchronisation point.
  */
@@ -23,7 +23,7 @@ enum cnp_server_state {
 	CNP_SERVER_AUTH, /* AUTH frames go to and fro */
 	CNP_SERVER_ATTACHED, /* serving; no request is running */
 	CNP_SERVER_RUNNING, /* a request was handed out, its last reply is awaited */
-	CNP_SERVER_CLOSING, /* nothing more is read; what is queued may be sent */
+	CNP_SERVER_CLOSING, /* nothing more is read; queued bytes may be sent */
 	CNP_SERVER_BROKEN /* the client broke the protocol */
 };
 
@@ -32,14 +32,14 @@ enum cnp_server_state {
 struct cnp_server {
 	struct cenote_allocator mem;
 	struct cnc_sm sm;
-	size_t max_frame; /* accepted once attached */
-	size_t peer_max_frame; /* as ATTACH said */
+	size_t max_frame; /* longest payload accepted once attached */
+	size_t peer_max_frame; /* from ATTACH */
 	uint8_t version;
 	struct cnc_buf in;
 	struct cnc_buf out;
 	struct cnc_buf held; /* input up to COPY_IN: the running request's text stays */
 	struct cnc_buf later; /* requests that came before the end of a copy */
-	size_t max_out; /* bytes queued from which on no ROWS frame is begun */
+	size_t max_out; /* while this many bytes are queued, no ROWS frame is begun */
 	size_t taken; /* bytes at the head of `in` that were handed out; dropped by the next call */
 	size_t frame; /* offset in `out` of the ROWS frame being written */
 	struct cnp_opening opening;
@@ -50,14 +50,14 @@ struct cnp_server {
 	uint32_t running; /* request number; 0 for a set-up request */
 	uint8_t running_code;
 	uint8_t running_flags;
-	uint8_t is_answered; /* SKIPPED was sent for the running one, READY is missing */
-	uint8_t is_copying; /* COPY_IN went out, neither end nor answer has come */
+	uint8_t is_answered; /* SKIPPED was sent for the running request, READY is missing */
+	uint8_t is_copying; /* COPY_IN was sent; the copy has no end and no answer yet */
 	uint32_t
-		copies_owed; /* of the running request: answered before the client ended them */
+		copies_owed; /* copies of the running request that were answered before the client ended them */
 	uint8_t is_ready; /* READY of request 0 was sent */
 	uint8_t is_unsynced; /* a request was carried out after the last synchronisation point */
 	uint8_t is_skipping;
-	uint8_t told_len; /* `carry` as the client has it, if it is short: it is not sent again */
+	uint8_t told_len; /* the last `carry` sent, if it is short: it is not sent again */
 	char told[CNP_SERVER_TOLD_MAX];
 	struct cnc_diag diag; /* of the last CENOTE_ERR_PROTOCOL */
 };
@@ -71,13 +71,13 @@ struct cnp_request {
 
 /*
  * max_frame: longest payload accepted once attached. max_out bounds the rows queued for sending:
- * cnp_server_rows_begin() gives CENOTE_ERR_LIMIT while so many bytes are queued; a frame that was begun
- * may become as long as the peer accepts. Other replies are always queued: a request has few.
+ * cnp_server_rows_begin() gives CENOTE_ERR_LIMIT while this many bytes are queued; a frame that was begun may
+ * become as long as the peer accepts. Other replies are always queued, because a request has few of them.
  */
 void cnp_server_init(struct cnp_server *s, const struct cenote_allocator *mem,
 	size_t max_frame, size_t max_out);
 void cnp_server_finish(struct cnp_server *s);
-/* For the next client; memory above 64 kB is given back. */
+/* Prepare for the next client. Memory above 64 kB is freed. */
 void cnp_server_restart(struct cnp_server *s);
 static inline uint32_t
 cnp_server_state(const struct cnp_server *s)
@@ -86,17 +86,16 @@ cnp_server_state(const struct cnp_server *s)
 }
 
 /*
- * Room to receive into, at least 1 byte; memory grows with what came, not with what a frame
- * announces. Take the requests first. CENOTE_OK; CENOTE_ERR_LIMIT: nothing more is to be
- * received now (before ATTACHED: CNP_FRAME_MAX_AUTH bytes came, the rest stays where it is; later: a
- * request is running, and as much as may wait is here; in CLOSING and BROKEN);
- * CENOTE_ERR_NOMEM.
+ * Room to receive into, at least 1 byte; memory grows with the received bytes, not with a frame's announced
+ * length. Take the requests first. CENOTE_OK; CENOTE_ERR_LIMIT: receive nothing now (before ATTACHED:
+ * CNP_FRAME_MAX_AUTH bytes came, and the rest stays in the socket; later: a request is running, and as many
+ * bytes as allowed are waiting; always in CLOSING and BROKEN); CENOTE_ERR_NOMEM.
  */
 int cnp_server_room(struct cnp_server *s, uint8_t **ret_room, size_t *ret_n);
 void cnp_server_received(struct cnp_server *s, size_t n);
 
-/* All bytes received since the restart, to be handed over to another process with the
- * connection: legal until ATTACHED. */
+/* All bytes received since the restart, to hand over to another process with the connection. Legal until
+ * ATTACHED. */
 size_t cnp_server_raw(const struct cnp_server *s, const uint8_t **ret_bytes);
 
 /*
@@ -104,47 +103,48 @@ size_t cnp_server_raw(const struct cnp_server *s, const uint8_t **ret_bytes);
  * touched. Later: the next request to carry out (state RUNNING, or FIRST/AUTH while attaching).
  * CENOTE_AGAIN: more bytes are needed, or a request is running. CENOTE_ERR_PROTOCOL: s->diag says
  * what; an ERROR frame was queued where the peer can read it; state BROKEN. CENOTE_ERR_NOMEM.
- * What is skipped is answered here. READY needs the session's state, so for SYNC the caller gets a
- * request too, and for a skipped request with CNP_FRAME_SYNC one that looks like a SYNC of its number;
- * cnp_server_finish_request() is all that it needs. CENOTE_AGAIN may also mean that the answers to
- * skipped requests are to be sent first (cnp_server_output()).
+ * Skipped requests are answered here. READY needs the session's state, so the caller gets SYNC as a request,
+ * too. For a skipped request with CNP_FRAME_SYNC it gets a SYNC with the same number; for that, call
+ * cnp_server_finish_request() only. CENOTE_AGAIN may also mean that the answers to skipped requests are to be
+ * sent first (cnp_server_output()).
  *
  * A set-up request (number 0) is handed out whether or not requests are being skipped; its replies are
- * dropped, but an ERROR is sent. Its end is cnp_server_finish_request(), as for others.
+ * dropped, but an ERROR is sent. End it with cnp_server_finish_request(), as any request.
  * *ret_request is undefined unless CENOTE_OK.
  */
 int cnp_server_next(struct cnp_server *s, struct cnp_request *ret_request);
 /*
- * Look at a request that came after the running one, and that cnp_server_next() will hand out in its turn: *at,
- * from 0, is where it begins, and becomes where the next one does; *number is that of the request before it, and
- * becomes its own. CENOTE_OK; CENOTE_AGAIN: there is none, or one that is not to be looked at yet (set-up, part
- * of a copy, a frame that is not whole or not right). Its text is borrowed until the next cnp_server_room().
+ * Look at a request that came after the running one. cnp_server_next() will still hand it out. *at is the
+ * offset where it begins (first 0), and becomes the offset of the next request. *number is the number of the
+ * request before it, and becomes its own number. CENOTE_OK; CENOTE_AGAIN: there is no request that can be
+ * looked at yet (none came, or it is set-up, part of a copy, or a frame that is incomplete or wrong). Its text
+ * is borrowed until the next cnp_server_room().
  */
 int cnp_server_peek(const struct cnp_server *s, size_t *at, uint32_t *number,
 	struct cnp_request *ret_request);
 
 /*
- * Any reply with schema fields, for the running request; or of none, with `of_none`: NOTICE in any
- * state but CLOSING and BROKEN, PARAMETER and NOTIFICATION at any time after cnp_server_ready().
- * CENOTE_OK, CENOTE_ERR_LIMIT (longer than the peer accepts), CENOTE_ERR_NOMEM, CENOTE_ERR_STATE (no
- * request is running; not yet ready; a message that needs a request). CANCELLED, and the answer to STATUS,
- * are replies to the first frame: state FIRST, then cnp_server_finish_request().
+ * Queue any reply with schema fields, for the running request. With `of_none` it belongs to no request: NOTICE
+ * in any state but CLOSING and BROKEN, PARAMETER and NOTIFICATION at any time after cnp_server_ready().
+ * CENOTE_OK, CENOTE_ERR_LIMIT (longer than the peer accepts), CENOTE_ERR_NOMEM, CENOTE_ERR_STATE (no request
+ * is running; not yet ready; a message that needs a request). CANCELLED, and the answer to STATUS, are replies
+ * to the first frame: state FIRST, then cnp_server_finish_request().
  *
- * COPY_OUT, COPY_DATA … and COPY_DONE go this way. The caller bounds what is queued: send when much is
- * (cnp_server_output()). Behind COPY_IN the client's part comes from cnp_server_next_copy(); DONE or
- * cnp_server_error() ends it, whether or not the client's end has come.
+ * Use it for COPY_OUT, COPY_DATA and COPY_DONE, too. The caller limits the queued bytes: if there are many,
+ * send them first (cnp_server_output()). After COPY_IN, cnp_server_next_copy() gives the client's data. DONE
+ * or cnp_server_error() ends the copy, even if the client has not ended it.
  */
 int cnp_server_reply(struct cnp_server *s, const struct cnp_msg *m, int of_none);
 /*
  * The client's next piece of the copy that COPY_IN began. CENOTE_OK: *ret_data is borrowed until the next
  * call of this, _room(), _finish_request() or _restart(); CENOTE_DONE: COPY_DONE came; CENOTE_AGAIN: more bytes
  * are needed (cnp_server_room(), cnp_server_received()); CENOTE_ERR_SERVER: COPY_FAIL came, and s->diag has
- * the client's reason (57014); CENOTE_ERR_PROTOCOL: as of cnp_server_next(); CENOTE_ERR_STATE: no copy is open;
- * CENOTE_ERR_NOMEM.
+ * the client's reason (57014); CENOTE_ERR_PROTOCOL: as from cnp_server_next(); CENOTE_ERR_STATE: no copy is
+ * open; CENOTE_ERR_NOMEM.
  *
- * The running request's text stays valid meanwhile. Requests that came before the end of the copy wait
- * for it: at most as many bytes as one frame may have, more is a violation. What comes
- * of a copy that was answered early is discarded, here or by cnp_server_next().
+ * The running request's text stays valid meanwhile. Requests that came before the end of the copy wait for
+ * that end. They may have as many bytes as one frame; more is a protocol violation. If a copy was answered
+ * early, its remaining data is discarded here or by cnp_server_next().
  */
 int cnp_server_next_copy(struct cnp_server *s, struct cnp_str *ret_data);
 
@@ -153,10 +153,10 @@ int cnp_server_next_copy(struct cnp_server *s, struct cnp_str *ret_data);
  * an opening that is answered with `tls`. `mechanisms`: NULL for none. */
 int cnp_server_hello(
 	struct cnp_server *s, uint8_t tls, uint8_t auth, const char *mechanisms);
-/* ATTACHED; the state becomes ATTACHED. READY, which must be next, is not sent: that is
- * cnp_server_ready(). Legal in FIRST and AUTH, once HELLO was sent and ATTACH or RESUME was taken. */
+/* ATTACHED; the state becomes ATTACHED. READY must be next: call cnp_server_ready(). Legal in FIRST and AUTH,
+ * once HELLO was sent and ATTACH or RESUME was taken. */
 int cnp_server_attached(struct cnp_server *s, const struct cnp_attached *m);
-/* READY of request 0, behind ATTACHED. `carry` NULL: "". */
+/* READY of request 0, after ATTACHED. `carry` NULL: "". */
 int cnp_server_ready(
 	struct cnp_server *s, uint8_t tx, uint32_t pins, const struct cnp_str *carry);
 int cnp_server_columns(
@@ -164,16 +164,16 @@ int cnp_server_columns(
 int cnp_server_params(struct cnp_server *s, const struct cnp_param *params, uint32_t n);
 /*
  * An ERROR or NOTICE from a diagnostics record. An ERROR of a running request makes the rest of the
- * pipeline skipped (cnp_server_finish_request() is still due); of a SYNC it goes before its READY, and is
- * not sent where SKIPPED was. An ERROR while none is running, or before ATTACHED, is the last word: the
- * state becomes CLOSING.
+ * pipeline skipped (cnp_server_finish_request() is still due); an ERROR of a SYNC goes before its READY, and
+ * is not sent if SKIPPED was sent. An ERROR while no request is running, or before ATTACHED, ends the session:
+ * the state becomes CLOSING.
  */
 int cnp_server_error(struct cnp_server *s, const struct cnc_diag *d);
 int cnp_server_notice(struct cnp_server *s, const struct cnc_diag *d);
 
-/* Rows: begin a ROWS frame, write rows with core/batch.h, end it. An empty batch leaves nothing. In
- * between nothing else is queued or sent. Begin: CENOTE_OK, CENOTE_ERR_LIMIT (send first),
- * CENOTE_ERR_STATE, CENOTE_ERR_NOMEM. The batch gives CENOTE_ERR_LIMIT past what the peer accepts. */
+/* Rows: begin a ROWS frame, write rows with core/batch.h, end it. An empty batch leaves nothing. Between begin
+ * and end, queue and send nothing else. Begin: CENOTE_OK, CENOTE_ERR_LIMIT (send first), CENOTE_ERR_STATE,
+ * CENOTE_ERR_NOMEM. The batch gives CENOTE_ERR_LIMIT past what the peer accepts. */
 int cnp_server_rows_begin(struct cnp_server *s, struct cnc_batch *w, uint32_t n_columns);
 int cnp_server_rows_end(struct cnp_server *s, struct cnc_batch *w);
 
@@ -184,12 +184,12 @@ int cnp_server_rows_end(struct cnp_server *s, struct cnc_batch *w);
  */
 int cnp_server_finish_request(
 	struct cnp_server *s, uint8_t tx, uint32_t pins, const struct cnp_str *carry);
-/* Queue YIELD and go to CLOSING. Legal in ATTACHED, but not while requests are being skipped: on
- * another session they would be carried out; and not behind requests whose synchronisation point
- * did not come: they may be half of a unit that is to be committed. */
+/* Queue YIELD and go to CLOSING. Legal in ATTACHED, but not while requests are being skipped: on another
+ * session they would be carried out. Also not after requests whose synchronisation point has not come: they
+ * may be a part of a transaction. */
 int cnp_server_yield(struct cnp_server *s, uint8_t reason, const struct cnp_str *carry);
 
-/* The same of a session that its server ended. `said`: its last words; NULL: none. */
+/* The same for a session that its server ended. `said`: the server's last message; NULL: none. */
 int cnp_server_yield_lost(struct cnp_server *s, const struct cnc_diag *said);
 
 /* Whether cnp_server_yield() is legal now. */
