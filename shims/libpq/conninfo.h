@@ -8,7 +8,7 @@
 
 struct cpq_keyword {
 	const char *name;
-	const char *variable; /* of the environment; NULL: none */
+	const char *variable; /* environment variable; NULL: none */
 	const char *compiled; /* the default; NULL: none */
 	const char *label;
 	const char *display; /* "": normal, "*": hidden, "D": for experts */

@@ -3,15 +3,15 @@
 #define CPQ_FACE_H
 
 /*
- * libpq's names and types. The header is the one of the installed PostgreSQL. What later
- * versions added is declared here, so that one build serves all.
+ * libpq's names and types. The header comes from the installed PostgreSQL. This file declares what later
+ * versions added, so that one build serves all versions.
  */
 #include <stdint.h>
 
 #include <libpq-events.h>
 #include <libpq-fe.h>
 
-/* A macro there, and a function of the ABI. */
+/* A macro in the header, but the ABI exports a function. */
 #undef PQfreeNotify
 void PQfreeNotify(PGnotify *notify);
 

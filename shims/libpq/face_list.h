@@ -3,11 +3,10 @@
 #define CPQ_FACE_LIST_H
 
 /*
- * Every function of libpq that has a handle or helps to make one: its parameters, and the
- * argument that says whose handle it is (NULL: none does). FN returns a value, FV
- * nothing. All other exported functions (buffers, encodings) are the same for everybody's
- * handles, and are exported where they are defined. exports.txt has all names; a test
- * compares.
+ * Every libpq function that takes a handle or helps to make one. Each entry has the parameters, and the argument
+ * that decides whether the shim or the original serves the call (NULL: no argument does). FN returns a value, FV
+ * returns nothing. All other exported functions (buffers, encodings) do not depend on a handle, and are exported
+ * where they are defined. exports.txt lists all names, and a test compares both lists.
  */
 /* clang-format off */
 #define CPQ_FACE_15(FN, FV) \

@@ -6,7 +6,7 @@
 #include "face_list.h"
 
 /*
- * The original libpq in the same process: it serves what no pool serves. It is opened by
+ * The original libpq in the same process: it serves the connections that no pool serves. It is opened by
  * its full path at first use, so that its names do not mix with the shim's, and it is
  * never closed.
  */
@@ -21,14 +21,13 @@ struct cpq_original {
 	CPQ_FACE_18(CPQ_ORIGINAL_FN, CPQ_ORIGINAL_FV)
 };
 
-/* NULL: there is none; *ret_why (if not NULL) is a static text that says why. */
+/* NULL if there is no original; *ret_why (if not NULL) is then a static text with the reason. */
 const struct cpq_original *cpq_original(const char **ret_why);
 
 /*
- * Every handle of the shim has the address of this variable: a result after the members
- * that programs read, all others at their beginning. The original's handles have
- * something else there: a function's address, a pointer into the heap, or a number that
- * is no address.
+ * Every handle of the shim contains the address of this variable. A result has it after the members that
+ * programs read, and all other handles begin with it. The original's handles have another value in that place: a
+ * function's address, a pointer into the heap, or a number that is not an address.
  */
 extern const char cpq_tag;
 

@@ -5,8 +5,8 @@
  *     capi [-b BACKEND] [-o DRIVER] [-u URI] [-q QUIRKS] [-n PATTERN] [-w WAYS] FILE.case …
  *
  * BACKEND is sqlite, postgresql, mysql or freetds; with -o it is odbc, through that driver (support/cnt_odbc.h). WAYS are
- * names with blanks between them, all if they are not given. Without -u it starts a cenoted of its own, on a server of
- * its own or an empty SQLite database; for freetds on the server that CENOTE_TEST_TDS names.
+ * names separated by blanks; the default is all ways. Without -u the program starts a cenoted on a new server or an
+ * empty SQLite database. For freetds it uses the server that CENOTE_TEST_TDS names.
  */
 #include "support/cnt_odbc.h"
 #include "support/cnt_pool.h"
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "WAY|* CASE: reason" lines: what this face on this backend is known not to give. */
+/* "WAY|* CASE: reason" lines: the cases that are known to fail with this interface and backend. */
 struct quirk {
 	char way[32];
 	char name[200];
@@ -84,7 +84,7 @@ find_quirk(const struct suite *s, const struct cnt_way *way, const struct cnt_ca
 	return NULL;
 }
 
-/* Whether a list of names with blanks between them has that one. */
+/* Whether a list of names, separated by blanks, contains the way. */
 static int
 has_way(const char *list, const struct cnt_way *way)
 {
@@ -127,7 +127,7 @@ run_all(struct suite *s)
 {
 	size_t i, w;
 
-	/* In their order, since some look for what the one before may have left. */
+	/* Keep their order: some cases check what the previous case may have left. */
 	for (w = 0; w < cnt_n_ways; w++) {
 		if (s->ways && !has_way(s->ways, &cnt_ways[w]))
 			continue;
@@ -188,7 +188,7 @@ run_on_own(struct suite *s)
 {
 	struct cnt_pool pool;
 
-	/* One session: some cases look for what the one before may have left in it. */
+	/* Use one session: some cases check what the previous case may have left in it. */
 	if (cnt_pool_start(&pool, s->odbc ? s->odbc->name : s->names.backend, 1) < 0)
 		return -1;
 	s->uri = pool.daemon.uri;

@@ -2,12 +2,12 @@
 /*
  * usage: case_json BACKEND PLACEHOLDER FILE…
  *
- * The cases for a backend as JSON, for runners in other languages: a list of cases, each with what
- * case.h has of it under the same names; what a case does not say is not there. A value is a string
+ * Print the cases for a backend as JSON, for runners in other languages. Each case has the members of
+ * case.h under the same names, without those that the case does not set. A value is a string
  * with a character of code 0…255 for each byte, or null for NULL.
  *
- * PLACEHOLDER is how the language writes the Nth parameter, N for '#': ":p#", "?"; "" for the
- * server's own way.
+ * PLACEHOLDER is how the language writes a parameter: ":p#" or "?", where '#' stands for its number.
+ * "" is the server's own form.
  */
 #include "case.h"
 
@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What comes before a member or element: nothing before the first. */
+/* Write the separator before a member or element, except before the first. */
 static const char *separator = "";
 
 static void

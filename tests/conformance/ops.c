@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs the operations of a conformance case through the library, and repeats each that
- * has to wait.
+ * Runs the operations of a conformance case through the library. It repeats a call while it
+ * returns CENOTE_AGAIN.
  */
 #include "run.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Operations. Each is repeated while it wants to wait. */
+/* Operations. Each call is repeated while it returns CENOTE_AGAIN. */
 struct op {
 	const char *name;
 	int (*run)(cenote_conn *conn, const char *args);
@@ -103,7 +103,7 @@ op_change_user(cenote_conn *conn, const char *args)
 	return cenote_change_user(conn, user, password, database);
 }
 
-/* The first word, and what follows it. */
+/* Split the text into the first word and the rest. */
 static const char *
 cut_word(const char *text, char *ret_word, size_t size)
 {
@@ -132,7 +132,7 @@ op_option(cenote_conn *conn, const char *args)
 	return cenote_set_session_option(conn, name, value);
 }
 
-/* NAME VALUE, of the handle */
+/* NAME VALUE: an option of the handle */
 static int
 op_set(cenote_conn *conn, const char *args)
 {
@@ -222,7 +222,7 @@ run_catalog(struct run *run, const struct cnt_step *step, struct cnt_seen_list *
 			      : cnt_failed(run, "catalog", r);
 }
 
-/* What a call that waits gave: an answer, be it an error, or the end of the case. */
+/* Record the outcome of a call: a result or an error. A fatal status ends the case. */
 static int
 see_answer(struct run *run, const struct cnt_step *step, int r, cenote_result *res,
 	struct cnt_seen_list *list)
@@ -247,7 +247,7 @@ run_describe(struct run *run, const struct cnt_step *step, struct cnt_seen_list 
 	return see_answer(run, step, r, res, list);
 }
 
-/* NAME SQL: a statement that stays when its handle goes. */
+/* NAME SQL: prepare a statement that outlives its handle. */
 static int
 run_prepare(struct run *run, const struct cnt_step *step, struct cnt_seen_list *list)
 {
@@ -270,7 +270,7 @@ run_prepare(struct run *run, const struct cnt_step *step, struct cnt_seen_list *
 	return r;
 }
 
-/* NAME, with the step's binds: in the way's way. */
+/* NAME: execute a statement with the step's binds, streamed if the way is. */
 static int
 run_execute(struct run *run, const struct cnt_step *step, struct cnt_seen_list *list)
 {
@@ -296,7 +296,7 @@ run_execute(struct run *run, const struct cnt_step *step, struct cnt_seen_list *
 	return r;
 }
 
-/* Wait until all that are expected came, and compare. */
+/* Wait until all expected notifications have come, and compare them. */
 static int
 run_notifications(
 	struct run *run, const struct cnt_step *step, struct cnt_seen_list *list)

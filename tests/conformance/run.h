@@ -4,7 +4,7 @@
 
 #include "ways.h"
 
-/* What the files share that run a case. */
+/* Shared by the files that run a case. */
 
 struct stmt {
 	const char *sql;
@@ -16,20 +16,20 @@ struct run {
 	cenote_conn *conn;
 	struct stmt *stmts;
 	size_t n_stmts;
-	int is_streamed; /* this step: operations never are */
+	int is_streamed; /* for this step; never for operations */
 	char *why;
-	char notices[2048]; /* messages of this step, a line each */
+	char notices[2048]; /* messages of this step, one per line */
 	char notifications
-		[2048]; /* "CHANNEL PAYLOAD" lines since the last that was looked at */
+		[2048]; /* "CHANNEL PAYLOAD" lines that no step has checked yet */
 };
 
-/* Repeat `call` while it wants to wait. */
+/* Repeat `call` while it returns CENOTE_AGAIN. */
 #define RETRY(r, conn, call)                                                             \
 	do {                                                                             \
 		(r) = (call);                                                            \
 	} while ((r) == CENOTE_AGAIN && cnt_wait_ready(conn) == 0)
 
-/* Says why the case fails; -1. */
+/* Write down why the case fails. Returns -1. */
 int cnt_failed(struct run *run, const char *what, int status);
 /* Wait as a program with an event loop does. 0, or -1 when nothing happens for 30 s. */
 int cnt_wait_ready(cenote_conn *conn);
@@ -37,7 +37,7 @@ int cnt_wait_ready(cenote_conn *conn);
 /* The step's values; NULL when it has none. */
 int cnt_make_params(
 	struct run *run, const struct cnt_step *step, cenote_params **ret_params);
-/* How the step wants its answer. */
+/* Set the options that the step asks for. */
 void cnt_make_options(
 	const struct run *run, const struct cnt_step *step, cenote_exec_options *ret);
 /* The result of a call, and the results after it. */
@@ -46,7 +46,7 @@ int cnt_see_first(struct run *run, const struct cnt_step *step, cenote_result *r
 /* All results of the oldest request. */
 int cnt_see_results(
 	struct run *run, const struct cnt_step *step, struct cnt_seen_list *list);
-/* A step that is no statement. */
+/* Run a step that is an operation instead of a statement. */
 int cnt_run_op(struct run *run, const struct cnt_step *step, struct cnt_seen_list *list);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writes down what a request gave, and compares it with what the case expects.
+ * Writes down the results of a request, and compares them with what the case expects.
  */
 #include "seen.h"
 
@@ -233,7 +233,7 @@ compare_rows(const struct cnt_seen *seen, const struct cnt_expect *e, char *why)
 
 	if (compare_number("number of rows", (int64_t)seen->n_rows, count, why) < 0)
 		return -1;
-	/* A count for one server alone may be less than the rows for all of them. */
+	/* A row count for one backend may be smaller than the number of general rows. */
 	for (i = 0; i < e->n_rows && (int64_t)i < count; i++) {
 		if (seen->rows[i].n_values != e->rows[i].n_values)
 			return differ(why, "row %zu has %zu values, expected %zu", i,
@@ -296,7 +296,7 @@ compare_one(const struct cnt_seen *seen, const struct cnt_expect *e, int is_stre
 	return 0;
 }
 
-/* Each line of `expected` must be a part of what was seen. */
+/* Each line of `expected` must be part of the notices. */
 static int
 compare_notices(const char *seen, const char *expected, char *why)
 {
@@ -332,7 +332,7 @@ cnt_seen_compare(const struct cnt_seen_list *list, const struct cnt_step *step,
 		return -1;
 	if (compare_number("transaction state", list->tx, last->tx, ret_why) < 0)
 		return -1;
-	/* There may be others: a backend cannot always tell what a statement leaves. */
+	/* Accept more pins: a backend cannot always tell what a statement leaves. */
 	if (last->pins > 0 && (list->pins & last->pins) == (uint64_t)last->pins)
 		return 0;
 	return compare_number("pins", list->pins, last->pins, ret_why);

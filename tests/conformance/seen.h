@@ -8,7 +8,7 @@
 
 #define CNT_WHY_MAX 400u
 
-/* What a request gave, whichever way it was run. */
+/* One result of a request, in the same form for every way of running it. */
 struct cnt_seen {
 	int is_error;
 	int status; /* of an error: what the call returned */
@@ -31,10 +31,9 @@ struct cnt_seen {
 struct cnt_seen_list {
 	struct cnt_seen *items;
 	size_t n;
-	int tx; /* after the step; CNT_TX_UNSEEN where the way cannot tell */
+	int tx; /* after the step; CNT_TX_UNSEEN if the way cannot see it */
 	uint32_t pins;
-	char notices
-		[2048]; /* their messages, a line each; where they can be told apart */
+	char notices[2048]; /* messages, one per line, if they can be told apart */
 };
 
 #define CNT_TX_UNSEEN (-1)
@@ -42,16 +41,16 @@ struct cnt_seen_list {
 struct cnt_seen *cnt_seen_add(struct cnt_seen_list *list);
 void cnt_seen_columns(struct cnt_seen *seen, const cenote_result *res);
 void cnt_seen_rows(struct cnt_seen *seen, const cenote_result *res);
-/* A piece of a copy out. */
+/* Add a piece of a copy out. */
 void cnt_seen_copied(struct cnt_seen *seen, const char *data, size_t len);
-/* The parameters that a description tells. */
+/* Take the parameters from a description. */
 void cnt_seen_params(struct cnt_seen *seen, const cenote_result *res);
-/* Tag and counts: once the last row was taken. */
+/* Take the tag and the counts; call it after the last row was taken. */
 void cnt_seen_totals(struct cnt_seen *seen, const cenote_result *res);
 void cnt_seen_error(struct cnt_seen *seen, int status, const cenote_diag *diag);
 void cnt_seen_finish(struct cnt_seen_list *list);
 
-/* 0 when what was seen is what the step expects, else -1 and why. */
+/* 0 if the results are what the step expects, otherwise -1 with the reason in ret_why. */
 int cnt_seen_compare(const struct cnt_seen_list *list, const struct cnt_step *step,
 	int is_streamed, char ret_why[CNT_WHY_MAX]);
 

@@ -62,7 +62,7 @@ cnt_make_options(
 	*ret = options;
 }
 
-/* Send the step's data in pieces that end anywhere, then how it ended. */
+/* Send the step's data in pieces of any length, then end the copy or give it up. */
 static int
 copy_in(struct run *run, const struct cnt_step *step)
 {
@@ -123,8 +123,8 @@ see_rows(struct run *run, cenote_result *res, struct cnt_seen *seen)
 	return 0;
 }
 
-/* Take all of one result. 0; 1 for a copy, whose outcome comes with the next; or -1 for what is not
- * an answer. */
+/* Take all of one result. Returns 0; 1 for a copy, whose outcome is in the next result; or -1 if it is
+ * not an answer. */
 static int
 see_result(struct run *run, const struct cnt_step *step, cenote_result *res,
 	struct cnt_seen *seen)
@@ -186,7 +186,7 @@ cnt_see_results(struct run *run, const struct cnt_step *step, struct cnt_seen_li
 	return see_more(run, step, list, 0);
 }
 
-/* The statement's handle; the same for the same text, so that its columns are known then. */
+/* Steps with the same text share a handle, so that its columns are known the second time. */
 static cenote_stmt *
 stmt_of(struct run *run, const struct cnt_step *step)
 {
@@ -288,7 +288,7 @@ compare(struct run *run, const struct cnt_step *step, struct cnt_seen_list *list
 	return r;
 }
 
-/* "NAME VALUE" lines, against what the session says now. */
+/* Compare "NAME VALUE" lines with the session's current values. */
 static int
 compare_parameters(struct run *run, const struct cnt_step *step)
 {
@@ -384,8 +384,8 @@ run_pipeline(struct run *run, const struct cnt_step *first, size_t n)
 	return r;
 }
 
-/* A statement must be prepared (here: waited for) before it is executed in a pipeline; one that
- * cannot be is run by itself. */
+/* Prepare the statement and wait, since a pipeline only executes prepared statements. If that
+ * fails, the statement runs outside the pipeline. */
 static int
 can_pipeline(struct run *run, const struct cnt_step *step)
 {

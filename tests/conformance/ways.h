@@ -17,7 +17,7 @@ struct cnt_way {
 extern const struct cnt_way cnt_ways[];
 extern const size_t cnt_n_ways;
 
-/* Run a case on a session of its own. 0, or -1 and why. */
+/* Run a case on a new session. 0, or -1 with the reason in ret_why. */
 int cnt_way_run(const struct cnt_way *way, const struct cnt_case *test, const char *uri,
 	char ret_why[CNT_WHY_MAX]);
 

@@ -7,18 +7,17 @@
 #include "wire.h"
 
 /*
- * Pools of other servers than PostgreSQL: what a program of libpq must get, and what it
- * must not notice. A connection to such a pool has a dialect (conn->habits.dialect). A
+ * Pools whose server is not PostgreSQL. A libpq program must get what it expects from PostgreSQL, and must not
+ * notice the difference. A connection to such a pool has a dialect (conn->habits.dialect). A
  * connection to PostgreSQL has none, and skips all of this.
  *
- * dialect.c has the servers, and the facts that programs ask for; sql.c the texts of
- * statements; answers.c the statements that the shim answers or refuses; statements.c
- * prepared statements and their names; send.c sending; binds.c values of parameters;
- * types.c types of columns; values.c values of results; states.c SQLSTATEs; wire.c binary
- * forms.
+ * dialect.c has the table of servers, and the facts that programs ask for. sql.c reads the texts of statements.
+ * answers.c has the statements that the shim answers or refuses. statements.c keeps prepared statements and
+ * their names. send.c sends requests, and binds.c converts their parameters. types.c converts column types,
+ * values.c result values, and states.c SQLSTATEs. wire.c has binary forms.
  */
 
-/* A type of the server that says more than its logical type. */
+/* A type of the server that is more specific than its logical type. */
 struct cpq_native_type {
 	uint32_t native;
 	uint32_t logical;
@@ -26,21 +25,21 @@ struct cpq_native_type {
 };
 
 struct cpq_dialect {
-	const char *backend; /* cenoted's name of it */
+	const char *backend; /* cenoted's name for the server */
 	const char *title;
 	enum cpq_placeholder placeholder;
-	unsigned rules; /* of its SQL: enum cnc_sql_rule */
+	unsigned rules; /* how it reads SQL: enum cnc_sql_rule */
 	char name_quote; /* around identifiers */
 	int makes_tags; /* the backend does not give tags in PostgreSQL's form */
 	int has_batches; /* only the server knows what one statement is */
-	int has_set; /* SET is a statement of the server's as well */
-	int is_mysql; /* its errors, character sets and status are MySQL's */
+	int has_set; /* the server has a SET statement, too */
+	int is_mysql; /* it uses MySQL's errors, character sets and status */
 	const struct cpq_native_type *types; /* ends with an entry of oid 0 */
 };
 
 /* ---- dialect.c ---- */
 
-/* A text of SQL, as the server would read it now. */
+/* Start reading an SQL text by the server's current rules. */
 struct cnc_sql cpq_dialect_sql(const PGconn *conn, const char *text);
 
 /* ---- answers.c ---- */
@@ -51,21 +50,21 @@ enum cpq_answer_kind {
 	CPQ_ANSWER_COMMIT,
 	CPQ_ANSWER_ROLLBACK,
 	CPQ_ANSWER_DONE, /* nothing is left to do */
-	CPQ_ANSWER_FORGET, /* a prepared statement */
+	CPQ_ANSWER_FORGET, /* deallocate a prepared statement */
 	CPQ_ANSWER_REFUSE
 };
 
 struct cpq_answer {
 	enum cpq_answer_kind kind;
-	uint32_t isolation; /* of a transaction */
+	uint32_t isolation; /* isolation level of a transaction */
 	uint32_t flags;
 	const char *tag;
-	const char *sqlstate; /* of a refusal */
+	const char *sqlstate; /* SQLSTATE of a refusal */
 	char text
 		[256]; /* the message of a refusal; or the name of a statement, "" for all */
 };
 
-/* What to do with a text. Only a single statement is looked at. */
+/* Decide what to do with a text. Only a text with a single statement is examined. */
 void cpq_dialect_answer(
 	const PGconn *conn, const char *sql, struct cpq_answer *ret_answer);
 
@@ -91,9 +90,9 @@ struct cpq_statement *cpq_statement_find(const PGconn *conn, const char *name);
 /* Make a statement, known to the connection. NULL: no memory. */
 struct cpq_statement *cpq_statement_new(PGconn *conn, const char *name, const char *sql,
 	struct cpq_places *places, const Oid *types, int n_types);
-/* The program does not need it any more; requests that were sent may. */
+/* The program no longer needs the statement, but requests that were sent may still use it. */
 void cpq_statement_forget(PGconn *conn, struct cpq_statement *statement);
-/* The type of a parameter, from 0. 0: it was not declared. */
+/* The type of a parameter (parameters count from 0). Returns 0 if the program did not declare it. */
 Oid cpq_statement_type(const struct cpq_statement *statement, int i);
 
 /* ---- binds.c ---- */

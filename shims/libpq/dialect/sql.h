@@ -10,12 +10,12 @@
 #include "../expbuffer.h"
 
 /*
- * The little that has to be known of an SQL text before another kind of server reads it: where its
- * placeholders are, where a statement ends, and what its first words say. No text is too broken
- * for it: what nobody can read is the server's to refuse.
+ * What the shim must know of an SQL text before it sends the text to a server that is not PostgreSQL: where the
+ * placeholders are, where a statement ends, and what its first words are. It accepts every text. The server
+ * refuses text that is not SQL.
  */
 
-/* How servers read SQL in which $1 is a placeholder. */
+/* The rules for reading SQL in which $1 is a placeholder. */
 enum cpq_sql_rules {
 	CPQ_SQL_MYSQL = CNC_SQL_MYSQL | CNC_SQL_DOLLAR,
 	CPQ_SQL_SQLITE = CNC_SQL_SQLITE | CNC_SQL_DOLLAR,
@@ -23,15 +23,16 @@ enum cpq_sql_rules {
 		CNC_SQL_ANSI | CNC_SQL_BACKQUOTES | CNC_SQL_WORD_DOLLAR | CNC_SQL_DOLLAR
 };
 
-/* The next token; what is in a comment that the server executes, too. */
+/* The next token. It also returns tokens inside a comment that the server executes. */
 struct cnc_sql_token cpq_sql_next(struct cnc_sql *sql);
 
 /* Where values go in a text that was translated. */
 struct cpq_places {
 	uint16_t *
-		order; /* of each ?, the number of its value, from 1; NULL: they are numbered */
+		order; /* for each ?, the number of its value, from 1; NULL: placeholders are numbered */
 	size_t n;
-	unsigned highest; /* of $1 …; 0: there is none, and the text is as it was */
+	unsigned
+		highest; /* the highest $ number; 0: no placeholders, and the text is unchanged */
 };
 
 /* How placeholders are written by the server. */
@@ -40,15 +41,14 @@ enum cpq_placeholder {
 	CPQ_PLACEHOLDER_PLAIN /* ?, in the order of the text */
 };
 
-/* Append the text with the server's placeholders in place of $1. 0; -1 no memory; 1 a number that no
- * parameter has: places->highest holds it. */
+/* Append the text with the server's placeholders in place of $1. Returns 0; -1 without memory; 1 if a placeholder's number has no parameter (places->highest is that number). */
 int cpq_sql_translate(struct cnc_sql sql, enum cpq_placeholder style, PQExpBuffer out,
 	struct cpq_places *ret_places);
 void cpq_places_finish(struct cpq_places *places);
 
 #define CPQ_TAG_MAX 40u
 
-/* What a statement is called when it is done. */
+/* The name of a statement in its command tag. */
 struct cpq_head {
 	char tag[CPQ_TAG_MAX];
 	int is_counted; /* the number of rows belongs to it */

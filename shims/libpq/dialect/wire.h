@@ -11,7 +11,7 @@
  * and microseconds since 2000, and numeric as digits of base 10,000.
  */
 
-/* The types that programs get, by PostgreSQL's numbers. */
+/* PostgreSQL's numbers (OIDs) of the types that programs get. */
 enum cpq_oid {
 	CPQ_BOOL = 16,
 	CPQ_BYTEA = 17,
@@ -46,7 +46,7 @@ enum cpq_outcome {
 	CPQ_NO_MEMORY,
 	CPQ_NOT_OF_TYPE, /* the bytes are not a value of the type */
 	CPQ_OUT_OF_RANGE, /* the other side cannot hold the value */
-	CPQ_NO_FORM /* the type has no such form here */
+	CPQ_NO_FORM /* the shim has no such form of the type */
 };
 
 /* n bytes, the highest first. */
