@@ -710,14 +710,13 @@ find_verb_after_with(struct cnc_sql *x)
 			depth -= depth > 0;
 		} else if (depth > 0) {
 			continue;
-		} else if (cnc_sql_is_char(&t, ';')) {
+		} else if (cnc_sql_is_char(&t, ';') ||
+			   (!is_name && cnc_sql_is_one_of(&t, verbs))) {
 			return t;
 		} else if (cnc_sql_is_char(&t, ',')) {
 			is_name = true;
 		} else if (is_name) {
 			is_name = cnc_sql_is(&t, "recursive");
-		} else if (cnc_sql_is_one_of(&t, verbs)) {
-			return t;
 		}
 	}
 }

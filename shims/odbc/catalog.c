@@ -86,7 +86,7 @@ widened(SQLSMALLINT type, int is_wide)
 {
 	const struct cod_string_form *form = cod_string_form(type);
 
-	return is_wide && form != NULL ? form->wide : type;
+	return (SQLSMALLINT)(is_wide && form != NULL ? form->wide : type);
 }
 
 /* Describe texts and bytes without a limit as long types. A type gets the server's maximum as its

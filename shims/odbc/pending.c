@@ -115,7 +115,7 @@ cod_pending_next(struct cod_stmt *stmt, SQLPOINTER *ret_value)
 	if (pending->is_asked)
 		take_value(pending);
 	item = next_item(stmt, pending->item, pending->n_given);
-	return item > 0 ? ask_for(stmt, item, ret_value) : SQL_SUCCESS;
+	return (SQLRETURN)(item > 0 ? ask_for(stmt, item, ret_value) : SQL_SUCCESS);
 }
 
 /* The length of a piece. False: it has none. */

@@ -401,7 +401,8 @@ cnd_tds_close_portal(struct cnd_session *s, struct cnd_portal *portal)
 	struct cnc_diag none;
 
 	cnc_diag_init(&none, NULL);
-	if (cnd_tds_enter_beside(s, &none, NULL, s->live) == CENOTE_OK && p == s->live)
+	if (cnd_tds_enter_beside(s, &none, NULL, s->live) == CENOTE_OK && p != NULL &&
+		p == s->live)
 		cnd_tds_abandon(s, p->only_reads);
 	drop_portal(s, portal);
 	s->diag = NULL;

@@ -229,10 +229,13 @@ int
 cnd_pg_ahead(struct cnd_session *s, const struct cnd_ahead *what)
 {
 	static const struct cnd_exec none = { 0 };
+	static const struct cnd_named nothing = { 0 };
 	struct cnd_ahead all = *what;
 
 	if (all.exec == NULL)
 		all.exec = &none;
+	if (all.which == NULL)
+		all.which = &nothing;
 	return ahead(s, &all);
 }
 

@@ -190,14 +190,14 @@ cnd_sq_fail(struct cnd_session *s, int rc, int is_compiling)
 	if ((e.native & 0xff) != (rc & 0xff))
 		e.native = rc;
 	e.message = sqlite3_errmsg(s->db);
-	e.state = cnd_sq_sqlstate(e.native, e.message, is_compiling);
+	e.state = cnd_sq_sqlstate((int)e.native, e.message, is_compiling);
 	/* SQLite's own words are only that it is "not authorized". */
 	if (s->denied) {
 		e.state = CNC_SQLSTATE(PRIVILEGE);
 		e.message = s->denied;
 		e.hint = s->denied_hint;
 	}
-	e.position = is_compiling ? error_position(s) : 0;
+	e.position = is_compiling ? (int64_t)error_position(s) : 0;
 	name_constraint(&e);
 	cnd_error_set(s->diag, &e);
 	return CENOTE_ERR_SERVER;
