@@ -95,7 +95,7 @@ add_execute(struct cnd_session *s, const struct cnd_ahead *what,
 	static const struct cnd_pg_scan any = { CENOTE_PIN_FUNCTION, 0, 0 };
 	int r;
 
-	if (!is_whole(s, what->exec))
+	if (what->which == NULL || !is_whole(s, what->exec))
 		return CENOTE_AGAIN;
 	if (what->which->statement != NULL)
 		return add_numbered(s, what, ret_ahead);
@@ -166,7 +166,7 @@ is_sync(const struct cnd_ahead *what)
 		return what->prepare->is_sync;
 	case CNP_MSG_DESCRIBE:
 	case CNP_MSG_CLOSE:
-		return what->which->is_sync;
+		return what->which != NULL && what->which->is_sync;
 	default:
 		return what->exec->is_sync;
 	}
@@ -229,13 +229,10 @@ int
 cnd_pg_ahead(struct cnd_session *s, const struct cnd_ahead *what)
 {
 	static const struct cnd_exec none = { 0 };
-	static const struct cnd_named nothing = { 0 };
 	struct cnd_ahead all = *what;
 
 	if (all.exec == NULL)
 		all.exec = &none;
-	if (all.which == NULL)
-		all.which = &nothing;
 	return ahead(s, &all);
 }
 
