@@ -127,10 +127,11 @@ add_prepare(struct cnd_session *s, const struct cnd_prepare *p)
 static int
 add_about(struct cnd_session *s, const struct cnd_ahead *what, char message)
 {
-	const struct cnp_str name = what->which->name;
+	struct cnp_str name;
 
-	if (has_zero(name))
+	if (what->which == NULL || has_zero(what->which->name))
 		return CENOTE_AGAIN;
+	name = what->which->name;
 	return cnd_pg_add_named(&s->out.buf, message,
 		what->which->kind == CNP_NAMED_PORTAL ? 'P' : 'S', name.p, name.n);
 }
