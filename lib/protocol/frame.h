@@ -54,9 +54,8 @@ int cnp_frame_put(
  *  9  u8       TLS: enum cnp_opening_tls
  * 10  u16      length of the pool's name (0…255)
  * 12  u32      0
- * 16           pool's name; then extensions: u8 which, u8 length, that many bytes. Unknown ones are ignored,
- * and so
- *              is a rest that is no whole extension.
+ * 16           pool's name; then extensions: u8 which, u8 length, that many bytes. A receiver ignores unknown
+ *              extensions, and bytes at the end that are not a whole extension.
  */
 #define CNP_OPENING_MIN 16u
 #define CNP_OPENING_MAX 512u
@@ -85,8 +84,7 @@ struct cnp_opening {
 	uint8_t kind;
 	uint8_t tls;
 	uint8_t has_session;
-	uint64_t
-		session; /* RESUME: the token's session; the process that holds it must do TLS */
+	uint64_t session; /* RESUME: the token's session, whose worker does TLS */
 	char pool[CNP_POOL_MAX + 1];
 	uint16_t len; /* length of the decoded opening */
 };

@@ -882,7 +882,7 @@ reads_backslashes(const cenote_conn *conn)
 	return strstr(cenote_parameter(conn, "sql_mode"), "NO_BACKSLASH") == NULL;
 }
 
-/* A reset takes the server's modes of that moment, and the next client must get the right facts. */
+/* A reset gives the session the global sql_mode of that moment. The next client must get the facts that belong to it. */
 static void
 a_reset_that_changes_how_texts_are_read_is_told(void **state)
 {

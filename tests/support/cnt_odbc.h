@@ -7,7 +7,8 @@
 /* The ODBC drivers of Linux distributions, on the servers of support/cnt_server.h. */
 struct cnt_odbc {
 	const char *name; /* of its file, without .so: psqlodbcw */
-	const char *backend; /* whose SQL it accepts: postgresql, mysql, sqlite */
+	const char *
+		backend; /* the server's SQL that the driver accepts: postgresql, mysql, sqlite */
 	int has_server; /* 0: a file, or the server that CENOTE_TEST_TDS names */
 	enum cnt_server_kind kind;
 	const char *connect; /* of the connection string, beside the driver and where */

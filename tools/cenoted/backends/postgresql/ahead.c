@@ -95,7 +95,7 @@ add_execute(struct cnd_session *s, const struct cnd_ahead *what,
 	static const struct cnd_pg_scan any = { CENOTE_PIN_FUNCTION, 0, 0 };
 	int r;
 
-	if (what->which == NULL || !is_whole(s, what->exec))
+	if (!is_whole(s, what->exec))
 		return CENOTE_AGAIN;
 	if (what->which->statement != NULL)
 		return add_numbered(s, what, ret_ahead);
@@ -127,11 +127,10 @@ add_prepare(struct cnd_session *s, const struct cnd_prepare *p)
 static int
 add_about(struct cnd_session *s, const struct cnd_ahead *what, char message)
 {
-	struct cnp_str name;
+	const struct cnp_str name = what->which->name;
 
-	if (what->which == NULL || has_zero(what->which->name))
+	if (has_zero(name))
 		return CENOTE_AGAIN;
-	name = what->which->name;
 	return cnd_pg_add_named(&s->out.buf, message,
 		what->which->kind == CNP_NAMED_PORTAL ? 'P' : 'S', name.p, name.n);
 }
@@ -167,7 +166,7 @@ is_sync(const struct cnd_ahead *what)
 		return what->prepare->is_sync;
 	case CNP_MSG_DESCRIBE:
 	case CNP_MSG_CLOSE:
-		return what->which != NULL && what->which->is_sync;
+		return what->which->is_sync;
 	default:
 		return what->exec->is_sync;
 	}
@@ -181,7 +180,7 @@ try_add(struct cnd_session *s, const struct cnd_ahead *what, struct cnd_pg_ahead
 	struct cnc_diag unused;
 	int r;
 
-	/* why it cannot be is told when its time has come */
+	/* if it fails, it runs in its turn and reports the error then */
 	cnc_diag_init(&unused, NULL);
 	s->diag = &unused;
 	r = add(s, what, a);
@@ -200,7 +199,7 @@ static int
 ahead(struct cnd_session *s, const struct cnd_ahead *what)
 {
 	struct cnd_pg_ahead a = { .code = what->code,
-		.kind = what->which != NULL ? what->which->kind : 0,
+		.kind = what->which->kind,
 		.format = what->exec->format,
 		.is_known = what->exec->columns_known,
 		.is_sync = (uint8_t)is_sync(what) };
@@ -230,10 +229,13 @@ int
 cnd_pg_ahead(struct cnd_session *s, const struct cnd_ahead *what)
 {
 	static const struct cnd_exec none = { 0 };
+	static const struct cnd_named nameless = { 0 };
 	struct cnd_ahead all = *what;
 
 	if (all.exec == NULL)
 		all.exec = &none;
+	if (all.which == NULL)
+		all.which = &nameless;
 	return ahead(s, &all);
 }
 
