@@ -96,8 +96,8 @@ value_drop(struct cpq_conninfo *info, size_t i)
 	info->values[i] = NULL;
 }
 
-int
-cpq_conninfo_init(struct cpq_conninfo *info, PQExpBuffer error)
+static int
+init_options(struct cpq_conninfo *info, PQExpBuffer error)
 {
 	info->values = calloc(CPQ_N_KEYS, sizeof(*info->values));
 	if (info->values != NULL)
@@ -270,7 +270,7 @@ cpq_conninfo_from_text(struct cpq_conninfo *info, const char *conninfo, PQExpBuf
 	char *copy;
 	int r;
 
-	if (cpq_conninfo_init(info, error) < 0)
+	if (init_options(info, error) < 0)
 		return -1;
 	copy = strdup(conninfo);
 	if (copy == NULL) {
@@ -318,7 +318,7 @@ int
 cpq_conninfo_from_params(struct cpq_conninfo *info, const char *const *keywords,
 	const char *const *values, int expand_dbname, PQExpBuffer error)
 {
-	int r = cpq_conninfo_init(info, error);
+	int r = init_options(info, error);
 
 	for (size_t i = 0; r == 0 && keywords[i] != NULL; i++) {
 		const char *value = values[i];
@@ -387,7 +387,7 @@ cpq_PQconndefaults(void)
 
 	initPQExpBuffer(&error);
 	/* As in libpq, errors of a service file are not reported here. */
-	if (cpq_conninfo_init(&info, &error) == 0) {
+	if (init_options(&info, &error) == 0) {
 		(void)cpq_conninfo_complete(&info, &error);
 		list = options_of(&info);
 	}

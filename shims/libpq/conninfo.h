@@ -17,7 +17,6 @@ struct cpq_keyword {
 
 extern const struct cpq_keyword cpq_keywords[CPQ_N_KEYS];
 
-int cpq_conninfo_init(struct cpq_conninfo *info, PQExpBuffer error);
 /* 0, or -1: no such keyword, or no memory. */
 int cpq_conninfo_put(struct cpq_conninfo *info, const char *keyword, const char *value,
 	PQExpBuffer error);

@@ -43,9 +43,9 @@ cpq_exec_begin(PGconn *conn)
 	return discard(conn);
 }
 
-/* The last result counts. A copy is left to the program. */
-PGresult *
-cpq_exec_end(PGconn *conn)
+/* Every call that waits for its result ends with this. The last result counts. A copy is left to the program. */
+static PGresult *
+end_exec(PGconn *conn)
 {
 	PGresult *last = NULL;
 	PGresult *res;
@@ -65,7 +65,7 @@ cpq_PQexec(PGconn *conn, const char *query)
 {
 	if (!cpq_exec_begin(conn) || !cpq_PQsendQuery(conn, query))
 		return NULL;
-	return cpq_exec_end(conn);
+	return end_exec(conn);
 }
 
 PGresult *
@@ -77,7 +77,7 @@ cpq_PQexecParams(PGconn *conn, const char *command, int nParams, const Oid *para
 		!cpq_PQsendQueryParams(conn, command, nParams, paramTypes, paramValues,
 			paramLengths, paramFormats, resultFormat))
 		return NULL;
-	return cpq_exec_end(conn);
+	return end_exec(conn);
 }
 
 PGresult *
@@ -87,7 +87,7 @@ cpq_PQprepare(PGconn *conn, const char *stmtName, const char *query, int nParams
 	if (!cpq_exec_begin(conn) ||
 		!cpq_PQsendPrepare(conn, stmtName, query, nParams, paramTypes))
 		return NULL;
-	return cpq_exec_end(conn);
+	return end_exec(conn);
 }
 
 PGresult *
@@ -99,7 +99,7 @@ cpq_PQexecPrepared(PGconn *conn, const char *stmtName, int nParams,
 		!cpq_PQsendQueryPrepared(conn, stmtName, nParams, paramValues,
 			paramLengths, paramFormats, resultFormat))
 		return NULL;
-	return cpq_exec_end(conn);
+	return end_exec(conn);
 }
 
 #define NAMED(function, send)                                                            \
@@ -107,7 +107,7 @@ cpq_PQexecPrepared(PGconn *conn, const char *stmtName, int nParams,
 	{                                                                                \
 		if (!cpq_exec_begin(conn) || !send(conn, name))                          \
 			return NULL;                                                     \
-		return cpq_exec_end(conn);                                               \
+		return end_exec(conn);                                                   \
 	}
 
 NAMED(PQdescribePrepared, cpq_PQsendDescribePrepared)

@@ -468,8 +468,6 @@ PGresult *cpq_no_memory(PGconn *conn);
 PGresult *cpq_result_rows(PGconn *conn, cenote_result *from, ExecStatusType status);
 /* A part of the result that `head` begins: its columns and all else, and no rows yet. */
 PGresult *cpq_result_part(const PGresult *head, ExecStatusType status);
-/* Set the columns alone: 0 or -1. */
-int cpq_result_set_columns(PGresult *res, const cenote_result *from);
 /* Point to all rows of `from`, without copying them. The result has the columns already, and owns `from` from now
  * on, unless this fails. 0 or -1. */
 int cpq_result_take_rows(PGresult *res, cenote_result *from);
@@ -489,8 +487,6 @@ int cpq_result_set_fields(PGresult *res, const cenote_diag *diag, const char *qu
 int cpq_result_set_message(PGresult *res);
 /* It is the status of an error or a notice. */
 int cpq_is_failure(ExecStatusType status);
-/* Set a copy of one field. 0 or -1. */
-int cpq_result_set_field(PGresult *res, int code, const char *text);
 void cpq_result_set_tag(PGresult *res, const char *tag);
 /* Give the program a notice of the shim's own. */
 void cpq_notice_own(const struct cpq_habits *habits, const char *format, ...)
@@ -599,11 +595,6 @@ void cpq_on_notification(
 	uint32_t pid, const char *channel, const char *payload, void *user);
 void cpq_notifies_drop(PGconn *conn);
 
-/* ---- request.c ---- */
-
-/* May the program send one more request? If not: 0, and the reason in the error text. */
-int cpq_can_send(PGconn *conn);
-
 /* ---- copy.c ---- */
 
 /* The copy is over for the program, whatever still comes of it. */
@@ -611,9 +602,8 @@ void cpq_copy_over(PGconn *conn);
 
 /* ---- exec.c ---- */
 
-/* The beginning and end of every call that waits for its result. */
+/* Every call that waits for its result begins with this. */
 int cpq_exec_begin(PGconn *conn);
-PGresult *cpq_exec_end(PGconn *conn);
 
 /* ---- fastpath.c ---- */
 

@@ -24,8 +24,9 @@ leave_yielded(PGconn *conn)
 		cpq_read(conn);
 }
 
-int
-cpq_can_send(PGconn *conn)
+/* May the program send one more request? If not: 0, and the reason in the error text. */
+static int
+can_send(PGconn *conn)
 {
 	if (conn == NULL)
 		return 0;
@@ -75,7 +76,7 @@ cpq_PQsendQuery(PGconn *conn, const char *query)
 	const cenote_exec_options options = exec_options(conn, 0);
 	struct cpq_request *req;
 
-	if (!cpq_can_send(conn) || !is_given(conn, query, "command string"))
+	if (!can_send(conn) || !is_given(conn, query, "command string"))
 		return 0;
 	if (conn->pipeline != PQ_PIPELINE_OFF) {
 		cpq_say(conn, "%s not allowed in pipeline mode", "PQsendQuery");
@@ -102,7 +103,7 @@ cpq_PQsendQueryParams(PGconn *conn, const char *command, int nParams,
 	struct cpq_request *req;
 	cenote_params *params;
 
-	if (!cpq_can_send(conn) || !is_given(conn, command, "command string"))
+	if (!can_send(conn) || !is_given(conn, command, "command string"))
 		return 0;
 	if (conn->habits.dialect != NULL)
 		return cpq_dialect_send_params(conn, command, &v, resultFormat);
@@ -125,7 +126,7 @@ cpq_PQsendPrepare(PGconn *conn, const char *stmtName, const char *query, int nPa
 	cenote_stmt *stmt = NULL;
 	int r;
 
-	if (!cpq_can_send(conn) || !is_given(conn, stmtName, "statement name") ||
+	if (!can_send(conn) || !is_given(conn, stmtName, "statement name") ||
 		!is_given(conn, query, "command string"))
 		return 0;
 	if (nParams < 0 || nParams > CPQ_PARAMS_MAX) {
@@ -164,7 +165,7 @@ cpq_PQsendQueryPrepared(PGconn *conn, const char *stmtName, int nParams,
 	cenote_params *params;
 	int r;
 
-	if (!cpq_can_send(conn) || !is_given(conn, stmtName, "statement name"))
+	if (!can_send(conn) || !is_given(conn, stmtName, "statement name"))
 		return 0;
 	if (conn->habits.dialect != NULL)
 		return cpq_dialect_send_prepared(conn, stmtName, &v, resultFormat);
@@ -188,7 +189,7 @@ send_named(PGconn *conn, enum cpq_request_kind kind, uint32_t what, const char *
 	struct cpq_request *req;
 	int r;
 
-	if (!cpq_can_send(conn))
+	if (!can_send(conn))
 		return 0;
 	if (name == NULL)
 		name = "";

@@ -496,8 +496,9 @@ type_length(const cenote_column *c)
 	}
 }
 
-int
-cpq_result_set_columns(PGresult *res, const cenote_result *from)
+/* Set the columns alone: 0 or -1. */
+static int
+set_columns(PGresult *res, const cenote_result *from)
 {
 	uint32_t n = cenote_result_n_columns(from);
 
@@ -532,8 +533,9 @@ cpq_result_set_columns(PGresult *res, const cenote_result *from)
 	return 0;
 }
 
-int
-cpq_result_set_field(PGresult *res, int code, const char *text)
+/* Set a copy of one field. 0 or -1. */
+static int
+set_field(PGresult *res, int code, const char *text)
 {
 	size_t size = CPQ_FIELDS * sizeof(*res->fields);
 
@@ -567,8 +569,7 @@ fields_from(PGresult *res, const cenote_diag *diag)
 	for (const char *l = letters; *l; l++) {
 		const char *text = cpq_servers_field(diag, *l);
 
-		if (text != NULL && *text != '\0' &&
-			cpq_result_set_field(res, *l, text) < 0)
+		if (text != NULL && *text != '\0' && set_field(res, *l, text) < 0)
 			return -1;
 	}
 	return 0;
@@ -578,7 +579,7 @@ fields_from(PGresult *res, const cenote_diag *diag)
 static int
 set_state(PGresult *res, const cenote_diag *diag)
 {
-	return cpq_result_set_field(res, PG_DIAG_SQLSTATE,
+	return set_field(res, PG_DIAG_SQLSTATE,
 		cpq_dialect_state(res->habits.dialect, cenote_diag_native(diag),
 			cenote_diag_sqlstate(diag)));
 }
@@ -628,7 +629,7 @@ cpq_result_refusal(PGconn *conn, const char *sqlstate, const char *text)
 	int r = res != NULL ? 0 : -1;
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]) && r == 0; i++)
-		r = cpq_result_set_field(res, fields[i].code, fields[i].text);
+		r = set_field(res, fields[i].code, fields[i].text);
 	if (r == 0 && cpq_result_set_message(res) == 0)
 		return res;
 	cpq_PQclear(res);
@@ -652,7 +653,7 @@ cpq_result_rows(PGconn *conn, cenote_result *from, ExecStatusType status)
 	if (res == NULL)
 		return NULL;
 	res->wants_binary = conn->queue.first != NULL && conn->queue.first->is_binary;
-	if (cpq_result_set_columns(res, from) < 0) {
+	if (set_columns(res, from) < 0) {
 		cpq_PQclear(res);
 		return NULL;
 	}
@@ -713,9 +714,9 @@ cpq_notice_own(const struct cpq_habits *habits, const char *format, ...)
 	/* The message field has no line end, but the text has. */
 	if (text.len > 0 && text.data[text.len - 1] == '\n')
 		text.data[--text.len] = '\0';
-	(void)cpq_result_set_field(res, PG_DIAG_MESSAGE_PRIMARY, text.data);
-	(void)cpq_result_set_field(res, PG_DIAG_SEVERITY, "NOTICE");
-	(void)cpq_result_set_field(res, PG_DIAG_SEVERITY_NONLOCALIZED, "NOTICE");
+	(void)set_field(res, PG_DIAG_MESSAGE_PRIMARY, text.data);
+	(void)set_field(res, PG_DIAG_SEVERITY, "NOTICE");
+	(void)set_field(res, PG_DIAG_SEVERITY_NONLOCALIZED, "NOTICE");
 	appendPQExpBufferChar(&text, '\n');
 	res->message = cpq_result_text(res, text.data);
 	termPQExpBuffer(&text);

@@ -193,8 +193,6 @@ struct cnb_procs {
 /* `root` and all its descendants. 0, or -1 with errno (ESRCH: there is no such process). */
 int cnb_procs_find(pid_t root, struct cnb_procs *ret_procs);
 void cnb_procs_finish(struct cnb_procs *procs);
-/* The CPU time that they have used. 0; 1: one of them has ended. */
-int cnb_procs_cpu(const struct cnb_procs *procs, int64_t *ret_ns);
 int cnb_procs_equal(const struct cnb_procs *a, const struct cnb_procs *b);
 /* CPU time of `root` and its descendants, also of those that have ended. For the ended ones the
  * kernel counts in ticks (10 ms). 0, or -1 with errno. */

@@ -182,8 +182,9 @@ cnb_procs_finish(struct cnb_procs *procs)
 	*procs = (struct cnb_procs){ NULL, 0 };
 }
 
-int
-cnb_procs_cpu(const struct cnb_procs *procs, int64_t *ret_ns)
+/* The CPU time that they have used. 0; 1: one of them has ended. */
+static int
+measure_cpu(const struct cnb_procs *procs, int64_t *ret_ns)
 {
 	struct timespec t;
 	clockid_t clock;
@@ -236,7 +237,7 @@ sum_family(const struct cnb_procs *procs, int64_t *ret_ns)
 	int64_t sum, ended;
 	size_t i;
 
-	if (cnb_procs_cpu(procs, &sum) != 0)
+	if (measure_cpu(procs, &sum) != 0)
 		return 1;
 	for (i = 0; i < procs->n; i++) {
 		ended = ended_children_ns(procs->pids[i]);

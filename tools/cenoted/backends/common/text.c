@@ -9,8 +9,8 @@
 
 #include "core/value.h"
 
-void
-cnd_text_add_bytes(struct cnd_text *t, const char *p, size_t n)
+static void
+add_bytes(struct cnd_text *t, const char *p, size_t n)
 {
 	if (t->r == CENOTE_OK)
 		t->r = cnc_buf_append(&t->b, p, n);
@@ -19,7 +19,7 @@ cnd_text_add_bytes(struct cnd_text *t, const char *p, size_t n)
 void
 cnd_text_add(struct cnd_text *t, const char *p)
 {
-	cnd_text_add_bytes(t, p, strlen(p));
+	add_bytes(t, p, strlen(p));
 }
 
 void
@@ -34,7 +34,7 @@ cnd_text_add_number(struct cnd_text *t, int64_t number)
 {
 	char text[CNC_VALUE_TEXT_MAX];
 
-	cnd_text_add_bytes(t, text, cnc_int64_text(number, text));
+	add_bytes(t, text, cnc_int64_text(number, text));
 	cnd_text_add(t, ", ");
 }
 

@@ -13,7 +13,6 @@ struct cnd_text {
 };
 
 void cnd_text_add(struct cnd_text *t, const char *p);
-void cnd_text_add_bytes(struct cnd_text *t, const char *p, size_t n);
 void cnd_text_add_literal(struct cnd_text *t, const char *p, size_t n);
 
 /* `verb` and a name in quotes (0: without), with a zero byte at the end: the length. Needs room for each byte of the

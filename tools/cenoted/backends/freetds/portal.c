@@ -214,8 +214,9 @@ store_rest(struct cnd_session *s, struct cnd_tds_portal *p)
 	return r;
 }
 
-int
-cnd_tds_park(struct cnd_session *s)
+/* Take the open result off the connection, so that other SQL can run. */
+static int
+park_live(struct cnd_session *s)
 {
 	struct cnd_tds_portal *p = s->live;
 	struct cnc_diag *diag = s->diag;
@@ -252,7 +253,7 @@ cnd_tds_enter_beside(struct cnd_session *s, struct cnc_diag *diag, struct cnd_si
 	s->is_silent = 0;
 	if (s->is_lost)
 		return cnd_tds_failed(s);
-	return s->live && s->live != portal ? cnd_tds_park(s) : CENOTE_OK;
+	return s->live && s->live != portal ? park_live(s) : CENOTE_OK;
 }
 
 int

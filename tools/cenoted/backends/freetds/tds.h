@@ -319,8 +319,6 @@ void cnd_tds_forget(struct cnd_session *s, struct cnd_statement *statement);
 /* portal.c */
 /* A batch is full: send done(), and keep the rest open. CENOTE_AGAIN, or a failure. */
 int cnd_tds_pause(struct cnd_tds_run *q);
-/* Take the open result off the connection, so that other SQL can run. */
-int cnd_tds_park(struct cnd_session *s);
 int cnd_tds_fetch(struct cnd_session *s, struct cnd_portal *portal, uint32_t batch_rows,
 	int send_columns, struct cnd_sink *sink);
 void cnd_tds_close_portal(struct cnd_session *s, struct cnd_portal *portal);
@@ -341,8 +339,6 @@ int cnd_tds_rollback(struct cnd_session *s, struct cnd_sink *sink);
 int cnd_tds_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t len,
 	struct cnd_sink *sink);
 int cnd_tds_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink);
-/* Ask the server for the state of the transaction, and undo settings that were for one transaction only. */
-int cnd_tds_refresh_tx(struct cnd_session *s);
 void cnd_tds_forget_savepoints(struct cnd_session *s);
 
 /* reset.c */

@@ -43,8 +43,9 @@ run_and_ask(struct cnd_session *s, const char *sql)
 	return r;
 }
 
-int
-cnd_tds_refresh_tx(struct cnd_session *s)
+/* Ask the server for the state of the transaction, and undo settings that were for one transaction only. */
+static int
+refresh_tx(struct cnd_session *s)
 {
 	int r = run_and_ask(s, "");
 
@@ -63,7 +64,7 @@ cnd_tds_look_at_tx(struct cnd_session *s, int r)
 	int t;
 
 	cnd_tds_aside_begin(s, &aside, s->stop < 0);
-	t = cnd_tds_refresh_tx(s);
+	t = refresh_tx(s);
 	if (t < 0 && r >= 0)
 		cnc_diag_copy(aside.diag, &aside.own);
 	cnd_tds_aside_end(s, &aside);
@@ -201,7 +202,7 @@ cnd_tds_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_
 			keep_savepoints(s, (size_t)at + 1);
 	}
 	if (r == CENOTE_ERR_SERVER)
-		(void)cnd_tds_refresh_tx(s);
+		(void)refresh_tx(s);
 	return r < 0 ? r : cnd_done(sink, cnd_savepoint_tag(action), 0);
 }
 

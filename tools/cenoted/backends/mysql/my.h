@@ -274,8 +274,6 @@ struct cnd_session {
 };
 
 /* types.c */
-/* Logical type: enum cenote_type. */
-uint8_t cnd_my_type(const MYSQL_FIELD *field);
 /* Strings are borrowed from the field. `format` is the format of the values. */
 void cnd_my_column(
 	const MYSQL_FIELD *field, uint8_t format, struct cnp_column *ret_column);
@@ -473,8 +471,6 @@ int cnd_my_answer_done(struct cnd_session *s, const char *tag, struct cnd_sink *
 /* The columns of a result, allocated in the arena, in the requested formats. */
 int cnd_my_columns(struct cnd_session *s, const MYSQL_FIELD *fields, uint32_t n,
 	const struct cnd_exec *exec, struct cnp_column **ret_columns);
-/* Read and discard the rest of all results of a request. */
-void cnd_my_drain(struct cnd_session *s, MYSQL_RES *result);
 /* Run our own SQL. Its rows go to the sink under `columns` (values in their formats), followed by done(). */
 int cnd_my_answer(struct cnd_session *s, const char *sql, size_t len,
 	const struct cnp_column *columns, uint32_t n, struct cnd_sink *sink);

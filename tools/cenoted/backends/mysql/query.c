@@ -132,8 +132,9 @@ cnd_my_columns(struct cnd_session *s, const MYSQL_FIELD *fields, uint32_t n,
 	return CENOTE_OK;
 }
 
-void
-cnd_my_drain(struct cnd_session *s, MYSQL_RES *result)
+/* Read and discard the rest of all results of a request. */
+static void
+drain_results(struct cnd_session *s, MYSQL_RES *result)
 {
 	/* this fetches the rest of an unbuffered result */
 	if (result)
@@ -212,7 +213,7 @@ answer_rows(struct cnd_session *s, const struct cnd_exec *exec,
 	if (r == CENOTE_OK)
 		r = send_rows(s, result, given ? given : columns, n, sink);
 	if (r < 0) {
-		cnd_my_drain(s, result);
+		drain_results(s, result);
 		return r;
 	}
 	mysql_free_result(result);
@@ -247,7 +248,7 @@ answer_all(struct cnd_session *s, const struct cnd_exec *exec,
 						 : answer_ok(s, sink);
 		if (r < 0) {
 			if (!s->is_lost)
-				cnd_my_drain(s, NULL);
+				drain_results(s, NULL);
 			return r;
 		}
 		if (!mysql_more_results(s->my))
@@ -392,7 +393,7 @@ cnd_my_answer(struct cnd_session *s, const char *sql, size_t len,
 	if (r < 0)
 		return r;
 	if (mysql_field_count(s->my) != n) {
-		cnd_my_drain(s, mysql_use_result(s->my));
+		drain_results(s, mysql_use_result(s->my));
 		return cnd_refuse(s->diag, CNC_SQLSTATE(INTERNAL), NULL,
 			"the server gave another number of columns than %u", (unsigned)n);
 	}
@@ -436,7 +437,7 @@ cnd_my_each(struct cnd_session *s, const char *sql, size_t len, cnd_my_each_fn *
 		r = cnd_my_next_result(s);
 	}
 	if (r < 0 && !s->is_lost)
-		cnd_my_drain(s, NULL);
+		drain_results(s, NULL);
 	return r;
 }
 

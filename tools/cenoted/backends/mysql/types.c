@@ -163,8 +163,9 @@ extended_type(struct cnp_str name)
 	return CENOTE_TYPE_OTHER;
 }
 
-uint8_t
-cnd_my_type(const MYSQL_FIELD *field)
+/* Logical type: enum cenote_type. */
+static uint8_t
+choose_type(const MYSQL_FIELD *field)
 {
 	uint32_t type = (uint32_t)field->type & 255u;
 	uint8_t extended = extended_type(extended_name(field));
@@ -225,7 +226,7 @@ cnd_my_column(const MYSQL_FIELD *field, uint8_t format, struct cnp_column *ret_c
 	/* A MySQL database is a catalog to the catalog requests; MySQL's own catalog is always "def". */
 	c.catalog = text(field->db, field->db_length);
 	c.type_name = type_name(field);
-	c.type = cnd_my_type(field);
+	c.type = choose_type(field);
 	c.format = format;
 	c.nullable = !(field->flags & NOT_NULL_FLAG);
 	c.native_type = (uint32_t)field->type & 255u;

@@ -14,8 +14,9 @@ cnd_pg_check_text(struct cnd_session *s, const char *text, size_t len)
 		"SQL, names and messages cannot hold a zero byte in PostgreSQL");
 }
 
-int
-cnd_pg_begin_first(struct cnd_session *s, const struct cnd_pg_scan *scan)
+/* Send the BEGIN that has to come first if autocommit is off and the statement needs a transaction. */
+static int
+begin_first(struct cnd_session *s, const struct cnd_pg_scan *scan)
 {
 	int r;
 
@@ -306,7 +307,7 @@ query_simple(struct cnd_session *s, const char *sql, size_t len,
 	set_run(s, exec);
 	s->run.is_simple = 1;
 	s->run.until_ready = 1;
-	r = cnd_pg_begin_first(s, scan);
+	r = begin_first(s, scan);
 	if (r == CENOTE_OK)
 		r = cnd_pg_add_query(&s->out.buf, 'Q', sql, len);
 	if (r < 0)
@@ -346,7 +347,7 @@ query_extended(struct cnd_session *s, const char *sql, size_t len,
 {
 	char portal[CND_PG_NAME_MAX];
 	int is_first = cnd_pg_needs_columns_first(s, exec);
-	int r = cnd_pg_begin_first(s, scan);
+	int r = begin_first(s, scan);
 
 	if (r == CENOTE_OK && is_first)
 		r = parse_first(s, sql, len, exec, sink);
@@ -434,7 +435,7 @@ execute_numbered(struct cnd_session *s, struct cnd_pg_stmt *st,
 	int r = check_count(s, st, exec);
 
 	if (r == CENOTE_OK)
-		r = cnd_pg_begin_first(s, &st->scan);
+		r = begin_first(s, &st->scan);
 	if (r < 0)
 		return r;
 	cnd_pg_note(s, &st->scan, 0);
@@ -467,7 +468,7 @@ execute_named(struct cnd_session *s, struct cnp_str name, const struct cnd_exec 
 	int r;
 
 	(void)cnd_pg_run_begin(s, sink);
-	r = cnd_pg_begin_first(s, &any);
+	r = begin_first(s, &any);
 	if (r < 0)
 		return r;
 	cnd_pg_note(s, &any, 0);
@@ -528,7 +529,7 @@ cnd_pg_function(struct cnd_session *s, uint32_t function, const struct cnd_exec 
 	(void)cnd_pg_run_begin(s, sink);
 	set_run(s, exec);
 	cnd_pg_note(s, &any, 0);
-	r = cnd_pg_begin_first(s, &any);
+	r = begin_first(s, &any);
 	if (r == CENOTE_OK)
 		r = cnd_pg_msg_begin(b, 'F', &mark);
 	if (r == CENOTE_OK)

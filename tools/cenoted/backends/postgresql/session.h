@@ -354,8 +354,6 @@ void cnd_pg_stream_finish(struct cnd_session *s);
 int cnd_pg_enter(struct cnd_session *s, struct cnc_diag *diag);
 /* Send what is in s->out. */
 int cnd_pg_send(struct cnd_session *s);
-/* Wait for poll events of the server. When the host says stop, the server is told to, once. */
-int cnd_pg_wait(struct cnd_session *s, short events);
 /* The next message, waiting for it; CENOTE_OK or negative. Valid until the next call. */
 int cnd_pg_next(struct cnd_session *s, struct cnd_pg_msg *ret_msg);
 /* The same; of a row that is long and has not come yet the body is NULL, to be read with what follows. */
@@ -441,8 +439,6 @@ void cnd_pg_form_known(struct cnd_session *s, struct cnd_pg_desc *d, uint8_t for
 int cnd_pg_needs_columns_first(const struct cnd_session *s, const struct cnd_exec *exec);
 /* Whether the client speaks of the server's own types. */
 int cnd_pg_is_native(const struct cnd_exec *exec);
-/* With autocommit off: the BEGIN that has to come first, for a statement like that. */
-int cnd_pg_begin_first(struct cnd_session *s, const struct cnd_pg_scan *scan);
 
 /* ahead.c */
 int cnd_pg_ahead(struct cnd_session *s, const struct cnd_ahead *what);

@@ -290,8 +290,9 @@ disobeyed(struct cnd_session *s)
 		"the server %s did not obey a cancel request in time", s->server);
 }
 
-int
-cnd_pg_wait(struct cnd_session *s, short events)
+/* Wait for poll events of the server. When the host says stop, the server is told to, once. */
+static int
+wait_for_server(struct cnd_session *s, short events)
 {
 	struct pollfd poll_fd = { .fd = s->fd, .events = events };
 	int64_t left;
@@ -438,7 +439,7 @@ await(struct cnd_session *s, size_t need)
 	s->stream.is_dry = 0;
 	r = is_dry ? 0 : receive(s, need, &events);
 	if (r == 0)
-		r = cnd_pg_wait(s, events);
+		r = wait_for_server(s, events);
 	return r < 0 ? r : CENOTE_OK;
 }
 
@@ -537,7 +538,7 @@ wait_to_send(struct cnd_session *s, short events)
 {
 	size_t len = s->stream.tail - s->stream.head;
 	short unused;
-	int r = cnd_pg_wait(s, (short)(events | POLLIN));
+	int r = wait_for_server(s, (short)(events | POLLIN));
 
 	if (r < 0 || s->stream.ssl != NULL)
 		return r;

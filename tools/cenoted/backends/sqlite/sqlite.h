@@ -303,8 +303,6 @@ int cnd_sq_rollback(struct cnd_session *s, struct cnd_sink *sink);
 int cnd_sq_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t len,
 	struct cnd_sink *sink);
 int cnd_sq_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink);
-/* With autocommit off and no transaction open: begin one. */
-int cnd_sq_begin_implicitly(struct cnd_session *s);
 /* Call after each statement: notices a transaction that ended, or that SQLite ended. */
 void cnd_sq_after_statement(struct cnd_session *s, int was_in_tx, int has_failed);
 /* What must be seen to before a statement runs: CENOTE_OK: run it. CENOTE_DONE: there is nothing

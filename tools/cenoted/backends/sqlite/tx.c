@@ -39,8 +39,9 @@ run_fixed(struct cnd_session *s, enum cnd_sq_fixed which)
 	return rc;
 }
 
-int
-cnd_sq_begin_implicitly(struct cnd_session *s)
+/* With autocommit off and no transaction open: begin one. */
+static int
+begin_implicitly(struct cnd_session *s)
 {
 	int rc;
 
@@ -104,7 +105,7 @@ cnd_sq_before_statement(struct cnd_session *s, const struct cnd_sq_stmt *st)
 		return cnd_sq_refuse(s, CNC_SQLSTATE(READ_ONLY), NULL,
 			"cannot execute %s in a read-only transaction",
 			*st->verb->word ? st->verb->word : "this");
-	return flags & CND_SQ_VERB_IN_TX ? cnd_sq_begin_implicitly(s) : CENOTE_OK;
+	return flags & CND_SQ_VERB_IN_TX ? begin_implicitly(s) : CENOTE_OK;
 }
 
 /* SQLite's transactions are serializable: every level that is asked for is given, or more. */
@@ -186,7 +187,7 @@ cnd_sq_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t
 			"a savepoint's name cannot be empty or hold a zero byte");
 	if (s->is_tx_failed)
 		return refuse_failed(s);
-	r = action == 0 ? cnd_sq_begin_implicitly(s) : CENOTE_OK;
+	r = action == 0 ? begin_implicitly(s) : CENOTE_OK;
 	if (r < 0)
 		return r;
 	copy = cnc_strndup(s->mem, name, len);
