@@ -199,12 +199,14 @@ class Threads(unittest.TestCase):
                 connection.cancel()
                 time.sleep(0.01)
 
+        began = time.monotonic()
         self.at_once(work, cancel, cancel)
         try:
             self.ask(connection, 1)
         except cenote.OperationalError as error:
-            # A busy server may not stop in time, and then the session is lost.
+            # The session is lost if the server does not stop in time: 3 s, the shortest time of a backend.
             self.assertIn("the session was lost", str(error))
+            self.assertGreater(time.monotonic() - began, 3)
 
     def test_a_time_limit_hits_its_own_statement(self):
         connection = self.connect(query_timeout="2s")
