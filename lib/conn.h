@@ -40,7 +40,7 @@ struct cn_columns {
 enum cn_stream {
 	CN_STREAM_NO, /* a buffered result */
 	CN_STREAM_RUNNING, /* its rows are on their way */
-	CN_STREAM_PORTAL, /* the server keeps the rest behind a portal */
+	CN_STREAM_PORTAL, /* the server keeps the rest in a portal */
 	CN_STREAM_FETCHING, /* a FETCH for it was queued */
 	CN_STREAM_COPY, /* a copy is open */
 	CN_STREAM_COPIED, /* its last byte was sent, or has come: wait for DONE */

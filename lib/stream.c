@@ -14,7 +14,7 @@
  */
 
 /* The program destroys a stream before its end. What still comes of it is dropped, and
- * what is behind a portal is never computed. */
+ * the server never computes the rest of a portal. */
 static void
 stream_abandon(cenote_result *res)
 {

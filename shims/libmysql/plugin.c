@@ -233,7 +233,7 @@ cmy_mariadb_free_rpl_event(MARIADB_RPL_EVENT *event)
 		original->mariadb_free_rpl_event(event);
 }
 
-/* Only connections of the original have packets, so its plugin hears of theirs only. */
+/* Only connections of the original library have packets, so its plugin sees no others. */
 int
 cmy_ma_pvio_register_callback(
 	my_bool register_callback, void (*callback_function)(int mode, MYSQL *mysql,

@@ -288,7 +288,7 @@ struct cpq_settings {
 struct cpq_notifies {
 	PGnotify *first;
 	PGnotify *last;
-	PGnotify *behind; /* this one and later ones wait for the end of the request */
+	PGnotify *behind; /* the first that waits for the end of the request */
 };
 
 /* PQtrace() (trace.c). */

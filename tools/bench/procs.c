@@ -209,7 +209,7 @@ cnb_procs_equal(const struct cnb_procs *a, const struct cnb_procs *b)
 	       (a->n == 0 || memcmp(a->pids, b->pids, a->n * sizeof(*a->pids)) == 0);
 }
 
-/* CPU time of its ended children, and of theirs: fields 16 and 17. -1: the process has ended. */
+/* CPU time of its ended descendants: fields 16 and 17. -1: the process has ended. */
 static int64_t
 ended_children_ns(pid_t pid)
 {

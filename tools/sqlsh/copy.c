@@ -62,7 +62,7 @@ parse_parens(struct parser *p, struct text *ret_inner)
 	return NULL;
 }
 
-/* The table or query, and "from" or "to" behind it. */
+/* Read the table or query, and "from" or "to". */
 static const char *
 parse_target(struct parser *p, struct copy *c)
 {

@@ -539,7 +539,7 @@ typedef struct cenote_exec_options {
 	 *  its columns are known; take batches with cenote_result_next(). */
 	uint32_t stream;
 	/** Streamed only. 0: the server sends on, as fast as batches are taken. n: it sends n
-	 *  rows, keeps the rest behind a portal, and other requests may run in between. */
+	 *  rows, keeps the rest in a portal, and other requests may run in between. */
 	uint32_t batch_rows;
 	/** 1: in a pipeline, the request is also a synchronisation point, as if cenote_send_sync()
 	 *  followed, but without a second answer. It still waits to be sent with others. */

@@ -13,7 +13,8 @@ struct cnd_line_table {
 	const void *defs;
 	size_t n, stride;
 	const char *server; /* "unknown key … for MySQL" */
-	const char *hint; /* behind a key that is like none of the table */
+	const char
+		*hint; /* ends the message about a key that resembles none of the table */
 };
 
 #define CND_LINE_ANY     "a text that is not empty"

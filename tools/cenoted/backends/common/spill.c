@@ -88,7 +88,7 @@ cnd_spill_put(struct cnd_spill *sp, const void *bytes, size_t n, struct cnc_diag
 int
 cnd_spill_rewind(struct cnd_spill *sp, struct cnc_diag *diag)
 {
-	/* it is read from its beginning, and ends behind what is still in memory */
+	/* read from the beginning of the file; the bytes in memory come last */
 	return sp->fd >= 0 ? write_all(sp, diag) : CENOTE_OK;
 }
 

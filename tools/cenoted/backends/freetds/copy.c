@@ -44,7 +44,7 @@ is_name(const struct cnc_sql_token *t)
 	return t->kind == CNC_SQL_WORD || t->kind == CNC_SQL_NAME;
 }
 
-/* a.b.c, or a, b, c: its text, and the token behind it. */
+/* Read a.b.c, or a, b, c. Returns its text, and the next token. */
 static struct cnp_str
 read_names(struct cnc_sql *x, char between, struct cnc_sql_token *ret_next)
 {
@@ -62,7 +62,7 @@ read_names(struct cnc_sql *x, char between, struct cnc_sql_token *ret_next)
 	return text;
 }
 
-/* What is behind STDIN; "with (format text)" may be said, as there is nothing else. */
+/* Read what follows STDIN. "with (format text)" is allowed, since it is the only format. */
 static struct cnc_sql_token
 pass_format(struct cnc_sql *x)
 {
@@ -335,7 +335,7 @@ read_code(const char *p, const char *end, size_t max, int base, char *ret_byte)
 	return n;
 }
 
-/* What is behind a backslash: a byte, and how long it was written. */
+/* Read what follows a backslash. Returns the byte, and how many characters stood for it. */
 static size_t
 read_escape(const char *p, const char *end, char *ret_byte)
 {
@@ -393,7 +393,7 @@ add_bytes(struct copy *c, const char *text, size_t len)
 				     : cnc_buf_append(&c->sql, text + 2, len - 2);
 }
 
-/* What the server makes of a text by itself only where it is told to, or in a way that depends on the language. */
+/* Types that the server converts from a text only explicitly, or by rules that depend on the language. */
 static const struct form {
 	CS_INT datatype;
 	const char *before;

@@ -32,7 +32,7 @@ struct probe {
 	int fd;
 	int64_t until_ms;
 	uint8_t packet[PACKET_MAX];
-	size_t len; /* of what came, behind the header */
+	size_t len; /* bytes received after the header */
 	size_t at; /* of it, as far as TLS has read */
 };
 

@@ -8,7 +8,7 @@
  *
  * A NULL takes the place of its parameter in the statement: so it is as untyped as one that was written there.
  * A call that gives something back is no statement of another procedure, but is made directly, and
- * what it gave back is selected behind it:
+ * its output values are selected after it:
  *
  *     declare @P1 int = 5, @P2 nvarchar(4000) = NULL exec p @P1, @P2 output select @P2 as [2]
  */

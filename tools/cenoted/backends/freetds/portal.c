@@ -11,7 +11,7 @@
 #include "../common/spill.h"
 #include "tds.h"
 
-/* What a sink is told; behind it so many bytes. */
+/* A call of the sink, followed by that many bytes. */
 struct event {
 	enum {
 		EVENT_ROW,

@@ -6,7 +6,7 @@
  */
 #include "tds.h"
 
-/* @@rowcount, @@error and the like tell of the statement before: they become those of the one behind a login. */
+/* @@rowcount, @@error and the like report the previous statement. Give them the values that they have after a login. */
 static int
 undo(struct cnd_session *s)
 {

@@ -96,7 +96,7 @@ drop_command(struct cnd_session *s)
 
 	if (!s->cmd)
 		return;
-	/* to its end: the server carries out a batch on behind an error, too */
+	/* Read to the end: the server continues a batch after an error. */
 	while (!s->is_lost && !s->is_stopping &&
 		ct_results(s->cmd, &type) == CS_SUCCEED) {
 		(void)ct_cancel(NULL, s->cmd, CS_CANCEL_CURRENT);
@@ -287,7 +287,7 @@ answer_all(struct cnd_tds_run *q)
 	}
 	if (r < 0)
 		return r;
-	/* the statements behind the one that failed may have been carried out: their results are not told */
+	/* The server may have run the statements after the failed one. The client does not get their results. */
 	if (s->has_error) {
 		r = send_done(q, 1);
 		return r < 0 ? r : CENOTE_ERR_SERVER;

@@ -22,7 +22,7 @@ cnd_tds_forget_savepoints(struct cnd_session *s)
 		cnc_free(s->mem, s->savepoints[--s->n_savepoints]);
 }
 
-/* Run SQL, and ask for the state behind it: one exchange. */
+/* Run SQL and then ask for the state of the transaction, in one exchange. */
 static int
 run_and_ask(struct cnd_session *s, const char *sql)
 {
@@ -165,7 +165,7 @@ set_savepoint(struct cnd_session *s, const char *name, size_t len)
 	return r;
 }
 
-/* Those behind it are forgotten. */
+/* Forget the savepoints that were set after it. */
 static void
 keep_savepoints(struct cnd_session *s, size_t n)
 {

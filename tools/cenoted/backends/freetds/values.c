@@ -103,7 +103,7 @@ put_float(struct cnc_batch *w, const struct cnp_column *c, const void *value, si
 	return cnc_batch_put(w, text, cnc_double_text(v, text));
 }
 
-/* Four digits behind the point, always. */
+/* Always four digits after the point. */
 static int
 put_ten_thousandths(struct cnc_batch *w, int64_t v)
 {

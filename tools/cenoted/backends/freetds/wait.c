@@ -13,7 +13,7 @@
 #include "../common/watch.h"
 #include "tds.h"
 
-/* How long the server may take to end what it was told to stop: some only read it behind the statement. */
+/* How long the server may take to obey a stop. Some servers read it only after the statement. */
 #define OBEY_MS 3000
 /* And to undo what was stopped. */
 #define DEAF_MS 30000

@@ -43,7 +43,7 @@ static const char table_sql[] =
 
 /*
  * ODBC's view of a type, of tables that name its parts as information_schema.COLUMNS does: its number, and of that
- * (`code`, and `is_unsigned`) the size in digits or characters, bytes, digits behind the point, radix.
+ * (`code`, and `is_unsigned`) the size in digits or characters, bytes, digits after the point, radix.
  */
 #define TYPE_CODE                                                                        \
 	"CASE DATA_TYPE WHEN 'tinyint' THEN -6 WHEN 'smallint' THEN 5 WHEN "             \

@@ -6,7 +6,7 @@
  * A stored function that is named as a built-in one is called in its place where the parser does not know the name:
  * the constructors of geometries (POINT, POLYGON …) and JSON_TABLE are not here for that reason. With a blank before
  * the parenthesis, the names of some fifty built-in functions are such names, in other versions of others:
- * so a blank is allowed behind words of SQL alone. tests/unit/backends/mysql/test_names.c asks the installed server.
+ * so a blank may follow only words of SQL. tests/unit/backends/mysql/test_names.c asks the installed server.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Calls of procedures. Which parameters come back has to be known before they are bound, and ODBC's way to
- * know it is SQLProcedureColumns(). What comes back is a result of its own, behind all others.
+ * know it is SQLProcedureColumns(). The output values are a result of their own, after all others.
  */
 #include <string.h>
 

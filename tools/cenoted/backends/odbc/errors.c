@@ -100,7 +100,7 @@ is_loss(struct cnd_session *s, const struct record *first)
 
 /* ---- into the diagnostics ---- */
 
-/* The records behind the first one, a line each: "STATE NATIVE TEXT". */
+/* The records after the first one, one line each: "STATE NATIVE TEXT". */
 static int
 has_details(struct cnd_session *s, SQLSMALLINT kind, SQLHANDLE handle,
 	struct record *record, struct cnc_buf *b)

@@ -92,7 +92,7 @@ forget_verb(struct request *q)
 
 /*
  * This result is over, with so many rows read or changed. CENOTE_OK: another one is there; CENOTE_DONE:
- * that was the last one. A statement behind it that failed is told after this one.
+ * that was the last one. If a later statement failed, its error comes after this one.
  */
 static int
 end_result(struct request *q, int64_t n, uint8_t flags)

@@ -130,7 +130,7 @@ struct cnd_od_scan {
 	uint32_t flags;
 	uint32_t pins; /* bits of enum cenote_pin */
 	int is_empty; /* only blanks and comments */
-	int has_more; /* statements behind the first: `flags` have the last of them that is of transactions */
+	int has_more; /* several statements: `flags` are of the last one about transactions */
 	int reads; /* it may call by views and operators what its text does not name: it is no SELECT of numbers */
 	char tag[CND_OD_TAG_MAX];
 };

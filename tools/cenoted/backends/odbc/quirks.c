@@ -55,7 +55,7 @@ static const struct cnd_od_refusal sqlite_refusals[] = {
 		"this PRAGMA is not allowed in a pooled session" },
 	{ CND_OD_LOOK_ALL, { "TEMP_STORE_DIRECTORY" }, FORBIDDEN,
 		"this PRAGMA is not allowed in a pooled session" },
-	/* a CREATE may have other statements behind it */
+	/* other statements may follow a CREATE */
 	{ CND_OD_LOOK_ALL, { "ATTACH" }, FORBIDDEN,
 		"ATTACH would open any file of the pool's machine" },
 	{ CND_OD_LOOK_ALL, { "VACUUM", "INTO" }, FORBIDDEN,
@@ -67,7 +67,7 @@ static const struct cnd_od_refusal sqlite_refusals[] = {
  * The first that fits decides, so a driver stands before its server. What no entry is for is the last one:
  * standard SQL, wide functions, and a new login for each client.
  *
- * `reset` is there only where tests/fresh has seen that nothing is left behind it.
+ * `reset` is set only for drivers after whose reset tests/fresh found nothing left.
  */
 static const struct cnd_od_quirks table[] = {
 	{ .driver = "psqlodbca",

@@ -88,7 +88,7 @@ static const struct verb verbs[] = {
 	{ "LISTEN", "LISTEN", 0, CENOTE_PIN_LISTEN },
 	{ "LOCK", "LOCK TABLE", 0, CENOTE_PIN_LOCK },
 	{ "ATTACH", "ATTACH", 0, CENOTE_PIN_ATTACHED },
-	/* what begins no tag of its own, but does something in the middle of a statement or behind one */
+	/* words that begin no tag, but do something inside or after a statement */
 	{ "CURSOR", "", 0, CENOTE_PIN_CURSOR },
 	{ "DBCC", "", 0, CENOTE_PIN_SETTINGS },
 	{ "DISCARD", "", 0, CENOTE_PIN_SETTINGS },
@@ -308,7 +308,7 @@ verb_at(struct cnc_sql_token t, struct cnc_sql x)
 	return v;
 }
 
-/* The statements after the first: the last word on transactions is theirs. */
+/* The statements after the first. The last one about transactions decides. */
 static void
 look_at_others(struct cnc_sql x, struct cnd_od_scan *scan)
 {

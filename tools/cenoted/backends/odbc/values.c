@@ -15,7 +15,7 @@
 
 /* ---- reading ---- */
 
-/* Bytes of the zero that the driver puts behind a piece. */
+/* The size of the zero that the driver writes after a piece. */
 static size_t
 end_of(SQLSMALLINT c_type)
 {
@@ -59,7 +59,7 @@ read_piece(struct cnd_session *s, SQLHSTMT handle, SQLUSMALLINT column,
 	return CENOTE_OK;
 }
 
-/* UTF-16 at the front of s->value becomes UTF-8 behind it. */
+/* Convert the UTF-16 at the front of s->value to UTF-8, written after it. */
 static int
 to_utf8(struct cnd_session *s, struct cnp_str *ret_value)
 {

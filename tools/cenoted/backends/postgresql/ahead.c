@@ -299,7 +299,7 @@ send_all(struct cnd_session *s)
 	return r < 0 ? r : cnd_pg_send(s);
 }
 
-/* It failed here, and the server knows nothing of that: what is behind it is carried out. */
+/* The request failed in the pool. The server does not know that, and carries out the later requests. */
 static int
 lose(struct cnd_session *s)
 {
@@ -348,7 +348,7 @@ cnd_pg_ahead_drain(struct cnd_session *s)
 
 	if (s->ahead.at < s->ahead.n && !s->sync.is_skipping)
 		cnd_pg_stop(s, CENOTE_ERR_SERVER);
-	/* behind an error the server leaves the rest out */
+	/* after an error the server skips the rest */
 	while (s->ahead.at < s->ahead.n && r == CENOTE_OK && !s->sync.is_skipping) {
 		(void)cnd_pg_run_begin(s, NULL);
 		r = set_run(s, &s->ahead.list[s->ahead.at++]);

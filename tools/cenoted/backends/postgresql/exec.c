@@ -72,7 +72,7 @@ cnd_pg_is_native(const struct cnd_exec *exec)
 	return exec->n_params == 0 || exec->params[0].is_native;
 }
 
-/* How many types are told with Parse: of those that are all to be found out, none. */
+/* How many types to send with Parse: none if the server shall find out all of them. */
 static uint32_t
 n_types(const struct cnd_exec *exec)
 {
@@ -237,7 +237,7 @@ row_limit(const struct cnd_exec *exec)
 }
 
 /*
- * Execute, and what comes behind it. A portal that is to be kept outside a transaction lives until the next
+ * Add Execute, and the messages after it. A portal that is kept outside a transaction lives until the next
  * Sync, so that none is sent before it is known to be complete. Nor is one sent with a copy: the server passes
  * over it if it reads the client's data, and heeds it if it fails before, so that nobody could tell how many
  * answers there will be.
@@ -390,7 +390,7 @@ cnd_pg_query(struct cnd_session *s, const char *sql, size_t len,
 	if (r < 0)
 		return r;
 	cnd_pg_memo_scan(&s->memo, sql, len, &s->facts, &scan);
-	/* the server lets too many pass, if their types are told */
+	/* the server accepts too many parameters if it gets their types */
 	if (!cnd_pg_is_native(exec) && scan.n_params != exec->n_params)
 		return cnd_pg_refuse(s, CNC_SQLSTATE(WRONG_PARAM_COUNT),
 			"the statement has %u parameters, %u values were given",

@@ -76,7 +76,7 @@ read_one(struct cnd_pg_options *o, size_t *n, const PQconninfoOption *all,
 	return CENOTE_OK;
 }
 
-/* The client's settings come behind those of the server line, which they override. */
+/* The client's settings come after those of the server line, and override them. */
 static int
 add_settings(
 	struct cnd_pg_options *o, size_t n, const char *settings, struct cnc_diag *diag)

@@ -292,7 +292,7 @@ cnd_pg_out_clear(struct cnd_session *s)
 	s->spent.is_closing = 0;
 }
 
-/* The statements behind it are carried out as they would have been. */
+/* The server also runs the statements after it, as it would without the close. */
 static void
 drain_stream(struct cnd_session *s, struct cnd_pg_portal *p)
 {

@@ -594,7 +594,7 @@ cnd_pg_note_ready(struct cnd_session *s, const struct cnd_pg_msg *m)
 	s->tx = (uint8_t)tx;
 	s->sync.is_skipping = 0;
 	tell_of_logins(s);
-	/* That of a BEGIN: what was sent behind it has no Sync yet. */
+	/* It answers the BEGIN. The messages after the BEGIN have no Sync yet. */
 	if (s->sync.n_before > 0) {
 		s->sync.n_before--;
 		return CENOTE_OK;
@@ -739,7 +739,7 @@ cnd_pg_handle(struct cnd_session *s, const struct cnd_pg_msg *m)
 	return r == CENOTE_ERR_CONN && s->is_lost ? r : after_sink(s, r);
 }
 
-/* What the server said behind the answer must not wait until the next request. */
+/* Messages after the answer must not wait until the next request. */
 static int
 take_rest(struct cnd_session *s)
 {

@@ -148,7 +148,7 @@ cnd_pg_async(struct cnd_session *s, const struct cnd_pg_msg *m, struct cnd_sink 
 	}
 }
 
-/* n booleans, and the text behind them, if there is room for one. */
+/* Read n booleans, and the text after them if there is room for one. */
 int
 cnd_pg_take_row(struct cnd_session *s, const struct cnd_pg_msg *m, uint8_t *ret_flags,
 	size_t n, char *ret_text, size_t room)

@@ -68,7 +68,7 @@ static const char *const plain_words[] = { "select", "all", "as", "null", "true"
 	"localtimestamp", "current_user", "current_role", "session_user", "user",
 	"current_catalog", NULL };
 
-/* Called without arguments, behind pg_catalog. */
+/* Functions that are called without arguments, after "pg_catalog." */
 static const char *const plain_functions[] = { "now", "version", "pg_backend_pid",
 	"current_database", "current_schema", "clock_timestamp", "statement_timestamp",
 	"transaction_timestamp", "timeofday", "pg_postmaster_start_time",
@@ -80,12 +80,12 @@ static const char *const plain_types[] = { "boolean", "int", "integer", "smallin
 	"bigint", "real", "float", "numeric", "decimal", "varchar", "char", "time",
 	"timestamp", "interval", NULL };
 
-/* Before a literal, behind pg_catalog. */
+/* Types that stand before a literal, after "pg_catalog." */
 static const char *const named_types[] = { "bool", "int2", "int4", "int8", "float4",
 	"float8", "text", "bytea", "date", "timetz", "timestamptz", "uuid", "json",
 	"jsonb", "name", "oid", NULL };
 
-/* ( and ) behind a function's name, perhaps with a literal between them. */
+/* ( and ) after a function's name, perhaps with a literal between them. */
 static int
 has_arguments(struct cnc_sql *l, int has_literal)
 {

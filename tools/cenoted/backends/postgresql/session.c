@@ -63,7 +63,7 @@ make_terse(char *text)
 	}
 }
 
-/* Where the server itself said no to the login it is told as such; all else is a server that was not reached. */
+/* If the server itself refused the login, the error says so. Everything else counts as a server that cannot be reached. */
 static const char *
 state_of(PGconn *conn, const char *text, char room[6])
 {

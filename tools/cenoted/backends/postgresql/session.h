@@ -118,7 +118,7 @@ struct cnd_pg_run {
 	uint8_t is_paused; /* it stopped in the middle of the stream */
 	uint8_t has_copied; /* the client was asked for data */
 	uint8_t is_copying; /* out */
-	uint8_t is_value_last; /* no statement was complete behind a function's value */
+	uint8_t is_value_last; /* the last answer was the value of a function call */
 	int status; /* its first failure */
 	uint32_t warnings;
 	uint64_t n_rows;
@@ -204,7 +204,7 @@ struct cnd_pg_ahead_list {
 /* stream.c: the host wants the running request to stop. */
 struct cnd_pg_stop {
 	int status; /* what the host said; 0: go on */
-	int again_ms; /* the next pause before the server is told again */
+	int again_ms; /* the next pause before the cancel is sent again */
 	int64_t until_ms; /* how long the server has to obey */
 	struct cnc_diag diag;
 };
@@ -279,7 +279,7 @@ struct cnd_session {
 
 /* options.c */
 int cnd_pg_check(const struct cnd_server_spec *spec, struct cnc_diag *ret_diag);
-/* Keys and values for PQconnectStartParams(), NULL behind the last; borrowed from the spec. */
+/* Keys and values for PQconnectStartParams(), with NULL after the last; borrowed from the spec. */
 #define CND_PG_KEYS_MAX 96u
 struct cnd_pg_options {
 	const char *keys[CND_PG_KEYS_MAX + 1];
@@ -310,7 +310,7 @@ int cnd_pg_set_parameter(struct cnd_session *s, const char *name, const char *va
 struct cnd_pg_parameter *cnd_pg_parameter(struct cnd_session *s, const char *name);
 /* A question of our own outside any transaction, which gives one row of booleans: n of them. */
 int cnd_pg_ask(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_t n);
-/* The same with a text behind them, for which there is room for `room` bytes with its end; none if it is 0. */
+/* The same, with a text after the booleans, in `room` bytes with the zero byte. 0: there is no text. */
 int cnd_pg_ask_more(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_t n,
 	char *ret_text, size_t room);
 /* The booleans of such a row, and its text. CENOTE_OK, or the session is lost. */
@@ -385,7 +385,7 @@ int cnd_pg_sync_now(struct cnd_session *s, struct cnd_sink *sink);
 int cnd_pg_sync(struct cnd_session *s, struct cnd_sink *sink);
 /* What must be so before a request is sent. */
 int cnd_pg_ready(struct cnd_session *s, struct cnd_sink *sink);
-/* Sync or Flush behind a request. */
+/* Add the Sync or Flush that follows a request. */
 int cnd_pg_add_end(struct cnd_session *s, int is_sync);
 /* One message of an answer. */
 int cnd_pg_handle(struct cnd_session *s, const struct cnd_pg_msg *m);

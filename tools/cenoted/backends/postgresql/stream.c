@@ -28,7 +28,7 @@
 /* How long a server has to obey: a cancel, and one for a client that is gone. */
 #define CANCEL_MS    30000
 #define ABANDON_MS   5000
-/* A server that was not yet at the statement forgets a cancel: it is told again, with growing pauses. */
+/* A server that has not begun with the statement ignores a cancel. So the cancel is repeated, with growing pauses. */
 #define AGAIN_MS     100
 #define AGAIN_MAX_MS 2000
 

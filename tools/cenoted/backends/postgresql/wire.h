@@ -106,7 +106,7 @@ int cnd_pg_msg_end(struct cnc_buf *b, size_t mark);
 int cnd_pg_add_u8(struct cnc_buf *b, uint8_t v);
 int cnd_pg_add_u16(struct cnc_buf *b, uint16_t v);
 int cnd_pg_add_u32(struct cnc_buf *b, uint32_t v);
-/* With a zero byte behind. The text must not hold one. */
+/* Add a text and a zero byte. The text must not contain one. */
 int cnd_pg_add_text(struct cnc_buf *b, const char *text, size_t len);
 /* Sync, Flush, CopyDone, Terminate. */
 int cnd_pg_add_plain(struct cnc_buf *b, uint8_t type);

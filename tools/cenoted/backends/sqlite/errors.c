@@ -184,7 +184,7 @@ cnd_sq_fail(struct cnd_session *s, int rc, int is_compiling)
 		return s->stop;
 	if ((rc & 0xff) == SQLITE_NOMEM)
 		return CENOTE_ERR_NOMEM;
-	/* The file or its disk may be ill: the next client gets it opened anew. */
+	/* The file or its disk may be damaged: open the file again for the next client. */
 	if ((rc & 0xff) == SQLITE_IOERR || (rc & 0xff) == SQLITE_CORRUPT)
 		s->is_dirty = 1;
 	if ((e.native & 0xff) != (rc & 0xff))

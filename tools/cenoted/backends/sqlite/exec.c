@@ -49,7 +49,7 @@ end_statement(struct cnd_session *s, struct cnd_sq_stmt *st)
 	if (st->verb->flags & CND_SQ_VERB_DML)
 		s->has_changed = 1;
 	s->is_vacuum = 0;
-	/* What a compilation anew, or SQL within it, has added. */
+	/* Add what a second compilation, or SQL within the statement, did. */
 	if (s->noted)
 		cnd_sq_take_notes(s, s->noted);
 	return rc;

@@ -492,7 +492,7 @@ cnd_sq_state(const struct cnd_session *s, struct cnd_state *ret_state)
 	*ret_state = (struct cnd_state){
 		.tx = CENOTE_TX_UNKNOWN, .pins = s->pins, .carry = CNP_STR_NONE
 	};
-	/* It could not be opened anew: only logout is left. */
+	/* The file could not be opened again: only logout() is possible. */
 	if (!s->db)
 		return;
 	now = (struct cnd_sq_carry){ sqlite3_last_insert_rowid(s->db), client_changes(s),

@@ -32,8 +32,8 @@
 
 /* What a statement does to its session, as the authorizer saw it: bits of enum cenote_pin, and: */
 #define CND_SQ_NOTE_PINS  0x0000ffffu
-#define CND_SQ_NOTE_DIRTY 0x00010000u /* a reset must open the file anew */
-#define CND_SQ_NOTE_ONCE  0x00020000u /* to be compiled anew for each use */
+#define CND_SQ_NOTE_DIRTY 0x00010000u /* a reset must open the file again */
+#define CND_SQ_NOTE_ONCE  0x00020000u /* must be compiled again for each use */
 
 enum cnd_sq_mode {
 	CND_SQ_MODE_RO,
@@ -98,7 +98,7 @@ struct cnd_sq_stmt {
 	struct cnp_column *columns; /* text borrowed from handle */
 	uint8_t *dynamic; /* 1: that column's type follows the first row */
 	uint32_t columns_version; /* grows when `columns` changes */
-	int reprepared; /* how often SQLite has compiled it anew */
+	int reprepared; /* how often SQLite has compiled it again */
 };
 
 /* A statement with rows still to come, and the rest of its request. */
