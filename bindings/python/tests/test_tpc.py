@@ -4,6 +4,7 @@
 
 import asyncio
 import os
+import time
 import unittest
 
 import cenote
@@ -54,6 +55,17 @@ class OnServers(TwoPhase):
             connection.execute("insert into tpc values (3)")
         self.assertEqual(self.numbers(), [3])
 
+    def commit_recovered(self, connection, xid):
+        """MariaDB lists a prepared transaction at once, but lets others end it only when the server's thread of its session has ended."""
+        until = time.monotonic() + 20
+        while True:
+            try:
+                return connection.tpc_commit(xid)
+            except cenote.DatabaseError as error:
+                if "XAER_NOTA" not in str(error) or time.monotonic() > until:
+                    raise
+            time.sleep(0.01)
+
     def test_what_is_prepared_outlives_its_session_and_is_nobody_elses(self):
         with cenote.connect(URI, autocommit=True) as connection:
             xid = self.begun(connection)
@@ -63,7 +75,7 @@ class OnServers(TwoPhase):
             self.assertEqual(connection.transaction_status, "idle")
             self.assertEqual(connection.tpc_recover(), [xid])
             self.assertEqual(connection.transaction_status, "idle")
-            connection.tpc_commit(connection.tpc_recover()[0])
+            self.commit_recovered(connection, connection.tpc_recover()[0])
             self.assertEqual(connection.tpc_recover(), [])
             with self.assertRaises(cenote.Error):
                 connection.tpc_rollback(xid)
