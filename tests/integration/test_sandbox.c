@@ -405,6 +405,8 @@ the_master_keeps_what_it_needs_of_root(void **state)
 	unsigned long long caps;
 
 	wp_start(CONFIG(""));
+	/* its sockets take connections a moment before it gives up privileges */
+	wp_await_log("ready: ");
 	caps = strtoull(status_of(wp_daemon.pid, "CapEff"), NULL, 16);
 	assert_int_equal(caps & ~KEPT_CAPS, 0);
 	assert_string_equal(
