@@ -48,7 +48,8 @@ cnt_pair_open(struct cnt_pq *ret_ours, struct cnt_pq *ret_original)
 void
 cnt_pair_close(struct cnt_pq *ours, struct cnt_pq *original)
 {
-	/* ours stays: it says so, as handles of it may be anywhere */
+	/* our library stays loaded after this: it is linked with -z nodelete, because its handles
+	 * may be anywhere */
 	dlclose(ours->library);
 	dlclose(original->library);
 }

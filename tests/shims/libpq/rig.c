@@ -25,7 +25,7 @@ cnt_rig_start_on(struct cnt_rig *rig, enum cnt_rig_server which)
 	int r;
 
 	rig->which = which;
-	/* the build's own libpq.so.5 must not be that of cenoted's backend */
+	/* cenoted's backend must not load the build's own libpq.so.5, which is the shim */
 	cnt_clean_environment();
 	if (which == CNT_RIG_SQLITE)
 		r = cnt_daemon_start(&rig->daemon, NULL);

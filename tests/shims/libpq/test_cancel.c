@@ -12,8 +12,8 @@
 #include "pair.h"
 #include "rig.h"
 
-/* Cancelling from several threads, and where there is nobody to hear it. That a handler may do it is
- * seen in test_no_memory.c. */
+/* Cancelling from several threads, and while cenoted is not reachable. test_no_memory.c checks
+ * that a signal handler may cancel. */
 
 #define N_THREADS 6
 #define N_QUERIES 40
@@ -60,7 +60,7 @@ finish_one(void **state)
 	return 0;
 }
 
-/* A query that would never end does. */
+/* Run a long query. Returns whether it was cancelled. */
 static int
 is_cancelled(const struct fixture *f)
 {
@@ -74,10 +74,11 @@ is_cancelled(const struct fixture *f)
 	return is_so;
 }
 
-/* Threads that cancel whatever runs, until they are told to stop. */
+/* A thread that cancels whatever runs, until is_over is set. */
 struct one {
 	const struct cpq_original *pq;
-	PGcancel *own, *shared; /* with all others */
+	PGcancel *own,
+		*shared; /* own: used by this thread only; shared: used by all threads */
 	PGcancelConn *newer;
 	int n_failed;
 	pthread_t thread;
@@ -136,7 +137,7 @@ threads_share_nothing_but_the_connection(void **state)
 	assert_int_equal(f->ours.f.PQstatus(f->conn), CONNECTION_OK);
 }
 
-/* What comes next, and the NULL that is behind all but a synchronisation point. */
+/* Check the next result, and the NULL after it. No NULL follows a synchronisation point. */
 static void
 assert_next(const struct fixture *f, ExecStatusType status, const char *sqlstate)
 {
@@ -174,7 +175,7 @@ of_a_pipeline_it_hits_what_runs(void **state)
 	send(f, "select 3");
 	assert_int_equal(f->ours.f.PQpipelineSync(f->conn), 1);
 	assert_next(f, PGRES_TUPLES_OK, "");
-	/* so long that the one behind it runs */
+	/* wait until the next statement runs */
 	usleep(200000);
 	assert_int_equal(f->ours.f.PQcancel(cancel, why, sizeof(why)), 1);
 	assert_next(f, PGRES_FATAL_ERROR, "57014");
@@ -200,7 +201,7 @@ a_cancel_outlives_its_connection(void **state)
 	f->ours.f.PQfreeCancel(cancel);
 }
 
-/* Last: there is no cenoted any more. */
+/* Runs last: after this test cenoted is not reachable. */
 static void
 nobody_to_hear_it_is_told(void **state)
 {
@@ -231,7 +232,7 @@ nobody_to_hear_it_is_told(void **state)
 	f->ours.f.PQfreeCancel(cancel);
 }
 
-/* As libpq's manual has it: with the descriptor, from one step to the next. */
+/* Use the descriptor and poll after each step, as libpq's manual describes. */
 static void
 cancel_step_by_step(struct fixture *f, PGcancelConn *newer)
 {
@@ -260,7 +261,7 @@ an_event_loop_cancels_step_by_step(void **state)
 
 	assert_int_equal(f->ours.f.PQcancelSocket(newer), -1);
 	assert_int_equal(f->ours.f.PQsendQuery(f->conn, "select pg_sleep(60)"), 1);
-	/* one that is there before the statement hits nothing */
+	/* repeat it: a cancel that arrives before the statement has no effect */
 	while (f->ours.f.PQisBusy(f->conn)) {
 		struct pollfd p = { .fd = f->ours.f.PQsocket(f->conn), .events = POLLIN };
 

@@ -11,8 +11,8 @@
 #include "support/cnt_random.h"
 
 /*
- * A program of libpq on a pool of another server than PostgreSQL: what it is told of types, values,
- * tags and errors, on real sessions.
+ * A libpq program on a pool of a server other than PostgreSQL. The tests check the types, values,
+ * tags and errors that the program gets. They use real sessions.
  *
  * usage: test_libpq_dialect sqlite | mariadb
  */
@@ -98,7 +98,7 @@ query(struct fixture *f, const char *sql)
 	return res;
 }
 
-/* A statement without rows, and its tag. */
+/* Run a statement that returns no rows, and check its tag. */
 static void
 run(struct fixture *f, const char *sql, const char *tag)
 {
@@ -146,7 +146,7 @@ fails(struct fixture *f, const char *sql, const char *sqlstate, const char *part
 	error_is(f, query(f, sql), sqlstate, part);
 }
 
-/* The words of the two servers. */
+/* Choose the text for the server of this run. */
 static const char *
 either(const struct fixture *f, const char *of_sqlite, const char *of_mariadb)
 {
@@ -176,7 +176,7 @@ struct column {
 	int size;
 	int modifier;
 	const char *text;
-	const char *bytes; /* in hexadecimal; NULL: there is no such form */
+	const char *bytes; /* the binary form, in hexadecimal; NULL if there is none */
 };
 
 static const struct column sqlite_columns[] = {
@@ -306,7 +306,7 @@ binary_is_postgresqls(void **state)
 	for (; n > 0; n--, c++) {
 		PGresult *res;
 
-		/* prepared, MariaDB tells of a uuid as of a text */
+		/* MariaDB reports a uuid column as text if the statement is prepared */
 		if (f->kind->is_mariadb && c->bytes == NULL)
 			continue;
 		make_column(f, c);
@@ -328,7 +328,8 @@ binary_is_postgresqls(void **state)
 	}
 }
 
-/* A value that its column's type does not fit goes as it is, as text. */
+/* A value that does not fit the type of its column reaches the program as text, and has no binary
+ * form. */
 static void
 values_of_another_type(void **state)
 {
@@ -479,7 +480,8 @@ a_request_with_parameters_is_one_statement(void **state)
 			      NULL, NULL, NULL, NULL, 0));
 }
 
-/* Where this library and the server disagree on what a text hides, the server's word counts. */
+/* The shim and the server may read strings and comments differently. Even then no second statement
+ * runs. */
 static void
 a_second_statement_cannot_hide(void **state)
 {
@@ -516,7 +518,8 @@ placeholders_in_every_order(void **state)
 		"\"$7\") x",
 		3, NULL, values, NULL, NULL, 0);
 
-	/* MariaDB reads "$7" as a text, which is the same here */
+	/* MariaDB reads "$7" as a string; the result is the same here, but try its own quotes and
+	 * comments, too */
 	if (f->kind->is_mariadb) {
 		f->pq.f.PQclear(res);
 		res = f->pq.f.PQexecParams(f->conn,
@@ -531,7 +534,7 @@ placeholders_in_every_order(void **state)
 	assert_string_equal(f->pq.f.PQgetvalue(res, 0, 3), "c");
 	assert_string_equal(f->pq.f.PQgetvalue(res, 0, 4), "b");
 	f->pq.f.PQclear(res);
-	/* the server's own */
+	/* the server's own placeholder works, too */
 	value_is(f,
 		f->pq.f.PQexecParams(f->conn, "select ?", 1, NULL, values, NULL, NULL, 0),
 		"a");
@@ -607,7 +610,7 @@ typed_values(void **state)
 		status_is(f, res, PGRES_TUPLES_OK);
 		text = f->pq.f.PQgetvalue(res, 0, 0);
 		assert_int_equal(f->pq.f.PQgetisnull(res, 0, 0), cases[i].answer == NULL);
-		/* 25, or 25.0 */
+		/* a server may return 25 or 25.0 */
 		if (cases[i].type == 701)
 			assert_int_equal(atoi(text), atoi(cases[i].answer));
 		else if (cases[i].answer != NULL)
@@ -707,11 +710,11 @@ statements_have_names(void **state)
 	error_is(f, execute(f, "one", 3), "08P01", "\"one\" requires 2");
 	error_is(f, execute(f, "One", 2), "26000", "\"One\" does not exist");
 	error_is(f, prepare(f, "one", "select 2"), "42P05", "\"one\" already exists");
-	/* one that fails leaves no name behind */
+	/* a statement that cannot be prepared leaves no name behind */
 	res = prepare(f, "bad", "select * from nowhere where a = $1");
 	error_is(f, res, "42P01", "nowhere");
 	error_is(f, execute(f, "bad", 1), "26000", "does not exist");
-	/* the unnamed one is replaced */
+	/* a new unnamed statement replaces the old one */
 	ok(f, prepare(f, "", "select 1"));
 	ok(f, prepare(f, "", "select 2"));
 	value_is(f, execute(f, "", 0), "2");
@@ -797,7 +800,7 @@ rows_one_by_one(void **state)
 	assert_null(f->pq.f.PQgetResult(f->conn));
 }
 
-/* The second row's value is of another type: what came before it is good. */
+/* The value in the second row has another type. The program gets the first row, then an error. */
 static void
 a_row_that_cannot_be_given(void **state)
 {
@@ -854,7 +857,7 @@ pipelines(void **state)
 	assert_int_equal(
 		pq->f.PQsendQueryPrepared(f->conn, "pp", 1, values, NULL, NULL, 0), 1);
 	assert_int_equal(send_value(f, "set datestyle to iso", NULL), 1);
-	/* what cannot be done is said at once: nothing else of the pipeline is lost */
+	/* a statement that the shim cannot run fails at once, and does not abort the pipeline */
 	assert_int_equal(send_value(f, "listen x", NULL), 0);
 	assert_non_null(strstr(pq->f.PQerrorMessage(f->conn), "LISTEN"));
 	assert_int_equal(send_value(f, "select * from nowhere", NULL), 1);
@@ -875,12 +878,12 @@ pipelines(void **state)
 	next_in_pipeline(f, PGRES_TUPLES_OK, "b");
 	next_in_pipeline(f, PGRES_PIPELINE_SYNC, NULL);
 	assert_int_equal(pq->f.PQexitPipelineMode(f->conn), 1);
-	/* it was skipped, and so has no name */
+	/* the pipeline skipped this statement, so its name does not exist */
 	error_is(f, execute(f, "qq", 0), "26000", "does not exist");
 	value_is(f, execute(f, "pp", 1), "8");
 }
 
-/* Asked for and there, but not taken. */
+/* Ask for the answer and wait until it has arrived, but do not take it. */
 static void
 await_answer(struct fixture *f)
 {
@@ -936,7 +939,7 @@ procedures_with_parameters(void **state)
 		ok(f, pq->f.PQgetResult(f->conn));
 		assert_null(pq->f.PQgetResult(f->conn));
 	}
-	/* the first of them, or the error */
+	/* in a pipeline a call returns its first result only, or its error */
 	assert_int_equal(pq->f.PQenterPipelineMode(f->conn), 1);
 	assert_int_equal(send_value(f, "call pr($1)", "7"), 1);
 	assert_int_equal(send_value(f, "select $1", "a"), 1);
@@ -1090,7 +1093,7 @@ random_text(struct cnt_random *rnd, char *out, size_t max)
 		strcat(out, parts[cnt_random_below(rnd, CNT_COUNT(parts))]);
 }
 
-/* What is escaped comes back as it was, and in one piece. */
+/* An escaped text comes back unchanged, as one value. */
 static void
 escaped_texts_come_back(struct fixture *f, struct cnt_random *rnd, int rounds)
 {
@@ -1149,7 +1152,7 @@ escaping_is_the_servers(void **state)
 	run(f, "set sql_mode = ''", "SET");
 	assert_null(f->pq.f.PQparameterStatus(f->conn, "standard_conforming_strings"));
 	escaped_texts_come_back(f, &rnd, 100);
-	/* the encoding in which a backslash can be half of a character */
+	/* in GBK a backslash can be the second byte of a character */
 	run(f, "set names gbk", "SET");
 	assert_string_equal(f->pq.f.PQparameterStatus(f->conn, "client_encoding"), "GBK");
 	run(f, "set names utf8mb4", "SET");

@@ -12,9 +12,9 @@
 #include "support/cnt_random.h"
 
 /*
- * Escaping in every character set that a client can have. The texts are prefixes of one to four bytes, each with what
- * would end a literal behind it. For PostgreSQL ours must write what libpq writes. MariaDB must read each escaped
- * text as one literal.
+ * Escaping in every character set that a client can have. Each text is a prefix of one to four
+ * bytes, followed by characters that could end a literal. On PostgreSQL the shim must write what
+ * libpq writes. MariaDB must read each escaped text as one literal.
  *
  * usage: test_libpq_escape postgresql | mariadb | odbc
  */
@@ -26,7 +26,7 @@ struct text {
 	size_t len;
 };
 
-/* What is done with each text. */
+/* What each_text() calls for each text. */
 struct visit {
 	void (*on_text)(struct visit *v, const struct text *t);
 	struct cnt_guest *f;
@@ -57,8 +57,8 @@ with_tails(struct visit *v, const unsigned char *prefix, size_t n)
 	}
 }
 
-/* All of one byte, and of two where they can be a character; of three and four bytes, some of those that mean
- * something. */
+/* Use as prefixes all single bytes, all pairs of bytes that may be one character, and random
+ * sequences of three or four bytes from nasty[]. */
 static void
 each_text(struct visit *v, int has_long)
 {
@@ -105,7 +105,7 @@ differ(const struct comparison *c, const struct text *t, const char *function)
 	fail_msg("%s, %s: %s", c->encoding, function, hex);
 }
 
-/* Both allocate, or both refuse. */
+/* Both libraries must return the same text, or both must return NULL. */
 static void
 compare_quoted(struct comparison *c, const struct text *t, const char *in,
 	char *(*ours)(PGconn *, const char *, size_t),
@@ -143,7 +143,7 @@ compare_in(struct comparison *c, const char *encoding)
 	struct cnt_guest *f = c->visit.f;
 
 	c->encoding = encoding;
-	/* MULE_INTERNAL is no client's where the server's is UTF8 */
+	/* if the server uses UTF8, no client can use MULE_INTERNAL */
 	if (f->theirs.f.PQsetClientEncoding(c->theirs, encoding) != 0) {
 		print_message("# not here: %s\n", encoding);
 		return;
@@ -172,11 +172,11 @@ postgresql_gets_what_libpq_writes(void **state)
 
 #define BATCH 2000
 
-/* Many literals in one statement, and what it must give. */
+/* One statement with many literals, and the value that it must return. */
 struct round_trip {
 	struct visit visit;
 	const char *charset;
-	int n; /* of literals */
+	int n; /* number of literals */
 	size_t sql_len;
 	char sql[BATCH * 80];
 	size_t expected_len;
@@ -220,7 +220,7 @@ end_batch(struct round_trip *r)
 	begin_batch(r);
 }
 
-/* Of a text with an error only this is asked: that it is one literal. */
+/* A text with an invalid character does not come back. Check only that it is one literal. */
 static void
 add_literal(struct visit *v, const struct text *t)
 {
@@ -249,7 +249,8 @@ add_literal(struct visit *v, const struct text *t)
 		end_batch(r);
 }
 
-/* SET NAMES, and the shim knows what that is: 1. 0: no client can have it. */
+/* Run SET NAMES, and check that the shim knows the character set. Returns 1, or 0 if no client can
+ * use this set. */
 static int
 set_charset(struct cnt_guest *f, PGconn *conn, const char *charset)
 {
@@ -280,7 +281,7 @@ come_back(struct round_trip *r)
 		r->charset = f->PQgetvalue(charsets, i, 0);
 		if (!set_charset(r->visit.f, r->visit.conn, r->charset))
 			continue;
-		/* or "binary" would give bytes */
+		/* otherwise "binary" returns bytes */
 		f->PQclear(
 			f->PQexec(r->visit.conn, "set character_set_results = utf8mb4"));
 		begin_batch(r);
@@ -354,14 +355,16 @@ characters_are_let_through(void **state)
 		f->ours.f.PQescapeStringConn(conn, escaped, text, strlen(text), &error);
 		assert_string_equal(escaped, text);
 		assert_int_equal(error, 0);
-		/* the function without a connection goes by the last one */
+		/* PQescapeString() has no connection: it uses the settings that a connection
+		 * reported last */
 		f->ours.f.PQescapeString(escaped, text, strlen(text));
 		assert_string_equal(escaped, text);
 	}
 	f->ours.f.PQfinish(conn);
 }
 
-/* A quote that is no end of a character, by each of the functions; and one in backticks that is. */
+/* Each function escapes a quote that cannot end a character. A backtick that ends a character is
+ * not doubled. */
 static void
 a_quote_is_not_hidden(void **state)
 {
@@ -409,7 +412,7 @@ teardown_mariadb(void **state)
 
 static struct cnt_pool odbc_pool;
 
-/* Its backend is not MySQL's, and a backslash escapes all the same. */
+/* The pool's backend is ODBC, not MySQL. A backslash still escapes, because the server is MariaDB. */
 static void
 mariadb_behind_odbc_reads_one_literal(void **state)
 {

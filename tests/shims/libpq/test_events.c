@@ -15,11 +15,13 @@
 #include "guest.h"
 #include "shims/slow_send.h"
 
-/* What an event loop sees of a connection: its descriptor, what is read when, and how a session ends. */
+/* What an event loop sees of a connection: its descriptor, when input is read, and how a session
+ * ends. */
 
 /* ---- the descriptor ---- */
 
-/* As in libpq, also when the answer is there before the program asks. */
+/* As in libpq, the first poll never completes a connection, even if the answer has already
+ * arrived. */
 static void
 the_first_poll_has_no_connection_yet(void **state)
 {
@@ -29,7 +31,7 @@ the_first_poll_has_no_connection_yet(void **state)
 	PostgresPollingStatusType first;
 
 	for (int again = 0; again < 2; again++) {
-		/* nothing comes if the answer has been read already: that is tried, too */
+		/* this times out if the shim has already read the answer */
 		(void)poll(&p, 1, 500);
 		first = again ? f->ours.f.PQresetPoll(conn)
 			      : f->ours.f.PQconnectPoll(conn);
@@ -46,7 +48,8 @@ the_first_poll_has_no_connection_yet(void **state)
 	f->ours.f.PQfinish(conn);
 }
 
-/* What has come stays in the socket until it is asked for by name: whoever polls it next hears of it. */
+/* Input stays in the socket until PQconsumeInput() reads it. So a program that polls the socket
+ * still learns of it. */
 static void
 look_without_reading(const struct cnt_pq *pq, PGconn *conn)
 {
@@ -81,7 +84,7 @@ nothing_is_read_unasked(void **state)
 	look_without_reading(&f->ours, cnt_guest_connect(f));
 }
 
-/* A program whose event loop is told of the descriptor behind each sending, and not again. */
+/* Act like a program whose event loop gets the descriptor once, after the query is sent. */
 static void
 ask_by_epoll(struct cnt_guest *f, PGconn *conn)
 {
@@ -104,7 +107,7 @@ ask_by_epoll(struct cnt_guest *f, PGconn *conn)
 	(void)close(set);
 }
 
-/* A pool of the test's own, and a program with an event loop on it, for which nothing blocks. */
+/* Start a pool for this test, and connect a non-blocking program to it. */
 static PGconn *
 connect_to_own(struct cnt_guest *f, struct cnt_daemon *own, const char *options)
 {
@@ -132,7 +135,7 @@ a_session_that_was_taken_back_is_left_before_sending(void **state)
 
 	ask_by_epoll(f, conn);
 	p.fd = f->ours.f.PQsocket(conn);
-	/* also by who reads it while nothing is asked */
+	/* in the second round, the program also reads while no query runs */
 	for (int is_read = 0; is_read < 2; is_read++) {
 		assert_int_equal(poll(&p, 1, 10000), 1);
 		if (is_read)
@@ -145,7 +148,7 @@ a_session_that_was_taken_back_is_left_before_sending(void **state)
 	assert_int_equal(cnt_daemon_stop(&hasty), 0);
 }
 
-/* Others, who want sessions all the time. */
+/* A client that asks for sessions all the time. */
 static void
 crowd(struct cnt_guest *f)
 {
@@ -158,7 +161,7 @@ crowd(struct cnt_guest *f)
 	}
 }
 
-/* A program so slow to log in that its session is taken back, again and again. */
+/* This program logs in so slowly that the pool takes its session back, again and again. */
 static void
 a_slow_login_always_has_a_descriptor(void **state)
 {
@@ -198,7 +201,8 @@ a_slow_login_always_has_a_descriptor(void **state)
 	assert_int_equal(cnt_daemon_stop(&own), 0);
 }
 
-/* The pool is changed all the time, so that sessions are taken back as soon as they are given. */
+/* Change the pool's configuration all the time, so that the pool takes sessions back as soon as
+ * clients have them. */
 static void
 change(struct cnt_guest *f, struct cnt_daemon *own)
 {
@@ -281,7 +285,7 @@ names_and_encodings_hold_no_session(void **state)
 	assert_int_equal(cnt_daemon_stop(&own), 0);
 }
 
-/* It is taken back before the program has read that it has one. */
+/* The pool takes the session back before the program has read that it has one. */
 static void
 a_sending_leaves_the_answer_to_who_polls(void **state)
 {
@@ -298,9 +302,10 @@ a_sending_leaves_the_answer_to_who_polls(void **state)
 	conn = f->ours.f.PQconnectStart(conninfo);
 	status = cnt_guest_poll(f, conn, f->ours.f.PQconnectPoll);
 	assert_int_equal(status, PGRES_POLLING_OK);
-	/* the pool ends a session that is held by who waits for what was read already */
+	/* if the shim had read the answer while sending, the program would wait for it until the
+	 * pool ends the session */
 	ask_by_epoll(f, conn);
-	/* to two sessions, and to the second its question */
+	/* the shim wrote to two sessions, and sent the query to the second */
 	assert_int_equal(cnt_send_as_ever(), 3);
 	assert_string_equal(
 		cnt_guest_ask(&f->ours, conn, "show application_name"), "slow");
@@ -321,7 +326,7 @@ a_full_queue_is_waited_for(void **state)
 	assert_int_equal(cnt_daemon_create(&none, NULL), 0);
 	snprintf(text, sizeof(text), "unix:%s", none.run_dir);
 	setenv("CENOTE_SERVER", text, 1);
-	/* not longer than the program wants */
+	/* the shim waits no longer than connect_timeout */
 	jam = cnt_daemon_jam(&none, 60000);
 	assert_true(jam > 0);
 	snprintf(text, sizeof(text), "%s connect_timeout=2", f->conninfo);
@@ -331,7 +336,7 @@ a_full_queue_is_waited_for(void **state)
 	f->ours.f.PQfinish(conn);
 	kill(jam, SIGKILL);
 	assert_int_equal(waitpid(jam, NULL, 0), jam);
-	/* there is a descriptor as soon as there is a handle */
+	/* a new handle has a descriptor at once */
 	jam = cnt_daemon_jam(&none, 200);
 	assert_true(jam > 0);
 	conn = f->ours.f.PQconnectStart(f->conninfo);
@@ -343,7 +348,8 @@ a_full_queue_is_waited_for(void **state)
 	cnt_remove_tree(none.dir);
 }
 
-/* The daemon comes back after a while, and goes when the writing end of a pipe is closed: 0 when that was well. */
+/* Restart the daemon after a while, and stop it when the writing end of the pipe is closed.
+ * Returns 0 if both worked. */
 static int
 come_back(struct cnt_daemon *d, const int until[2])
 {
@@ -472,7 +478,7 @@ the_last_words_come_behind_what_was_done(void **state)
 	assert_string_equal(ours, theirs);
 }
 
-/* It is the program that leaves it. */
+/* A lost session does not end the pipeline mode: the program has to leave it. */
 static void
 a_lost_session_is_in_its_pipeline_still(void **state)
 {
@@ -498,8 +504,8 @@ a_lost_session_is_in_its_pipeline_still(void **state)
 	}
 }
 
-/* As a program with an event loop sees them: a result that is there, and then a connection that is closed, of
- * which its reading tells. */
+/* Read the server's last message as an event loop does. First a result is ready. Then
+ * PQconsumeInput() reports that the connection is closed. */
 static void
 watch_last_words(
 	const struct cnt_pq *pq, PGconn *conn, const char *sql, char *text, size_t size)
@@ -588,7 +594,8 @@ who_reads_only_finds_the_end(void **state)
 		if (looks)
 			assert_string_equal(ours, theirs);
 	}
-	/* what was received before is not lost; libpq 15 loses its place there */
+	/* a result that was received before the end is kept; libpq 15 loses synchronisation here,
+	 * so do not compare */
 	read_to_the_end(&f->ours, cnt_guest_connect(f), 1,
 		"select 1; select pg_terminate_backend(pg_backend_pid())", ours,
 		sizeof(ours));
@@ -641,8 +648,8 @@ a_reset_leaves_the_last_words_of_the_server_behind(void **state)
 	f->ours.f.PQfinish(conn);
 }
 
-/* A connection whose session the server ends while it idles: one that holds something, and one that holds
- * nothing. */
+/* Connect, and wait until the server ends the idle session. With holds_something, the session is
+ * in a transaction. */
 static PGconn *
 ended_meanwhile(struct cnt_guest *f, const struct cnt_pq *pq, int holds_something)
 {
@@ -681,7 +688,7 @@ so_are_those_of_an_idle_session(void **state)
 	}
 }
 
-/* It ended while nothing was asked, which the program has not read when it asks again. */
+/* The session ended while it was idle, and the program sends a query before it has read that. */
 static void
 a_session_found_lost_by_sending_has_a_descriptor(void **state)
 {
@@ -705,7 +712,8 @@ keep_notice(void *arg, const char *message)
 	snprintf(arg, 256, "%s", message);
 }
 
-/* What is read of them while nothing was asked is a notice; then the connection is found closed. */
+/* The server's last message comes while no query runs, so it is a notice. Then the connection is
+ * found closed. */
 static void
 see_the_end(const struct cnt_pq *pq, PGconn *conn, char *text, size_t size)
 {
@@ -739,9 +747,9 @@ an_idle_program_is_noticed_of_them(void **state)
 	}
 }
 
-/* ---- what the server says while it is slow ---- */
+/* ---- messages that come while a statement still runs ---- */
 
-/* Take what comes, until there is a notice more than before or a result is ready. */
+/* Read input until there is one more notice or until a result is ready. */
 static void
 wait_for_word(struct cnt_guest *f, PGconn *conn)
 {
@@ -752,7 +760,8 @@ wait_for_word(struct cnt_guest *f, PGconn *conn)
 
 		assert_int_equal(poll(&p, 1, 10000), 1);
 		assert_int_equal(f->ours.f.PQconsumeInput(conn), 1);
-		/* a program may rely on that: here it is not ready to be told */
+		/* PQconsumeInput() must not call the notice processor: a program may not be ready
+		 * for the call */
 		assert_int_equal(cnt_guest_n_notices, before);
 	}
 }

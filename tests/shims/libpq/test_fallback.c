@@ -10,16 +10,17 @@
 #include "guest.h"
 #include "shims/host.h"
 
-/* Where connections go that no pool serves: to the original library, or nowhere. */
+/* Connections that no pool serves: they go to the original library, or fail. */
 
-/* A handle of ours begins with the address of this; it is not exported, and the same for all of them. */
+/* All handles of the shim begin with the same address. It is not exported, so compare with a
+ * handle that is known to be the shim's. */
 static int
 is_of(const void *handle, const void *known)
 {
 	return memcmp(handle, known, sizeof(void *)) == 0;
 }
 
-/* First, in a process that has not opened the original yet. */
+/* Runs first, in a process that has not opened the original yet. */
 static void
 an_original_that_is_not_there_is_named(void **state)
 {
@@ -48,7 +49,8 @@ an_original_that_is_not_there_is_named(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* What one connection begins with is given back to another, as Ruby's pg does. */
+/* Give the default notice receiver of one connection to another, as Ruby's pg does. Notices must
+ * still arrive. */
 static void
 notices_are_received_as_before(struct cnt_guest *f, PGconn *one, PGconn *other)
 {
@@ -85,7 +87,7 @@ what_no_pool_covers_goes_to_the_original(void **state)
 	direct = f->ours.f.PQconnectdb(app);
 	assert_string_equal(f->ours.f.PQerrorMessage(direct), "");
 	assert_false(is_of(direct, pooled));
-	/* side by side; each call finds its own */
+	/* both are open: each call goes to the library of its handle */
 	assert_string_equal(
 		cnt_guest_ask(&f->ours, pooled, "select current_database()"), "app");
 	assert_string_equal(
@@ -127,7 +129,7 @@ replication_is_refused_or_given_to_the_original(void **state)
 	assert_int_equal(f->ours.f.PQstatus(conn), CONNECTION_OK);
 	f->ours.f.PQfinish(conn);
 
-	/* the server has its own opinion of the user, and says it */
+	/* the server may refuse the user, with its own message */
 	setenv("CENOTE_FALLBACK", "direct", 1);
 	snprintf(conninfo, sizeof(conninfo), "%s replication=true", f->conninfo);
 	conn = f->ours.f.PQconnectdb(conninfo);
@@ -177,7 +179,8 @@ assert_escaped(struct cnt_guest *f, const char *expected)
 	f->ours.f.PQfreemem(text);
 }
 
-/* Escaping without a connection goes by the last one, whoever made it. */
+/* Escaping without a connection uses the settings that a connection reported last, pooled or
+ * direct. */
 static void
 a_direct_connection_is_what_is_escaped_for(void **state)
 {
@@ -212,7 +215,7 @@ a_direct_connection_is_what_is_escaped_for(void **state)
 	f->ours.f.PQfinish(pooled);
 }
 
-/* ---- the same for who does not wait: the handle stays, and the original is behind it ---- */
+/* ---- connecting without waiting: the handle stays, and the original is behind it ---- */
 
 static void
 a_late_refusal_is_fallen_back_from_too(void **state)
@@ -224,7 +227,7 @@ a_late_refusal_is_fallen_back_from_too(void **state)
 	PGconn *conn;
 	PGcancel *cancel;
 
-	/* over TCP it is not known at once */
+	/* over TCP the refusal is not known at once */
 	setenv("CENOTE_SERVER", "tcp://127.0.0.1:1", 1);
 	setenv("CENOTE_FALLBACK", "direct", 1);
 	cnt_host_list_fds(before);
@@ -270,7 +273,7 @@ who_may_not_fall_back_is_told(void **state)
 	f->ours.f.PQfinish(conn);
 }
 
-/* ---- for a connection that had a session: the program's handle and what it has set stay ---- */
+/* ---- a connection that had a session: the program's handle and settings stay ---- */
 
 static int n_told[PGEVT_RESULTDESTROY + 1];
 
@@ -335,7 +338,8 @@ a_reset_goes_directly_when_cenoted_is_gone(void **state)
 	cnt_host_list_fds(after);
 	assert_memory_equal(before, after, sizeof(before));
 
-	/* neither is there: both say so, and a later one finds the pool again */
+	/* if the server is not reachable either, the message names both; a later reset finds the
+	 * pool again */
 	conn = f->ours.f.PQconnectdb("host=/nonexistent dbname=nowhere");
 	assert_int_equal(f->ours.f.PQstatus(conn), CONNECTION_OK);
 	setenv("CENOTE_SERVER", nowhere[0], 1);
@@ -348,7 +352,7 @@ a_reset_goes_directly_when_cenoted_is_gone(void **state)
 	assert_string_equal(cnt_guest_ask(&f->ours, conn, "select 42"), "42");
 	f->ours.f.PQfinish(conn);
 
-	/* who may not */
+	/* without CENOTE_FALLBACK a reset does not go directly */
 	unsetenv("CENOTE_FALLBACK");
 	conn = cnt_guest_connect(f);
 	setenv("CENOTE_SERVER", nowhere[0], 1);

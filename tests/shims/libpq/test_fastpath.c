@@ -9,8 +9,9 @@
 #include "support/cnt_peer.h"
 
 /*
- * Functions whose results are longer than was asked for. No real server gives such a result for a large object, so
- * the pool is one that the test plays: its answer to a call of function N is one value of N bytes.
+ * Function calls whose results are longer than the caller expects. No real server returns such a
+ * result for a large object, so the test plays the pool. It answers a call of function N with one
+ * value of N bytes.
  */
 
 #define ID_TWO  2
@@ -39,7 +40,7 @@ setup(void **state)
 		print_error("%s\n", PQerrorMessage(f.conn));
 		return -1;
 	}
-	/* as if it were PostgreSQL, whose functions were asked for */
+	/* pretend that the server is PostgreSQL, and that its functions have been looked up */
 	cpq_dialect_leave(f.conn);
 	f.conn->server_version = 150000;
 	f.conn->has_large_objects = 1;
@@ -73,7 +74,7 @@ large_objects_take_what_was_asked_for(void **state)
 {
 	static const char zeroes[64];
 	struct fixture *f = *state;
-	/* one byte more than this, and the test ends */
+	/* it ends at a guard page: writing one byte more crashes the test */
 	char *piece = (char *)cnt_guard_put(&f->guard, zeroes, sizeof(zeroes));
 
 	assert_int_equal(lo_read(f->conn, 1, piece, sizeof(zeroes)), -1);

@@ -13,10 +13,10 @@
 #include "guest.h"
 #include "shims/host.h"
 
-/* The shim inside its host, on a real server: what it must not touch, what a forked child may do, and what the host reads
- * in the shim's memory. */
+/* The shim inside its host program, on a real server. The tests check what the shim must not
+ * touch, what a forked child may do, and what the host reads in the shim's memory. */
 
-/* ---- what is the host's ---- */
+/* ---- what belongs to the host ---- */
 
 static void
 busy_hour(struct cnt_guest *f)
@@ -99,7 +99,8 @@ signals_locale_and_environment_stay(void **state)
 	cnt_host_assert_same(&before);
 }
 
-/* Run busy_hour() and a connection that fails, with both outputs in a file: what was written there. */
+/* Run busy_hour() and a connection that fails. Returns how many bytes went to standard output and
+ * standard error. */
 static long
 written(struct cnt_guest *f, int with_notice)
 {
@@ -150,7 +151,7 @@ reset_parents(struct cnt_guest *f, PGconn *conn, int pid)
 {
 	int is_same;
 
-	/* from here on it has one of its own */
+	/* after the reset the child has a session of its own */
 	f->ours.f.PQreset(conn);
 	is_same = f->ours.f.PQbackendPID(conn) == pid ||
 		  strcmp(cnt_guest_ask(&f->ours, conn, "select 42"), "42") != 0;
@@ -180,7 +181,7 @@ a_forked_child_is_refused_and_the_parent_goes_on(void **state)
 			_exit(use_parents(f, conn));
 		assert_int_equal(waitpid(child, &status, 0), child);
 		assert_int_equal(status, 0);
-		/* the same session, in its transaction */
+		/* the parent has the same session, still in its transaction */
 		assert_string_equal(
 			cnt_guest_ask(&f->ours, conn, "select pg_backend_pid()"), pid);
 		assert_string_equal(
@@ -277,7 +278,7 @@ ask_much(const struct cnt_pq *pq, PGconn *conn)
 
 	for (size_t i = 0; i < sizeof(asked_of) / sizeof(asked_of[0]); i++)
 		pq->f.PQclear(pq->f.PQexec(conn, asked_of[i]));
-	/* fails while it runs, not at all, and while it is bound */
+	/* the first fails while it runs, the second succeeds, the third fails while it is bound */
 	for (size_t i = 0; i < 3; i++)
 		pq->f.PQclear(pq->f.PQexecParams(conn, "select 10 / $1::int", 1, NULL,
 			&numbers[i], NULL, NULL, 0));
@@ -355,7 +356,7 @@ the_trace_can_be_read_meanwhile(void **state)
 	assert_int_equal(traced_when_sent(&f->ours, f->conninfo), theirs);
 }
 
-/* ---- what programs read in memory ---- */
+/* ---- memory that programs read ---- */
 
 /* The head of libpq's struct pg_result, as programs declare it for themselves. */
 struct head {
@@ -391,7 +392,7 @@ look_at_values(const struct cnt_pq *pq, const PGresult *res)
 	}
 }
 
-/* Takes the result. */
+/* Compare what is in memory with what the functions return. Frees the result. */
 static void
 look_at_head(const struct cnt_pq *pq, PGresult *res, int n_rows, int n_columns)
 {
@@ -448,7 +449,7 @@ look_at_heads(const struct cnt_pq *pq, PGconn *conn)
 	pq->f.PQfinish(conn);
 }
 
-/* psycopg 3's compiled code reads the values in memory. */
+/* psycopg 3's compiled code reads the values from memory. */
 static void
 a_result_has_libpqs_head(void **state)
 {

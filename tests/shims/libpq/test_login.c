@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Programs of libpq on pools that want TLS and passwords of them. */
+/* libpq programs on pools that require TLS and passwords. */
 #include "integration/with_tls.h"
 
 #include <poll.h>
@@ -20,12 +20,12 @@ setup(void **state)
 {
 	cnt_ours_open(&pq);
 	setenv("CENOTE_POOL", "main", 1);
-	/* nobody's own files */
+	/* do not read the files of the user who runs the tests */
 	setenv("HOME", "/nonexistent", 1);
 	return wt_make_certs(state);
 }
 
-/* Where the programs look for cenoted from now on. */
+/* From now on, connect to cenoted at this TCP port. */
 static void
 use_port(int port)
 {
@@ -44,7 +44,7 @@ use_socket(void)
 	setenv("CENOTE_SERVER", text, 1);
 }
 
-/* The last of what is given is a file. */
+/* Connect. The connection string ends with a file name. */
 static PGconn *
 tried(const char *given, const char *file)
 {
@@ -95,7 +95,7 @@ a_password_logs_in_by_tcp_and_tls(void **state)
 	assert_int_equal(pq.f.PQconnectionUsedPassword(conn), 1);
 	assert_int_equal(pq.f.PQconnectionNeedsPassword(conn), 0);
 	pq.f.PQfinish(conn);
-	/* by default TLS is taken where it is */
+	/* by default libpq uses TLS if the server offers it */
 	conn = pq.f.PQconnectdb(JOE "password=secret");
 	assert_works(conn);
 	assert_int_equal(pq.f.PQsslInUse(conn), 1);
@@ -185,7 +185,7 @@ the_passfile_is_asked(void **state)
 	assert_string_equal(pq.f.PQpass(conn), "secret");
 	pq.f.PQfinish(conn);
 	assert_refused(tried(JOE "port=5433 passfile=", path), "password is wrong", 0);
-	/* what the program gives comes first */
+	/* a password in the connection string comes before the passfile */
 	assert_refused(
 		tried(JOE "password=wrong passfile=", path), "password is wrong", 0);
 	put_passfile(path, 0644);
@@ -198,7 +198,7 @@ polled(const char *conninfo)
 	PGconn *conn = pq.f.PQconnectStart(conninfo);
 	PostgresPollingStatusType next = PGRES_POLLING_WRITING;
 
-	/* as libpq's manual says: it may have failed by now */
+	/* check this first, as libpq's manual says: the attempt may have failed already */
 	if (pq.f.PQstatus(conn) == CONNECTION_BAD)
 		next = PGRES_POLLING_FAILED;
 	while (next != PGRES_POLLING_OK && next != PGRES_POLLING_FAILED) {
@@ -222,7 +222,7 @@ on_a_local_socket_it_is_given_to_who_asks(void **state)
 	conn = polled(JOE "password=secret sslmode=require");
 	assert_works(conn);
 	assert_int_equal(pq.f.PQconnectionUsedPassword(conn), 1);
-	/* as in libpq */
+	/* like libpq, the shim uses no TLS on a local socket */
 	assert_int_equal(pq.f.PQsslInUse(conn), 0);
 	pq.f.PQfinish(conn);
 	conn = pq.f.PQconnectdb(JOE "password=secret");
@@ -248,7 +248,7 @@ who_is_known_there_is_asked_for_nothing(void **state)
 	pq.f.PQfinish(conn);
 }
 
-/* As with libpq itself, the server decides. */
+/* With pass-through, the server checks the program's password, as it does without a pool. */
 static void
 a_pool_may_log_in_with_the_programs_own_password(void **state)
 {
@@ -266,7 +266,7 @@ a_pool_may_log_in_with_the_programs_own_password(void **state)
 		"[pool main]\nbackend = postgresql\nsessions = 1\nauth = pass-through\n"
 		"server = host=127.0.0.1 port=%d dbname=app\n",
 		server.port);
-	/* the build's own libpq.so.5 must not be that of cenoted's backend */
+	/* cenoted's backend must not load the build's own libpq.so.5, which is the shim */
 	cnt_clean_environment();
 	wp_start(config);
 	use_socket();
@@ -294,7 +294,8 @@ run(PGconn *conn, const char *sql)
 	pq.f.PQclear(res);
 }
 
-/* Two connections have one session in turn, and it begins with what its role was given meanwhile. */
+/* Two connections take turns on one session. One of them escapes a text. Then the other changes a
+ * setting on which escaping depends. The shim must refuse the text after that change. */
 static void
 what_was_escaped_for_one_login_reaches_no_other(void **state)
 {

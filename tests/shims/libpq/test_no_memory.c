@@ -13,7 +13,8 @@
 #include "rig.h"
 #include "shims/starve.h"
 
-/* No memory, at each allocation in turn. */
+/* Make each allocation fail in turn. The connection must work afterwards, or report that it is
+ * lost. */
 
 struct fixture {
 	struct cnt_pq ours;
@@ -45,7 +46,7 @@ ignore(void *arg, const char *message)
 	(void)message;
 }
 
-/* To the end, or to a copy that is open still: PQexec() ends that. */
+/* Take results until there are no more, or until a COPY has begun. PQexec() ends an open COPY. */
 static void
 take_all(struct fixture *f, PGconn *conn)
 {
@@ -59,7 +60,7 @@ take_all(struct fixture *f, PGconn *conn)
 	}
 }
 
-/* Each does its work as a program does that looks at what it is given. */
+/* Each use_… function checks what it gets, as a careful program does. */
 
 static void
 use_queries(struct fixture *f, PGconn *conn)
@@ -146,7 +147,8 @@ use_escapes(struct fixture *f, PGconn *conn)
 	f->ours.f.PQfreemem(f->ours.f.PQencryptPasswordConn(conn, "secret", "me", "md5"));
 }
 
-/* Answers that wait until they are asked for, and such as are told without the server. */
+/* A pipeline with results that wait until the program asks for them, and with results that the
+ * shim makes without the server. */
 static void
 use_pipeline(struct fixture *f, PGconn *conn)
 {
@@ -157,7 +159,7 @@ use_pipeline(struct fixture *f, PGconn *conn)
 	(void)f->ours.f.PQsendQueryParams(
 		conn, "select $1::int4", 1, NULL, values, NULL, NULL, 0);
 	(void)f->ours.f.PQisBusy(conn);
-	/* a notice that has to wait for its turn */
+	/* its notice has to wait for its turn */
 	(void)f->ours.f.PQsendQueryParams(conn, "rollback", 0, NULL, NULL, NULL, NULL, 0);
 	(void)f->ours.f.PQsendQueryParams(
 		conn, "select 1/0", 0, NULL, NULL, NULL, NULL, 0);
@@ -176,7 +178,7 @@ on_event(PGEventId id, void *info, void *arg)
 	return 1;
 }
 
-/* Results that are made and changed by the program, with events. */
+/* Results that the program makes and changes, with event procedures. */
 static void
 use_results(struct fixture *f, PGconn *conn)
 {
@@ -240,7 +242,8 @@ use_reset(struct fixture *f, PGconn *conn)
 	f->ours.f.PQreset(conn);
 }
 
-/* What of it was not sent is not known: all that is there is taken, and then it is left, or reset. */
+/* It is unknown which requests were sent. Take all results, then leave the pipeline. If that
+ * fails, reset the connection. */
 static void
 leave_pipeline(struct fixture *f, PGconn *conn)
 {
@@ -250,8 +253,7 @@ leave_pipeline(struct fixture *f, PGconn *conn)
 		f->ours.f.PQreset(conn);
 }
 
-/* Whole again, or plainly lost, and told so; then the program resets it, and it
- * is whole. */
+/* Check that the connection works. If it is lost, it must say so, and work after a reset. */
 static void
 look(struct fixture *f, PGconn *conn)
 {
@@ -312,7 +314,7 @@ STARVED(printing)
 STARVED(parameters)
 STARVED(reset)
 
-/* On a pool of another server. */
+/* Use a pool of a server other than PostgreSQL. */
 static void
 use_dialect(struct fixture *f, PGconn *conn)
 {
@@ -381,7 +383,7 @@ connecting_without_memory(void **state)
 	alarm(0);
 }
 
-/* ---- cancelling, which libpq lets a signal's handler do ---- */
+/* ---- cancelling: libpq allows it in a signal handler ---- */
 
 static const struct cpq_original *cancelling;
 static PGcancel *volatile to_cancel;

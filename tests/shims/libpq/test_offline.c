@@ -10,8 +10,8 @@
 #include "support/cnt_random.h"
 
 /*
- * What libpq does without a connection: ours and the original are asked the same, at random and at
- * the edges, and must agree in every byte.
+ * Functions of libpq that need no connection. Call ours and the original with the same random and
+ * extreme arguments. Every byte that they return must be the same.
  */
 
 #define ROUNDS 20000
@@ -75,15 +75,15 @@ characters_have_the_same_lengths(void **state)
 			f->theirs.more.PQmblen(text, encoding));
 		assert_int_equal(f->ours.more.PQmblenBounded(text, encoding),
 			f->theirs.more.PQmblenBounded(text, encoding));
-		/* widths in UTF-8 are looked at below */
+		/* the next test compares the widths in UTF-8 */
 		if (encoding != 6)
 			assert_int_equal(f->ours.more.PQdsplen(text, encoding),
 				f->theirs.more.PQdsplen(text, encoding));
 	}
 }
 
-/* Two tables of Unicode, of different years: they differ in a few hundred characters that are new, or not
- * there yet. */
+/* The two libraries have Unicode tables of different years, which differ in a few hundred newer
+ * characters. */
 #define NEW_CHARACTERS 1000
 
 static void
@@ -469,14 +469,14 @@ without_a_handle_every_answer_is_the_same(void **state)
 	x->PQfreeCancel(NULL);
 }
 
-/* ---- what drivers decide by ---- */
+/* ---- the version that drivers check ---- */
 
 static void
 the_environment_names_another_version(void **state)
 {
 	static const struct {
 		const char *value;
-		int version; /* 0: as built */
+		int version; /* 0: the built version */
 	} cases[] = { { "170002", 170002 }, { "90600", 90600 }, { "17", 0 }, { "", 0 },
 		{ "newest", 0 }, { "10000000", 0 }, { "-170002", 0 } };
 	struct fixture *f = *state;
@@ -496,7 +496,8 @@ the_environment_names_another_version(void **state)
 
 /* ---- buffers ---- */
 
-/* How a buffer grows, which programs see, by what is formatted into one that holds so much. */
+/* Format text into a buffer that already holds text. Return its length and its allocated size,
+ * since programs can see both. */
 static void
 show_growth(const struct cnt_pq *pq, size_t held, int more, size_t ret_sizes[2])
 {

@@ -104,7 +104,7 @@ static const struct translated translations[] = {
 	{ OTHER, "'open $1", "'open $1", "'open $1", "" },
 	{ OTHER, "/* open $1", "/* open $1", "/* open $1", "" },
 	{ MYSQL, "'\\", "'\\", "'\\", "" },
-	/* the end of a character of GBK, and no backslash or quote */
+	/* a byte that ends a character of GBK is no backslash and no quote */
 	{ MYSQL, "'\xbf\\' $1", "'\xbf\\' ?1", "'\xbf\\' ?", "1" },
 	{ MYSQL, "'\xbf\xbf\\' $1", "'\xbf\xbf\\' $1", "'\xbf\xbf\\' $1", "" },
 	{ MYSQL, "\x81` $1 `", "\x81` ?1 `", "\x81` ? `", "1" },
@@ -194,7 +194,7 @@ static valid_function *const charsets[] = { csh_big5_valid, csh_cp932_valid,
 	csh_uhc_valid, csh_ujis_valid, csh_utf8mb3_valid, csh_utf8mb4_valid,
 	csh_two_valid, csh_four_valid, csh_utf16_valid };
 
-/* One byte more than there is, and the test ends. */
+/* Each text ends at a guard page: reading one byte more crashes the test. */
 static void
 no_byte_is_read_behind_a_text(void **state)
 {
@@ -219,7 +219,7 @@ no_byte_is_read_behind_a_text(void **state)
 			if ((size_t)len <= n)
 				(void)cpq_encoding_is_legal(k, text, len);
 		}
-		/* libpq's own functions want a zero byte at the end */
+		/* the functions that libpq exports expect a zero byte at the end */
 		bytes[n] = '\0';
 		text = (const char *)cnt_guard_put(&guard, bytes, n + 1);
 		for (int k = 0; *pg_encoding_to_char(k) != '\0'; k++) {
@@ -241,7 +241,7 @@ hex_of(const PQExpBufferData *b, char *out)
 		sprintf(out + 2 * i, "%02x", (unsigned char)b->data[i]);
 }
 
-/* As numeric_send() of PostgreSQL 15 gives them, and as it prints them. */
+/* The bytes are those of numeric_send() in PostgreSQL 15, and the text is what PostgreSQL prints. */
 static void
 numeric_is_postgresqls(void **state)
 {
@@ -287,7 +287,7 @@ numeric_is_postgresqls(void **state)
 		assert_int_equal(
 			cpq_numeric_unpack(&text, wire.data, wire.len), CPQ_DONE);
 		assert_string_equal(text.data, cases[i].shown);
-		/* cut anywhere it is none */
+		/* a value that is cut anywhere is not valid */
 		for (size_t n = 0; n < wire.len; n++)
 			assert_int_equal(
 				cpq_numeric_unpack(&text, wire.data, n), CPQ_NOT_OF_TYPE);
@@ -354,7 +354,7 @@ days_are_counted(void **state)
 
 /* ---- values of parameters ---- */
 
-/* A binary value that is a byte too short or too long is none. */
+/* A binary value of a wrong length is refused. */
 static void
 binary_values_have_their_length(void **state)
 {

@@ -30,7 +30,7 @@ on_notice_result(void *arg, const PGresult *res)
 void
 fz_finish_conn(struct fz *z, struct fz_conn *c)
 {
-	/* who is told of it does not matter any more, and the stream is gone */
+	/* stop the trace first: its end no longer matters, and its stream is closed below */
 	z->pq.f.PQuntrace(c->conn);
 	fz_show_trace(z, c);
 	/*

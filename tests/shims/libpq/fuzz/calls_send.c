@@ -448,7 +448,7 @@ fz_sync(struct fz *z, const uint32_t n[4])
 	asked_for(z, z->pq.f.PQpipelineSync(z->at->conn));
 }
 
-/* The request for it is sent when all is. */
+/* The flush request waits in the buffer until PQflush() sends it. */
 void
 fz_flush_request(struct fz *z, const uint32_t n[4])
 {

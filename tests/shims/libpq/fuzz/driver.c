@@ -36,7 +36,8 @@ let_other_hear(struct fz *z)
 		return;
 	while (fz_is_under_way(z, other) && cnt_now_ms() < until)
 		(void)poll(NULL, 0, 1);
-	/* known difference: unless it was read, a trace shows it after the next answer */
+	/* known difference: a trace shows an unread message only after the next answer, so read it
+	 * now */
 	if (other->trace != NULL && z->pq.f.PQconsumeInput(other->conn))
 		(void)z->pq.f.PQisBusy(other->conn);
 }

@@ -21,7 +21,7 @@ struct fz_conn {
 	int is_unsynced; /* a request was sent, without a sync or flush after it */
 	int is_read_ahead; /* input was read before the program asked for a result */
 	int is_line_left; /* part of a COPY line was read */
-	int is_line_lost; /* … and then PQgetCopyData() read the whole line */
+	int is_line_lost; /* after that, PQgetCopyData() read the whole line */
 	FILE *trace;
 	char *trace_text;
 	size_t trace_size;
@@ -45,7 +45,7 @@ struct fz {
 	struct fz_conn *at; /* the connection of the current call */
 	PGresult *results[FZ_RESULTS];
 	unsigned next_result;
-	Oid oids[FZ_MAX_OIDS]; /* seen in this sequence */
+	Oid oids[FZ_MAX_OIDS]; /* object ids seen in this sequence */
 	unsigned n_oids;
 	Oid lo; /* the newest large object */
 	int lo_fd;

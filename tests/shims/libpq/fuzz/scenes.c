@@ -10,7 +10,7 @@
 
 struct scene_step {
 	int call;
-	const char *word; /* its word; NULL: the numbers choose one */
+	const char *word; /* the word that the call uses; NULL: the numbers choose one */
 	uint32_t n[3];
 	uint32_t at; /* chooses the connection, as in fz_do_step() */
 };
