@@ -26,7 +26,8 @@ void cnt_host_list_fds(char ret_open[CNT_HOST_FDS]);
 /* Note signals, locale, environment and umask. SIGPIPE gets a handler first, so that a
  * change would show. */
 void cnt_host_look(struct cnt_host *ret_host);
-/* Fail the test unless they are unchanged. SIGPIPE gets its default again. */
+/* Fail the test if signals, locale, environment or umask have changed. SIGPIPE gets its default
+ * again. */
 void cnt_host_assert_same(const struct cnt_host *before);
 
 /* Standard output and error, redirected to a file. */
@@ -35,7 +36,7 @@ struct cnt_capture {
 	int out, err;
 };
 void cnt_capture_begin(struct cnt_capture *ret_capture);
-/* End it. The number of bytes that were written. */
+/* End the redirection. Returns the number of bytes that were written. */
 long cnt_capture_end(struct cnt_capture *capture);
 
 #endif

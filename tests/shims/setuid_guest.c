@@ -8,8 +8,9 @@
 #include <cenote/cenote.h>
 
 /*
- * A program for test_setuid.c: it connects by one of the faces, to nobody, and writes the reason why that fails. Its
- * first line says whether the kernel takes it for a program with more rights than its user.
+ * A program for test_setuid.c. It connects through one of the faces to a server that does not
+ * exist, and prints why that fails. Its first line says whether the kernel runs it with more
+ * rights than its user has.
  *
  * usage: setuid_guest cenote | libpq LIBRARY | mysql LIBRARY | mysql_files LIBRARY
  */
@@ -56,7 +57,7 @@ by_libpq(void *library)
 	finish(conn);
 }
 
-/* With option files, as many programs use them: they name the database if `db` is NULL. */
+/* Read the option files, as many programs do. They name the database if `db` is NULL. */
 static void
 by_mysql(void *library, const char *db)
 {

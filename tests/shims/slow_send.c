@@ -25,7 +25,7 @@ cnt_send_as_ever(void)
 	return n_sent;
 }
 
-/* This send() comes before the C library's. */
+/* This function replaces the C library's send(). */
 ssize_t
 send(int fd, const void *bytes, size_t n, int flags)
 {

@@ -3,13 +3,13 @@
 #define CNT_SLOW_SEND_H
 
 /*
- * Make send() slow, for the program and all its libraries: a reader after it then finds
- * the complete answer.
+ * Make send() slow in the whole process, including its libraries. When send() returns, the
+ * complete answer has already arrived.
  */
 
-/* Until cnt_send_as_ever(): delays of the first send(), and of the following ones. */
+/* Delay the first send() by first_ms, and each later one by then_ms, until cnt_send_as_ever(). */
 void cnt_send_slowly(unsigned first_ms, unsigned then_ms);
-/* Returns the number of calls. */
+/* End the delays. Returns how often send() was called during them. */
 unsigned cnt_send_as_ever(void);
 
 #endif

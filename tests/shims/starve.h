@@ -7,9 +7,9 @@
  * replace the C library's for the whole process.
  */
 
-/* From now on the nth call fails, or the nth and all later ones. */
+/* From now on the nth allocation fails; with `all`, each later one fails, too. */
 void cnt_starve(long nth, int all);
-/* End it. Returns whether a call has failed. */
+/* Let allocations succeed again. Returns whether one has failed since cnt_starve(). */
 int cnt_starve_end(void);
 
 #endif

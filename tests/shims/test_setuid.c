@@ -11,9 +11,9 @@
 #include "support/cnt_process.h"
 
 /*
- * A setuid program of root, run by another user whose environment tells connections
- * where to go: it must ignore that. Each case is repeated without the bit, where the
- * environment counts, to show that it tests the right thing.
+ * Another user runs a setuid program of root. The user's environment tells connections where to
+ * go, and the program must ignore that. Each case also runs without the setuid bit, to show that
+ * the environment counts then.
  */
 
 #define NOBODY 65534
@@ -29,7 +29,8 @@ struct fixture {
 static const struct {
 	const char *face;
 	const char *variables[2];
-	const char *sign; /* what the message says if the variables count */
+	const char *
+		sign; /* a part of the message that appears only if the variables count */
 } cases[] = {
 	{ "cenote", { "CENOTE_SERVER=unix:@/led" }, "@/led" },
 	{ "cenote", { "CENOTE_SERVER=led" }, "led" },
@@ -100,7 +101,8 @@ its_user_does_not_lead_a_setuid_program_astray(void **state)
 	}
 }
 
-/* The user nobody cannot read the build's directory. */
+/* Copy a file to a directory that the user nobody can read: nobody cannot read the build's
+ * directory. */
 static int
 copy(const struct fixture *f, const char *from, const char *name, mode_t mode,
 	char to[96])
@@ -125,7 +127,7 @@ write_file(const struct fixture *f, const char *name, const char *text)
 	return fclose(file);
 }
 
-/* Root can, unless the file system or the container ignores the bit. */
+/* Whether the setuid bit has an effect. The file system or the container may ignore the bit. */
 static int
 can_be_secure(const struct fixture *f)
 {

@@ -47,7 +47,7 @@ restart(struct fz_contest *c)
 	(void)fz_peer_stop(&c->ours);
 }
 
-/* The texts are equal. If the original crashed, they are equal up to that point. */
+/* Whether the texts differ. If the original crashes, compare only the calls before the crash. */
 static int
 differ_before(struct fz_contest *c, struct fz_sequence *seq, uint64_t seed)
 {
@@ -133,7 +133,7 @@ show(const struct fz_contest *c, const char *a, const char *b)
 	print_lines("cenote:", b, SHOWN_LINES);
 }
 
-/* Print the calls that a driver started before it crashed. */
+/* Print the calls of a sequence. The text of a driver that crashed does not name them. */
 static void
 print_steps(const struct fz_contest *c, const struct fz_sequence *seq)
 {
@@ -157,7 +157,8 @@ fz_contest_ask(struct fz_contest *c, const struct fz_sequence *seq)
 	return r;
 }
 
-/* Repeat it from a fresh start, as short as possible, and print it. */
+/* Repeat the sequence with new drivers, shorten it while it still differs, and print the
+ * difference. */
 static void
 report(struct fz_contest *c, struct fz_sequence *seq, uint64_t seed)
 {
@@ -182,8 +183,9 @@ report(struct fz_contest *c, struct fz_sequence *seq, uint64_t seed)
 	free(first[1]);
 }
 
-/* Whether the texts differ when both drivers also wait longer for answers, since a busy machine answers late. With
- * FZ_STRICT in the environment the first difference counts: it may need what earlier sequences left behind. */
+/* A busy machine answers late. So repeat the sequence with new drivers that wait longer, and
+ * return whether the texts still differ. With FZ_STRICT in the environment the first difference
+ * counts, because it may depend on earlier sequences. */
 static int
 differ_patiently(struct fz_contest *c, struct fz_sequence *seq, uint64_t seed)
 {

@@ -14,7 +14,7 @@
 struct fz_contest {
 	const struct fz_language *language;
 	struct fz_peer original, ours;
-	const char *name; /* the original's */
+	const char *name; /* what the output calls the original */
 	const char *count; /* a variable for the number of sequences, and its default */
 	const char *default_count;
 	const char *differences; /* a variable for the number of differences (1) */
@@ -26,8 +26,8 @@ struct fz_contest {
 
 /* Run one sequence. Returns whether it differs, and prints the difference. */
 int fz_contest_ask(struct fz_contest *c, const struct fz_sequence *seq);
-/* The number of differences; one more if the original crashed too often for that to mean
- * much. */
+/* Run all sequences. Returns the number of differences. Adds one if the original crashed too
+ * often, and one if too many differences were gone at the second try. */
 uint64_t fz_contest_run(struct fz_contest *c);
 
 #endif

@@ -19,7 +19,7 @@
 /* How long to wait for a session to be given back. */
 #define PATIENCE_MS 20000
 
-/* The port, with CHECK_TLS. */
+/* With CHECK_TLS, the directory of the certificates and the TCP port; otherwise empty and 0. */
 static char certs[64];
 static int port;
 
@@ -191,8 +191,8 @@ n_yields(cenote_conn *conn)
 }
 
 /*
- * In a short run no session may have moved to another client yet. Wait for one that does, to see that
- * sessions move at all.
+ * A short run may end before a session has moved to another client. So run queries until one
+ * moves, to show that sessions move at all.
  */
 void
 fz_others_check(const struct fz_others *others)

@@ -15,12 +15,11 @@
  * after an error, which it prints.
  */
 const char *fz_pool_lines(const char *usual);
-/* Set the environment for the running pool. By TCP this includes FZ_POOL_PID, because
- * such a socket does not know its maker. */
+/* Set the environment for the running pool. With CHECK_TLS this includes FZ_POOL_PID, because a
+ * TCP socket does not tell which process made it. */
 void fz_pool_enter(const struct cnt_daemon *daemon);
 void fz_pool_remove(void);
-/* Whether clients other than this process hold a session, or have left one in another
- * state. */
+/* Whether a worker is in use, other than by this process. */
 int fz_pool_is_used(const char *run_dir);
 
 /*
@@ -34,14 +33,15 @@ int fz_pool_is_used(const char *run_dir);
  */
 struct fz_others {
 	struct cnt_daemon *daemon; /* the caller frees it */
-	char *config; /* the configuration before */
+	char *config; /* the configuration before CHECK_RELOADS changes it; else NULL */
 	pthread_t members[5];
 	size_t n_members;
 	int is_over;
 };
 
 void fz_others_start(struct fz_others *others, struct cnt_daemon *daemon);
-/* Check that the connection moved to another session when the test asked for it. */
+/* Check that the pool has moved sessions between clients. Does nothing without CHECK_CROWD and
+ * CHECK_RELOADS. */
 void fz_others_check(const struct fz_others *others);
 void fz_others_stop(struct fz_others *others);
 

@@ -39,7 +39,8 @@
 	" (2, 'zw\xc3\xb6', null, null, ''), (3, null, 3, '2000-01-01', 'a'), (4, 'a\tb\nc', 4, null, null),"           \
 	" (5, '', 0, '1999-12-31 23:59:59', null)"
 
-/* The names of the calls with which it begins, and with which each sequence begins. */
+/* A kind of server, the SQL that runs once at the start, and the SQL that runs before each
+ * sequence. */
 static const struct kind {
 	const char *name;
 	int server; /* -1: no server is needed */
@@ -73,9 +74,10 @@ static const struct kind {
 /* clang-format on */
 
 static const struct kind *kind;
-static const struct cnt_odbc *odbc; /* NULL: the server's own backend */
+static const struct cnt_odbc *odbc; /* NULL: the pool uses the server's own backend */
 static struct cnt_server server;
-static struct cnt_daemon quiet, daemon_; /* drivers, each with a pool of the server */
+static struct cnt_daemon quiet,
+	daemon_; /* each has a pool of the server; the environment sets up the pool of daemon_ */
 static struct fz_others others;
 static void renew(void);
 static struct fz_contest contest = {

@@ -9,7 +9,8 @@
 #include "support/cnt_guard.h"
 #include "support/cnt_random.h"
 
-/* What the shim does for pools of other servers than PostgreSQL, without a pool. */
+/* Unit tests of the functions that the shim uses on pools of servers other than PostgreSQL. They
+ * need no pool. */
 
 #define MYSQL  CPQ_SQL_MYSQL
 #define SQLITE CPQ_SQL_SQLITE
@@ -22,8 +23,8 @@ tags_of_statements(void **state)
 {
 	static const struct {
 		const char *sql;
-		const char
-			*tags; /* each with a bar behind it; # where rows are counted */
+		const char *
+			tags; /* each followed by "|"; "#" means that the tag counts rows */
 	} cases[] = {
 		{ "", "" },
 		{ " ; ;; -- x\n", "" },
