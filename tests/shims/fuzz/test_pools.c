@@ -76,8 +76,7 @@ static const struct kind {
 static const struct kind *kind;
 static const struct cnt_odbc *odbc; /* NULL: the pool uses the server's own backend */
 static struct cnt_server server;
-static struct cnt_daemon quiet,
-	daemon_; /* each has a pool of the server; the environment sets up the pool of daemon_ */
+static struct cnt_daemon quiet, daemon_; /* each has a pool of the server */
 static struct fz_others others;
 static void renew(void);
 static struct fz_contest contest = {

@@ -3,8 +3,8 @@
 #define CNT_LAYOUT_H
 
 /*
- * The public structures and their members, by the names in both flavours' headers. Those
- * of one flavour have lists of their own. S is a structure, M one of its members.
+ * The public structures and their members, by the names in both flavours' headers. Members of only
+ * one flavour have lists of their own. S is a structure, M one of its members.
  */
 #define CNT_LAYOUT_BOTH(S, M)                                                            \
 	S(NET)                                                                           \

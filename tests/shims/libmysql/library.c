@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A sanitizer's functions have to come first. */
+/* The functions of a sanitizer must come before those of the library. */
 #if defined(__SANITIZE_ADDRESS__)
 #define OWN_CORNER 0
 #elif defined(__has_feature)

@@ -5,11 +5,12 @@
 #include "original.h"
 
 /*
- * A client library by its path, ours or the original, with its own names in its own corner: each function is
- * the member of its name. Ends the program, and says so, if it cannot be opened.
+ * Load a client library, ours or the original, and store each function in the member of its name.
+ * The library uses its own functions even if the program has functions of the same names. If the
+ * library cannot be opened, print the reason and end the program.
  */
 void cnt_library_open(struct cmy_original *ret_functions, const char *path);
-/* The same, but what the program defines comes first, as its malloc(). */
+/* The same, but functions of the program come first, such as its malloc(). */
 void cnt_library_open_shared(struct cmy_original *ret_functions, const char *path);
 
 #endif

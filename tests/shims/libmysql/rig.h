@@ -14,10 +14,10 @@ struct cnt_rig {
 	struct cnt_daemon daemon;
 };
 
-/* 0, or -1 after a message that says why. */
+/* Start the server and cenoted. Returns 0, or -1 after printing a message. */
 int cnt_rig_start(struct cnt_rig *rig);
-/* The same, with other SQL in place of the grants, which runs before anyone logs in, and
- * with other lines for the pool. */
+/* The same, but `sql` replaces the grants and runs before anyone logs in, and `pool` has the lines
+ * of the pool. */
 int cnt_rig_start_with(struct cnt_rig *rig, const char *sql, const char *pool);
 int cnt_rig_stop(struct cnt_rig *rig);
 

@@ -8,16 +8,16 @@
  */
 
 /* clang-format off */
-/* Both flavours show the same. */
+/* Both flavours must print the same. */
 #define SCENES_OF_BOTH(SCENE) \
 	SCENE(statements_stored) SCENE(statements_used) SCENE(several_results) \
 	SCENE(types_of_columns) SCENE(sent_and_read) SCENE(positions) SCENE(lists) \
 	SCENE(lost)
-/* Compared for MariaDB's flavour only, because Oracle's shows something else … */
+/* Only MariaDB's flavour is compared, because Oracle's prints something else. */
 #define SCENES_OF_ONE(SCENE) \
 	SCENE(out_of_sync) SCENE(files) SCENE(tracking) SCENE(begun_anew) \
 	SCENE(not_let_in) SCENE(connecting_takes_too_long)
-/* … or does not have the functions. */
+/* Only MariaDB's flavour is compared, because Oracle's does not have the functions. */
 #define SCENES_OF_MARIADB(SCENE) \
 	SCENE(types_of_mariadb) SCENE(answers_read_by_the_program) \
 	SCENE(tracking_by_function) SCENE(progress_is_told) \

@@ -122,7 +122,7 @@ run(const char *sql, int is_used)
 	show_status("over", r);
 }
 
-/* `my` may have got options. */
+/* Connect `my`, which may have options already. */
 static void
 connect_made(unsigned long flags)
 {
@@ -665,7 +665,7 @@ tracking_by_function(void)
 }
 #endif
 
-/* ---- how far the server is ---- */
+/* ---- progress reports of the server ---- */
 
 #if !CMY_ORACLE
 
@@ -727,7 +727,7 @@ progress_is_told(void)
 	f.mysql_close(my);
 }
 
-/* ---- who waits ---- */
+/* ---- programs that wait themselves ---- */
 
 static struct {
 	unsigned n;
@@ -802,7 +802,7 @@ begun_anew(void)
 	printf("row %d\n", f.mysql_fetch_row(res) != NULL);
 	f.mysql_free_result(res);
 	run("select 3", 0);
-	/* the pool can only reset this by a new login */
+	/* to reset an XA transaction, the pool must log in again */
 	run("set @kept = 1", 0);
 	run("xa start 'x'", 0);
 	printf("reset in XA: %d\n", f.mysql_reset_connection(my));
@@ -821,7 +821,7 @@ begun_anew(void)
 	f.mysql_close(my);
 }
 
-/* After a failed connect the last counts stay. */
+/* A failed attempt to connect leaves the last counts unchanged. */
 static void
 not_let_in(void)
 {

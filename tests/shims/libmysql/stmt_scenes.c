@@ -6,10 +6,10 @@
 #include <string.h>
 
 /*
- * usage: stmt_scenes LIBRARY SOCKET DIRECTORY SCENE. As scenes.c, for prepared
- * statements: the order in which functions may be called, and what MYSQL_STMT holds
- * after each call. It does not print MYSQL.server_status while rows are still to come,
- * because the pool reports it at their end.
+ * usage: stmt_scenes LIBRARY SOCKET DIRECTORY SCENE. The same as scenes.c, for prepared
+ * statements: it shows in which order functions may be called, and what MYSQL_STMT holds after
+ * each call. It does not print MYSQL.server_status while rows are still to come, because the pool
+ * reports it at their end.
  */
 
 struct cmy_original f;

@@ -30,17 +30,18 @@ void say_bits(const char *what);
 void must(int ok, const char *what);
 void run(const char *sql);
 
-/* Each prints what it has done. */
+/* Each of these functions prints what it has done. */
 void query(const char *sql);
 void prepare(MYSQL_STMT *stmt, const char *sql);
 void execute(MYSQL_STMT *stmt);
 void bind_text(MYSQL_STMT *stmt);
 void fetch(MYSQL_STMT *stmt);
 void fetch_rest(MYSQL_STMT *stmt);
-/* Several calls one after the other, by words: execute bind fetch rest (fetch_rest()) fields (show_fields()) stored
- * freed reset next closed. Of executed and fetched only the result is shown. */
+/* Make calls in turn, as the words say: execute bind fetch rest (fetch_rest()) fields
+ * (show_fields()) stored freed reset next closed. For executed and fetched only the return value
+ * is printed. */
 void steps(MYSQL_STMT *stmt, const char *words);
-/* A statement that reads by a cursor, in portions of so many rows. */
+/* Returns a new statement that reads through a cursor, in portions of `rows` rows. */
 MYSQL_STMT *with_cursor(unsigned long rows);
 
 #endif

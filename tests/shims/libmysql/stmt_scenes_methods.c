@@ -18,8 +18,8 @@ take(MYSQL_STMT *stmt)
 	return request;
 }
 
-/* As Connector/Python does it: the library reads the values before the execution, when
- * they may be gone. */
+/* Connector/Python does this: the library reads the values before the execution, because they may
+ * be gone by then. */
 static void
 values_are_taken_before(void)
 {
@@ -176,7 +176,7 @@ values_are_called_back(void)
 	run("drop table stmt_called");
 }
 
-/* Further members, for Connector/C's plugins. */
+/* Further members of MYSQL.methods, which Connector/C's plugins use. */
 static void
 other_methods(void)
 {
@@ -195,7 +195,7 @@ other_methods(void)
 	show(stmt, "used", 0);
 	steps(stmt, "bind fetch");
 	methods->db_stmt_flush_unbuffered(stmt);
-	my->status = MYSQL_STATUS_READY; /* as the original does it */
+	my->status = MYSQL_STATUS_READY; /* the original does the same */
 	show(stmt, "flushed", 0);
 	steps(stmt, "execute rest closed");
 	/* the connection is closed, and the handle is still valid */

@@ -25,7 +25,7 @@ static MYSQL *my;
 
 struct text {
 	size_t len;
-	char bytes[LONGEST + 1]; /* MariaDB's ujis looks one byte too far */
+	char bytes[LONGEST + 1]; /* MariaDB's code for ujis reads one byte too far */
 };
 
 static const char *const charsets[] = { "big5", "cp932", "eucjpms", "euckr", "gb2312",
@@ -164,8 +164,8 @@ run(MYSQL *on, const char *sql)
 		fail_msg("%s: %s", sql, f.mysql_error(on));
 }
 
-/* Two connections share one session in turn, and it starts again with the global
- * settings of that time. */
+/* Two connections take turns on one session. At each turn the session starts again, with the
+ * global settings of that moment. */
 static void
 what_was_escaped_for_one_session_reaches_no_other(void **state)
 {
@@ -253,7 +253,7 @@ a_list_of_fields_takes_names_as_names(void **state)
 
 #if !CMY_ORACLE
 
-/* Texts for which the original is wrong, or splits a character. */
+/* Whether the original escapes wrongly in this character set, or splits a character. */
 static int
 differs(const char *charset)
 {

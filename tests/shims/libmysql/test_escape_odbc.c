@@ -9,8 +9,8 @@
 #include "support/cnt_pool.h"
 #include "support/cnt_process.h"
 
-/* Escaping for MariaDB through an ODBC driver: the pool's backend is not MySQL's, and a
- * backslash escapes all the same. */
+/* Escaping for MariaDB through an ODBC driver. The pool's backend is ODBC, not MySQL. A backslash
+ * still escapes. */
 
 struct fixture {
 	struct cmy_original f;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Programs of MySQL and MariaDB on pools that ask them for TLS and passwords. Built for
- * each flavour. */
+/* MySQL and MariaDB programs on pools that require TLS and passwords. Built for each flavour. */
 #include "integration/with_tls.h"
 
 #include <stdio.h>
@@ -23,7 +22,7 @@ setup(void **state)
 	return wt_make_certs(state);
 }
 
-/* Let the programs reach cenoted by that port. */
+/* From now on, connect to cenoted at this TCP port. */
 static void
 use_port(int port)
 {
@@ -78,7 +77,7 @@ ask_for_tls(MYSQL *my, int is_verified)
 
 #endif
 
-/* ---- what is seen ---- */
+/* ---- connecting ---- */
 
 static int
 connect_as(MYSQL *my, const char *user, const char *password)
@@ -127,7 +126,7 @@ a_password_logs_in_by_tcp_and_tls(void **state)
 	MYSQL *my;
 
 	use_port(wt_start_with_users("auth = scram-sha-256\n"));
-	/* TLS is used where it is offered */
+	/* by default TLS is used if the server offers it */
 	my = made();
 	assert_works(my, "joe", "secret");
 	assert_string_equal(f.mysql_get_ssl_cipher(my), "TLS_AES_256_GCM_SHA384");
@@ -164,7 +163,7 @@ what_was_asked_of_tls_is_kept_to(void **state)
 #endif
 	my = made();
 	ask_for_tls(my, 0);
-	/* without TLS another rule would apply, so it must not be tried */
+	/* without TLS another rule of the pool would apply, so the library must not try that */
 	assert_refused(my, "joe", "secret", ACCESS_DENIED, "refused");
 }
 

@@ -58,7 +58,7 @@ connected(struct fixture *f)
 	return NULL;
 }
 
-/* ---- each does its work as a program does that looks at what it is given ---- */
+/* ---- programs that check what each call returns ---- */
 
 static void
 read_result(struct fixture *f, MYSQL_RES *res)

@@ -3,7 +3,7 @@
 
 #include "shims/libmysql/libmysql.h"
 
-/* Errors of other servers, as the numbers that programs of MySQL know. */
+/* SQLSTATEs of other servers become the error numbers that MySQL programs know. */
 static void
 states_have_the_numbers_of_mysql(void **state)
 {

@@ -45,7 +45,7 @@ static const struct {
 	{ MARIADB_OPT_SSL_FP_LIST, TEXT }, { MARIADB_OPT_TLS_PASSPHRASE, TEXT },
 	{ MARIADB_OPT_TLS_VERSION, TEXT }, { MARIADB_OPT_CONNECTION_HANDLER, TEXT } };
 
-/* What the library reports of an option, as text. */
+/* Write what the library reports for an option to `out`, as text. */
 static void
 show(struct cmy_original *f, MYSQL *my, size_t i, char *out, size_t size)
 {
@@ -101,7 +101,7 @@ set(struct cmy_original *f, MYSQL *my, size_t i, unsigned long number, const cha
 	}
 }
 
-/* The part of the structure that must be equal: all but pointers of the library's own. */
+/* Compare the members that must be equal: all except pointers that each library uses for itself. */
 static void
 compare_public(MYSQL **my)
 {
@@ -292,7 +292,7 @@ compare_init_commands(MYSQL **my)
 		assert_string_equal(commands[OURS][i], commands[THEIRS][i]);
 }
 
-/* An init command without a command; the original crashes. */
+/* Whether the cut leaves an init command without a command: the original crashes there. */
 static int
 has_cut_command(size_t len)
 {
@@ -329,7 +329,7 @@ a_file_is_read_the_same_wherever_it_is_cut(void **state)
 	unlink(path);
 }
 
-/* ---- words ---- */
+/* ---- error messages ---- */
 
 static void
 errors_have_the_words_of_the_original(void **state)

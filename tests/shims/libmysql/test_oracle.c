@@ -8,8 +8,8 @@
 #include "rig.h"
 
 /*
- * Prepared statements and connections as Oracle's library (9.7) has them, where
- * MariaDB's library differs, so that no scene can compare them.
+ * Prepared statements and connections in Oracle's library (9.7), where MariaDB's library differs.
+ * So no scene can compare the two.
  */
 
 static struct cmy_original f;
@@ -58,7 +58,8 @@ call(MYSQL_STMT *stmt, const char *name)
 	return 0;
 }
 
-/* Calls one after the other, and what each returns: "fetch 0, errno 0"; 100 is MYSQL_NO_DATA. */
+/* Make the calls in turn, and check what each returns, as in "fetch 0, errno 0". 100 is
+ * MYSQL_NO_DATA. */
 static void
 expect(MYSQL_STMT *stmt, const char *calls)
 {
@@ -131,7 +132,7 @@ what_has_no_cursor_is_stored_at_once(void **state)
 	}
 }
 
-/* Fetch that many of five rows, in portions of that size. */
+/* Open a cursor on five rows, and fetch `n_fetched` of them, in portions of `portion` rows. */
 static MYSQL_STMT *
 begin_to_fetch(unsigned long portion, int n_fetched, MYSQL_BIND *b)
 {
@@ -261,7 +262,7 @@ rows_stay_behind_a_reset_of_what_was_not_executed(void **state)
 	run("do 1");
 }
 
-/* The library takes the refused piece for sent, and the server misses it. */
+/* The library takes the refused piece as sent, so the server finds that it is missing. */
 static void
 a_piece_out_of_turn_is_missed(void **state)
 {
@@ -280,7 +281,7 @@ a_piece_out_of_turn_is_missed(void **state)
 	run("do 1");
 }
 
-/* Rows that were cancelled, and then lost with their connection. */
+/* Rows are cancelled, and then their connection is lost. */
 static void
 cancelled_rows_of_no_connection_are_lost(void **state)
 {
@@ -318,7 +319,8 @@ executing_tells_lengths_anew(void **state)
 	f.mysql_stmt_close(stmt);
 }
 
-/* A statement that asks for a cursor takes another one's results, which have none. */
+/* A statement that asks for a cursor takes over results of another statement. These results have
+ * no cursor. */
 static void
 further_results_have_no_cursor(void **state)
 {
@@ -501,7 +503,7 @@ a_change_of_user_that_fails_leaves_settings(void **state)
 	assert_int_not_equal(my->server_status & SERVER_STATUS_AUTOCOMMIT, 0);
 }
 
-/* The handler refuses as for a missing file: ENOENT is 2. */
+/* This handler refuses the file, and say_number() reports ENOENT (2), as for a missing file. */
 static int
 refuse_file(void **handle, const char *name, void *user)
 {
@@ -558,7 +560,7 @@ statements_are_closed_behind_an_error_of_a_file(void **state)
 	}
 }
 
-/* The flags stay with the options: the second attempt fails because of the first one's. */
+/* The flags stay with the options: the second attempt fails because of the flags of the first. */
 static void
 flags_of_an_attempt_that_failed_are_kept(void **state)
 {

@@ -6,8 +6,8 @@
 
 #include "shims/libmysql/oracle_time.h"
 
-/* What Oracle's library (9.7) makes of texts. A member that it leaves unchanged is 7
- * here. */
+/* How Oracle's library (9.7) converts texts. The members are 7 before the conversion, so 7 means
+ * that the library leaves a member unchanged. */
 
 struct text_case {
 	const char *text;

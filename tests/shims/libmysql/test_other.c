@@ -311,8 +311,8 @@ escaping_needs_no_connection(void **state)
 	}
 }
 
-/* The connection accepts the pool's names and no others, and the session keeps what it
- * has. */
+/* The connection accepts the names of the pool and refuses others. The session keeps its temporary
+ * table. */
 static void
 knows_its_names(struct fixture *f, MYSQL *my, const char *given, const char *pool)
 {
@@ -388,7 +388,7 @@ what_each_program_says_is_understood(void **state)
 		{ "delete from other where a = 3", "affected 1" },
 		{ "commit work", "affected 0" },
 		{ "insert into other values (4)", "affected 1" },
-		/* this, too */
+		/* this commits, too */
 		{ "set autocommit=1", "affected 0" },
 		{ "rollback", "affected 0" },
 		{ "delete from other", "affected 2" },

@@ -29,7 +29,7 @@ static const struct {
 	{ "start transaction read only", CMY_PHRASE_BEGIN_READ_ONLY, "" },
 	{ "commit", CMY_PHRASE_COMMIT, "" },
 	{ "ROLLBACK WORK", CMY_PHRASE_ROLLBACK, "" },
-	/* the server's */
+	/* these statements are left to the server */
 	{ "", CMY_PHRASE_NONE, "" },
 	{ ";", CMY_PHRASE_NONE, "" },
 	{ "set names", CMY_PHRASE_NONE, "" },
@@ -72,7 +72,7 @@ a_drivers_own_statements_are_known(void **state)
 		CMY_PHRASE_NONE);
 }
 
-/* Bytes after the end are not read: the rest of the text is there. */
+/* Bytes after the given length must not be read. Here they are the rest of the text. */
 static void
 a_text_may_end_at_every_byte(void **state)
 {

@@ -9,9 +9,9 @@
 #include "scene_list.h"
 
 /*
- * The same program runs on the original, directly on the server, and on the shims,
- * through the pool. It must see the same. Oracle's original is not installed, so that
- * flavour is compared with MariaDB's, in the scenes in which both show the same.
+ * The same program runs on the original, directly on the server, and on the shims, through the
+ * pool. It must print the same. Oracle's original is not installed, so that flavour is compared
+ * with MariaDB's, in the scenes in which both print the same.
  */
 
 /* Bytes to show of a scene that ended badly. */
@@ -47,7 +47,7 @@ play(struct cnt_rig *on, const char *program, const char *library, const char *s
 	return text;
 }
 
-/* The next line, without its end; NULL: there are no more. */
+/* Returns the next line, without its end, or NULL after the last one. */
 static char *
 line(char **at)
 {
@@ -85,7 +85,7 @@ compare(char *theirs, char *ours)
 	assert_int_equal(n, 0);
 }
 
-/* What one test compares: the print of `original` with that of `program` on our library. */
+/* What one test compares: the output of `original`, and that of `program` on our library. */
 struct scene {
 	const char *name, *original, *program, *library;
 };

@@ -77,8 +77,7 @@ is_cancelled(const struct fixture *f)
 /* A thread that cancels whatever runs, until is_over is set. */
 struct one {
 	const struct cpq_original *pq;
-	PGcancel *own,
-		*shared; /* own: used by this thread only; shared: used by all threads */
+	PGcancel *own, *shared; /* shared: used by all threads */
 	PGcancelConn *newer;
 	int n_failed;
 	pthread_t thread;

@@ -8,8 +8,8 @@
 /*
  * usage: functions DRIVER
  *
- * Prints the names of the functions that a driver says it has, by SQLGetFunctions(), without a driver
- * manager, which would add its own.
+ * Asks a driver by SQLGetFunctions() which functions it has, and prints their names. It does not
+ * use a driver manager, which would add functions of its own.
  */
 
 #define NAME(name, id)                                                                   \

@@ -143,7 +143,7 @@ name_length(struct world *w)
 struct call {
 	const char *name;
 	SQLRETURN (*make)(struct world *w);
-	SQLSMALLINT kind; /* kind of the handle that it takes */
+	SQLSMALLINT kind; /* kind of the handle that the function takes */
 	unsigned weight;
 };
 

@@ -67,7 +67,7 @@ get_field_wide(struct world *w)
 	return r;
 }
 
-/* Values that are numbers, or point to what is large enough for any row. */
+/* Values are numbers, or pointers to memory that is large enough for any row. */
 static SQLRETURN
 set_field(struct world *w)
 {
@@ -181,7 +181,7 @@ make_anew(struct world *w)
 	uint32_t i = below(w, N_DESCS);
 	SQLRETURN r;
 
-	/* this fails while a statement that uses it is executing */
+	/* this fails while a statement that uses the descriptor is executing */
 	w->desc = w->descs[i];
 	r = SQLFreeHandle(SQL_HANDLE_DESC, w->desc);
 	if (r == SQL_SUCCESS)
@@ -189,7 +189,8 @@ make_anew(struct world *w)
 	return r;
 }
 
-/* Of records that are there and not, and fields that are of none. It has no diagnostics of its own. */
+/* Read diagnostics: existing and missing records, known and unknown fields. This call has no
+ * diagnostics of its own. */
 static SQLRETURN
 read_diagnostics(struct world *w)
 {

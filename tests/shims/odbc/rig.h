@@ -41,7 +41,7 @@ struct cnt_odbc {
 /* For main(): the kind that the test's only argument names. Skips the test if that server is not installed. */
 const struct cnt_odbc_kind *cnt_odbc_kind(int argc, char **argv);
 
-/* Start and stop everything: 0 or -1. */
+/* Start or stop everything. Return 0 or -1. */
 int cnt_odbc_start(struct cnt_odbc *rig, const struct cnt_odbc_kind *kind);
 int cnt_odbc_stop(struct cnt_odbc *rig);
 /* Connect to the data source and allocate a statement, or free both. Returns 0. */

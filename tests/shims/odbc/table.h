@@ -5,17 +5,17 @@
 #include "rig.h"
 
 /*
- * The table t, for tests that read rows, change rows or send many. Each function creates t again and
- * connects.
+ * The table t, for tests that read rows, change rows or send many rows. Each cnt_odbc_begin_…
+ * function connects and creates t again.
  */
 
-/* t (id, name) with five rows, of which the third has no name; and the query that reads them all. */
+/* Create t (id, name) with five rows; the third has no name. cnt_odbc_all reads all rows. */
 int cnt_odbc_begin_rows(void **state);
 extern const char cnt_odbc_all[];
-/* t (id, name, body), empty; body is text of any length. */
+/* Create t (id, name, body) without rows; body is text of any length. */
 int cnt_odbc_begin_bodies(void **state);
 
-/* For the statement of the current test. */
+/* Set an attribute of the current test's statement, or run cnt_odbc_all with it. */
 void cnt_odbc_set_attr(SQLINTEGER attr, SQLULEN value);
 void cnt_odbc_run_all(void);
 

@@ -80,7 +80,7 @@ an_array_of_columns_has_a_status_for_each_set(void **state)
 static void
 an_array_of_rows_has_a_status_for_each_set(void **state)
 {
-	/* bound as if the first set were the buffer; the offset leads to the second half */
+	/* the first set is bound; the offset leads to the second half */
 	struct set sets[] = { { 0 }, { 0 }, { 0 }, { 0 }, { 1, 0, "one", SQL_NTS },
 		{ 2, 0, "two", SQL_NTS }, { 1, 0, "again", 5 },
 		{ 4, 0, "", SQL_NULL_DATA } };
@@ -146,11 +146,11 @@ sets_of_an_array_are_given_data(void **state)
 		cnt_odbc_ask(stmt, "select count(*) from t", text, sizeof(text)), "4");
 }
 
-/* ------------------------------------------------------------------------- many of them ----- */
+/* --------------------------------------------------------------------------- many sets ----- */
 
 #define N_SETS 1000
 
-/* What an execution of many sets has. */
+/* The buffers of an execution with many sets. */
 static struct many {
 	SQLINTEGER ids[N_SETS];
 	SQLUSMALLINT status[N_SETS];
@@ -202,7 +202,7 @@ errors_are_of_their_own_sets_only(void **state)
 
 	(void)state;
 	prepare_many(id_sql, N_SETS);
-	/* the key of another one, also at an end */
+	/* every hundredth set, up to the last one, has the key of the first set */
 	for (int i = 99; i < N_SETS; i += 100)
 		many.ids[i] = 1;
 	assert_int_equal(SQLExecute(the.stmt), SQL_SUCCESS_WITH_INFO);
@@ -297,7 +297,7 @@ peak_kb(void)
 	return usage.ru_maxrss;
 }
 
-/* 20 MB of values, of which only a few are in memory at a time. */
+/* 20 MB of values. The driver must hold only a few of them in memory at a time. */
 static void
 large_values_take_little_memory(void **state)
 {
@@ -325,8 +325,9 @@ large_values_take_little_memory(void **state)
 
 /* -------------------------------------------------------------------- stopped in between ----- */
 
-/* Sets that take a fifth of a second each; in SQLite, where that is work, the first takes no time and each
- * later one more, so that some are done before the second is over also on a machine that is busy. */
+/* Each set takes a fifth of a second. SQLite cannot sleep, so it computes: nothing for the first
+ * set, and longer for each later set. So some sets are done within a second, even on a busy
+ * machine. */
 static const char *
 slow_sql(void)
 {

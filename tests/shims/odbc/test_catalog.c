@@ -106,7 +106,8 @@ empty_names_find_nothing(void **state)
 	assert_string_equal(listed(3), "");
 	ok(stmt, SQLTablePrivileges(stmt, NONE, NONE, NAMED("")));
 	assert_string_equal(listed(3), "");
-	/* an empty schema matches any; so does the other table of a foreign key */
+	/* an empty schema matches any schema, and an empty name matches the other table of a
+	 * foreign key */
 	ok(stmt, SQLTables(stmt, NAMED(""), NAMED(""), NAMED("owners"), NAMED("")));
 	assert_string_equal(listed(3), "owners,");
 	ok(stmt, SQLForeignKeys(stmt, NONE, NONE, NAMED(""), NONE, NONE, NAMED("owned")));
@@ -269,7 +270,8 @@ parameters_are_described(void **state)
 	says(stmt, "07009", SQLDescribeParam(stmt, 3, &type, &size, &digits, &nullable));
 }
 
-/* By every server: also where it says only numbers with the result. */
+/* The answer is the same on every server, even if a server's result has only numbers of tables and
+ * columns. */
 static void
 columns_say_where_they_come_from(void **state)
 {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Results of the functions of the catalog, as the standard has them: their columns, by name and type, and the order of
- * their rows.
+ * Results of the catalog functions. The names and types of their columns and the order of their
+ * rows must be those of the ODBC standard.
  *
  * usage: test_odbc_catalog_sets sqlite | postgresql | mariadb
  */
@@ -19,7 +19,8 @@
 
 /* ---------------------------------------------------------------------- what is listed ----- */
 
-/* Keys with another column order than their table, and names created in an order that is not alphabetical. */
+/* The objects to list. Keys have another column order than their table, and names are not created
+ * in alphabetical order. */
 static const char *const everywhere[] = {
 	"drop view if exists set_view",
 	"drop table if exists set_kid_b",
@@ -156,7 +157,7 @@ static const struct set {
 	SQLRETURN (*ask)(SQLHSTMT stmt);
 	const char *columns, *order;
 	int n_least; /* least number of rows, on servers that have such objects */
-	bool is_of_servers; /* not on SQLite */
+	bool is_of_servers; /* SQLite has no such objects */
 } sets[] = {
 	{ tables, "TABLE_CAT TABLE_SCHEM TABLE_NAME TABLE_TYPE REMARKS",
 		"TABLE_TYPE TABLE_CAT TABLE_SCHEM TABLE_NAME", 4, false },

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /*
- * Rows that are changed where they stand: SQLSetPos() and SQLBulkOperations().
+ * Changing rows of a result: SQLSetPos() and SQLBulkOperations().
  *
  * usage: test_odbc_changes sqlite | postgresql | mariadb
  */
@@ -273,7 +273,7 @@ static void
 a_value_of_the_columns_own_type_is_given(void **state)
 {
 	SQLBIGINT given =
-		77; /* SQLite's are; of the others, what is read of it is the same */
+		77; /* SQLite reads all 64 bits; other servers read the first 32, also 77 */
 	SQLINTEGER id;
 	SQLLEN n, at_execution = SQL_DATA_AT_EXEC;
 	SQLPOINTER which;

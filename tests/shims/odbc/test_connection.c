@@ -165,7 +165,8 @@ assert_described(struct described told, SQLSMALLINT type, SQLULEN size)
 	assert_int_equal(told.size, size);
 }
 
-/* For programs that allocate a column's full size, or that do not know 64-bit integers. */
+/* These settings are for programs that allocate a column's full size, or that do not know 64-bit
+ * integers. */
 static void
 a_data_source_says_how_types_are_described(void **state)
 {

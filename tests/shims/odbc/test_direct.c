@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * What a driver manager would not let through, or hides: the driver itself, as a program has it that loads it without
- * one.
+ * Calls that a driver manager refuses, and behaviour that it hides. The test loads the driver
+ * itself, without a driver manager.
  *
  * usage: test_odbc_direct sqlite | postgresql | mariadb
  */
@@ -192,9 +192,9 @@ no_password_stays_in_memory(void **state)
 	SQLHDBC other;
 	int is_seen;
 
-	/* nobody else is to overwrite what is freed */
+	/* free() must not overwrite memory: the driver has to do it */
 	(void)mallopt(M_PERTURB, 0);
-	/* so that the only copy that is no driver's is the one on the stack */
+	/* only now, so that the test's own copies of the password are on the stack */
 	for (char *p = password; *p != '\0'; p++)
 		*p ^= 1;
 	(void)snprintf(

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * Escapes in braces, as servers understand what they become. Functions, {fn}, are in tests/unit/shims/odbc/test_on_pool.c; calls
- * in test_results.c.
+ * Escapes in braces: the servers must understand what the driver makes of them. Functions, {fn},
+ * are in tests/unit/shims/odbc/test_on_pool.c; calls are in test_results.c.
  *
  * usage: test_odbc_escapes sqlite | postgresql | mariadb
  */
@@ -218,7 +218,7 @@ every_interval_goes_out_and_in(void **state)
 	SQL_INTERVAL_STRUCT value;
 	char sql[160];
 
-	/* only PostgreSQL has such a type */
+	/* only PostgreSQL has an interval type */
 	if (strcmp(the.kind->name, "postgresql") != 0)
 		return;
 	for (size_t i = 0; i < CNT_COUNT(intervals) - 1; i++) {

@@ -7,9 +7,10 @@
 #include <string.h>
 
 /*
- * Calls in random order, legal and not, through the driver manager: none may crash (a sanitizer
- * watches), none may fail without saying why, and at the end everything can be freed. The memory that is handed
- * in is always as large as it is said to be. CNT_SEED repeats a run, ODBC_FUZZ_ROUNDS makes it longer, ODBC_FUZZ_TRACE tells calls.
+ * Random calls through the driver manager, legal and illegal. No call may crash (a sanitizer
+ * watches), each failure must say why, and every handle can be freed at the end. The memory that a
+ * call gets is always as large as the call says. CNT_SEED repeats a run, ODBC_FUZZ_ROUNDS makes it
+ * longer, and ODBC_FUZZ_TRACE prints the calls.
  */
 
 /* ---- arguments of calls ---- */
@@ -363,8 +364,8 @@ list_privileges(struct world *w)
 /* ---- calls with the connection ---- */
 
 /*
- * The driver manager answers these itself. It truncates without a warning, and writes to buffers of length
- * zero.
+ * The driver manager answers these information types itself. It truncates without a warning, and
+ * writes to buffers of length zero.
  */
 static int
 is_managers(SQLUSMALLINT id)

@@ -23,7 +23,7 @@ assert_usable(void)
 	assert_string_equal(cnt_odbc_ask(the.stmt, "select 1", text, sizeof(text)), "1");
 }
 
-/* A query that takes about so many seconds. SQLite cannot sleep, so there it computes. */
+/* A query that takes about n seconds. SQLite cannot sleep, so there the query computes. */
 static const char *
 takes_seconds(int n)
 {
@@ -77,7 +77,7 @@ a_login_takes_no_longer_than_its_limit(void **state)
 		SQLDriverConnect(dbc, NULL, TEXT(string), SQL_NTS, NULL, 0, NULL,
 			SQL_DRIVER_NOPROMPT));
 	assert_true(cnt_now_ms() - start >= 900 && cnt_now_ms() - start < 10000);
-	/* the data source's attribute, with a limit longer than it */
+	/* the data source's own limit applies if the program sets none */
 	(void)strncat(string, ";Timeout=700ms", sizeof(string) - strlen(string) - 1);
 	ok_dbc(dbc, SQLSetConnectAttr(dbc, SQL_ATTR_LOGIN_TIMEOUT, NUMBER(0), 0));
 	says_dbc(dbc, "HYT00",

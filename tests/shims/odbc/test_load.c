@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 
 /*
- * Much of it: large results in little memory, and statements of one connection in many threads.
+ * Load: large results in little memory, and statements of one connection in many threads.
  *
  * usage: test_odbc_load sqlite | postgresql | mariadb
  */
@@ -219,7 +219,8 @@ connections_are_made_in_threads(void **state)
 	}
 }
 
-/* Copy in both directions at once. Neither thread waits for the other. */
+/* A thread that copies a descriptor. Two threads copy in opposite directions at once, and neither
+ * may wait for the other. */
 struct copier {
 	SQLHDESC from, to;
 	int n_wrong;

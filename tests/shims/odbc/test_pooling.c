@@ -9,8 +9,8 @@
 #include <cenote/cenote.h>
 
 /*
- * With the driver manager's own pooling on top: what it keeps connected is as good as new, and what is
- * dead it does not hand out.
+ * Tests with the driver manager's own pooling. A connection that it kept must behave like a new
+ * one. It must not hand out a dead connection.
  *
  * usage: test_odbc_pooling sqlite | postgresql | mariadb
  */
@@ -71,7 +71,7 @@ what_one_left_the_next_does_not_find(void **state)
 	ok_dbc(the.dbc, SQLSetConnectAttr(the.dbc, SQL_ATTR_AUTOCOMMIT,
 				NUMBER(SQL_AUTOCOMMIT_OFF), 0));
 	disconnect();
-	/* the driver manager still keeps it */
+	/* the driver manager still keeps the connection */
 	assert_int_equal(count_clients(), 1);
 	connect_again();
 	assert_int_equal(count_clients(), 1);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /*
- * What comes of a statement besides one result: several of them, and the values of output parameters.
+ * Statements with several results, and the values of output parameters.
  *
  * usage: test_odbc_results sqlite | postgresql | mariadb
  */
@@ -176,7 +176,7 @@ a_function_returns_its_value(void **state)
 	assert_int_equal(length, sizeof(sum));
 	/* the output values are not a result set */
 	says(the.stmt, "24000", SQLFetch(the.stmt));
-	/* execute it again */
+	/* execute the statement again */
 	a = 1;
 	ok(the.stmt, SQLExecute(the.stmt));
 	assert_int_equal(sum, -1);
@@ -289,12 +289,12 @@ a_function_fills_its_output_parameters(void **state)
 	assert_int_equal(b, 60);
 	assert_string_equal(text, "a5");
 	assert_int_equal(length, 2);
-	/* they are not a result set; execute it again */
+	/* the output values are not a result set; execute the statement again */
 	says(the.stmt, "24000", SQLFetch(the.stmt));
 	ok(the.stmt, SQLExecute(the.stmt));
 	assert_int_equal(sum, 65);
 	assert_int_equal(b, 600);
-	/* bound before SQLPrepare(), with the first as the return value */
+	/* bound before SQLPrepare(), with the first parameter as the return value */
 	a = 7;
 	ok(the.stmt, SQLFreeStmt(the.stmt, SQL_RESET_PARAMS));
 	bind_number(1, SQL_PARAM_OUTPUT, &sum, NULL);

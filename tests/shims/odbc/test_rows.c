@@ -6,7 +6,7 @@
 #include <string.h>
 
 /*
- * Rows: bound and in pieces, one and many at a time, forward and scrolled; and descriptors.
+ * Reading rows: bound columns, values in pieces, blocks of rows, scrolling; and descriptors.
  *
  * usage: test_odbc_rows sqlite | postgresql | mariadb
  */
@@ -326,7 +326,7 @@ a_descriptor_is_shared_and_copied(void **state)
 	cnt_odbc_run_all();
 	ok(the.stmt, SQLFetch(the.stmt));
 	assert_int_equal(id, 1);
-	/* freeing it restores the statement's own descriptor */
+	/* freeing the descriptor restores the statement's own one */
 	ok_desc(copy, SQLFreeHandle(SQL_HANDLE_DESC, copy));
 	id = 0;
 	ok(the.stmt, SQLFetch(the.stmt));

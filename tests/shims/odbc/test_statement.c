@@ -6,7 +6,7 @@
 #include <string.h>
 
 /*
- * Statements: parameters, data at execution, several at a time.
+ * Statements: parameters, data at execution, several statements at a time.
  *
  * usage: test_odbc_statement sqlite | postgresql | mariadb
  */
@@ -126,7 +126,7 @@ a_statement_does_not_end_at_a_zero(void **state)
 	assert_string_equal(
 		cnt_odbc_ask(the.stmt, "select count(*) from t", text, sizeof(text)),
 		"0");
-	/* its end is none */
+	/* a zero at the very end is allowed */
 	ok(the.stmt, SQLExecDirect(the.stmt, TEXT("insert into t (id) values (1)"),
 			     sizeof("insert into t (id) values (1)")));
 }

@@ -7,7 +7,7 @@
 
 #include "integration/with_tls.h"
 
-/* By TCP with TLS: the keys TLS, CA, Cert, Key, UID and PWD of connection strings. */
+/* Connecting by TCP with TLS: the keys TLS, CA, Cert, Key, UID and PWD of connection strings. */
 
 static SQLHENV env;
 
