@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What may be called in which order, and what of it fails. */
+/* Orders of calls: which are allowed, and which calls fail. */
 
 void
 stmt_not_prepared(void)
@@ -44,7 +44,7 @@ stmt_orders(void)
 	steps(stmt, "execute fetch stored freed next closed");
 }
 
-/* At a place that no row was fetched from there is no value. */
+/* At a position from which no row was fetched, there is no value. */
 static void
 column_of_none(MYSQL_STMT *stmt)
 {
@@ -178,7 +178,7 @@ stmt_failures(void)
 	execute(stmt);
 	show(stmt, "stored", f.mysql_stmt_store_result(stmt) != 0);
 	query("select 'goes on'");
-	/* executed before, and then it fails before its first row */
+	/* the first execution succeeds, and later ones fail before their first row */
 	run("create or replace table stmt_failures (a int primary key)");
 	prepare(stmt, "insert into stmt_failures values (1) returning a");
 	steps(stmt, "execute bind rest");
@@ -218,7 +218,7 @@ null_of_a_sign(void)
 	steps(stmt, "execute fields closed");
 }
 
-/* What is wrong with rows that nobody wants is not told. */
+/* An error in rows that are not read is not reported. */
 static void
 unread_failure(void)
 {
@@ -234,7 +234,8 @@ unread_failure(void)
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 }
 
-/* Whether the statement can be prepared once more has nothing to do with it. */
+/* Pieces can be sent even if the statement could not be prepared again, because its table is not
+ * in the current database. */
 static void
 pieces_in_another_database(void)
 {
@@ -260,7 +261,7 @@ pieces_in_another_database(void)
 	run("drop table stmt_pieces");
 }
 
-/* A piece that is refused because it is not its turn is taken for one that was sent. */
+/* A piece that is refused because it is out of turn still counts as sent. */
 static void
 a_piece_out_of_turn(void)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What only MariaDB has, and what programs seldom use. */
+/* Functions that only MariaDB has, and functions that programs seldom use. */
 
 static void
 give_rows(MYSQL_STMT *stmt, unsigned n)
@@ -59,7 +59,7 @@ stmt_many_rows(void)
 	run("drop table stmt_many");
 }
 
-/* The most parameters that the server takes, so that each row goes alone. */
+/* A statement with as many parameters as the server accepts, so each row is sent alone. */
 void
 stmt_wide_rows(void)
 {
@@ -195,7 +195,7 @@ take_second_column(MYSQL_STMT *stmt)
 	printf("second %s\n", second);
 }
 
-/* Programs that fetch values one by one look here for NULLs. */
+/* Programs that fetch values one by one look for NULLs in MYSQL_STMT.bind. */
 static void
 show_nulls(MYSQL_STMT *stmt)
 {

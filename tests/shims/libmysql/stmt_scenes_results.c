@@ -91,7 +91,7 @@ results_ahead(void)
 	run("drop procedure stmt_ahead");
 }
 
-/* What is left of the previous execution does not change the insert id. */
+/* Unread results of the previous execution do not change the insert id. */
 static void
 executed_again(void)
 {
@@ -176,7 +176,7 @@ failure_meanwhile(const char *sql)
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 }
 
-/* Read the first result of a CALL to its end; others wait. */
+/* Read the first result of a CALL to its end. More results wait. */
 static MYSQL_STMT *
 begin_call(const char *sql)
 {
@@ -190,7 +190,8 @@ begin_call(const char *sql)
 	return call;
 }
 
-/* Another statement may read what a CALL has left, if it was executed and has columns. */
+/* Another statement may read the results that a CALL has left, if that statement was executed and
+ * has columns. */
 static void
 others_results(const char *sql, int is_executed, int is_reset)
 {
@@ -211,7 +212,7 @@ others_results(const char *sql, int is_executed, int is_reset)
 	query("select 4");
 }
 
-/* A statement's next command reads what its own CALL has left. */
+/* A statement's next command reads the results that its own CALL has left. */
 static void
 own_results(void)
 {

@@ -41,11 +41,11 @@ show_error(MYSQL_STMT *stmt, const char *what)
 		f.mysql_stmt_sqlstate(stmt), f.mysql_stmt_error(stmt));
 }
 
-/* ---- out ---- */
+/* ---- fetching values ---- */
 
 struct column {
 	const char *type;
-	const char *values; /* the most bytes of an INSERT */
+	const char *values; /* the rows of an INSERT */
 };
 
 /* clang-format off */
@@ -302,7 +302,7 @@ fetch_column_of(const struct column *c)
 	(void)f.mysql_stmt_close(stmt);
 }
 
-/* ---- in ---- */
+/* ---- sending values ---- */
 
 struct in {
 	enum enum_field_types type;
@@ -327,7 +327,7 @@ show_first(const char *sql)
 	f.mysql_free_result(res);
 }
 
-/* The table that is made of a value shows its type in the server. */
+/* Create a table from the value, to show which type the value has in the server. */
 static void
 send_value(MYSQL_STMT *stmt, const struct in *v)
 {

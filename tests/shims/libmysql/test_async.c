@@ -34,7 +34,7 @@ now_ms(void)
 
 static int n_waits;
 
-/* Wait as a program does that got `status`. */
+/* Wait as a program must when a call has returned `status`. */
 static int
 wait_for(MYSQL *my, int status)
 {
@@ -166,7 +166,7 @@ who_waits_can_be_closed(void)
 	assert_true(now_ms() - begin < 2000);
 }
 
-/* ---- through the pool, as the original without one, and as the original that a pool's line names ---- */
+/* ---- the same calls on the original, through the pool, and through the shim to the original ---- */
 
 static void
 play_all(void)
@@ -217,7 +217,7 @@ falling_back_to_the_original(void **state)
 
 #else
 
-/* Call it until it is done; no step may take long. */
+/* Repeat the call until it is done. No step may take long. */
 #define AWAIT(status, step)                                                              \
 	do {                                                                             \
 		int64_t begin_ = now_ms();                                               \

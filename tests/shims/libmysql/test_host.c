@@ -76,7 +76,7 @@ asked(struct fixture *f, MYSQL *my, const char *sql)
 	return text;
 }
 
-/* ---- what is the host's ---- */
+/* ---- what belongs to the host ---- */
 
 static void
 busy_hour(struct fixture *f)
@@ -184,7 +184,7 @@ ask_by_poll(struct fixture *f, MYSQL *my, const char *sql)
 	f->f.mysql_free_result(f->f.mysql_store_result(my));
 }
 
-/* With a time limit the shim waits, not libcenote. */
+/* With a read timeout the shim waits for the answer itself, not libcenote. */
 static void
 a_sending_leaves_the_answer_to_who_polls(void **state)
 {
@@ -203,7 +203,8 @@ a_sending_leaves_the_answer_to_who_polls(void **state)
 	ask_by_poll(f, my, "select 6 * 7");
 	ask_by_poll(f, my, "begin");
 	assert_true(cnt_send_as_ever() > 2);
-	/* the pool would end a session whose client waits for what it has already read */
+	/* if the shim had read the answer while sending, the program would wait for it until the
+	 * pool ends the session */
 	assert_string_equal(asked(f, my, "select 'held'"), "held");
 	f->f.mysql_close(my);
 	leave_own(f, &own);
@@ -273,7 +274,7 @@ a_forked_child_is_refused_and_the_parent_goes_on(void **state)
 			_exit(use_parents(f, my));
 		assert_int_equal(waitpid(child, &status, 0), child);
 		assert_int_equal(status, 0);
-		/* the same session, in its transaction */
+		/* the parent has the same session, still in its transaction */
 		assert_string_equal(asked(f, my, "select connection_id()"), id);
 		assert_true(my->server_status & SERVER_STATUS_IN_TRANS);
 	}

@@ -53,7 +53,8 @@ marks_become_numbers_where_they_are_marks(void **state)
 	}
 }
 
-/* Nothing behind the end is read: the bytes there would be seen. */
+/* Bytes after the end must not be read. The byte there is a question mark, which would be
+ * replaced. */
 static void
 a_text_may_end_at_every_byte(void **state)
 {

@@ -262,7 +262,7 @@ fz_autocommit(struct fz *z, const uint32_t n[4])
 	fz_gave_status(z, r);
 }
 
-/* ---- what it tells ---- */
+/* ---- what the connection reports ---- */
 
 void
 fz_infos(struct fz *z, const uint32_t n[4])
@@ -342,8 +342,7 @@ hide_result_sent(char *state)
 		*sent = '_';
 }
 
-/* Whether the database was reported by a prepared statement, which Oracle's protocol
- * does with its rows. */
+/* Whether a prepared statement reported the database: Oracle's protocol reports it with the rows. */
 static int
 is_told_behind_rows(const struct fz *z)
 {

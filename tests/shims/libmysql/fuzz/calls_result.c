@@ -43,7 +43,7 @@ fz_keep_result(struct fz *z, MYSQL_RES *res, int is_used)
 
 /* ---- asking ---- */
 
-/* The query is refused if another one's rows are unread. */
+/* Note the text, unless the query is refused because another query's rows are unread. */
 static void
 note_text(struct fz_conn *c, const char *sql)
 {
@@ -177,7 +177,7 @@ fz_list_fields(struct fz *z, const uint32_t n[4])
 	fz_keep_result(z, res, 0);
 }
 
-/* ---- of a result ---- */
+/* ---- reading a result ---- */
 
 static MYSQL_ROW
 fetch(struct fz *z, MYSQL_RES *res)

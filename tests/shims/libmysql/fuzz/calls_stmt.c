@@ -138,7 +138,7 @@ fz_stmt_execute(struct fz *z, const uint32_t n[4])
 		z->stmt->is_refused = 0;
 	else if (z->f.mysql_stmt_errno(z->stmt->stmt) == CR_COMMANDS_OUT_OF_SYNC)
 		z->stmt->is_refused |= has_types;
-	/* unless the library itself refused it */
+	/* unless the library itself refused the execution */
 	if (z->f.mysql_stmt_errno(z->stmt->stmt) < CR_MIN_ERROR) {
 		forget_values(z->stmt);
 		z->stmt->has_old_rows = 0;
@@ -300,7 +300,7 @@ fz_stmt_attr(struct fz *z, const uint32_t n[4])
 	fz_gave_status(z, r);
 }
 
-/* Oracle's library crashes on the message for this error. */
+/* Whether the parameter is no text. Oracle's library crashes on the message for this error. */
 static int
 is_no_text(const struct fz_stmt *s, unsigned param)
 {
@@ -358,7 +358,7 @@ fz_stmt_next_result(struct fz *z, const uint32_t n[4])
 	fz_gave_int(z, r);
 }
 
-/* ---- MariaDB's own ---- */
+/* ---- functions of MariaDB's flavour only ---- */
 
 #if CMY_ORACLE
 

@@ -34,7 +34,8 @@ fz_wait(struct fz *z, int wants)
 	return came & wants ? came & wants : wants;
 }
 
-/* The original reports the warnings before the rows, the shim none. */
+/* The original reports the number of warnings before a statement's rows, the shim does not. Note
+ * whether the numbers can be compared. */
 static void
 note_warnings(struct fz *z, unsigned call, int had_stmt_rows)
 {
@@ -54,8 +55,8 @@ note_warnings(struct fz *z, unsigned call, int had_stmt_rows)
 		z->at->is_streamed = 1;
 }
 
-/* A statement that is reset, or fails to be prepared again, takes the connection's
- * number. */
+/* A statement that is reset, or fails to be prepared again, takes over the connection's number of
+ * warnings. */
 static void
 note_stmt_warnings(struct fz *z, unsigned call, int was_streamed, int was_prepared)
 {
@@ -70,7 +71,8 @@ note_stmt_warnings(struct fz *z, unsigned call, int was_streamed, int was_prepar
 		s->is_streamed = 0;
 }
 
-/* Otherwise the unread results belong to what ran before. */
+/* Whether the statement has run without an error. Otherwise the unread results belong to an
+ * earlier statement. */
 static int
 has_run_well(const struct fz *z)
 {
@@ -108,7 +110,7 @@ carry_out(struct fz *z, const struct fz_step *step)
 	int had_stmt_rows, was_streamed, was_prepared;
 	const char *why;
 
-	/* mostly the first of each: two are rarely needed */
+	/* mostly use the first connection, statement and result; few calls need the second */
 	z->at = &z->conns[step->n[0] % 16 == 15];
 	z->stmt = &z->at->stmts[step->n[0] / 16 % 6 == 5];
 	z->result = &z->at->results[step->n[0] / 128 % 6 == 5];
@@ -178,7 +180,7 @@ main(int argc, char **argv)
 
 	if (argc != 3)
 		return 2;
-	/* writing to a lost connection must give EPIPE, as most programs arrange it */
+	/* a write to a lost connection must return EPIPE, as in most programs */
 	signal(SIGPIPE, SIG_IGN);
 	cnt_library_open(&z.f, argv[1]);
 	z.socket = argv[2];

@@ -7,7 +7,7 @@
 #include "fuzz.h"
 #include "library.h"
 
-/* What a driver holds while it carries out a sequence. */
+/* The state of a driver while it carries out a sequence. */
 
 #define FZ_CONNS   2u
 #define FZ_RESULTS 2u /* of each connection */
@@ -17,7 +17,7 @@
 #define FZ_ROOM    48u /* bytes of a buffer */
 #define FZ_STATE   2048u
 
-/* A bound value: its buffer, and what goes with it. */
+/* A bound value: its buffer, length, NULL indicator and error indicator. */
 struct fz_value {
 	union {
 		char bytes[FZ_ROOM];
@@ -34,35 +34,35 @@ struct fz_stmt {
 	MYSQL_BIND params[FZ_PARAMS], columns[FZ_COLUMNS];
 	struct fz_value given[FZ_PARAMS], taken[FZ_COLUMNS];
 	const char *sql; /* the text that was prepared last */
-	int is_ahead[FZ_PARAMS]; /* mysql_stmt_send_long_data() */
-	int is_lost[FZ_PARAMS]; /* the same, but it was refused */
+	int is_ahead[FZ_PARAMS]; /* a piece of this value was sent */
+	int is_lost[FZ_PARAMS]; /* a piece of this value was refused */
 	int is_half_bound; /* mysql_stmt_bind_param() failed */
-	int is_bound; /* mysql_stmt_bind_param() */
-	int has_cursor; /* it was executed with a cursor */
-	int had_cursor; /* MariaDB's flavour: it had a cursor once, perhaps with another text */
-	int has_failed_cursor; /* it was executed with a cursor and failed */
-	int was_run; /* executed since it was prepared */
-	int is_direct; /* it was prepared by executing it */
-	int has_old_charset; /* character_set_results was set since it was prepared */
+	int is_bound; /* mysql_stmt_bind_param() succeeded */
+	int has_cursor; /* the statement was executed with a cursor */
+	int had_cursor; /* MariaDB's flavour: the statement had a cursor once, perhaps with another text */
+	int has_failed_cursor; /* the statement was executed with a cursor and failed */
+	int was_run; /* the statement was executed since it was prepared */
+	int is_direct; /* the statement was prepared by executing it */
+	int has_old_charset; /* character_set_results was set since the statement was prepared */
 	int is_robbed; /* Oracle's flavour: another statement was executed while its rows were unread */
-	int is_refused; /* executed out of turn, with types that the server did not get */
+	int is_refused; /* the execution was refused out of turn, with types that the server did not get */
 	unsigned
 		n_fetched; /* rows fetched since the execution, or since its result was freed */
 	int has_old_rows; /* rows were stored when another text was prepared */
-	int is_past_rows; /* rows were stored of an earlier result */
-	int is_streamed; /* its number of warnings is the connection's */
-	int has_new_columns; /* mysql_stmt_bind_result() since a row was fetched */
+	int is_past_rows; /* rows of an earlier result were stored */
+	int is_streamed; /* the number of warnings is the connection's */
+	int has_new_columns; /* mysql_stmt_bind_result() was called since a row was fetched */
 	int has_old_columns; /* mysql_stmt_bind_result() was called for earlier columns */
 	int has_columns; /* mysql_stmt_bind_result() accepted the columns */
 	int is_row_over; /* the rows after the fetched one were stored */
-	MYSQL_ROW_OFFSET offset; /* mysql_stmt_row_tell() */
+	MYSQL_ROW_OFFSET offset; /* what mysql_stmt_row_tell() returned */
 	char state[FZ_STATE];
 };
 
 struct fz_result {
 	MYSQL_RES *res;
-	int is_used; /* mysql_use_result() */
-	MYSQL_ROW_OFFSET offset; /* mysql_row_tell() */
+	int is_used; /* the result comes from mysql_use_result() */
+	MYSQL_ROW_OFFSET offset; /* what mysql_row_tell() returned */
 };
 
 struct fz_conn {
@@ -73,7 +73,7 @@ struct fz_conn {
 	int is_sent; /* mysql_send_query(): the answer is unread */
 	int has_listed; /* mysql_list_fields(): the pool uses statements, which transaction tracking shows */
 	int has_selected; /* mysql_select_db(), and no query since: the pool reports the database only */
-	int is_calls; /* a statement called a procedure: the unread results are its own */
+	int is_calls; /* a statement called a procedure: the unread results belong to the procedure */
 	struct fz_stmt
 		*reader; /* Oracle's flavour: the statement whose rows are unread */
 	int is_streamed; /* the number of warnings came before a statement's rows */
@@ -90,7 +90,7 @@ struct fz {
 	struct fz_conn *at; /* the connection that the call uses */
 	struct fz_stmt *stmt; /* the statement that the call uses */
 	struct fz_result *result; /* the result that the call uses */
-	int is_async; /* the call is to be made with _start and _cont */
+	int is_async; /* make the call with _start and _cont */
 	int is_elsewhere; /* the server is not MySQL's */
 	FILE *out;
 };
@@ -100,7 +100,7 @@ typedef void fz_carry_out(struct fz *z, const uint32_t n[4]);
 FZ_CALLS(FZ_DECLARE)
 
 /*
- * Call a function: ret = name(args), or its _start and as many _cont as it takes.
+ * Call a function: ret = name(args), or its _start and as many calls of its _cont as needed.
  * Oracle's flavour has no such pairs.
  */
 #if CMY_ORACLE
@@ -143,14 +143,14 @@ void fz_say(struct fz *z, const char *format, ...) __attribute__((format(printf,
 /* Print bytes in quotes, unprintable ones as \xNN; NULL is "null". */
 void fz_say_bytes(struct fz *z, const char *bytes, size_t len);
 void fz_say_text(struct fz *z, const char *text);
-/* Print an error, without what may differ. */
+/* Print an error, without the parts that may differ. */
 void fz_put_error(FILE *to, unsigned code, const char *sqlstate, const char *text);
-/* " -> text" */
+/* Print " -> text". */
 void fz_gave_text(struct fz *z, const char *text);
 void fz_gave_int(struct fz *z, long long value);
-/* " -> well" if r is 0. Which other number a failure gives is not compared here. */
+/* Print " -> well" if r is 0, else " -> not". Failures may return different numbers. */
 void fz_gave_status(struct fz *z, int r);
-/* The same for a call that answers a query. */
+/* The same for a call that answers a query. Also prints the number of fields. */
 void fz_gave_answer(struct fz *z, int r);
 void fz_show_field(struct fz *z, const MYSQL_FIELD *field);
 void fz_show_row(struct fz *z, MYSQL_RES *res, MYSQL_ROW row);
@@ -164,10 +164,10 @@ void fz_show_value(struct fz *z, const MYSQL_BIND *bind);
 
 /* ---- known.c ---- */
 
-/* Why to leave out a call: it is known to differ (docs/mysql-shim.md), or it crashes the
- * original. NULL: do not leave it out. */
+/* Returns why to leave out the call: it is known to differ (docs/mysql-shim.md), or it crashes the
+ * original. NULL: make the call. */
 const char *fz_is_known(struct fz *z, const struct fz_step *step);
-/* Whether a cursor was asked for, though the server opens none for such a text. */
+/* Whether the statement asks for a cursor, but the server opens none for this text. */
 int fz_lacks_cursor(const struct fz_stmt *s, const char *sql);
 
 /* ---- calls_connect.c ---- */
@@ -184,7 +184,7 @@ void fz_drop_result(struct fz *z, struct fz_result *r);
 /* ---- calls_stmt.c ---- */
 
 void fz_close_stmt(struct fz *z, struct fz_stmt *s);
-/* Whether rows are stored; the original also keeps some of a cursor. */
+/* Whether rows are stored. The original also stores some rows of a cursor. */
 int fz_has_stored(const struct fz_stmt *s);
 
 /* ---- values.c ---- */
@@ -200,7 +200,7 @@ void fz_take(MYSQL_BIND *bind, struct fz_value *value, uint32_t number);
 	extern const char *const fz_##name[];                                            \
 	extern const unsigned fz_n_##name
 FZ_WORDS(queries);
-FZ_WORDS(bound_queries); /* with parameters, or only for preparation */
+FZ_WORDS(bound_queries); /* statements to prepare, many with parameters */
 FZ_WORDS(other_queries);
 FZ_WORDS(other_bound);
 FZ_WORDS(databases);
@@ -211,7 +211,7 @@ FZ_WORDS(texts);
 
 #define FZ_PICK(name, number) fz_##name[(number) % fz_n_##name]
 
-/* A text for a query, and one for preparation, in the server's SQL. */
+/* A text to query, and a text to prepare, in the SQL of the server. */
 const char *fz_query_word(const struct fz *z, uint32_t number);
 const char *fz_bound_word(const struct fz *z, uint32_t number);
 

@@ -4,7 +4,8 @@
 
 #include "shims/fuzz/generate.h"
 
-/* What a sequence is made of: a name, and how often it comes between the phrases of phrases.c. */
+/* The calls of a sequence: the name of each, and how often it is inserted between the phrases of
+ * phrases.c. */
 #define FZ_CALLS(CALL)                                                                   \
 	CALL(connect, 4)                                                                 \
 	CALL(close, 2)                                                                   \

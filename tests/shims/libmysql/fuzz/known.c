@@ -44,7 +44,7 @@ is_connected(struct fz *z)
 	return z->at->my != NULL && z->at->my->net.FZ_VIO != NULL;
 }
 
-/* A non-blocking connection was made before, and this call blocks. */
+/* The connection is non-blocking and was connected before, and this call blocks. */
 static int
 is_unwaited(struct fz *z)
 {
@@ -103,7 +103,7 @@ is_reading(const struct fz *z, const struct fz_stmt *s)
 #endif
 }
 
-/* A row was fetched and not stored; it lay in the connection's memory. */
+/* A row was fetched and not stored, and the connection that held it in memory is gone. */
 static int
 is_row_gone(struct fz *z)
 {
@@ -120,7 +120,7 @@ is_cut_off(struct fz *z)
 	return is_detached(z) && is_reading(z, z->stmt);
 }
 
-/* Its buffers were bound for a statement that was prepared earlier. */
+/* The statement's buffers were bound for an earlier text. */
 static int
 has_old_columns(struct fz *z)
 {
@@ -160,7 +160,7 @@ is_given_twice(struct fz *z)
 	return 0;
 }
 
-/* Sending a parameter's value ahead failed, and the library takes it for sent. */
+/* Sending a parameter's value ahead failed, but the library counts it as sent. */
 static int
 is_given_never(struct fz *z)
 {
@@ -181,7 +181,7 @@ is_direct(struct fz *z)
 	return z->stmt->is_direct;
 }
 
-/* HELP: its columns come while the server reads its own tables, with autocommit. */
+/* HELP: the server sends the columns while it reads its own tables, with autocommit. */
 static int
 is_help(struct fz *z)
 {
@@ -280,7 +280,7 @@ is_in_portion(struct fz *z)
 		    s->stmt->prefetch_rows > 0 &&
 		    s->n_fetched % s->stmt->prefetch_rows != 0;
 
-	/* Oracle's library then asks for no more */
+	/* in that case Oracle's library asks for no more rows */
 	if (CMY_ORACLE && is_in && s->stmt->result.rows < s->stmt->prefetch_rows)
 		return 0;
 	return is_in;
@@ -313,7 +313,7 @@ is_robbed(struct fz *z)
 	return z->stmt->is_robbed && has_others_rows(z);
 }
 
-/* The row's values have no places yet. */
+/* Without bound columns the library has not noted where the row's values are. */
 static int
 has_no_columns(struct fz *z)
 {
@@ -335,14 +335,14 @@ has_failed_cursor(struct fz *z)
 	return z->stmt->has_failed_cursor;
 }
 
-/* Its places are in memory that the connection has reused. */
+/* The library notes the places of the row's values in memory that the connection has reused. */
 static int
 is_row_over(struct fz *z)
 {
 	return z->stmt->is_row_over && z->stmt->stmt->state == MYSQL_STMT_FETCH_DONE;
 }
 
-/* Connecting failed. */
+/* Connecting failed, so there is no character set. */
 static int
 has_no_charset(struct fz *z)
 {
@@ -361,8 +361,8 @@ is_unread_help(struct fz *z)
 	       c->my->status == MYSQL_STATUS_USE_RESULT;
 }
 
-/* The procedure returns values, with which the server has changed the parameters' types;
- * they are not sent again. */
+/* The procedure returns values, for which the server has changed the parameters' types. The
+ * library does not send the types again. */
 static int
 has_old_types(struct fz *z)
 {
@@ -372,7 +372,7 @@ has_old_types(struct fz *z)
 	       strncmp(s->sql, "call gives", 10) == 0;
 }
 
-/* The original takes the types for sent, though the execution was refused. */
+/* The original counts the types as sent, although the execution was refused. */
 static int
 has_unsent_types(struct fz *z)
 {
@@ -381,7 +381,7 @@ has_unsent_types(struct fz *z)
 	return s->is_refused && s->stmt != NULL && !s->stmt->send_types_to_server;
 }
 
-/* It had a cursor once, and will be executed without one. */
+/* The statement had a cursor once, and will be executed without one. */
 static int
 has_no_more_cursor(struct fz *z)
 {
@@ -401,7 +401,7 @@ is_not_closed(struct fz *z)
 	       (stmt->state == MYSQL_STMT_PREPARED || stmt->field_count == 0);
 }
 
-/* mariadb_stmt_execute_direct() failed, so its number means the statement that was
+/* mariadb_stmt_execute_direct() failed, so the statement's id, -1, means the statement that was
  * prepared last. */
 static int
 closes_another(struct fz *z)
@@ -443,7 +443,7 @@ has_lost_rows(struct fz *z)
 	       stmt->mysql->status == MYSQL_STATUS_READY;
 }
 
-/* All rows were fetched before the rest was stored; the library takes them for unread. */
+/* All rows were fetched before the rest was stored, but the library counts them as unread. */
 static int
 has_stored_none(struct fz *z)
 {
@@ -495,7 +495,8 @@ static const struct known calls[] = {
 	FROM(stmt_prepare, stmt_next_result, has_no_stmt, "there is no statement")
 	AT(stmt_direct, has_no_stmt, "there is no statement")
 	AT(stmt_free_result, has_old_rows, "the original has places of rows that are gone")
-	/* with one reason for both: which of them applies may differ between the drivers */
+	/* both entries have the same reason, because the drivers may differ in which of them
+	 * applies */
 	FROM(stmt_seek, stmt_row_seek, has_old_rows, "nothing is stored any more")
 	FROM(stmt_seek, stmt_row_seek, has_nothing_stored, "nothing is stored any more")
 	FROM(stmt_init, stmt_direct, has_rows, "the original loses its place")

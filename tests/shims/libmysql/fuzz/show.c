@@ -172,7 +172,8 @@ void
 fz_show_value(struct fz *z, const MYSQL_BIND *bind)
 {
 	const MYSQL_TIME *t = bind->buffer;
-	/* these may hold the pattern, and so may t->neg: read them as bytes */
+	/* these and t->neg may hold the fill pattern, which is no valid my_bool: read them as
+	 * bytes */
 	unsigned char is_null = *(const unsigned char *)bind->is_null;
 	unsigned char error = *(const unsigned char *)bind->error;
 
@@ -220,8 +221,8 @@ put_stmt(struct fz *z, FILE *to, MYSQL_STMT *stmt, int number, int has_warnings)
 
 /* ---- connections ---- */
 
-/* With an unknown set the original has none and crashes; Oracle's also after a failed
- * connect. */
+/* With an unknown character set the original has none, and crashes when asked for it. Oracle's
+ * library also has none after a failed connect. */
 static int
 has_charset(const struct fz_conn *c)
 {
@@ -242,14 +243,15 @@ put_state(struct fz *z, FILE *to, struct fz_conn *c)
 {
 	MYSQL *my = c->my;
 	int is_ready = my->status == MYSQL_STATUS_READY;
-	/* whether a SELECT has begun a transaction shows at its end, which may be unread */
+	/* the server reports at the end of a SELECT's rows whether it began a transaction, and the
+	 * rows may be unread */
 	unsigned bits =
 		my->server_status & SERVER_STATUS_AUTOCOMMIT
 			? my->server_status & ~VOLATILE
 			: my->server_status & ~(VOLATILE | SERVER_STATUS_IN_TRANS);
 
 	fprintf(to, "    status %d ", (int)my->status);
-	/* Oracle's library keeps a failed connect's error */
+	/* Oracle's library keeps the SQLSTATE of a failed connect */
 	fz_put_error(to, z->f.mysql_errno(my),
 		CMY_ORACLE && z->f.mysql_errno(my) == 0 ? "" : z->f.mysql_sqlstate(my),
 		z->f.mysql_error(my));

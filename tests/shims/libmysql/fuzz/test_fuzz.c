@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 /*
- * The same calls in random order, on an original library and on the shim, on two servers that are alike.
+ * The same calls in random order, on an original library and on the shim, on two equal servers.
  *
  *     test_mysql_fuzz                  libmariadb
- *     test_mysql_fuzz oracle LIBRARY   Oracle's flavour; its original is that file, which Debian 12 does not have
+ *     test_mysql_fuzz oracle LIBRARY   Oracle's flavour; LIBRARY is its original, which Debian 12 does not have
  *
- * CHECK_MYSQL_SEQUENCES    how many sequences (150)
- * CHECK_MYSQL_DIFFERENCES  how many that differ are shown before it gives up (1)
- * CHECK_CROWD              set: others come and go, so that the pool (`mode = transaction`) gives another session behind each
- *                          transaction
- * CHECK_RELOADS            set: the pool's configuration changes without end, so that it gives another session now and then
- * CHECK_TLS                set: the shim goes by TCP, with TLS
- * CNT_SEED                 of the first of them; each has the next number
+ * CHECK_MYSQL_SEQUENCES    number of sequences (150)
+ * CHECK_MYSQL_DIFFERENCES  number of differences to print before giving up (1)
+ * CHECK_CROWD              if set, other clients connect and disconnect all the time, so that the pool (`mode = transaction`)
+ *                          gives another session after each transaction
+ * CHECK_RELOADS            if set, the pool's configuration changes all the time, so that it gives another session sometimes
+ * CHECK_TLS                if set, the shim connects over TCP with TLS
+ * CNT_SEED                 seed of the first sequence; each later sequence adds one
  */
 
 #include "support/cnt_cmocka.h"
@@ -29,7 +29,8 @@
 #include "shims/fuzz/compare.h"
 #include "shims/fuzz/pool.h"
 
-/* A session that is still open belongs to an earlier sequence; end it. */
+/* How long to wait for the sessions of an earlier sequence to end. After LEFT_MS end the
+ * original's driver, after GIVEN_UP_MS fail. */
 #define LEFT_MS     1000
 #define GIVEN_UP_MS 60000
 
@@ -46,12 +47,13 @@ static struct fz_contest contest = {
 	.renew = renew,
 };
 static struct cmy_original f;
-static MYSQL *admins[2]; /* settings of each side's server, without a pool */
+static MYSQL *admins[2]; /* connections to each server, without a pool */
 static const char *original = CNT_ORIGINAL_LIBMARIADB;
 static const char *driver = CNT_DRIVER_MARIADB, *shim = CNT_OUR_LIBMARIADB;
 
-/* Settings for each login: the two connections of a sequence may wait for each other,
- * and repeat() may get a date, 20,240,131 times. */
+/* Settings for each login. The timeouts are short, because the two connections of a sequence may
+ * wait for each other. The packet limit is low, because repeat() may get a date as its count,
+ * 20,240,131. */
 static const char global_sql[] =
 	"set global innodb_lock_wait_timeout = 2, lock_wait_timeout = 2, "
 	"max_allowed_packet = 4194304;"
@@ -156,7 +158,7 @@ n_logins(MYSQL *admin)
 	return (int)strtol(n, NULL, 10);
 }
 
-/* Run it on both servers. */
+/* Run renew() on both servers. */
 static void
 renew_tables(void)
 {

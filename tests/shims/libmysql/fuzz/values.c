@@ -65,7 +65,7 @@ fz_give(struct fz *z, MYSQL_BIND *bind, struct fz_value *value, uint32_t number)
 
 	memset(value, 0, sizeof(*value));
 	bind_to(bind, value, number);
-	/* the original sends more than it should of this type */
+	/* the original sends more bytes of this type than it should */
 	if (bind->buffer_type == MYSQL_TYPE_YEAR)
 		bind->buffer_type = MYSQL_TYPE_SHORT;
 	value->is_null = number / 256 % 11 == 0;
