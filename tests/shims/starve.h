@@ -3,8 +3,8 @@
 #define CNT_STARVE_H
 
 /*
- * Make allocations fail. The malloc() of a program with starve.c, and its relatives,
- * replace the C library's for the whole process.
+ * Make allocations fail. The malloc(), calloc() and realloc() of starve.c replace those of the C
+ * library in the whole process.
  */
 
 /* From now on the nth allocation fails; with `all`, each later one fails, too. */

@@ -20,7 +20,7 @@ struct fz_contest {
 	const char *differences; /* a variable for the number of differences (1) */
 	void (*renew)(
 		void); /* called between sequences, to undo what a sequence changed */
-	int is_shared; /* both use one server, so they run one after the other */
+	int is_shared; /* both drivers use one server, so they run one after the other */
 	uint64_t n_crashes; /* crashes of the original */
 };
 

@@ -9,11 +9,11 @@
 /* A driver process that carries out sequences for compare.c. */
 struct fz_peer {
 	const char *argv[12];
-	pid_t pid; /* 0 if it is not running */
+	pid_t pid; /* 0 if the driver is not running */
 	int to, from;
 	char *text; /* the text for the last sequence, or how the driver ended */
 	size_t size;
-	int has_crashed; /* it ended during the last sequence, without a text or a timeout */
+	int has_crashed; /* the driver ended during the last sequence, without a text or a timeout */
 };
 
 /* Send the driver a sequence. Start the driver first if it is not running. */

@@ -8,13 +8,12 @@
 #include <string.h>
 
 /*
- * usage: scenes LIBRARY SOCKET DIRECTORY [SCENE]. Plays scenes with a client library,
- * and prints all that a program sees of them. test_scenes.c compares the print of the
- * original, on the server, with that of ours, on the pool. The program may write to
- * DIRECTORY. The print leaves out what may differ: numbers of connections; the return
- * value of a failure, of which only "not 0" is fixed; the server's status while rows are
- * still to come, because the pool reports it at their end; and the number of fields
- * after a failure, which each flavour forgets at another time.
+ * usage: scenes LIBRARY SOCKET DIRECTORY [SCENE]. Plays scenes with a client library, and prints
+ * everything that a program sees of them. test_scenes.c compares the output of the original, on
+ * the server, with that of ours, on the pool. The program may write to DIRECTORY. The output
+ * leaves out what may differ: connection numbers; return values of failures, except that they are
+ * not 0; the server's status while rows are still to come, because the pool reports it at their
+ * end; and the number of fields after a failure, which the flavours forget at different times.
  */
 
 /* Status bits of one statement: the pool reports none for a statement that failed. */

@@ -20,7 +20,7 @@ extern char text[64];
 extern unsigned long text_length;
 extern my_bool text_null;
 
-/* Print what a call has left behind. */
+/* Print the state after a call. */
 void show(MYSQL_STMT *stmt, const char *what, int r);
 void show_fields(MYSQL_STMT *stmt);
 /* Print the server's status. */

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* Statements that read by a cursor. */
+/* Statements that read through a cursor. */
 
 void
 stmt_cursors(void)
@@ -41,8 +41,8 @@ stmt_cursors(void)
 	run("drop table stmt_cursor");
 }
 
-/* After a portion that the server reported as the last, no command is needed. The
- * original then loses its place. */
+/* After a portion that the server reported as the last, the next fetch needs no command. The
+ * original then loses its place in the answers. */
 void
 stmt_cursors_and_queries(void)
 {

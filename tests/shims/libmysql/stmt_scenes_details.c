@@ -93,8 +93,8 @@ stmt_wide_rows(void)
 	run("drop table stmt_wide");
 }
 
-/* Whether the server takes arrays: by the public function, and by
- * MARIADB_STMT_BULK_SUPPORTED(), which reads a structure that no installed header has. */
+/* Print whether the server accepts arrays: as the public function reports it, and as
+ * MARIADB_STMT_BULK_SUPPORTED() reads it from a structure that no installed header has. */
 static void
 show_capabilities(void)
 {

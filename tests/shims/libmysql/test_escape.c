@@ -10,9 +10,9 @@
 #include "rig.h"
 
 /*
- * Escaping in every character set that a client may have. The real server must read the
- * original text from the escaped one, whatever its bytes are. And the escaped text must
- * be the original library's.
+ * Escaping in every character set that a client may have. The real server must read the original
+ * text from the escaped one, whatever its bytes are. The escaped text must be the same as the
+ * original library's.
  */
 
 #define N_TEXTS  24 /* texts in one statement */

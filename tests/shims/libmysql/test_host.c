@@ -17,9 +17,8 @@
 #include "support/cnt_process.h"
 
 /*
- * The shim in its host process, on a real server: what it must not change, what a forked
- * child may do, how much memory it takes, and where connections without a pool go. Built
- * for each flavour.
+ * The shim in its host process, on a real server: what it must not change, what a forked child may
+ * do, how much memory it takes, and dates that become datetimes. Built for each flavour.
  */
 
 struct fixture {
@@ -60,7 +59,7 @@ connected(struct fixture *f)
 	return my;
 }
 
-/* The first value, or the error; valid until the next call. */
+/* Run a query. Returns its first value, or the error message; valid until the next call. */
 static const char *
 asked(struct fixture *f, MYSQL *my, const char *sql)
 {
@@ -370,7 +369,7 @@ results_outlive_their_connection_in_any_order(void **state)
 	f->f.mysql_free_result(stored);
 }
 
-/* ---- dates that hold a time ---- */
+/* ---- dates as datetimes ---- */
 
 static void
 dates_are_datetimes_where_asked(void **state)

@@ -16,7 +16,7 @@ static int
 setup(void **state)
 {
 	setenv("CENOTE_POOL", "main", 1);
-	/* no option files of the user */
+	/* do not read the option files of the user who runs the tests */
 	setenv("HOME", "/nonexistent", 1);
 	cnt_library_open(&f, CNT_OURS);
 	return wt_make_certs(state);

@@ -97,7 +97,7 @@ results_that_were_told_of_are_skipped(void **state)
 	f.mysql_stmt_close(stmt);
 	stmt = prepare("call three()");
 	expect(stmt, "execute 0, store 0, next 0, next 0, fetch 0, next 0, fields 0");
-	/* the execution's own count */
+	/* the affected rows of the execution itself */
 	expect(stmt, "affected 1, next -1");
 	f.mysql_stmt_close(stmt);
 	run("do 1");

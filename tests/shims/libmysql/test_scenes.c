@@ -146,7 +146,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		SCENES_OF_BOTH(MARIADB) SCENES_OF_BOTH(ORACLE) SCENES_OF_ONE(MARIADB)
 			SCENES_OF_MARIADB(MARIADB) SCENES_OF_STATEMENTS(STATEMENT)
-		/* every type of column into every type of buffer, and every type of
+		/* fetch every type of column into every type of buffer, and send every type of
 		 * parameter */
 		TEST("values_of_statements", "", CNT_STMT_VALUES_MARIADB,
 			CNT_STMT_VALUES_MARIADB, CNT_OUR_LIBMARIADB)

@@ -1034,7 +1034,7 @@ errors_have_postgresqls_states(void **state)
 	gives(f, "select 1", "1");
 }
 
-/* ---- facts, settings ---- */
+/* ---- server version and settings ---- */
 
 static void
 facts(void **state)

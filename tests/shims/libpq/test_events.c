@@ -305,7 +305,7 @@ a_sending_leaves_the_answer_to_who_polls(void **state)
 	/* if the shim had read the answer while sending, the program would wait for it until the
 	 * pool ends the session */
 	ask_by_epoll(f, conn);
-	/* the shim wrote to two sessions, and sent the query to the second */
+	/* three sends: one to each of two sessions, and then the query */
 	assert_int_equal(cnt_send_as_ever(), 3);
 	assert_string_equal(
 		cnt_guest_ask(&f->ours, conn, "show application_name"), "slow");

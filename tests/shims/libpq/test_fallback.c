@@ -215,7 +215,7 @@ a_direct_connection_is_what_is_escaped_for(void **state)
 	f->ours.f.PQfinish(pooled);
 }
 
-/* ---- connecting without waiting: the handle stays, and the original is behind it ---- */
+/* ---- non-blocking connects: the handle stays, and the original works behind it ---- */
 
 static void
 a_late_refusal_is_fallen_back_from_too(void **state)
@@ -273,7 +273,7 @@ who_may_not_fall_back_is_told(void **state)
 	f->ours.f.PQfinish(conn);
 }
 
-/* ---- a connection that had a session: the program's handle and settings stay ---- */
+/* ---- a connection that had a session: its handle and settings stay ---- */
 
 static int n_told[PGEVT_RESULTDESTROY + 1];
 

@@ -159,7 +159,7 @@ use_pipeline(struct fixture *f, PGconn *conn)
 	(void)f->ours.f.PQsendQueryParams(
 		conn, "select $1::int4", 1, NULL, values, NULL, NULL, 0);
 	(void)f->ours.f.PQisBusy(conn);
-	/* its notice has to wait for its turn */
+	/* the notice of this statement has to wait for its turn */
 	(void)f->ours.f.PQsendQueryParams(conn, "rollback", 0, NULL, NULL, NULL, NULL, 0);
 	(void)f->ours.f.PQsendQueryParams(
 		conn, "select 1/0", 0, NULL, NULL, NULL, NULL, 0);

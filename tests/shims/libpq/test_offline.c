@@ -429,7 +429,7 @@ results_are_printed_alike(void **state)
 	}
 }
 
-/* ---- no handle at all ---- */
+/* ---- calls without a handle ---- */
 
 static void
 without_a_handle_every_answer_is_the_same(void **state)

@@ -201,7 +201,7 @@ read_diagnostics(struct world *w)
 		SQL_DIAG_CONNECTION_NAME, SQL_DIAG_NATIVE, SQL_DIAG_ROW_NUMBER,
 		SQL_DIAG_COLUMN_NUMBER, 4711 };
 	SQLSMALLINT room = (SQLSMALLINT)(below(w, 20) * 2 + 2), n;
-	/* unixODBC takes a number of bytes for a number of characters */
+	/* unixODBC treats the number of bytes as a number of characters */
 	char *to = buffer((size_t)room * sizeof(SQLWCHAR) + sizeof(SQLLEN));
 	SQLSMALLINT i = (SQLSMALLINT)((int)below(w, 5) - 1), id = ONE_OF(w, list);
 

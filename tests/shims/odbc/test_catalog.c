@@ -270,8 +270,8 @@ parameters_are_described(void **state)
 	says(stmt, "07009", SQLDescribeParam(stmt, 3, &type, &size, &digits, &nullable));
 }
 
-/* The answer is the same on every server, even if a server's result has only numbers of tables and
- * columns. */
+/* This works on every server, even if a server sends only numbers of tables and columns with a
+ * result. */
 static void
 columns_say_where_they_come_from(void **state)
 {
@@ -512,7 +512,7 @@ functions_are_told(void **state)
 	assert_int_equal(SQL_FUNC_EXISTS(all, SQL_API_SQLBULKOPERATIONS), SQL_TRUE);
 }
 
-/* PHP scrolls in this way. */
+/* PHP scrolls with SQLExtendedFetch(). */
 static void
 rows_are_fetched_as_odbc_2_did(void **state)
 {

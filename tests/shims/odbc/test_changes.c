@@ -273,7 +273,7 @@ static void
 a_value_of_the_columns_own_type_is_given(void **state)
 {
 	SQLBIGINT given =
-		77; /* SQLite reads all 64 bits; other servers read the first 32, also 77 */
+		77; /* 64 bits for SQLite; for others the driver reads the first 32, also 77 */
 	SQLINTEGER id;
 	SQLLEN n, at_execution = SQL_DATA_AT_EXEC;
 	SQLPOINTER which;

@@ -248,7 +248,7 @@ an_execution_that_wanted_data_can_be_polled(void **state)
 	ok(the.stmt, SQLFetch(the.stmt));
 }
 
-/* unixODBC does not allow to poll this call. */
+/* unixODBC does not allow polling this call. */
 static void
 further_results_are_waited_for(void **state)
 {

@@ -9,8 +9,8 @@
 #include <cenote/cenote.h>
 
 /*
- * Tests with the driver manager's own pooling. A connection that it kept must behave like a new
- * one. It must not hand out a dead connection.
+ * Tests with the driver manager's own pooling. A connection that the driver manager kept must
+ * behave like a new one. The driver manager must not hand out a dead connection.
  *
  * usage: test_odbc_pooling sqlite | postgresql | mariadb
  */

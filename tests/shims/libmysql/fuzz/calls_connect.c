@@ -201,8 +201,8 @@ fz_reset_connection(struct fz *z, const uint32_t n[4])
 	FZ_DO(z, z->at->my, r, mysql_reset_connection, z->at->my);
 	fz_gave_status(z, r);
 	/*
-	 * The original ignores the server's status in that answer, and does not know
-	 * that the character set is the login's again.
+	 * The original ignores the server's status in that answer, and does not know that the
+	 * character set is again that of the login.
 	 */
 	if (r == 0)
 		(void)z->f.mysql_set_character_set(
@@ -274,8 +274,8 @@ fz_infos(struct fz *z, const uint32_t n[4])
 	fz_say(z, " host ");
 	fz_say_text(z, z->f.mysql_get_host_info(my));
 	fz_say(z, " server ");
-	/* MariaDB's server adds this for old replicas; its own library and the pool
-	 * leave it out */
+	/* MariaDB's server adds "5.5.5-" for old replicas; MariaDB's library and the pool leave it
+	 * out */
 	if (CMY_ORACLE && strncmp(server, "5.5.5-", 6) == 0)
 		server += 6;
 	fz_say_text(z, server);
@@ -331,8 +331,8 @@ collect(struct fz *z, enum enum_session_state_type type, char *list[MAX_TRACKED]
 	return n;
 }
 
-/* MariaDB's server takes the pool's change of multi statements for a result that was
- * sent; hide that. */
+/* MariaDB's server counts the pool's change of multi statements as a result that was sent. Hide
+ * that. */
 static void
 hide_result_sent(char *state)
 {

@@ -119,7 +119,8 @@ FZ_CALLS(FZ_DECLARE)
 	} while (0)
 #endif
 
-/* The member of NET that is not NULL while connected; the last state of a statement that has no rows. */
+/* Names that differ between the flavours. FZ_VIO is the member of NET that is not NULL while
+ * connected. FZ_EXECUTED is the last state of a statement that has no rows. */
 #if CMY_ORACLE
 #define FZ_VIO           vio
 #define FZ_RECONNECT(my) ((my)->reconnect)

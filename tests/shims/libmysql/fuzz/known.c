@@ -335,7 +335,7 @@ has_failed_cursor(struct fz *z)
 	return z->stmt->has_failed_cursor;
 }
 
-/* The library notes the places of the row's values in memory that the connection has reused. */
+/* The row's values were in memory that the connection has reused since. */
 static int
 is_row_over(struct fz *z)
 {

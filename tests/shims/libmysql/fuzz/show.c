@@ -138,9 +138,9 @@ fz_put_error(FILE *to, unsigned code, const char *sqlstate, const char *text)
 	size_t len = row != NULL ? (size_t)(row - text) : strlen(text);
 
 	/*
-	 * the server counts rows even across mysql_reset_connection(); Oracle's library
-	 * has one number for all losses, and the pool tells whether the statement was
-	 * sent
+	 * The server counts rows even across mysql_reset_connection(), so leave out the row's
+	 * number. Oracle's library has one number for all losses, while the pool's number depends
+	 * on whether the statement was sent.
 	 */
 	if (CMY_ORACLE && (code == CR_SERVER_GONE_ERROR || code == CR_SERVER_LOST)) {
 		fprintf(to, "error: lost");

@@ -158,7 +158,7 @@ WORDS(bound_queries,
 	"select ? into @x",
 );
 
-/* For servers other than MySQL's. */
+/* Statements for servers other than MySQL. */
 WORDS(other_queries,
 	"select id, name, price, stamp, raw from items order by id",
 	"select id as \"B c\", 1.5, null, 'text' from items where id = 1",

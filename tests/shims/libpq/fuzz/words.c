@@ -181,7 +181,8 @@ WORDS(other_queries,
 	"call several(0)",
 	"call fails(1)",
 	"call gives('abc', @a)",
-	/* not alone: behind a statement with a table no pool in mode = transaction answers that from a new session */
+	/* not alone: after a statement with a table, a pool with mode = transaction would answer
+	 * "select @a" from a new session */
 	"set @a = 6; select @a",
 	"set @a = 5",
 	"set autocommit = 0",
