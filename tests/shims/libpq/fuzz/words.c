@@ -104,7 +104,7 @@ WORDS(queries,
 	"select '2024-02-30'::date",
 	"select 1 from items having",
 	"set statement_timeout to 20; select pg_sleep(3)",
-	/* set a parameter that is in no list, by statements that do not look like setting one */
+	/* change a setting that the server does not list, by statements that do not look like it */
 	"select u&\"set\\005fconfig\"('fz.tenant', 'a', false)",
 	"select query_to_xml('select set_' || 'config(''fz.tenant'', ''b'', false)', true, true, '')",
 	"do $$begin execute 'se' || 't fz.tenant = ''c'''; end$$",
