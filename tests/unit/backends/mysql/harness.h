@@ -19,52 +19,55 @@
  */
 struct my {
 	struct cnt_session base;
-	const char *formats; /* NULL: none */
-	/* The host says stop, with this status, so long after the request began; 0 never. */
+	const char *formats; /* digits, one for each column; NULL: base.format for all */
+	/* The host stops a request after so many milliseconds with `stop_status`; 0: never. */
 	int64_t stop_after_ms;
 	int stop_status;
 	int64_t began_ms;
 	int stopped;
-	/* What the client sends of a file; NULL: it refuses. */
+	/* The file that the client sends, in pieces of `file_piece` bytes; NULL: the client
+	 * refuses. */
 	const char *file;
 	size_t file_len, file_at, file_piece;
-	unsigned rest_ms; /* before the rows are read */
-	uint32_t status; /* the server's, of the last done */
+	unsigned rest_ms; /* pause before the rows are read */
+	uint32_t status; /* server status of the last DONE */
 };
 
-/* Of all tests of the program; started by my_main(). */
+/* One server for all tests of the program; my_main() starts it. */
 extern struct cnt_server my_server;
 
-/* Start the server, run the tests, stop it: what main() returns. `flags`: CNT_SERVER_TCP or 0. */
+/* Start the server, run the tests, stop the server. Returns what main() returns. `flags`:
+ * CNT_SERVER_TCP or 0. */
 int my_main(const struct CMUnitTest *tests, size_t n, const char *name, unsigned flags);
 
-/* No session yet; no options but those that the test gives. */
+/* Prepare `t` without a session and without options. */
 void my_init(struct my *t);
 /* The options of the user app over the unix socket, in the database app. */
 void my_app(struct my *t);
-/* 0 or the status; a failure's words are in t->diag. */
+/* Returns the status; the message of a failure is in t->base.diag. */
 int my_login(struct my *t);
 /* For cmocka: *state is a struct my that is logged in as app. */
 int my_setup(void **state);
 int my_teardown(void **state);
 
-/* Each returns the transcript of what came; valid until the next. */
+/* Each returns the transcript of its request, valid until the next request. */
 const char *my_select_database(struct my *t, const char *name);
 const char *my_change_user(
 	struct my *t, const char *user, const char *password, const char *database);
 const char *my_long_data(
 	struct my *t, uint32_t statement, uint16_t param, const void *data, size_t len);
-/* "ok", or the error. */
+/* Returns "ok" or the error. */
 const char *my_set_option(struct my *t, const char *name, const char *value);
 
-/* "idle", "open"; and the pins. */
+/* The transaction, "idle" or "open", and the pins. */
 const char *my_tx(struct my *t);
 uint32_t my_pins(struct my *t);
-/* As a client that comes from another session with this; and what it has for the next. */
+/* Attach a client that brings `carry` from another session; get what the client takes to its
+ * next session. */
 int my_attach(struct my *t, const void *carry, size_t len);
 struct cnp_str my_carry(struct my *t);
 int my_settle(struct my *t);
-/* One value of one row, asked for by a query in text. */
+/* The value of a text query that gives one row of one column. */
 const char *my_value(struct my *t, const char *sql);
 
 #define assert_prefix(text, prefix)                                                      \

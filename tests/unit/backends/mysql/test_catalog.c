@@ -10,7 +10,7 @@
 
 #include "harness.h"
 
-/* "-" is no filter. */
+/* "-" means no filter. */
 static const char *
 list(struct my *t, uint8_t kind, const char *catalog, const char *object,
 	const char *column, const char *types)
@@ -91,7 +91,7 @@ tables_have_type_and_comment(void **state)
 		"remarks:TEXT\nrow app|NULL|parent|TABLE|of all\ndone");
 	assert_contains(list(t, CENOTE_CATALOG_TABLES, "-", "columns", "-", "-"),
 		"\nrow information_schema|NULL|COLUMNS|SYSTEM TABLE|NULL\n");
-	/* What looks like a joker and is escaped is none. */
+	/* An escaped wildcard matches only itself. */
 	assert_contains(list(t, CENOTE_CATALOG_TABLES, "app", "paren\\_", "-", "-"),
 		"TEXT\ndone");
 }
@@ -165,7 +165,7 @@ procedures_count_their_parameters(void **state)
 		"\n");
 }
 
-/* A table can be made with each of the types, if it is given what it asks for. */
+/* Each type in the list works in CREATE TABLE, with the parameters that the type asks for. */
 static void
 types_are_the_servers(void **state)
 {
@@ -193,7 +193,8 @@ types_are_the_servers(void **state)
 			with = "('a')";
 		else if (strstr(row, "|precision,scale|"))
 			with = "(10, 2)";
-		/* "int unsigned" takes nothing; "decimal unsigned" its size in the middle. */
+		/* "int unsigned" takes no parameters; "decimal unsigned" takes its size between
+		 * the two words. */
 		snprintf(sql, sizeof(sql), "create or replace table of_type (a %.*s%s%s)",
 			(int)strcspn(name, " "), name, with, name + strcspn(name, " "));
 		if (strncmp(my_query(t, sql), "done", 4) != 0)
@@ -204,7 +205,7 @@ types_are_the_servers(void **state)
 	free(log);
 }
 
-/* None of the lists fails, and none has a row. */
+/* With `name` as its filter, no list fails, and the list of tables is empty. */
 static void
 name_is_nothing_but_data(struct my *t, const char *name)
 {
@@ -219,7 +220,7 @@ name_is_nothing_but_data(struct my *t, const char *name)
 		"remarks:TEXT\ndone");
 }
 
-/* What the client names is data, whatever is in it and however the session reads SQL. */
+/* A filter is data, whatever characters are in it and whatever sql_mode the session has. */
 static void
 filters_are_data(void **state)
 {
@@ -245,7 +246,7 @@ filters_are_utf_8(void **state)
 {
 	struct my *t = *state;
 
-	/* A column that is not text says so. */
+	/* A filter that is not UTF-8 is an error. */
 	assert_contains(list(t, CENOTE_CATALOG_TABLES, "\xe4", "-", "-", "-"),
 		"Invalid utf8mb4 character string");
 	(void)my_query(t, "set names latin1");
@@ -255,7 +256,7 @@ filters_are_utf_8(void **state)
 	(void)my_query(t, "drop table `\xe4`");
 }
 
-/* Neither transaction nor last insert id are touched; an unknown list is an error. */
+/* A list changes neither the transaction nor the last insert id. An unknown list is an error. */
 static void
 the_session_stays_as_it_is(void **state)
 {

@@ -18,15 +18,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A connection to the server that breaks after every number of bytes. */
+/* A relay to the server that cuts each connection after a number of bytes. */
 
 struct relay {
 	char path[CNT_SERVER_PATH_MAX];
 	pid_t pid;
-	volatile size_t
-		*cut_at; /* shared: bytes of the server that pass, of each connection */
-	volatile size_t
-		*most; /* bytes of the server that came, of the longest connection */
+	/* Shared with the relay's process: cut each connection after so many bytes of the server. */
+	volatile size_t *cut_at;
+	/* Shared: bytes of the server in the longest connection; for a file, bytes of the client. */
+	volatile size_t *most;
 };
 
 static int
@@ -81,7 +81,7 @@ relay_one(const struct relay *r, int client)
 
 static void relay_greedy(const struct relay *r, int client);
 
-/* `is_greedy`: nothing is cut, and several connections pass at a time. */
+/* `is_greedy`: cut nothing, serve several connections at a time, and ask for a file. */
 static void
 relay_start(struct relay *r, int is_greedy)
 {
@@ -121,7 +121,7 @@ relay_stop(struct relay *r)
 	(void)unlink(r->path);
 }
 
-/* 1 when the connection lasted to the end. */
+/* Returns 1 if the connection lasted to the end. */
 static int
 use_connection(struct my *t, const char *path)
 {
@@ -186,7 +186,7 @@ a_connection_that_breaks_at_any_byte_is_told(void **state)
 
 /* ---- a server that asks for what it must not have ---- */
 
-/* On the connection that tells it to stop a statement, in the place of an answer. What it gets is counted. */
+/* Ask for a file instead of answering KILL QUERY, and count the bytes that the client sends. */
 static void
 ask_for_file(const struct relay *r, int client)
 {
@@ -199,7 +199,7 @@ ask_for_file(const struct relay *r, int client)
 	memcpy(question + 5, my_server.passfile, n);
 	if (write(client, question, n + 5) < 0)
 		return;
-	/* an empty packet is the end, or a refusal */
+	/* an empty packet means the end of the file, or a refusal */
 	while ((got = read(client, data, sizeof(data))) > 4)
 		*r->most += (size_t)got;
 }

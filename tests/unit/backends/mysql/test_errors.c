@@ -13,7 +13,7 @@ struct error_case {
 	unsigned code;
 	const char *state;
 	int status;
-	const char *told; /* SQLSTATE that goes out */
+	const char *told; /* SQLSTATE that the client gets */
 };
 
 static void
@@ -55,7 +55,7 @@ states_are_kept_unless_they_say_nothing(void **state)
 		assert_int_equal(d.native, (int)cases[i].code);
 		assert_string_equal(d.message, "words");
 		assert_string_equal(cnc_diag_field(&d, 'B'), "db1:3306");
-		/* The server's own message is still there. */
+		/* Field 'X' keeps the server's SQLSTATE if the client gets another one. */
 		if (strcmp(cases[i].state, cases[i].told) == 0)
 			assert_null(cnc_diag_field(&d, 'X'));
 		else
@@ -111,7 +111,7 @@ what_can_be_done_is_hinted(void **state)
 	cnc_diag_finish(&d);
 }
 
-/* MySQL's and MariaDB's servers have one number for different things. */
+/* MySQL and MariaDB use the same number for different errors. */
 static void
 a_number_of_both_is_told_apart(void **state)
 {

@@ -42,7 +42,7 @@ a_statement_is_stopped_and_the_session_lives(void **state)
 		assert_in_range(now_ms() - began, 40, 5000);
 		t->stop_after_ms = 0;
 		assert_string_equal(my_value(t, "select 5"), "5");
-		/* prepared as well */
+		/* the same as a prepared statement */
 		if (i == 3)
 			continue;
 		t->stop_after_ms = 50;
@@ -96,7 +96,7 @@ a_client_that_goes_away_stops_its_statement(void **state)
 	assert_prefix(count, "0");
 }
 
-/* DO looks at no error of what it does: it ends well, only sooner. */
+/* DO ignores errors, so a DO that is stopped succeeds, only sooner. */
 static void
 what_ends_well_in_spite_of_a_stop_is_told_so(void **state)
 {
@@ -110,7 +110,7 @@ what_ends_well_in_spite_of_a_stop_is_told_so(void **state)
 	assert_string_equal(my_value(t, "select 5"), "5");
 }
 
-/* A stop that comes when the statement is just over must not hit the next one. */
+/* A stop that comes just after the end of a statement must not hit the next statement. */
 static void
 a_late_stop_hits_nothing(void **state)
 {
@@ -148,7 +148,7 @@ kill_session(struct my *t)
 
 	snprintf(sql, sizeof(sql), "kill %s", my_value(t, "select connection_id()"));
 	assert_int_equal(cnt_server_sql(&my_server, sql), 0);
-	/* until it is done */
+	/* wait until the server has closed the connection */
 	struct pollfd p = { .fd = t->base.b->fd(t->base.s), .events = POLLIN };
 	assert_int_equal(poll(&p, 1, 5000), 1);
 }
@@ -189,7 +189,7 @@ do_step(struct my *t, int step)
 	case 10:
 		return my_change_user(t, "locked", CNT_SERVER_PASSWORD, "app");
 	case 11:
-		/* the second: the first one may still be written */
+		/* send twice: the first write may still succeed */
 		(void)my_long_data(t, 1, 0, "x", 1);
 		return my_execute(t, 1, 0, &v, 1);
 	case 12:
@@ -232,7 +232,7 @@ a_killed_session_is_lost_at_every_step(void **state)
 		if (step != 16 && strncmp(t->base.diag.sqlstate, "08", 2) != 0)
 			fail_msg("step %d: %s %s", step, t->base.diag.sqlstate,
 				t->base.diag.message);
-		/* and again: it stays lost */
+		/* a lost session stays lost */
 		assert_int_equal(
 			t->base.b->ping(t->base.s, &t->base.diag), CENOTE_ERR_CONN);
 		assert_int_equal(my_reset(t), CENOTE_ERR_CONN);
@@ -362,7 +362,7 @@ every_lack_of_memory_is_told_and_leaves_nothing(void **state)
 		failed = cnt_alloc_has_failed(&alloc);
 		if (!failed)
 			assert_ok(r);
-		/* what failed did not break the session */
+		/* the failed allocation did not break the session */
 		if (failed && t.base.s && r != CENOTE_ERR_CONN)
 			assert_string_equal(my_value(&t, "select 5"), "5");
 		my_finish(&t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which names of built-in functions can be a stored function's, asked of the installed server. */
+/* Asks the installed server which names of built-in functions a stored function can have, too. */
 #include "support/cnt_cmocka.h"
 
 #include <ctype.h>
@@ -12,7 +12,7 @@
 #include "tools/cenoted/backends/mysql/my.h"
 
 #define NAMES_MAX         2000u
-#define WRONG_COUNT       1318u /* of parameters of a stored function */
+#define WRONG_COUNT       1318u /* error: wrong number of parameters */
 #define THE_STORED_ONE    "424242"
 #define NAMES_OF_GEOMETRY "POINT", "LINESTRING", "POLYGON", "GEOMETRYCOLLECTION", "ST_X"
 
@@ -42,7 +42,7 @@ stop(void **state)
 	return 0;
 }
 
-/* Names that the server knows; some are operators. */
+/* Add a name that the server knows, unless it is an operator. */
 static void
 add_name(const char *name)
 {
@@ -79,7 +79,7 @@ learn_names(void)
 		add_name(others[i]);
 }
 
-/* Whether it was the stored function that answered, or would have with other parameters. */
+/* Whether `sql` calls the stored function, with the right number of parameters or a wrong one. */
 static int
 calls_the_stored_one(const char *sql)
 {
@@ -143,7 +143,7 @@ no_name_that_can_be_a_stored_functions_is_pure(void **state)
 					names[i], between[k], args[a], &n_shadowed);
 		}
 	}
-	/* or it would prove nothing */
+	/* otherwise the test would prove nothing */
 	assert_true(n_shadowed > 100);
 }
 

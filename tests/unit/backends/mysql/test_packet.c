@@ -59,11 +59,11 @@ add_column(struct fixture *f, enum enum_field_types type, uint8_t format)
 	cnd_my_column(&field, format, &f->columns[f->n++]);
 }
 
-/* Behind a row that is there. What fails takes itself back. */
+/* Decode `packet` as the row of a new batch. If that fails, undo the row. */
 static int
 put(struct fixture *f, row_fn *row, const void *packet, size_t len)
 {
-	/* exactly its size, so that a read beyond it shows */
+	/* a copy of exactly the packet's size, so that a sanitizer sees a read beyond its end */
 	uint8_t *copy = malloc(len + 1);
 	int r;
 
@@ -103,7 +103,7 @@ assert_text(struct fixture *f, uint32_t i, const char *wanted)
 	assert_value(f, i, wanted, wanted ? strlen(wanted) : 0);
 }
 
-/* Neither less of it is a row, nor more. */
+/* Only the whole packet is a row: shorter ones and one with a further byte are refused. */
 static void
 assert_only_whole(struct fixture *f, row_fn *row, const void *packet, size_t len)
 {

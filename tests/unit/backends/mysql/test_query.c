@@ -84,7 +84,7 @@ several_statements_can_be_forbidden(void **state)
 	assert_contains(my_query(t, "select 1; select 2"), "row 2");
 	assert_string_equal(my_set_option(t, "multi_statements", "off"), "ok\n");
 	assert_prefix(my_query(t, "select 1; select 2"), "error 42000 1064 ");
-	/* the next client has them again */
+	/* after a reset, the next client can send several statements again */
 	assert_ok(my_reset(t));
 	assert_contains(my_query(t, "select 1; select 2"), "row 2");
 	assert_prefix(my_set_option(t, "multi_statement", "on"), "error 22023 ");
@@ -137,8 +137,8 @@ a_long_result_streams(void **state)
 	t->base.count_only = 0;
 }
 
-/* What the rows of the next test are: of all lengths, so that they end anywhere in what is read at
- * once, and some are longer than that. */
+/* The rows of the next test have all lengths. So they end anywhere in the bytes of one read, and
+ * some are longer than one read. */
 #define UNEVEN_ROWS 300
 #define UNEVEN_SQL                                                                       \
 	"select seq, repeat('y', seq * 371 mod 18000), if(seq mod 3, null, -seq) "       \
@@ -227,7 +227,8 @@ large_values_pass_in_both_directions(void **state)
 	v = (struct cnc_value){ .type = CENOTE_TYPE_BYTES, .bytes = text, .len = n };
 	assert_contains(my_query_with(t, "select length(?)", &v, 1), "row 20971520");
 	free(text);
-	/* a worker does not keep the library's buffer of that size */
+	/* the reset asks for a new login, so that the worker does not keep the library's large
+	 * buffer */
 	assert_int_equal(my_reset(t), CENOTE_ERR_UNSUPPORTED);
 	my_logout(t);
 	assert_ok(my_login(t));
@@ -324,7 +325,8 @@ without_autocommit_a_transaction_begins_by_itself(void **state)
 	(void)my_query(t, "drop table tx3");
 }
 
-/* An ERR packet tells nothing of the transaction, but the session's state must be true. */
+/* An ERR packet does not say whether the transaction is still open, but the session's state must
+ * be right. */
 static void
 the_state_is_true_after_a_deadlock(void **state)
 {
@@ -349,7 +351,7 @@ the_state_is_true_after_a_deadlock(void **state)
 	assert_string_equal(my_tx(&other), "open");
 	(void)my_rollback(&other);
 	(void)my_rollback(t);
-	/* what a procedure began and did not end is open, although it failed */
+	/* a transaction that a procedure began stays open when the procedure fails */
 	(void)my_query(t, "create or replace procedure p4() begin start transaction; "
 			  "insert into tx4 values (9, 9); signal sqlstate '45000'; end");
 	assert_prefix(my_query(t, "call p4()"), "error 45000 ");

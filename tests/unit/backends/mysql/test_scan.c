@@ -29,7 +29,7 @@ struct scan_case {
 };
 
 static const struct scan_case cases[] = {
-	/* Nothing is left by what only reads and writes. */
+	/* Statements that only read and write leave nothing. */
 	{ "select 1", 0, 0 },
 	{ "SELECT a, b FROM t WHERE c IN (1, 2) AND (d = 'x(' OR e)", 0, 0 },
 	{ "(select 1) union (select 2)", 0, 0 },
@@ -65,7 +65,7 @@ static const struct scan_case cases[] = {
 	{ "select release_lock('a')", 0, 0 },
 	{ "select 1;", 0, 0 },
 	{ "values (1, 2)", 0, 0 },
-	/* What stays. */
+	/* Statements that leave something. */
 	{ "set a = 1", SETTINGS, 0 },
 	{ "set names utf8mb4", SETTINGS, CHARSET },
 	{ "set character set latin1", SETTINGS, CHARSET },
@@ -78,7 +78,7 @@ static const struct scan_case cases[] = {
 	{ "select 1.5into @a", SETTINGS, 0 },
 	{ "select .5into @a", SETTINGS, 0 },
 	{ "select 1e5into @a", SETTINGS, 0 },
-	/* and is part of a name after a point */
+	/* after a point, the digits are part of a name */
 	{ "select t.5abs(1)", FUNCTION, OPAQUE },
 	{ "select t.1e5abs(1)", FUNCTION, OPAQUE },
 	{ "load data infile 'x' into table t (a, @b)", SETTINGS, SILENT_ID },
@@ -99,7 +99,7 @@ static const struct scan_case cases[] = {
 	{ "do get_lock('a', 1)", CENOTE_PIN_LOCK, 0 },
 	{ "handler t open", CENOTE_PIN_CURSOR, 0 },
 	{ "prepare s from 'select 1'", CENOTE_PIN_PREPARED, 0 },
-	/* What others begin with. */
+	/* Statements that change what later logins begin with. */
 	{ "grant select (a) on t to u", 0, LOGIN },
 	{ "revoke all on *.* from u", 0, LOGIN },
 	{ "set global max_connections = 5", SETTINGS, LOGIN },
@@ -122,7 +122,7 @@ static const struct scan_case cases[] = {
 	{ "create or replace schema d", 0, LOGIN },
 	{ "flush privileges", 0, LOGIN },
 	{ "flush tables", 0, 0 },
-	/* What may be anything. */
+	/* Calls of functions that may do anything. */
 	{ "select f(1)", FUNCTION, OPAQUE },
 	{ "select db.upper(1)", FUNCTION, OPAQUE },
 	{ "select lower(1)", FUNCTION, OPAQUE },
@@ -157,7 +157,7 @@ static const struct scan_case cases[] = {
 	{ "select `open", FUNCTION, OPAQUE },
 	{ "insert into t values (1) returning a", 0, ID | SILENT_ID },
 	{ "create table t as select a from u", 0, SILENT_ID },
-	/* Of the statement before. */
+	/* Questions about the previous statement. */
 	{ "select row_count()", 0, ASKS },
 	{ "insert into t values (row_count ())", FUNCTION, OPAQUE | ASKS | ID },
 	{ "select found_rows()", FUNCTION, OPAQUE | ASKS },
@@ -167,7 +167,7 @@ static const struct scan_case cases[] = {
 	{ "select 1 + @@Session.Error_Count", 0, ASKS },
 	{ "select @@`last_gtid`", 0, ASKS },
 	{ "show /*!50000 warnings */", FUNCTION, OPAQUE | ASKS },
-	/* Of any one before. */
+	/* Questions about any earlier statement. */
 	{ "select @a, @@version", 0, RECALLS },
 	{ "select previous value for s", 0, NUMBER },
 	{ "select s.currval", 0, NUMBER },
@@ -176,13 +176,13 @@ static const struct scan_case cases[] = {
 	{ "select @a := @a + 1", SETTINGS, 0 },
 	{ "select s.nextval", SETTINGS, 0 },
 	{ "select s.nextval from dual", SETTINGS, 0 },
-	/* Not, or not of the one before. */
+	/* Texts that ask nothing about the previous request; the last one does. */
 	{ "select errors, warning_count from warnings where a = 'row_count()'", 0, 0 },
 	{ "show columns from errors", 0, 0 },
 	{ "select row_count from diagnostics", 0, 0 },
 	{ "update t set a = 1; select row_count()", 0, SEVERAL },
 	{ ";select row_count(); select 1", 0, SEVERAL | ASKS },
-	/* Several. */
+	/* Several statements in one text. */
 	{ "select 1; select 2", 0, SEVERAL },
 	{ "select 1;; set @a = 1;", SETTINGS, SEVERAL },
 	{ "set @a = 1; select 1", SETTINGS | FUNCTION, SEVERAL | OPAQUE },
@@ -192,7 +192,7 @@ static const struct scan_case cases[] = {
 	{ " ; -- x\n /* */;", 0, CND_MY_NOTE_EMPTY },
 };
 
-/* Of a server that has these functions. */
+/* What is known about a server that has these native functions. */
 static const struct cnd_my_reading *
 reading(uint32_t lexis)
 {
@@ -264,7 +264,7 @@ quotes_and_backslashes_are_the_servers(void **state)
 	assert_int_equal(scan.pins, FUNCTION);
 }
 
-/* As GBK \xbf\\ is one character, and as Latin-1 \xa0 is a blank. */
+/* In GBK, \xbf\\ is one character; in Latin-1, \xa0 is a blank. */
 static void
 bytes_above_ascii_are_dark_unless_they_are_utf8(void **state)
 {
@@ -282,7 +282,7 @@ bytes_above_ascii_are_dark_unless_they_are_utf8(void **state)
 	assert_int_equal(scan.pins, 0);
 }
 
-/* Wherever a text is cut, what was seen so far is still seen, or it is dark. */
+/* A text that is cut anywhere keeps the pins of what comes before the cut. */
 static void
 cut_texts_are_not_misread(void **state)
 {

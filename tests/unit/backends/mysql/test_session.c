@@ -163,7 +163,7 @@ tls_is_as_the_line_asks_for(void **state)
 	my_option(&t, "user", "tls");
 	my_option(&t, "password", CNT_SERVER_PASSWORD);
 	my_option(&t, "dbname", "app");
-	/* the server wants TLS of this user */
+	/* the server requires TLS for this user */
 	assert_int_equal(my_login(&t), CENOTE_ERR_CONN);
 	my_option(&t, "ssl_ca", my_server.ca);
 	my_option(&t, "ssl_verify_server_cert", "yes");
@@ -270,7 +270,7 @@ told_of(struct my *t, const char *key)
 	return "";
 }
 
-/* Programs escape by the character set that the session reports. */
+/* Programs escape strings for the character set that the session reports. */
 static void
 what_the_line_sets_is_told(void **state)
 {
@@ -291,7 +291,7 @@ what_the_line_sets_is_told(void **state)
 	my_finish(&t);
 }
 
-/* As if the line had said so; the reset keeps to it. */
+/* A client's settings for its login act as if the server line had them, and a reset keeps them. */
 static void
 a_login_is_what_its_client_wants(void **state)
 {
@@ -359,8 +359,8 @@ assert_same(const char *after, const char *text, const char *expected)
 			expected + (i > 40 ? i - 40 : 0));
 }
 
-/* Log in again. The server may take its time to notice that the old session is gone, and to let go of its lock,
- * as another session sees. */
+/* Log in again, and wait until another session sees that the old session's lock is free: the
+ * server may be slow to notice that the old session is gone. */
 static void
 log_in_anew(struct my *t, struct my *other)
 {
@@ -394,7 +394,7 @@ a_reset_session_is_as_a_new_one(void **state)
 
 	(void)my_query(t, "create or replace table ht (a int)");
 	(void)my_query(t, "create or replace sequence sq");
-	/* inside a view, where no text shows it */
+	/* changes inside a view, which no text of a client shows */
 	(void)my_query(t,
 		"create or replace function hide() returns int begin set profiling = "
 		"1; set @a = 5; set role none; return 1; end");
@@ -410,7 +410,7 @@ a_reset_session_is_as_a_new_one(void **state)
 		size_t from = i < CNT_COUNT(dirt) ? i : 0;
 		size_t to = i < CNT_COUNT(dirt) ? i + 1 : CNT_COUNT(dirt);
 
-		/* each alone, then all */
+		/* each statement alone, then all of them */
 		for (; from < to; from++)
 			(void)my_query(t, dirt[from]);
 		if (my_reset(t) != CENOTE_OK)
@@ -459,7 +459,8 @@ without_a_database_the_next_client_has_none_either(void **state)
 	my_finish(&t);
 }
 
-/* MariaDB's server would leave half of it in the session: what comes next fails with error 1031. */
+/* MariaDB's own reset would leave half of the XA transaction in the session. What follows would
+ * fail with error 1031. */
 static void
 an_xa_transaction_needs_a_new_login(void **state)
 {
@@ -473,7 +474,7 @@ an_xa_transaction_needs_a_new_login(void **state)
 	assert_int_equal(my_reset(t), CENOTE_ERR_UNSUPPORTED);
 	my_logout(t);
 	assert_ok(my_login(t));
-	/* the server may still be ending the session that prepared it */
+	/* the server may still be ending the session that prepared the transaction */
 	for (int i = 0; i < 200 && strncmp(my_query(t, "xa commit 'a'"), "error", 5) == 0;
 		i++)
 		usleep(20000);
@@ -482,7 +483,8 @@ an_xa_transaction_needs_a_new_login(void **state)
 	(void)my_query(t, "drop table branch");
 }
 
-/* Texts of statements stay when profiling ends, also when nobody saw it begin and end. */
+/* Profiling keeps the texts of statements after its end, even if it began and ended in a
+ * procedure. */
 static void
 profiles_need_a_new_login(void **state)
 {
@@ -500,7 +502,7 @@ profiles_need_a_new_login(void **state)
 	assert_int_equal(my_reset(t), CENOTE_ERR_UNSUPPORTED);
 	my_logout(t);
 	assert_ok(my_login(t));
-	/* MariaDB's COM_CHANGE_USER lets profiling go on, and says that it does not */
+	/* after COM_CHANGE_USER, MariaDB goes on profiling but shows @@profiling as 0 */
 	(void)my_query(t, "set profiling = 1");
 	(void)my_change_user(t, "locked", CNT_SERVER_PASSWORD, "app");
 	assert_string_equal(my_value(t, "select @@profiling"), "0");
@@ -512,14 +514,14 @@ profiles_need_a_new_login(void **state)
 	assert_ok(my_reset(t));
 }
 
-/* A former client's role is gone, whatever the text looked like that took it. */
+/* A reset undoes a role that a function took, however `sql` calls that function. */
 static void
 assert_role_is_given_back(struct my *t, const char *sql)
 {
 	uint32_t pins;
 
 	assert_contains(my_query(t, sql), "424242");
-	/* nothing else was asked that would pin the session */
+	/* no other statement has pinned the session yet */
 	pins = my_pins(t);
 	assert_ok(my_reset(t));
 	assert_string_equal(my_value(t, "select current_role()"), "NULL");
@@ -560,7 +562,7 @@ stored_functions_of_built_in_names_are_not_pure(void **state)
 		snprintf(sql, sizeof(sql), "drop function `%s`", names[i]);
 		assert_prefix(my_query(t, sql), "done");
 	}
-	/* what the server has itself is pure */
+	/* native functions of the server leave nothing */
 	assert_ok(my_reset(t));
 	assert_prefix(
 		my_query(t, "select upper('x'), count(*), lag(1) over (order by 1)"),
@@ -598,7 +600,7 @@ a_character_set_hides_no_call(void **state)
 	assert_int_equal(cnt_server_sql(&my_server, "drop role taken"), 0);
 }
 
-/* The server's reset sets the variable, but the socket keeps the time. */
+/* The server's own reset sets the variable back, but the server's socket keeps the time limit. */
 static void
 a_time_limit_of_the_socket_is_undone(void **state)
 {
@@ -615,7 +617,8 @@ a_time_limit_of_the_socket_is_undone(void **state)
 	assert_string_equal(my_value(t, "select 1"), "1");
 }
 
-/* The server tells nobody, and the session would go on with the former one's character set. */
+/* The server does not report that a database was made anew. The session would keep the character
+ * set of the former one. */
 static void
 a_database_that_was_made_anew_needs_a_new_login(void **state)
 {
@@ -631,7 +634,7 @@ a_database_that_was_made_anew_needs_a_new_login(void **state)
 	assert_ok(my_login(&t));
 	assert_string_equal(my_value(&t, "select 7"), "7");
 	assert_ok(my_reset(&t));
-	/* that it is the same is no news */
+	/* a database that is still the same changes nothing */
 	usleep(1200000);
 	assert_string_equal(my_value(&t, "select 7"), "7");
 	assert_ok(my_reset(&t));
@@ -650,7 +653,7 @@ a_database_that_was_made_anew_needs_a_new_login(void **state)
 	assert_int_equal(cnt_server_sql(&my_server, "drop database turned"), 0);
 }
 
-/* A client that did nothing but ask for what leaves nothing, and was reset. */
+/* Play a client whose statements leave nothing in the session, and reset the session. */
 static void
 be_harmless(struct my *t)
 {
@@ -659,7 +662,7 @@ be_harmless(struct my *t)
 	assert_ok(my_reset(t));
 }
 
-/* What is set for all new sessions meanwhile is seen if the reset came later. */
+/* Change a global variable. A session has the new value only if its reset runs after this. */
 static void
 set_for_new_sessions(int seconds)
 {
@@ -705,13 +708,13 @@ a_reset_that_can_wait_comes_with_the_next_question(void **state)
 	be_harmless(t);
 	assert_answer(t, traces, as_new);
 	be_harmless(t);
-	/* nobody asked anything in between */
+	/* a second reset without a request in between */
 	assert_ok(my_reset(t));
 	set_for_new_sessions(78);
 	t->base.is_extended = 1;
 	assert_contains(my_query(t, seconds), "row 78\n");
 	t->base.is_extended = 0;
-	/* not a query in text: it is not put off again */
+	/* a reset after a query in the extended form runs at once */
 	assert_ok(my_reset(t));
 	set_for_new_sessions(60);
 	assert_string_equal(my_value(t, seconds), "78");
@@ -772,9 +775,9 @@ another_user_is_undone(void **state)
 	assert_contains(my_change_user(t, "locked", "wrong", "app2"), "error ");
 	if (t->base.last == CENOTE_ERR_CONN)
 		return;
-	/* the former settings are gone all the same */
+	/* the failed change of user has reset the settings all the same */
 	assert_contains(t->base.seen.log, "parameter autocommit=ON\n");
-	/* the server counts it, and refuses such changes in the end */
+	/* the server counts failed changes of user, and refuses further ones in the end */
 	assert_int_equal(my_reset(t), CENOTE_ERR_UNSUPPORTED);
 }
 
@@ -792,7 +795,7 @@ changes_of_the_session_are_told(void **state)
 		my_query(t, "set time_zone = '+01:00'"), "parameter time_zone=+01:00\n");
 }
 
-/* As drivers say it when they connect. */
+/* Drivers send such a SET NAMES when they connect. */
 static void
 names_that_are_in_force_pin_nothing(void **state)
 {
@@ -819,7 +822,7 @@ names_that_are_in_force_pin_nothing(void **state)
 		assert_ok(my_reset(t));
 		assert_int_equal(my_pins(t), 0);
 	}
-	/* another collation does */
+	/* another collation pins the session */
 	(void)my_query(t, "set names utf8mb4 collate utf8mb4_bin");
 	assert_ok(my_settle(t));
 	assert_true((my_pins(t) & CENOTE_PIN_SETTINGS) != 0);
@@ -877,7 +880,7 @@ a_client_that_is_moved_takes_its_insert_id_along(void **state)
 	assert_ok(my_reset(t));
 	assert_int_equal(my_carry(t).n, 0);
 	assert_contains(my_query(t, "insert into m1 values (), ()"), "id=1");
-	/* the server's id has to be asked for before the session can be given up */
+	/* the backend must ask the server for the id before the pool can take the session back */
 	assert_int_equal(my_pins(t), CENOTE_PIN_FUNCTION);
 	assert_ok(my_settle(t));
 	carry = my_carry(t);
@@ -890,13 +893,13 @@ a_client_that_is_moved_takes_its_insert_id_along(void **state)
 	assert_prefix(my_query(&other, "select @@last_gtid"), "error 0A000 ");
 	assert_string_equal(my_value(&other, "select last_insert_id()"), "1");
 	assert_string_equal(my_value(&other, "select row_count()"), "-1");
-	/* names of one's own are no question */
+	/* `errors` and `warnings` as names in the client's own text are no question */
 	assert_ok(my_reset(&other));
 	assert_ok(my_attach(&other, kept, carry.n));
 	assert_string_equal(
 		my_value(&other, "select errors from (select 1 as errors) as warnings"),
 		"1");
-	/* what DONE tells is another thing */
+	/* the id in DONE is not last_insert_id() */
 	assert_contains(my_query(t, "insert into m1 values (50)"), "id=50");
 	assert_ok(my_settle(t));
 	assert_string_equal(my_value(t, "select last_insert_id()"), "1");
@@ -907,8 +910,8 @@ a_client_that_is_moved_takes_its_insert_id_along(void **state)
 	my_finish(&other);
 }
 
-/* What the client that has `from` holds for the statement behind this is not on the session that it gets: not one word
- * of the answer is made up. */
+/* Move a client that ran `sql` from session `from` to session `to`. What `asks` asks for stays
+ * behind on `from`, so `to` must refuse it and not make up an answer. */
 static void
 assert_stays_behind(struct my *from, struct my *to, const char *sql, const char *asks)
 {
@@ -920,7 +923,7 @@ assert_stays_behind(struct my *from, struct my *to, const char *sql, const char 
 	(void)my_query(from, sql);
 	if (my_pins(from) == CENOTE_PIN_FUNCTION)
 		assert_ok(my_settle(from));
-	/* or it would not be moved */
+	/* a client with pins would not be moved */
 	assert_int_equal(my_pins(from), 0);
 	carry = my_carry(from);
 	assert_true(carry.n > 0 && carry.n < sizeof(kept));
@@ -949,7 +952,7 @@ what_no_text_shows_is_not_silently_lost(void **state)
 	assert_stays_behind(t, &other, "select nosuch", "show warnings");
 	assert_stays_behind(
 		t, &other, "select * from nosuch", "get diagnostics @n = number");
-	/* who used no table has nothing there to lose */
+	/* a client that used no table leaves nothing behind */
 	assert_ok(my_reset(t));
 	assert_ok(my_attach(t, "", 0));
 	assert_string_equal(my_value(t, "select 1"), "1");
@@ -957,7 +960,7 @@ what_no_text_shows_is_not_silently_lost(void **state)
 	assert_ok(my_reset(&other));
 	assert_ok(my_attach(&other, kept, my_carry(t).n));
 	assert_string_equal(my_value(&other, "select lastval(sq1)"), "NULL");
-	/* the same session keeps all; a client that sets it again may read it */
+	/* a client that uses the sequence on its new session may read lastval() there */
 	(void)my_query(&other, "insert into hid (b) values (1)");
 	assert_string_equal(my_value(&other, "select lastval(sq1) > 0"), "1");
 	assert_ok(my_reset(&other));
@@ -967,7 +970,7 @@ what_no_text_shows_is_not_silently_lost(void **state)
 	my_finish(&other);
 }
 
-/* The pins of a session in which a client has run only this, after settle(). */
+/* The pins after settle() of a session whose client has run only `sql`. */
 static uint32_t
 pins_behind(struct my *t, const char *sql)
 {
@@ -1074,7 +1077,7 @@ a_lock_that_no_text_shows_is_not_silently_lost(void **state)
 		0);
 }
 
-/* With sql_mode=ORACLE a sequence is used without a word that says so elsewhere. */
+/* With sql_mode=ORACLE, `name.nextval` uses a sequence. In other modes it is a column. */
 static void
 a_sequence_of_oracles_kind_pins_the_session(void **state)
 {

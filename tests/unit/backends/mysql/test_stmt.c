@@ -34,7 +34,7 @@ a_query_takes_parameters(void **state)
 	t->base.is_extended = 1;
 	assert_answer(t, "select 1 as a", "columns a:INT64\nrow 1\ndone \n");
 	assert_prefix(my_query(t, "select 1; select 2"), "error 42000 1064 ");
-	/* what the server cannot prepare */
+	/* statements that the server cannot prepare */
 	assert_prefix(my_query(t, "help 'nothing'"), "columns ");
 	assert_contains(my_query(t, "create or replace table e1 (a int)"), "done");
 	assert_prefix(
@@ -63,7 +63,7 @@ a_null_is_of_the_type_that_was_given(void **state)
 	v.is_null = 1;
 	(void)my_query_with(t, "create or replace table n1 as select ? as v", &v, 1);
 	assert_contains(my_query(t, "show create table n1"), "`v` datetime DEFAULT NULL");
-	/* what is no date is the server's to refuse */
+	/* an impossible date goes to the server, which may refuse it */
 	v = native(NATIVE_DATE, "\xe8\x07\x0d\x20", 4);
 	assert_contains(my_query_with(t, "select date(?) as a", &v, 1), "row ");
 	(void)my_query(t, "drop table n1");
@@ -108,7 +108,7 @@ rows_are_executed_as_one(void **state)
 		my_query_with(t, "insert into r1 values (?, ?)", v, 7), "affected=3");
 	assert_answer(t, "select * from r1 order by a",
 		"columns a:INT64 b:TEXT\nrow 1|a\nrow 2|d\nrow 3|NULL\ndone \n");
-	/* and undone as one */
+	/* all rows are undone together */
 	v[0] = cnt_int(5);
 	assert_prefix(my_query_with(t, "insert into r1 values (?, ?)", v, 7),
 		"error 23000 1062 Duplicate entry '2'");
@@ -119,7 +119,7 @@ rows_are_executed_as_one(void **state)
 	assert_string_equal(my_query_with(t, "insert into r1 values (?, ?)", wrong, 4),
 		"error 07001 0 the statement takes 2 parameters, 3 were given for 3 "
 		"rows\n");
-	/* a row alone, again */
+	/* then one row alone */
 	assert_prefix(my_query_with(t, "insert into r1 values (?, ?)", v, 2), "done ");
 	(void)my_query(t, "drop table r1");
 }
@@ -147,7 +147,7 @@ a_statement_is_prepared_executed_and_closed(void **state)
 		"columns = a:INT64 b:TEXT\nrow 2|x\nrow 3|x\ndone \n");
 	assert_string_equal(
 		my_describe(t, 2), "params ?\ncolumns a:INT64 b:TEXT\ndone \n");
-	/* columns that changed are sent, whatever the client has */
+	/* changed columns are sent even if the client knows the old ones */
 	(void)my_query(t, "alter table s1 add d date");
 	assert_prefix(
 		my_execute(t, 2, 1, &v, 1), "columns a:INT64 b:TEXT d:DATE\nrow 2|x|");
@@ -206,7 +206,7 @@ rows_come_in_batches_and_other_requests_in_between(void **state)
 	(void)my_fetch(t, portal, 0, 0);
 	assert_int_equal(t->base.seen.n_rows, 1000);
 	t->base.count_only = 0;
-	/* an end that falls together with a batch's */
+	/* the last row of the result is the last of its batch */
 	t->base.batch_rows = 2;
 	(void)my_query(t, "select seq from seq_1_to_2");
 	assert_string_equal(
@@ -317,7 +317,7 @@ values_come_in_pieces(void **state)
 		assert_string_equal(my_long_data(t, 1, 1, piece, 1 << 20), "ok\n");
 	assert_string_equal(my_execute(t, 1, 0, v, 2), "done  affected=1\n");
 	assert_string_equal(my_value(t, "select length(b) from l1"), "20971520");
-	/* the next execution begins again */
+	/* the next execution begins with new long data */
 	assert_string_equal(my_long_data(t, 1, 1, "ab", 2), "ok\n");
 	assert_string_equal(my_long_data(t, 1, 1, "", 0), "ok\n");
 	assert_string_equal(my_long_data(t, 1, 1, "cd", 2), "ok\n");
@@ -334,7 +334,7 @@ values_come_in_pieces(void **state)
 	v[1] = cnt_text("plain");
 	assert_string_equal(my_execute(t, 1, 0, v, 2), "done  affected=1\n");
 	assert_string_equal(my_value(t, "select b from l1 where a = 4"), "plain");
-	/* long data that never came is an error, and the session is whole */
+	/* long data that never came is an error, and the session still works */
 	v[1] = (struct cnc_value){ .type = CENOTE_TYPE_BYTES, .is_long = 1 };
 	assert_prefix(my_execute(t, 1, 0, v, 2), "error 07");
 	assert_string_equal(my_value(t, "select count(*) from l1"), "4");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Types, values and parameters with a real server: what one protocol gives is compared with the other. */
+/* Types, values and parameters on a real server: compares the text protocol with the binary one. */
 #include "support/cnt_cmocka.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static struct cnt_server server;
 static struct cnd_session s;
 static struct cnc_diag diag;
 
-/* A result, as a batch. */
+/* A result as a batch. */
 struct result {
 	struct cnp_column columns[COLUMNS_MAX];
 	uint32_t n_columns;
@@ -54,7 +54,7 @@ start(void **state)
 		return -1;
 	}
 	sql("set sql_mode = 'NO_ENGINE_SUBSTITUTION'");
-	/* Whoever asks twice gets the same time. */
+	/* A statement that runs twice gets the same time. */
 	sql("set timestamp = 1700000000.123456");
 	return 0;
 }
@@ -160,7 +160,7 @@ ask_with(const char *text, const struct cnc_value *params, uint32_t n, uint8_t f
 	mysql_stmt_close(st);
 }
 
-/* A value as text; "NULL". Of results of few rows. */
+/* A value as text, or "NULL". It walks from the first row, so use it on small results. */
 static const char *
 value(const struct result *r, uint64_t row, uint32_t col, size_t *ret_len)
 {
@@ -234,7 +234,7 @@ static const char make_table[] =
 
 static const char *const rows_of_every[] = {
 	"(id) values (0)",
-	/* The least, and what is empty. */
+	/* The smallest values, and empty ones. */
 	"values (1, -128, -128, 0, -32768, 0, -8388608, 0, -2147483648, 0,"
 	" -9223372036854775808, 0, -9999999.999, 0, 0, -3.40282e38, -123456.789, 0,"
 	" -1.7976931348623157e308, -99999999.9999, 0, 0, 0, 0, '0000-00-00',"
@@ -242,7 +242,7 @@ static const char *const rows_of_every[] = {
 	" '0000-00-00', '0000-00-00', '', '', '', '', '', '', '', '', '', '', '', '',"
 	" 'nothing', '', '\"\"', '00000000-0000-0000-0000-000000000000', '::',"
 	" '0.0.0.0', point(0, 0), point(-1, 1), '', '')",
-	/* The greatest. */
+	/* The greatest values. */
 	"values (2, 127, 127, 255, 32767, 65535, 8388607, 16777215, 2147483647,"
 	" 4294967295, 9223372036854775807, 18446744073709551615, 9999999.999,"
 	" 99999999999999999999999999999999999.999999999999999999999999999999,"
@@ -256,7 +256,7 @@ static const char *const rows_of_every[] = {
 	" '{\"a\": [1, null]}', 'ffffffff-ffff-ffff-ffff-ffffffffffff',"
 	" 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '255.255.255.255',"
 	" linestring(point(0, 0), point(1, 2)), point(1e300, -1e-300), 'é', 'É')",
-	/* What lies between; characters of one to four bytes; times with zeros. */
+	/* Values in between; characters of one to four bytes; times with zeros. */
 	"values (3, -1, 1, 7, -1, 1, -1, 1, -1, 42, -1, 1, -0.001, 0.5, 7.5, 0.1, 0.001,"
 	" 16777216, 0.1, 0.0001, 1e100, 1, b'101', 1901, '2024-02-29', '00:00:00',"
 	" '23:59:59.5', '2024-02-29 00:00:00', '2024-02-29 12:00:00.050',"
@@ -294,7 +294,8 @@ both_protocols_give_the_same_text(void **state)
 	assert_protocols_agree("select * from every order by id", CENOTE_FORMAT_TEXT);
 }
 
-/* Of a FLOAT the text protocol has six digits, and the other one all. */
+/* The text protocol sends six digits of a FLOAT, the binary one sends all. So the FLOAT columns
+ * are dropped. */
 static void
 both_protocols_give_the_same_canonical_form(void **state)
 {
@@ -356,7 +357,7 @@ every_type_has_its_logical_type(void **state)
 		"js JSON json/uu UUID uuid/i6 OTHER inet6/i4 OTHER inet4/"
 		"ge BYTES geometry/po BYTES point/"
 #else
-		/* what MariaDB tells beyond the type Oracle's library does not ask for */
+		/* Oracle's library does not ask MariaDB for its extended type names */
 		"js TEXT longtext/uu TEXT char/i6 TEXT char/i4 TEXT char/"
 		"ge BYTES geometry/po BYTES geometry/"
 #endif
@@ -381,7 +382,8 @@ every_type_has_its_logical_type(void **state)
 	free_result(&r);
 }
 
-/* What the server sent in binary form, sent back as it came, is the same value: nothing was lost. */
+/* A value that goes back to the server in the binary form in which it came is still the same
+ * value. */
 static void
 binary_values_go_back_as_they_came(void **state)
 {
@@ -466,7 +468,7 @@ struct param_case {
 	const char *canonical;
 };
 
-/* Values of parameters: of a type of ours, or of a native type as text or in binary. */
+/* Parameter values of a Cenote type, or of a native type as text or in binary form. */
 #define TEXT_OF(t, s)                                                                    \
 	{                                                                                \
 		.type = (t), .bytes = (s), .len = sizeof(s) - 1                          \

@@ -33,7 +33,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* One value through a batch of one row; what came out is in `seen`. */
+/* Write one value to a batch of one row, and copy the text of it to `seen`. */
 static int
 put(const struct cnp_column *c, int is_binary, const void *p, size_t n)
 {
@@ -144,7 +144,7 @@ floats_have_six_digits_unless_canonical(void **state)
 	assert_string_equal(text, "3.4028235e+38");
 }
 
-/* Whatever the bits are: what is written reads back as the same number. */
+/* A number of any bit pattern is written so that it reads back as the same number. */
 static void
 numbers_read_back_the_same(void **state)
 {
@@ -274,7 +274,7 @@ dates_and_times_have_every_length(void **state)
 		c.format = CENOTE_FORMAT_BINARY;
 		assert_ok(put(&c, 1, cases[i].bytes, cases[i].n));
 		assert_memory_equal(seen, cases[i].bytes, cases[i].n);
-		/* Cut anywhere, it is another of the lengths or refused. */
+		/* A value that is cut has another valid length or is refused. */
 		for (n = 0; n < cases[i].n; n++) {
 			int r = put(&c, 1, cases[i].bytes, n);
 
