@@ -14,14 +14,14 @@ struct sq {
 	struct cnt_session base;
 	char dir[64];
 	char path[96];
-	/* The host says "cancelled" at the n-th question; 0 never. */
+	/* The host cancels at the n-th question; 0: never. */
 	uint64_t interrupt_at;
 	uint64_t n_questions;
 };
 
-/* What the module, or a library that it needs, exports under a name; NULL for nothing. */
+/* The symbol of this name in the module or in a library that the module needs; NULL: not there. */
 void *sq_symbol(const char *name);
-/* A temporary directory, no session yet; options from "key=value" strings, path comes by itself. */
+/* Make a temporary directory and set the option `path`; there is no session yet. */
 void sq_setup(struct sq *t);
 void sq_teardown(struct sq *t);
 /* For cmocka: *state is a struct sq that is logged in. */
@@ -30,7 +30,7 @@ int sq_test_teardown(void **state);
 /* Another session of the same file and options, for comparison. */
 void sq_sibling(struct sq *t, struct sq *ret_other);
 
-/* Each returns the transcript of what came; valid until the next. */
+/* Returns the transcript of the request, valid until the next request. */
 const char *sq_catalog(struct sq *t, const struct cnp_catalog *filter);
 
 /* "idle pins=0", "open pins=16", "failed pins=3". */

@@ -116,7 +116,7 @@ columns_have_odbcs_types_and_sizes(void **state)
 		"row "
 		"NULL|main|a|p|3|decimal(10,2)|10|12|2|10|1|NULL|1.5|3|NULL|NULL|3|YES\n"
 		"done SELECT 1\n");
-	/* A view over nothing takes no other with it. */
+	/* A view over a missing table does not hide other tables. */
 	f = of_object(CENOTE_CATALOG_COLUMNS, "%");
 	f.given |= 8;
 	f.column = cnp_str("id");

@@ -129,7 +129,7 @@ a_login_that_fails_says_why(void **state)
 	assert_non_null(strstr(t->base.diag.message, "mode=rwc would create it"));
 }
 
-/* All want to make the file, and to switch it to WAL. */
+/* Each login tries to make the file, and to switch it to WAL. */
 static void
 logins_at_the_same_time_all_succeed(void **state)
 {
@@ -230,14 +230,14 @@ what_would_reach_beyond_the_session_is_refused(void **state)
 		sq_query_with(t, "select fts3_tokenizer('simple', ?)", &blob, 1),
 		"error 42501 fts3_tokenizer() is not allowed in a pooled session "
 		"position=8\n");
-	/* DEFENSIVE, and no table of the kept statements. */
+	/* The connection is in defensive mode, and has no table of prepared statements. */
 	assert_non_null(strstr(sq_query(t, "delete from sqlite_schema"), "error "));
 	assert_non_null(strstr(sq_query(t, "create virtual table f using fts5 (x);"
 					   "delete from f_data"),
 		"error 42809 table f_data may not be modified"));
 	assert_answer(t, "select sql from sqlite_stmt",
 		"error 42P01 no such table: sqlite_stmt\n");
-	/* Reading is not setting. */
+	/* A client may read these settings. */
 	assert_non_null(strstr(sq_query(t, "pragma trusted_schema"), "row 0\n"));
 	assert_non_null(strstr(sq_query(t, "pragma locking_mode"), "row normal\n"));
 }
@@ -287,7 +287,7 @@ the_module_exports_one_symbol(void **state)
 	assert_null(sq_symbol("cnc_diag_set"));
 }
 
-/* A view or trigger made by somebody else must not reach functions that could harm. */
+/* Views and triggers may call changes() and total_changes(), but no harmful functions. */
 static void
 counters_work_in_triggers_and_views(void **state)
 {
@@ -308,7 +308,7 @@ counters_work_in_triggers_and_views(void **state)
 		"columns c:INT64 tc:INT64\nrow 1|5\ndone SELECT 1\n");
 }
 
-/* Whatever allocation fails, it is said, and nothing is lost or leaked. */
+/* Whichever allocation fails, the backend reports an error, and nothing is lost or leaked. */
 static void
 lack_of_memory_is_an_error_each_time(void **state)
 {

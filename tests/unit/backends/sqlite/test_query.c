@@ -84,7 +84,7 @@ errors_have_states_and_positions_in_characters(void **state)
 		"error 22018 datatype mismatch\n");
 }
 
-/* The tag tells what was done, whatever stands in front of it. */
+/* The tag names the statement that ran, whatever comes before its first word. */
 static void
 tags_follow_the_statement(void **state)
 {
@@ -135,7 +135,7 @@ tags_follow_the_statement(void **state)
 	}
 }
 
-/* Stands before libsqlite3's own: the module's calls come here. */
+/* Replaces libsqlite3's sqlite3_prepare_v3(), to count the module's calls. */
 static unsigned n_compiled;
 
 int
@@ -147,7 +147,7 @@ sqlite3_prepare_v3(sqlite3 *db, const char *sql, int n, unsigned flags,
 	void *library, *symbol;
 
 	if (!real) {
-		/* The module has loaded it for itself alone. */
+		/* The module loaded the library for itself alone. */
 		library = dlopen("libsqlite3.so.0", RTLD_NOW);
 		assert_non_null(library);
 		symbol = dlsym(library, "sqlite3_prepare_v3");
@@ -171,7 +171,7 @@ a_repeated_statement_is_not_parsed_again(void **state)
 		(void)sq_query_with(t, "insert into t values (?)", &v, 1);
 	}
 	assert_int_equal(n_compiled, 1);
-	/* Prepared by the client, and by the next client, it is still the same. */
+	/* The kept statement also serves a client that prepares it, and the next client. */
 	(void)sq_prepare(t, 7, "insert into t values (?)");
 	(void)sq_execute(t, 7, 0, &v, 1);
 	assert_ok(sq_reset(t));
@@ -184,7 +184,7 @@ a_repeated_statement_is_not_parsed_again(void **state)
 		"columns count(*):INT64\nrow 22\ndone SELECT 1\n");
 }
 
-/* SQLite 3.40 reads freed memory when such a statement outlives a change of the schema. */
+/* SQLite 3.40 reads freed memory when an EXPLAIN statement outlives a change of the schema. */
 static void
 an_explanation_is_never_kept(void **state)
 {
@@ -225,7 +225,7 @@ the_cache_holds_as_many_statements_as_it_was_told(void **state)
 		}
 	}
 	assert_int_equal(n_compiled, 10);
-	(void)sq_query(t, "select 10"); /* puts out 0, the oldest */
+	(void)sq_query(t, "select 10"); /* drops "select 0", the oldest */
 	(void)sq_query(t, "select 9");
 	(void)sq_query(t, "select 1");
 	assert_int_equal(n_compiled, 11);

@@ -13,8 +13,8 @@
 #include "harness.h"
 
 /*
- * Promise 1: after a reset nothing tells the session from a new login. Random clients do what they
- * like; then everything that can be seen is compared with what a new login sees.
+ * Promise 1: after a reset, a session looks like a new login. Random clients act; then the test
+ * compares everything that can be seen with what a new login sees.
  */
 #define SEQUENCES_DEFAULT 2000u
 #define ACTIONS_MAX       12u
@@ -29,7 +29,7 @@ static const char schema[] =
 	"CREATE TABLE p (a, b); CREATE INDEX pa ON p (a); CREATE INDEX pb ON p (b);"
 	"INSERT INTO p VALUES (1, 1), (1, 2); ANALYZE;";
 
-/* Which of the two indexes it takes, the statistics say. */
+/* The statistics decide which of the two indexes this plan uses. */
 static const char plan[] = "EXPLAIN QUERY PLAN SELECT * FROM p WHERE a = 1 AND b = 1";
 
 static const char long_read[] =
@@ -202,7 +202,7 @@ act_by_call(struct sq *t, struct cnt_random *rnd, const char *sql)
 	}
 }
 
-/* A client's life: some of these, in any order, with results left unread or cancelled. */
+/* Play a client: run some of the actions in any order, and leave or cancel some results. */
 static void
 live(struct sq *t, struct cnt_random *rnd, char *story, size_t size)
 {
@@ -230,8 +230,8 @@ live(struct sq *t, struct cnt_random *rnd, char *story, size_t size)
 	t->interrupt_at = 0;
 }
 
-/* What reading does not show, or what is not the session's: data_version only means something to the
- * session that read it before. */
+/* PRAGMAs that act or do not describe the session: data_version only means something to a
+ * session that has read it before. */
 static const char *const not_probed[] = { "data_version", "incremental_vacuum",
 	"optimize", "wal_checkpoint", "integrity_check", "quick_check",
 	"foreign_key_check", "shrink_memory" };
@@ -264,7 +264,7 @@ static const char *const probes[] = {
 	"COMMIT",
 	"RELEASE s1",
 	"DETACH m1",
-	/* From here the two change things, one after the other. */
+	/* From here on, the probes change data, first in one session and then in the other. */
 	delete_and_tell,
 	insert_and_tell,
 	"BEGIN; UPDATE t SET c = 0 WHERE 0; SELECT changes(); ROLLBACK",
@@ -285,7 +285,7 @@ is_probed(const char *name)
 	return 1;
 }
 
-/* All the PRAGMAs that this SQLite has. */
+/* Collect all PRAGMAs of this SQLite. */
 static void
 find_pragmas(struct sq *t)
 {
@@ -333,7 +333,7 @@ probe(struct sq *t)
 	return text;
 }
 
-/* The first line that differs, for the report. */
+/* Report the first line that differs. */
 static void
 fail_at_difference(const struct cnt_random *rnd, unsigned i, const char *story,
 	const char *a, const char *b)
@@ -431,7 +431,7 @@ what_a_session_holds_pins_it(void **state)
 		assert_ok(sq_reset(t));
 		assert_string_equal(sq_state(t), "idle pins=0");
 	}
-	/* Not even the first statement of the next client is in the last one's transaction. */
+	/* The next client's first statement does not run in the last client's transaction. */
 	(void)sq_begin(t, 0, CENOTE_BEGIN_READ_ONLY);
 	assert_ok(sq_reset(t));
 	assert_answer(t, "DELETE FROM log", "done DELETE 1 affected=1\n");
@@ -456,7 +456,7 @@ keep_row(void *user, int n, char **values, char **names)
 	return 0;
 }
 
-/* changes() and total_changes() are ours: they must be what SQLite's own would be. */
+/* The backend has its own changes() and total_changes(). They must return the same as SQLite's. */
 static void
 counters_are_those_of_sqlite_itself(void **state)
 {
@@ -526,7 +526,7 @@ counters_are_those_of_sqlite_itself(void **state)
 	(void)sqlite3_close(db);
 }
 
-/* The counters, and autocommit, go with the client to another session. */
+/* A client takes its counters and its autocommit to another session. */
 static void
 a_client_that_was_moved_sees_its_own_counters(void **state)
 {
@@ -547,13 +547,13 @@ a_client_that_was_moved_sees_its_own_counters(void **state)
 	memcpy(copy, first.carry.p, first.carry.n);
 	carry = (struct cnp_str){ copy, first.carry.n };
 	sq_sibling(t, &other);
-	/* Another client was there before. */
+	/* Another client used that session before. */
 	(void)sq_query(
 		&other, "DELETE FROM log; INSERT INTO log VALUES (1, 1), (2, 2), (3, 3)");
 	assert_ok(sq_reset(&other));
 	assert_ok(other.base.b->attach(other.base.s, &carry, &other.base.diag));
 	other.base.b->state(other.base.s, &second);
-	assert_int_equal(second.carry.n, 0); /* as it was */
+	assert_int_equal(second.carry.n, 0); /* unchanged */
 	assert_answer(&other, ask,
 		"columns changes():INT64 total_changes():INT64 "
 		"last_insert_rowid():INT64\n"
@@ -565,11 +565,12 @@ a_client_that_was_moved_sees_its_own_counters(void **state)
 		"columns changes():INT64 total_changes():INT64\nrow 2|5\ndone SELECT "
 		"1\n");
 	(void)sq_commit(&other);
-	/* Once sent, it must be sent each time: no value would mean "as the last time". */
+	/* Once sent, the carry is sent each time: an empty one would mean "unchanged". */
 	(void)sq_autocommit(&other, 1);
 	other.base.b->state(other.base.s, &second);
 	assert_int_equal(second.carry.n, first.carry.n);
-	/* A change of no rows, where SQLite's own count stands at none too, is a change. */
+	/* A statement that changes no rows sets changes() to 0, even if SQLite's own count was 0
+	 * before. */
 	sq_teardown(&other);
 	sq_sibling(t, &other);
 	carry = (struct cnp_str){ copy, first.carry.n };
@@ -583,7 +584,7 @@ a_client_that_was_moved_sees_its_own_counters(void **state)
 	sq_teardown(&other);
 }
 
-/* What comes back is the client's word, and not to be trusted. */
+/* The carry comes back from the client, so the backend must not trust it. */
 static void
 a_forged_state_harms_nobody(void **state)
 {
@@ -607,7 +608,7 @@ a_forged_state_harms_nobody(void **state)
 		"columns n:INT64\nrow 0\ndone SELECT 1\n");
 }
 
-/* After a RESET the client stays, and must not carry on what it had. */
+/* After a RESET, the same client goes on and must not keep its old carry. */
 static void
 a_reset_is_told_to_a_client_that_stays(void **state)
 {
@@ -625,7 +626,7 @@ a_reset_is_told_to_a_client_that_stays(void **state)
 	t->base.b->state(t->base.s, &now);
 	assert_int_equal(now.carry.n, carry.n);
 	assert_int_equal(cnc_get_u64((const uint8_t *)now.carry.p), 0);
-	/* The same if it had come with it. */
+	/* The same for a client that brought a carry from another session. */
 	assert_ok(t->base.b->attach(t->base.s, &carry, &t->base.diag));
 	t->base.b->state(t->base.s, &now);
 	assert_int_equal(now.carry.n, 0);
@@ -657,7 +658,8 @@ on_login_changed(const struct cnd_host *host)
 	n_login_changes++;
 }
 
-/* Whoever has changed the statistics: a lent session plans as a new one does. */
+/* After any client has changed the statistics, a reset session makes the same plans as a new
+ * one. */
 static void
 plans_are_those_of_a_new_login(void **state)
 {
@@ -672,7 +674,7 @@ plans_are_those_of_a_new_login(void **state)
 		sq_sibling(t, &other);
 		snprintf(first, sizeof(first), "%s", sq_query(t, plan));
 		snprintf(sql, sizeof(sql), change, strstr(first, "pa (") ? "pa" : "pb");
-		/* by this session's client, or by another's */
+		/* this session's client changes them, or another session's client */
 		(void)sq_query(i % 2 ? t : &other, sql);
 		assert_ok(i % 2 ? t->base.last : other.base.last);
 		(void)sq_query(t, "SELECT count(*) FROM p");
@@ -683,7 +685,7 @@ plans_are_those_of_a_new_login(void **state)
 		assert_answer(t, plan, other.base.seen.log);
 		sq_teardown(&other);
 	}
-	/* and the waiting clients see it */
+	/* the worker hears that logins have changed */
 	assert_int_equal(n_login_changes, 4);
 	(void)sq_query(t, "ANALYZE");
 	assert_ok(sq_reset(t));
@@ -696,7 +698,7 @@ plans_are_those_of_a_new_login(void **state)
 	sq_teardown(&other);
 }
 
-/* It names the tables that were planned with since the file was opened. */
+/* PRAGMA optimize names the tables whose statistics were used since the file was opened. */
 static void
 no_table_of_a_former_client_is_named(void **state)
 {
@@ -728,7 +730,7 @@ the_values_of_a_client_do_not_stay_in_a_kept_statement(void **state)
 
 	(void)sq_query_with(t, "SELECT ?1", &v, 1);
 	assert_ok(sq_reset(t));
-	/* SQLite itself would use the old value where none is bound. */
+	/* SQLite itself would use the old value of a parameter that is not bound. */
 	assert_answer(t, "SELECT ?1",
 		"error 07001 the statement has 1 parameters, but 0 values were given\n");
 }

@@ -93,7 +93,7 @@ with_autocommit_off_a_transaction_begins_by_itself(void **state)
 	assert_answer(t, "pragma user_version",
 		"columns user_version:INT64\nrow 0\ndone PRAGMA\n");
 	assert_string_equal(sq_state(t), "idle pins=0");
-	assert_answer(t, "commit", "done COMMIT\n"); /* of nothing */
+	assert_answer(t, "commit", "done COMMIT\n"); /* there is no transaction */
 	(void)sq_query(t, "insert into t values (1)");
 	assert_string_equal(sq_state(t), "open pins=0");
 	assert_answer(t, "rollback; select * from t",
@@ -106,7 +106,7 @@ with_autocommit_off_a_transaction_begins_by_itself(void **state)
 	assert_string_equal(sq_state(t), "idle pins=0");
 }
 
-/* Otherwise what follows the lost transaction would be committed, statement by statement. */
+/* Otherwise the statements after the lost transaction would be committed one by one. */
 static void
 a_transaction_that_sqlite_rolled_back_takes_no_more_statements(void **state)
 {
@@ -170,7 +170,7 @@ a_portal_gives_its_rows_in_batches(void **state)
 	assert_answer(
 		t, "select a from t", "columns a:INT64\nrow 1\nrow 2\ndone  more-rows\n");
 	first = t->base.portal;
-	/* The same text again, while it is running. */
+	/* The same statement again, while the first one is running. */
 	(void)sq_query(t, "select a from t");
 	second = t->base.portal;
 	assert_string_equal(sq_state(t), "idle pins=16");
@@ -226,7 +226,7 @@ portals_end_with_a_rollback_and_writers_with_a_commit(void **state)
 	assert_answer(t, "commit", "done COMMIT\n");
 	assert_string_equal(sq_fetch(t, t->base.portal - 1, 1),
 		"error 34000 there is no open result 7\n");
-	assert_string_equal(sq_state(t), "idle pins=16"); /* the reader lives on */
+	assert_string_equal(sq_state(t), "idle pins=16"); /* the read cursor stays open */
 	assert_string_equal(sq_fetch(t, 3, 0),
 		"columns = a:INT64\nrow 2\nrow 3\nrow 4\ndone SELECT 4\n");
 	(void)sq_begin(t, 0, 0);
@@ -239,7 +239,7 @@ portals_end_with_a_rollback_and_writers_with_a_commit(void **state)
 		"columns count(*):INT64\nrow 4\ndone SELECT 1\n");
 }
 
-/* As if its process had died with the file open. */
+/* The end of a session undoes an unfinished write, as if its process had died. */
 static void
 a_write_that_the_end_of_the_session_finds_unfinished_is_undone(void **state)
 {
@@ -257,7 +257,7 @@ a_write_that_the_end_of_the_session_finds_unfinished_is_undone(void **state)
 		"columns count(*):INT64\nrow 2\ndone SELECT 1\n");
 }
 
-/* The values of a request are gone when it is over. */
+/* A request's parameter values are gone when the request ends, so the portal must copy them. */
 static void
 a_portal_keeps_its_parameters(void **state)
 {
@@ -273,7 +273,7 @@ a_portal_keeps_its_parameters(void **state)
 		sq_fetch(t, 1, 0), "columns = x:TEXT\nrow kept\ndone SELECT 2\n");
 }
 
-/* A statement that is reported as failed has done nothing. */
+/* A statement that fails must have changed nothing. */
 static void
 a_row_too_large_to_send_undoes_its_statement(void **state)
 {
@@ -320,7 +320,7 @@ a_cancel_stops_a_statement_and_leaves_the_session(void **state)
 	assert_int_equal(t->n_questions, 5);
 	t->interrupt_at = 0;
 	assert_answer(t, "select 1", "columns 1:INT64\nrow 1\ndone SELECT 1\n");
-	/* In the middle of rows. */
+	/* A cancel between two rows. */
 	t->interrupt_at = 3;
 	t->base.count_only = 1;
 	(void)sq_query(t,
@@ -354,7 +354,8 @@ a_lock_is_waited_for_as_long_as_told_and_can_be_cancelled(void **state)
 	before = seconds();
 	assert_answer(t, "insert into t values (1)", "error 55P03 database is locked\n");
 	assert_true(seconds() - before > 0.148);
-	assert_true(t->n_questions > 5); /* our own handler is still the one */
+	/* SQLite still calls the backend's own busy handler */
+	assert_true(t->n_questions > 5);
 	(void)sq_query(t, "pragma busy_timeout=60000");
 	t->interrupt_at = 3;
 	before = seconds();

@@ -106,7 +106,7 @@ a_prepared_statement_is_described_and_run(void **state)
 	assert_string_equal(
 		sq_prepare(t, 2, "select a, b, a + 1 as c from t where a = @k"),
 		"params @k\ncolumns a:INT64 b:TEXT c:TEXT\ndone \n");
-	/* The row tells more about c than the description did. */
+	/* The row shows the type of c, which the description could not know. */
 	assert_string_equal(sq_execute(t, 2, 1, v, 1),
 		"columns a:INT64 b:TEXT c:INT64\nrow 5|x|6\ndone SELECT 1\n");
 	assert_string_equal(sq_execute(t, 2, 1, v, 1),
@@ -156,7 +156,7 @@ a_pragma_that_was_prepared_acts_each_time(void **state)
 	(void)sq_execute(t, 1, 0, NULL, 0);
 	assert_string_equal(sq_execute(t, 2, 0, NULL, 0),
 		"columns foreign_keys:INT64\nrow 1\ndone PRAGMA\n");
-	/* Of this one SQLite does nothing at all when it is run. */
+	/* SQLite acts on this PRAGMA when it is prepared, and does nothing when it is run. */
 	(void)sq_prepare(t, 1, "pragma synchronous=1");
 	(void)sq_query(t, "pragma synchronous=2");
 	(void)sq_execute(t, 1, 0, NULL, 0);
@@ -212,7 +212,7 @@ declared_types_become_logical_types(void **state)
 			cases[i].type);
 		assert_answer(t, "select a from t", expected);
 	}
-	/* Where nothing is declared, the first row decides. */
+	/* A column without a declared type has the type of its value in the first row. */
 	(void)sq_query(t, "insert into t values (null), (1)");
 	assert_answer(t, "select a from t order by a",
 		"columns a:TEXT\nrow NULL\nrow 1\ndone SELECT 2\n");
@@ -270,7 +270,7 @@ every_word_for_a_boolean_becomes_1_or_0(void **state)
 		"row y\nrow truer\nrow \ndone SELECT 11\n");
 }
 
-/* What of a column the transcript does not show. */
+/* A sink that keeps what the transcript does not show of a column. */
 struct seen {
 	struct cnd_sink sink;
 	struct cnd_sink_ops ops;
