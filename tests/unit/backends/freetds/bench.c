@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A session of the FreeTDS backend, which the tests of a played server and of a real
- * server share.
+ * A session of the FreeTDS backend. The tests against a played server and those against a real
+ * server share it.
  */
 #include "bench.h"
 
@@ -153,7 +153,7 @@ end_of_request(struct tds_bench *b, int r)
 static void
 begin_request(struct tds_bench *b, uint32_t batch_rows)
 {
-	/* rows by the thousand are counted, not written down */
+	/* count the rows of large batches, do not write them down */
 	const struct cnt_request request = { .batch_rows = batch_rows,
 		.count_only = batch_rows >= 1000 };
 

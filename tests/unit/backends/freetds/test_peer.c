@@ -10,7 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The backend against a server that the test plays: logins that fail, and what a server cannot be made to do. */
+/* The backend against a server that the test plays: failing logins, and answers that no real
+ * server can be made to give. */
 
 struct bench {
 	struct cnt_tds_peer peer;
@@ -89,7 +90,8 @@ a_login_and_a_statement(void **state)
 	end(b);
 }
 
-/* The library would cut it at the first byte that is none, and the server carry out what is before. */
+/* FreeTDS would cut the text at the first byte that is not UTF-8, and the server would run what
+ * comes before. */
 static void
 what_is_no_utf8_is_refused(void **state)
 {
@@ -122,7 +124,8 @@ what_is_no_utf8_is_refused(void **state)
 	end(b);
 }
 
-/* Only the library knows what its other character sets can hold: the connection ends before the statement does. */
+/* Only FreeTDS knows which characters its other character sets have. The connection ends before
+ * the whole statement is sent. */
 static void
 a_statement_that_is_cut_on_the_way_is_not_carried_out(void **state)
 {
@@ -141,11 +144,11 @@ a_statement_that_is_cut_on_the_way_is_not_carried_out(void **state)
 
 struct browser {
 	int fd;
-	int port; /* of the instance */
+	int port; /* the port of the instance */
 	pthread_t thread;
 };
 
-/* One question: 0x04 and a name. */
+/* Answer one question: the byte 0x04 and the name of an instance. */
 static void *
 answer_browser(void *user)
 {
@@ -313,7 +316,7 @@ good_certificates_are_taken(void **state)
 	}
 }
 
-/* ---- what a server cannot be made to do ---- */
+/* ---- answers that no real server can be made to give ---- */
 
 static void
 the_end_in_the_middle_of_a_row(void **state)
@@ -356,7 +359,7 @@ who_does_not_obey_loses_it(void **state)
 	end(b);
 }
 
-/* A loop in SQL answers without an end, and never pauses. */
+/* A loop in SQL can send results without end and without a pause. */
 static void
 what_has_no_end_is_stopped(void **state)
 {
@@ -452,7 +455,7 @@ several_results_are_open_at_once(void **state)
 	end(b);
 }
 
-/* More than is kept in memory. */
+/* The rest of a result is kept even if it is larger than what the backend keeps in memory. */
 static void
 what_another_request_pushes_aside_is_kept(void **state)
 {
@@ -499,7 +502,7 @@ the_end_behind_an_open_result(void **state)
 
 /* ---- copies ---- */
 
-/* Four columns, as all statements have there that are no other. */
+/* Run a COPY. The played server answers an unknown statement with four columns. */
 static int
 copy(struct bench *b, const char *sql, const char *data, size_t piece, int gives_up)
 {
@@ -572,7 +575,7 @@ a_copy_that_is_given_up_is_undone(void **state)
 
 /* ---- the next client ---- */
 
-/* A RAND() with a seed is none that the server tells of, and a view may hold one. */
+/* The server does not report that RAND() with a seed ran, and a view may call RAND(). */
 static void
 only_what_leaves_nothing_is_undone_in_place(void **state)
 {
@@ -601,7 +604,7 @@ only_what_leaves_nothing_is_undone_in_place(void **state)
 	end(b);
 }
 
-/* The report of a level or an autocommit that is set back is that of one that is set. */
+/* The server reports a level or autocommit that is set back in the same way as one that is set. */
 static void
 what_a_call_sets_costs_a_new_login(void **state)
 {

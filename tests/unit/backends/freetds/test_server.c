@@ -10,14 +10,14 @@
 #include <unistd.h>
 
 /*
- * The backend against the server that CENOTE_TEST_TDS names: TLS with it, and a section of a freetds.conf. For
- * TLS the line has to say `ca_file`, and a `host` that the certificate names.
+ * The backend against the server that CENOTE_TEST_TDS names: TLS, and a section of a freetds.conf.
+ * For TLS, the line must have `ca_file`, and a `host` that the certificate names.
  */
 
-static char texts[2048]; /* of the line */
+static char texts[2048]; /* holds the words of the line */
 static struct tds_line server;
 
-/* The keys of a login; they may stand beside a section. */
+/* The keys of a login; a line may have them beside a section. */
 static const char *const login_keys[] = { "user", "password", "database" };
 
 static void
@@ -60,7 +60,7 @@ without(const char *key)
 
 /* ---- TLS ---- */
 
-/* The server's address as one number, which resolvers take, and no certificate names. */
+/* The server's address written as one number. Resolvers accept it, but no certificate names it. */
 static const char *
 another_name(void)
 {
@@ -80,7 +80,7 @@ another_name(void)
 enum outcome {
 	CLEAR,
 	ENCRYPTED,
-	/* what it says of that is of its own settings */
+	/* encrypted or not, depending on the server's settings */
 	EITHER,
 	REFUSED
 };
@@ -89,7 +89,7 @@ struct tls_case {
 	const char *name;
 	const char *more[7];
 	enum outcome outcome;
-	const char *message; /* of one that is refused */
+	const char *message; /* part of the error message; for REFUSED only */
 };
 
 static void
@@ -103,7 +103,8 @@ expect_refusal(const struct tls_case *c, const struct tds_bench *b, int r)
 			b->diag.message, c->message);
 }
 
-/* As the server says; and where TLS is sure, the pool says that FreeTDS does not tell which. */
+/* Check what the server says about encryption. For ENCRYPTED, the backend reports that FreeTDS
+ * does not tell the kind of TLS. */
 static void
 expect_session(const struct tls_case *c, struct tds_bench *b, int r)
 {

@@ -9,7 +9,7 @@
 
 #include "tools/cenoted/backends/freetds/tds.h"
 
-/* What the text of a statement says of it, and what SQL is made of one and its values. */
+/* What the scan of a statement finds, and the SQL that is made of a statement and its values. */
 
 static struct cnd_tds_scan
 scan(const char *sql)
@@ -33,7 +33,7 @@ pins_are_told_by_words(void **state)
 		{ "select top (1) (2), case when (1) in (1, 2) then (3) else (4) end",
 			0 },
 		{ "if (1 = 1) print ('x')", 0 },
-		/* what a view calls is not in the text */
+		/* the text does not show what a view calls */
 		{ "select a from t", CENOTE_PIN_FUNCTION },
 		{ "select rand(5)", CENOTE_PIN_FUNCTION },
 		{ "select rand/* and */(5)", CENOTE_PIN_FUNCTION },
@@ -62,7 +62,7 @@ pins_are_told_by_words(void **state)
 		{ "declare c cursor for select 1 open c", CENOTE_PIN_CURSOR },
 		{ "select 'open", CENOTE_PIN_FUNCTION },
 		{ "select 1 /* open", CENOTE_PIN_FUNCTION },
-		/* what the server may read as other words */
+		/* texts that the server may split into words differently */
 		{ "select 1set language french", CENOTE_PIN_FUNCTION },
 		{ "select 1e5set language french",
 			CENOTE_PIN_FUNCTION | CENOTE_PIN_SETTINGS },
@@ -283,7 +283,7 @@ put_value(CS_INT datatype, const void *value, size_t len, char *text, size_t siz
 	return r;
 }
 
-/* As FreeTDS has dates, times and both (values.c). */
+/* FreeTDS's form of dates, times, and dates with times (values.c). */
 struct all {
 	uint64_t time;
 	int32_t date;
