@@ -22,8 +22,8 @@
 struct od {
 	struct cnt_session base;
 	char connect[512];
-	const char *more; /* behind it; NULL nothing */
-	/* The host says stop, with this status, so long after the request began; 0 never. */
+	const char *more; /* added to `connect`; NULL: nothing */
+	/* The host stops a request after so many milliseconds with `stop_status`; 0: never. */
 	int64_t stop_after_ms;
 	int stop_status;
 	int64_t began_ms;
@@ -34,7 +34,7 @@ static const struct cnt_odbc *driver;
 static struct cnt_server server;
 static char file[64];
 
-/* What each server says for the same. */
+/* The SQL for the same thing on each server. */
 struct dialect {
 	const char *backend;
 	const char *slow, *function, *call, *output, *temp, *length;
@@ -201,7 +201,8 @@ a_client_that_goes_stops_its_statement(void **state)
 	assert_works(t);
 }
 
-/* Neither the statement nor its cancelling are answered: the driver's socket is shut down. */
+/* The server answers neither the statement nor the cancel, so the backend shuts the driver's
+ * socket down. */
 static void
 a_server_that_hangs_loses_the_session(void **state)
 {
@@ -366,7 +367,8 @@ login_anew(struct od *t, const char *more)
 		fail_msg("cannot log in: %s", t->base.diag.message);
 }
 
-/* What would be lost if the session were given to another client between two transactions. */
+/* Each of these texts leaves something that would be lost if the pool gave the session to
+ * another client. So the text must pin the session. */
 static void
 each_statement_of_a_text_counts(void **state)
 {
@@ -432,13 +434,14 @@ each_statement_of_a_text_counts(void **state)
 		if (now.pins == 0 || now.tx != CENOTE_TX_IDLE)
 			fail_msg("%s: pins %u, transaction %u", cases[i].sql, now.pins,
 				now.tx);
-		/* and it was done */
+		/* the setting is in force */
 		if (!strstr(query(t, cases[i].ask), cases[i].answer))
 			fail_msg("%s: %s", cases[i].sql, t->base.seen.log);
 	}
 }
 
-/* Nobody could know which statement ends it, and what runs after it. */
+/* The backend could not know which statement of the text ends the transaction, and what runs
+ * after it. */
 static void
 a_called_transaction_is_not_ended_among_others(void **state)
 {
@@ -462,7 +465,7 @@ a_called_transaction_is_not_ended_among_others(void **state)
 	assert_int_equal(now.tx, CENOTE_TX_IDLE);
 }
 
-/* `queries`: the administrator says that what views and common functions do is nothing. */
+/* With `queries`, the administrator says that views and common functions leave nothing. */
 static void
 queries_are_believed_where_the_administrator_says_so(void **state)
 {
@@ -484,7 +487,8 @@ queries_are_believed_where_the_administrator_says_so(void **state)
 	assert_int_equal(now.pins, 0);
 }
 
-/* MariaDB's driver expects no rows of what begins with SET; hidden from the backend as well, it leaves them unread. */
+/* MariaDB's driver expects no rows from a text that begins with SET. If the backend does not see
+ * the SET either, the rows stay unread. */
 static void
 a_driver_out_of_step_has_lost_its_session(void **state)
 {
@@ -506,7 +510,7 @@ a_driver_out_of_step_has_lost_its_session(void **state)
 	assert_int_equal(t->base.diag.native, 2014);
 }
 
-/* PostgreSQL's state for it is of the class that says of connections that they are gone. */
+/* PostgreSQL reports it with class 08, which normally means a lost connection. */
 static void
 a_value_that_cannot_be_read_is_no_loss(void **state)
 {
@@ -521,7 +525,7 @@ a_value_that_cannot_be_read_is_no_loss(void **state)
 	assert_works(t);
 }
 
-/* More than ODBC can count. */
+/* The text has more parameters than ODBC can count. */
 static void
 too_many_parameters_are_refused(void **state)
 {
@@ -547,7 +551,7 @@ too_many_parameters_are_refused(void **state)
 	free(text);
 }
 
-/* ---- what is of the pool's machine ---- */
+/* ---- files of the pool's machine ---- */
 
 static void
 a_driver_reads_no_files_for_its_client(void **state)

@@ -204,7 +204,7 @@ a_statement_tells_its_tag_and_what_it_holds(void **state)
 		{ "/* c */ -- d\n SELECT count(*), max(a) from t", "SELECT", FUNCTION },
 		{ "select set_config('a', 'b', false)", "SELECT", FUNCTION },
 		{ "select \"set_config\" ('a', 'b', false)", "SELECT", FUNCTION },
-		/* what is a string to one server is none to another */
+		/* a string on one server is not a string on another */
 		{ "select 'get_lock(1)'", "SELECT", FUNCTION },
 		{ "select x.count(1)", "SELECT", FUNCTION },
 		{ "select f/* and */(1)", "SELECT", FUNCTION },
@@ -281,7 +281,7 @@ only_whole_transactions_end(void **state)
 	assert_true(scan.flags & CND_OD_VERB_BEGIN && scan.has_more);
 }
 
-/* Nobody knows what a view calls; numbers call nothing. */
+/* A view may call anything; numbers call nothing. */
 static void
 only_numbers_are_known_to_call_nothing(void **state)
 {
@@ -349,7 +349,7 @@ drivers_do_not_get_what_they_cannot_refuse(void **state)
 	assert_false(is_refused("unknown.so", "copy t from stdin"));
 }
 
-/* Each is taken for the same by the driver or its server, however it is written. */
+/* The driver or its server takes each of these spellings for the same statement. */
 static void
 files_of_the_machine_are_not_reached_by_another_spelling(void **state)
 {
@@ -407,7 +407,7 @@ a_driver_stands_before_its_server(void **state)
 
 /* ---- server lines ---- */
 
-/* What check() says of one line of "key=value" words with blanks between them, or "ok". */
+/* The error of check() for a line of "key=value" words with blanks between them, or "ok". */
 static const char *
 check_line(const char *line)
 {
@@ -492,7 +492,7 @@ names_and_passwords_cannot_break_out_of_their_values(void **state)
 	}
 }
 
-/* What is cut anywhere is read to its end and no further. */
+/* The scan reads a text that is cut anywhere to its end and no further. */
 static void
 random_statements_are_read(void **state)
 {

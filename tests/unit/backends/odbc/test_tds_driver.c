@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 /*
- * test_tds_driver
- *
- * The ODBC backend through FreeTDS's driver, against a TDS server that the test plays (support/cnt_tds_peer.h): there
- * is none that could be installed.
+ * The ODBC backend through FreeTDS's driver. The test plays the TDS server
+ * (support/cnt_tds_peer.h), since no real one can be installed.
  */
 #include "support/cnt_odbc.h"
 #include "support/cnt_tds_peer.h"
@@ -18,7 +16,7 @@
 struct bench {
 	struct cnt_session base;
 	struct cnt_tds_peer peer;
-	int64_t stop_at_ms; /* 0: never */
+	int64_t stop_at_ms; /* when the host stops the request (cnt_now_ms()); 0: never */
 };
 
 static const struct cnt_odbc *driver;
