@@ -205,7 +205,7 @@ say_error(struct cnt_session *t, int r)
 	cnt_say(&t->seen, "\n");
 }
 
-/* What a call came to that no synchronisation point follows. */
+/* The transcript of a call that no synchronisation point follows. */
 static const char *
 outcome(struct pg *t, int r)
 {
@@ -313,7 +313,7 @@ pg_reset(struct pg *t)
 
 	(void)cnt_session_start(&t->base, NULL, 0);
 	r = t->base.b->reset(t->base.s, &t->base.diag);
-	/* as the worker does */
+	/* log in again, like a worker */
 	t->has_relogged = r == CENOTE_ERR_UNSUPPORTED;
 	if (t->has_relogged) {
 		pg_logout(t);

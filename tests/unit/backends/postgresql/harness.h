@@ -17,45 +17,47 @@ struct pg {
 	struct cnt_session base;
 	char run_dir[CNT_SERVER_PATH_MAX];
 	char port[16];
-	/* The host says stop at the n-th wait that has nothing to read; 0 never. */
+	/* The host stops the request at the n-th wait that has nothing to read; 0: never. */
 	int interrupt_at;
 	int interrupt_with; /* CENOTE_ERR_SERVER or CENOTE_ERR_CONN */
 	int n_waits;
-	int stop_at_question; /* the host says stop at the n-th question; 0 never */
+	/* the host stops the request at its n-th question; 0: never */
+	int stop_at_question;
 	int n_questions;
 	int stopped;
 	uint64_t n_bytes;
 	int has_relogged; /* the last reset ended the session, and a new one was logged in */
-	/* What copy_read() gives, piece by piece; NULL: the end. */
+	/* The pieces that copy_read() returns; a NULL ends the list. */
 	const char *const *pieces;
-	int gives_up; /* … and then CopyFail */
-	int waits_for_server; /* … and before the end, until the server has something to say */
+	int gives_up; /* after the pieces, the client gives up (CopyFail) */
+	/* after the pieces, wait so many times for a message of the server */
+	int waits_for_server;
 };
 
 /* One server for all tests of a program: for cmocka's group setup and teardown. */
 extern struct cnt_server pg_server;
 int pg_group_setup(void **state);
 int pg_group_teardown(void **state);
-/* *state is a struct pg that is logged in. */
+/* For cmocka: *state is a struct pg that is logged in. */
 int pg_test_setup(void **state);
 int pg_test_teardown(void **state);
 
-/* No session yet; the server's options. */
+/* Prepare `t` with the options for pg_server, but without a session. */
 void pg_setup(struct pg *t);
 
-/* Each returns the transcript of what came; valid until the next. */
+/* Each returns the transcript of its request, valid until the next request. */
 void pg_close_portal(struct pg *t, uint32_t portal);
 const char *pg_function(
 	struct pg *t, uint32_t function, const struct cnc_value *params, uint32_t n);
-/* NULL: not given. */
+/* NULL: no such filter. */
 const char *pg_catalog(struct pg *t, uint8_t kind, const char *schema, const char *object,
 	const char *column, const char *types);
 const char *pg_sync(struct pg *t);
 const char *pg_idle(struct pg *t);
 const char *pg_reset(struct pg *t);
 
-/* "idle pins=0", "open pins=16", "failed pins=3", "unknown …"; without what functions may have left:
- * test_scan.c is about that. */
+/* "idle pins=0", "open pins=16", "failed pins=3", "unknown …". CENOTE_PIN_FUNCTION is left out:
+ * test_scan.c tests it. */
 const char *pg_state(struct pg *t);
 
 /* The requests that all backends have: session.h says what they do. */

@@ -40,7 +40,7 @@ static const char setup_sql[] =
 	" create function cat.fn (a int, out x int, out y int) returns setof record"
 	"  language sql as 'select 1, 2'; comment on function cat.fn is 'a function'";
 
-/* Every list begins with its columns, named and typed as on every other backend. */
+/* Every list begins with its columns. Names and types are the same as on every other backend. */
 static const char *const heads[] = {
 	[CENOTE_CATALOG_DATABASES] = "columns table_cat:TEXT remarks:TEXT\n",
 	[CENOTE_CATALOG_SCHEMAS] =
@@ -95,7 +95,7 @@ check(struct pg *t, uint8_t kind, const char *schema, const char *object,
 	assert_string_equal(seen + n_head, rows);
 }
 
-/* The same for whatever the client has set. */
+/* The expected lists are the same whatever the client has set. */
 static void
 each_list_is_complete(struct pg *t)
 {
@@ -188,7 +188,7 @@ lists_have_all_there_is(void **state)
 	each_list_is_complete(*state);
 }
 
-/* Nothing that a client can set or make changes what is found. */
+/* No setting and no object of a client changes the lists. */
 static void
 what_the_client_has_set_does_not_matter(void **state)
 {
@@ -276,7 +276,7 @@ own_temporary_tables_are_told_and_no_others(void **state)
 	pg_teardown(&other);
 }
 
-/* Each name in it can be used in CREATE TABLE, with the parameters it asks for. */
+/* Each type in the list works in CREATE TABLE, with the parameters that it asks for. */
 static void
 types_are_those_of_the_server(void **state)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The texts of the catalog queries: each parameter is in its query, and no other is. It
- * needs no server.
+ * The texts of the catalog queries: each query has exactly its own parameters. It needs no server.
  */
 #include "support/cnt_cmocka.h"
 
@@ -32,7 +31,7 @@ query_of(uint8_t kind, uint8_t given)
 	return q;
 }
 
-/* Each parameter is in the text, and no other is. */
+/* The text has $1 to $n for its n parameters, and no other. */
 static void
 parameters_are_those_of_the_text(void **state)
 {

@@ -108,7 +108,8 @@ be_refused(struct pg *t, uint8_t no_sync)
 	for (int i = 0; i < 4; i++) {
 		t->base.is_extended = (uint8_t)(i & 1);
 		t->base.no_sync = no_sync;
-		/* noticed while the client has nothing to send, or at the end */
+		/* the backend notices the error while the client has nothing to send, or at the
+		 * end */
 		t->waits_for_server = 2 * (i >> 1);
 		t->pieces = pieces;
 		assert_answer(t, "copy c from stdin",
@@ -141,7 +142,8 @@ the_server_gives_up(void **state)
 	assert_answer(t, "select 1 as a", "columns a:INT64\nrow 1\ndone SELECT 1\n");
 }
 
-/* It then heeds a Sync that it would have passed over: how many answers there are must not depend on it. */
+/* A server that refuses early answers a Sync that it would otherwise skip. The backend must
+ * count the answers correctly in both cases. */
 static void
 the_server_refuses_before_it_reads(void **state)
 {
@@ -232,7 +234,8 @@ main(void)
 		TEST(the_client_gives_up),
 		TEST(the_server_gives_up),
 		TEST(libpq_may_have_lost_count_of_a_copy_that_failed),
-		/* libpq counts for itself, and takes the surplus for an answer */
+		/* libpq counts answers itself, and takes the extra one for an answer to the next
+		 * request */
 		TEST(the_server_refuses_before_it_reads),
 		/* libpq has no COPY within a pipeline */
 		TEST(the_client_gives_up_within_a_unit),

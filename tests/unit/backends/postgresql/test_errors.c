@@ -95,7 +95,7 @@ a_body_that_breaks_off_is_refused(void **state)
 		assert_true(d.message[0] != '\0');
 		(void)cnd_pg_is_fatal(cnt_guard_put(&guard, FULL, n), n);
 	}
-	/* Something follows the end. */
+	/* Bytes follow the end of the fields. */
 	assert_int_equal(cnd_pg_diag(&d, BODY("Mone\0\0"), NULL), CENOTE_ERR_PROTOCOL);
 	cnc_diag_finish(&d);
 	cnt_guard_finish(&guard);

@@ -18,7 +18,8 @@
 #include "harness.h"
 
 /*
- * A server that lets everybody in, and then says what the test wants it to say: after that it listens until the other end is closed.
+ * A server that accepts every login and then sends what the test wants. After that, it reads until
+ * the client closes the connection.
  */
 struct hostile {
 	char dir[64];
@@ -27,23 +28,23 @@ struct hostile {
 	pthread_mutex_t lock;
 	uint8_t script[8192];
 	size_t len;
-	int closes; /* when it has said that */
-	uint8_t then[128]; /* what it says to what it is told behind that */
+	int closes; /* the server closes the connection after the script */
+	uint8_t then[128]; /* answer to the client's message after the script */
 	size_t then_len;
-	int floods; /* it says that again and again, for a minute */
+	int floods; /* the server sends the script again and again, for a minute */
 	int has_given_up;
 };
 
 static struct hostile server;
 
-/* What it says: a list of messages, made when the tests begin. */
+/* Messages of the server, made when the tests begin. */
 struct talk {
 	uint8_t bytes[1024];
 	size_t len;
 };
 
 static struct talk welcome, asked, good;
-static size_t first_row; /* offset in `good` of the two rows */
+static size_t first_row; /* offset of the two rows in `good` */
 static size_t behind_rows;
 
 static void
@@ -62,7 +63,7 @@ put(struct talk *t, char type, const char *body, size_t n)
 	t->len += n + 5;
 }
 
-/* Text with its closing zero byte left out, which C appends. */
+/* A string literal without the zero byte that C appends. */
 #define PUT(t, type, text) put(t, type, text, sizeof(text) - 1)
 
 static void
@@ -77,7 +78,7 @@ make_talks(void)
 		"ISO, MDY\0");
 	PUT(&welcome, 'K', "\0\0\0\1\0\0\0\2");
 	PUT(&welcome, 'Z', "I");
-	/* the answer to the question of the login: no settings of the role */
+	/* the answer to the backend's query at login: the role has no settings */
 	PUT(&asked, 'T', "\0\1a\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\xff\xff\xff\xff\0\0");
 	PUT(&asked, 'D', "\0\1\0\0\0\0");
 	PUT(&asked, 'C', "SELECT 1\0");
@@ -121,7 +122,7 @@ number(const uint8_t *p)
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* A message of the other end; -1 at its end. */
+/* Read a message of the client; -1 if the client has closed. */
 static int
 skip_message(int fd, int has_type)
 {
@@ -235,7 +236,7 @@ set_script(const void *bytes, size_t n, int closes)
 	(void)pthread_mutex_unlock(&server.lock);
 }
 
-/* Log in, and ask: what came of it. */
+/* Log in and run a request; returns its transcript. */
 static const char *
 ask(struct pg *t, int kind)
 {
@@ -290,8 +291,8 @@ nonsense_loses_the_session(void **state)
 		BAD('G', ""), BAD('H', "\7\0\0"), BAD('H', "\0\0\1"),
 		BAD('V', "\0\0\0\7"), BAD('t', "\0\1"), BAD('A', "\0\0\0\1"),
 		BAD('S', "x\0"), BAD('N', "S"), BAD('\x7f', ""), BAD('\xff', ""),
-		BAD('R', "\0\0\0\0"), /* a login, now */
-		BAD('d', "x"), BAD('c', ""), /* of no copy */
+		BAD('R', "\0\0\0\0"), /* a login message after the login */
+		BAD('d', "x"), BAD('c', ""), /* copy data without a copy */
 	};
 	struct talk talk;
 	struct pg t;
@@ -322,14 +323,14 @@ what_does_not_fit_together_loses_the_session(void **state)
 		assert_string_equal(t.base.diag.sqlstate, "08P01");
 		pg_teardown(&t);
 	}
-	/* a row of another number of columns */
+	/* a row with another number of columns */
 	PUT(&talk, 'T', "\0\0");
 	PUT(&talk, 'D', "\0\1\0\0\0\0");
 	set_script(talk.bytes, talk.len, 0);
 	(void)ask(&t, 0);
 	assert_string_equal(t.base.diag.sqlstate, "08P01");
 	pg_teardown(&t);
-	/* an end that nobody asked for */
+	/* a ReadyForQuery that answers nothing */
 	talk = good;
 	PUT(&talk, 'Z', "I");
 	set_script(talk.bytes, talk.len, 1);
@@ -346,7 +347,7 @@ rows_whose_lengths_lie_are_refused(void **state)
 	uint8_t script[1024];
 	struct pg t;
 
-	/* each byte of both rows, in both ways of writing a row */
+	/* change each byte of both rows, and read the rows in both formats */
 	for (size_t at = first_row; at < behind_rows; at++) {
 		for (size_t v = 0; v < 2 * sizeof(values); v++) {
 			memcpy(script, good.bytes, good.len);
@@ -371,13 +372,13 @@ long_rows_whose_lengths_lie_are_refused(void **state)
 	} rows[] = {
 #define LONG(text, sqlstate)                                                             \
 	{ "D\0\x20\0\0" text, sizeof("D\0\x20\0\0" text) - 1, sqlstate }
-		LONG("\0\1", "08P01"), /* of another number of columns */
+		LONG("\0\1", "08P01"), /* another number of columns */
 		LONG("\0\2\x7f\0\0\0", "08P01"),
 		LONG("\0\2\0\x20\0\0", "08P01"),
 		LONG("\0\2\xff\xff\xff\xff\0\x20\0\0", "08P01"),
-		/* bytes follow its values */
+		/* bytes follow the values */
 		LONG("\0\2\xff\xff\xff\xff\xff\xff\xff\xff", "08P01"),
-		/* and then the server closes */
+		/* the server closes the connection after these bytes */
 		LONG("", "08006"),
 		LONG("\0\2\xff\xff", "08006"),
 		LONG("\0\2\0\x10\0\0abc", "08006"),
@@ -423,7 +424,7 @@ random_changes_do_no_harm(void **state)
 	}
 }
 
-/* The session's reset: DISCARD ALL, and a seed. */
+/* Reset a session: the server answers DISCARD ALL and the new random seed. */
 static int
 reset_answered(const struct talk *first, const struct talk *then)
 {
@@ -444,7 +445,7 @@ reset_answered(const struct talk *first, const struct talk *then)
 	return t.base.last;
 }
 
-/* Otherwise the next client would get the rest. */
+/* Otherwise the next client would get the answers that are left. */
 static void
 answers_that_are_left_behind_a_reset_lose_the_session(void **state)
 {
@@ -457,13 +458,13 @@ answers_that_are_left_behind_a_reset_lose_the_session(void **state)
 	surplus = reset;
 	PUT(&reset, 'V', "\0\0\0\0");
 	PUT(&reset, 'Z', "I");
-	/* the seed's is still on its way */
+	/* the answer to the seed is still on its way */
 	PUT(&surplus, 'Z', "I");
 	assert_ok(reset_answered(&set, &reset));
 	assert_int_equal(reset_answered(&set, &surplus), CENOTE_ERR_CONN);
 }
 
-/* There is always something to read, so nobody waits. */
+/* There is always something to read, so the backend never waits. */
 static void
 a_server_that_never_pauses_is_left(void **state)
 {

@@ -19,7 +19,7 @@ start(void **state)
 	return cnt_server_start(&pg_server, CNT_POSTGRESQL, CNT_SERVER_TCP);
 }
 
-/* Over TCP as this user: by what else the test sets. */
+/* Set the options of a login over TCP as `user`; the test may add others. */
 static void
 over_tcp(struct pg *t, const char *user, const char *sslmode)
 {
@@ -36,7 +36,8 @@ a_server_line_is_checked(void **state)
 {
 	static const struct {
 		const char *key, *value;
-		const char *message; /* NULL: good */
+		/* part of the error message; NULL: the option is valid */
+		const char *message;
 	} cases[] = {
 		{ "host", "x", NULL },
 		{ "target_session_attrs", "read-write", NULL },
@@ -212,7 +213,7 @@ a_session_that_is_ended_says_why(void **state)
 {
 	struct pg t;
 
-	/* while it is idle */
+	/* the session ends while it is idle */
 	pg_setup(&t);
 	assert_ok(pg_login(&t));
 	assert_int_equal(cnt_server_sql(&pg_server,
@@ -224,14 +225,14 @@ a_session_that_is_ended_says_why(void **state)
 	assert_string_equal(t.base.diag.sqlstate, "57P01");
 	assert_non_null(strstr(pg_query(&t, "select 1"), "error CONN terminating"));
 	pg_teardown(&t);
-	/* in a statement, by itself */
+	/* a statement ends its own session */
 	pg_setup(&t);
 	assert_ok(pg_login(&t));
 	assert_non_null(
 		strstr(pg_query(&t, "select pg_terminate_backend(pg_backend_pid())"),
 			"error CONN terminating connection"));
 	pg_teardown(&t);
-	/* unnoticed until the next statement */
+	/* the backend notices the end at the next statement */
 	pg_setup(&t);
 	assert_ok(pg_login(&t));
 	assert_int_equal(cnt_server_sql(&pg_server,

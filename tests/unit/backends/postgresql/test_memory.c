@@ -13,7 +13,7 @@
 
 #include "harness.h"
 
-/* One of each kind of request; the first that fails ends it. */
+/* Run one request of each kind, up to the first that fails. */
 static int
 do_all(struct pg *t)
 {

@@ -58,7 +58,7 @@ other_requests_run_in_between(void **state)
 		assert_string_equal(pg_fetch(t, first, 1),
 			"columns = i:INT64\nrow 2\ndone  more-rows\n");
 		if (i < 2) {
-			/* what was done in between was done for good */
+			/* the insert between two fetches was committed */
 			(void)pg_query(t, "insert into b values (1)");
 			assert_int_equal(t->base.last, CENOTE_ERR_SERVER);
 			assert_answer(t, "select a from b",
@@ -87,7 +87,7 @@ several_statements_are_fetched_one_after_the_other(void **state)
 		assert_answer(t, "select i from generate_series(1, 3) i; values (7)",
 			"columns i:INT64\nrow 1\nrow 2\ndone  more-rows\n");
 		portal = t->base.portal;
-		/* nobody is to be woken by what lies there */
+		/* the unread rows must not wake the worker */
 		assert_int_equal(t->base.b->fd(t->base.s), -1);
 		if (interrupts) {
 			t->base.batch_rows = 0;
@@ -144,7 +144,7 @@ what_a_portal_wrote_is_committed_when_it_ends(void **state)
 				"columns = a:INT64\nrow 2\ndone INSERT 0 2 affected=2\n");
 		else if (i == 1)
 			pg_close_portal(t, portal);
-		/* a rollback shows that it was open */
+		/* a rollback undoes nothing: the writes are committed */
 		(void)pg_query(t, "rollback");
 		snprintf(expected, sizeof(expected),
 			"columns n:INT64\nrow %d\ndone SELECT 1\n", 2 * (i + 1));

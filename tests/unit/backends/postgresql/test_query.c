@@ -96,7 +96,7 @@ rows_are_limited(void **state)
 		"limited\n"
 		"columns column1:INT64\nrow 4\ndone SELECT 1 more-results\n"
 		"columns column1:INT64\nrow 5\nrow 6\ndone SELECT 2 limited\n");
-	/* what was limited does not stay open in the transaction */
+	/* a limited result does not stay open in the transaction */
 	(void)pg_query(t, "create table lim as select i from generate_series(1, 9) i");
 	(void)pg_begin(t, 0, 0);
 	(void)pg_query(t, "select i from lim");
@@ -174,7 +174,7 @@ prepared_statements_are_described_once(void **state)
 		"params INT64\ncolumns a:INT64 b:TEXT\ndone DESCRIBE\n");
 	assert_string_equal(pg_execute(t, 1, "", 1, NULL, 0),
 		"error 07001 the statement has 1 parameters, 0 values were given\n");
-	/* replaced */
+	/* the same number again replaces the statement */
 	assert_string_equal(pg_prepare(t, 1, "", "create temp table nothing ()"),
 		"params\ndone PREPARE\n");
 	assert_string_equal(pg_execute(t, 1, "", 0, NULL, 0), "done CREATE TABLE\n");
@@ -359,7 +359,7 @@ main(void)
 		TEST(parameters_are_typed),
 		TEST(prepared_statements_are_described_once),
 		TEST(statements_have_names_that_sql_can_use),
-		/* libpq can only wait for the fast path without a bound */
+		/* with libpq, the wait for the fast path has no time limit */
 		TEST(functions_are_called_by_number),
 		TEST(notices_come_where_they_are_raised),
 		TEST(a_setting_that_an_error_takes_back_is_told),

@@ -8,7 +8,7 @@
 
 #include "harness.h"
 
-/* What a client does, and what the next one must find as a new login does. */
+/* What a client does, and what the next client must see, as after a new login. */
 static const struct {
 	const char *act;
 	const char *probe;
@@ -79,7 +79,7 @@ statements_without_a_name_are_gone(void **state)
 	(void)pg_prepare(t, 0, "", "select 'secret' as s");
 	(void)pg_reset(t);
 	assert_non_null(strstr(pg_execute(t, 0, "", 0, NULL, 0), "error 26000"));
-	/* a query in the extended form also leaves one */
+	/* a query in the extended form also leaves a statement */
 	t->base.is_extended = 1;
 	(void)pg_query(t, "select 1 as a");
 	(void)pg_reset(t);
@@ -130,7 +130,7 @@ by_superuser(const char *sql)
 	assert_int_equal(cnt_server_sql(&pg_server, sql), 0);
 }
 
-/* now() is evil's, which leaves a setting. */
+/* now() is evil.now(), which leaves a setting. */
 static void
 assert_now_leaves_nothing(struct pg *t)
 {
@@ -145,7 +145,8 @@ assert_now_leaves_nothing(struct pg *t)
 	" create function evil.now() returns text language sql as"                       \
 	" $$ select set_config('work_mem', '1MB', false) $$"
 
-/* A schema that stands before pg_catalog has functions of its names, however the path is spelt. */
+/* A schema before pg_catalog in search_path may have functions with the same names, however the
+ * path is written. */
 static void
 a_path_of_the_login_hides_nothing(void **state)
 {
@@ -164,7 +165,7 @@ a_path_of_the_login_hides_nothing(void **state)
 	by_superuser("drop schema evil cascade");
 }
 
-/* The server tells nobody that a reload has changed it. */
+/* The server does not report that a reload has changed search_path. */
 static void
 a_path_that_is_reloaded_hides_nothing(void **state)
 {
@@ -210,7 +211,7 @@ the_server_is_asked_what_functions_have_left(void **state)
 			CENOTE_PIN_SETTINGS },
 		{ "perform set_config('client_encoding', 'UTF8', false)", 0 },
 		{ "perform pg_advisory_lock(1)", CENOTE_PIN_LOCK },
-		/* No list of the server's has these. */
+		/* The server lists none of these settings. */
 		{ "perform set_config('app.tenant', '5', false)", CENOTE_PIN_SETTINGS },
 		{ "set app.tenant = 5", CENOTE_PIN_SETTINGS },
 		{ "execute 'set ' || 'app.tenant = 5'", CENOTE_PIN_SETTINGS },
@@ -235,7 +236,7 @@ the_server_is_asked_what_functions_have_left(void **state)
 		{ "execute 'prepare hidden as select 1'", CENOTE_PIN_PREPARED },
 		{ "execute 'declare c cursor with hold for select 1'",
 			CENOTE_PIN_CURSOR },
-		/* Where that is the session's user, the role is not another one. */
+		/* This role is the session's own user. SET ROLE pins the session all the same. */
 		{ "set role app", CENOTE_PIN_SETTINGS },
 	};
 	struct pg *t = *state;
@@ -260,7 +261,7 @@ the_server_is_asked_what_functions_have_left(void **state)
 	(void)pg_query(t, "drop function leave()");
 }
 
-/* It is asked nothing else than that. */
+/* Run only `sql`, settle, and return the pins. */
 static uint32_t
 settled(struct pg *t, const char *sql)
 {
@@ -290,7 +291,8 @@ what_a_client_begins_with_holds_no_session(void **state)
 		assert_non_null(
 			strstr(pg_query(t, "show client_encoding"), "row LATIN1\n"));
 		assert_non_null(strstr(pg_query(t, "show work_mem"), "row 4MB\n"));
-		/* what is in force already changes nothing, and what is set back */
+		/* a value that is in force already changes nothing, nor does one that is set
+		 * back */
 		assert_int_equal(settled(t, "set names 'LATIN1'"), 0);
 		assert_int_equal(settled(t, "begin; set names 'UTF8'; rollback"), 0);
 		assert_int_equal(settled(t, "select count(*) from pg_class"), 0);
@@ -302,7 +304,7 @@ what_a_client_begins_with_holds_no_session(void **state)
 				CENOTE_PIN_SETTINGS);
 		assert_string_equal(pg_reset(t), "");
 		assert_ok(t->base.last);
-		/* the next client has nothing of it */
+		/* the next client does not have these settings */
 		assert_ok(t->base.b->attach(t->base.s, &nothing, &t->base.diag));
 		assert_non_null(
 			strstr(pg_query(t, "show client_encoding"), "row UTF8\n"));
@@ -337,8 +339,8 @@ options_that_cannot_be_set_are_refused(void **state)
 }
 
 /*
- * Code that sets app.tenant, and in which that is no text of a function. What makes it, what the client does and what
- * removes it.
+ * Code that sets app.tenant without showing it in the text of a function: what makes the code, what
+ * the client does, and what removes the code.
  */
 static const struct {
 	const char *make;
@@ -383,7 +385,7 @@ static const struct {
 		"false)';"
 		" end $$",
 		"" },
-	/* When the server is asked, it is not there any more. */
+	/* The function is gone when the backend asks the server. */
 	{ "create function leave() returns text language plpgsql as $$ begin return"
 	  " set_config('app.tenant', '5', false); end $$",
 		"select leave(); drop function leave", "" },
@@ -419,7 +421,7 @@ settings_of_a_program_s_own_are_not_lost(void **state)
 	}
 }
 
-/* Where there is no such code, no client keeps its session for it. */
+/* If no code sets such a setting, it pins no session. */
 static void
 what_the_server_lists_is_all_there_is(void **state)
 {
@@ -450,7 +452,7 @@ what_the_server_lists_is_all_there_is(void **state)
 	(void)pg_query(t, "drop table plain cascade; drop function plain_t, plain_f");
 }
 
-/* Of code that was not there at the last look, or not for all to see. */
+/* The backend sees code that was made, or committed, after it last looked. */
 static void
 code_that_has_come_since_is_seen(void **state)
 {
@@ -485,7 +487,7 @@ code_that_has_come_since_is_seen(void **state)
 	pg_teardown(&other);
 }
 
-/* set_config() by its number. */
+/* Call set_config() by its function number. */
 static void
 a_call_by_number_is_one_by_name(void **state)
 {
@@ -506,7 +508,7 @@ a_call_by_number_is_one_by_name(void **state)
 	assert_int_equal(pins_of(t), CENOTE_PIN_SETTINGS);
 }
 
-/* Its user and the role are both others then, and the same. */
+/* After this call, the session's user and its role are both changed, but equal. */
 static void
 another_user_is_not_lost(void **state)
 {
@@ -530,8 +532,9 @@ another_user_is_not_lost(void **state)
 }
 
 /*
- * PL/pgSQL keeps a function as it was compiled when the session first ran it. Each of these would leave what the next
- * client could see: what makes it, what the client does, and what removes it.
+ * PL/pgSQL keeps a function as it was compiled when the session first ran it. In each case, the
+ * next client could see the difference. A case has what makes it, what the client does, and what
+ * removes it.
  */
 #define SHARED                                                                           \
 	"create function shared(a text) returns text language plpgsql as"                \
@@ -571,7 +574,7 @@ static const struct lasting {
 	  "$f$;",
 		"set search_path = tenant, public; select shared()",
 		"drop schema tenant cascade; drop function shared; drop table label" },
-	/* a type that goes */
+	/* a type that is removed later */
 	{ "create domain label text;" SHARED,
 		"create domain pg_temp.label as text; select shared('a')",
 		"drop function shared; drop domain label" },
@@ -591,7 +594,7 @@ static const struct lasting {
 	  " plpgsql as $f$ begin execute 'create domain ' || 'a text'; return 'a'; end "
 	  "$f$;",
 		"select shared('a')", "drop function shared, made; drop domain label" },
-	/* how its text is read */
+	/* settings that change how the function's text is read */
 	{ "create function shared() returns text language plpgsql as"
 	  " $f$ declare a int := 1; begin return (select a from (select 2 as a) b); end "
 	  "$f$;",
@@ -612,7 +615,7 @@ static const struct lasting {
 	  " set_config('standard_conforming_strings', 'off', true) as a;",
 		"begin; select * from elsewhere; select shared(); end",
 		"drop function shared; drop view elsewhere" },
-	/* not PL/pgSQL: other languages and extensions keep values of their own */
+	/* other languages and extensions keep values of their own */
 	{ "create extension plperl; create function keep(text) returns void language"
 	  " plperl as $f$ $_SHARED{k} = $_[0]; $f$;",
 		"select keep('secret')", "drop extension plperl cascade" },
@@ -646,7 +649,7 @@ what_stays_is_nobody_elses(void **state)
 	}
 }
 
-/* The session is kept where the next client would compile the same. */
+/* The session is kept if the next client would compile the functions in the same way. */
 static void
 a_session_with_shared_functions_is_kept(void **state)
 {
@@ -676,7 +679,7 @@ a_session_with_shared_functions_is_kept(void **state)
 		if (t->has_relogged)
 			fail_msg("not kept after: %s", acts[i]);
 	}
-	/* until somebody makes a type */
+	/* after somebody has made a type, the session is not kept */
 	by_superuser("create domain tenant.label text");
 	(void)pg_query(t, "select shared('a')");
 	assert_string_equal(pg_reset(t), "");
@@ -782,7 +785,7 @@ settings_of_logins_are_seen_to_change(void **state)
 	(void)pg_query(t, "drop procedure set_login()");
 }
 
-/* In pg_stat_activity, where each client with that user sees it. */
+/* pg_stat_activity shows the last text to every client with the same user. */
 static void
 the_last_text_is_not_shown(void **state)
 {

@@ -51,7 +51,7 @@ check_all(const struct expected *cases, size_t n, int has_standard_strings)
 
 		cnd_pg_scan((const char *)cnt_guard_put(&guard, cases[i].sql, len), len,
 			&facts, &found);
-		/* what_a_reset_does_not_undo() is about these */
+		/* what_a_reset_does_not_undo() tests these */
 		found.flags &= ~(uint32_t)(DEFINES | STAYS);
 		if (found.pins != cases[i].pins || found.flags != cases[i].flags)
 			print_error("%s: pins %u, flags %u\n", cases[i].sql,
@@ -278,7 +278,7 @@ what_is_left_for_certain_is_told(void **state)
 	check_all(cases, CNT_COUNT(cases), 1);
 }
 
-/* Each of these can call what somebody wrote. */
+/* Each of these can call a function that a user wrote. */
 static void
 what_is_not_proved_may_leave_something(void **state)
 {
@@ -287,7 +287,7 @@ what_is_not_proved_may_leave_something(void **state)
 		{ "table t", FUNCTION, 0 },
 		{ "select f()", FUNCTION, 0 },
 		{ "select s.now()", FUNCTION, 0 },
-		/* Whose they are is up to search_path. */
+		/* search_path decides whose functions these are. */
 		{ "select now()", FUNCTION, 0 },
 		{ "select current_setting('server_version')", FUNCTION, 0 },
 		{ "select current_schema()", FUNCTION, 0 },
@@ -361,7 +361,8 @@ text_that_is_not_sql_does_not_hide_sql(void **state)
 		{ "select 1from v", FUNCTION, 0 },
 		{ "select 1e5from v", FUNCTION, 0 },
 		{ "select 'not closed", FUNCTION, 0 },
-		/* In another encoding this is no backslash, and the string ends before it. */
+		/* In another encoding, this byte is not a backslash, and the string ends before
+		 * it. */
 		{ "select e'\x95\\'; set a = 1 --'", FUNCTION, 0 },
 		{ "select \"not closed", FUNCTION, 0 },
 		{ "select $a$ not closed", FUNCTION, 0 },
@@ -389,7 +390,7 @@ text_that_is_not_sql_does_not_hide_sql(void **state)
 	check_all(old, CNT_COUNT(old), 0);
 }
 
-/* Time must not grow with the square of the text. */
+/* The time must not grow with the square of the text's length. */
 static void
 long_texts_are_read_once(void **state)
 {
@@ -413,7 +414,7 @@ long_texts_are_read_once(void **state)
 	free(sql);
 }
 
-/* Texts of one length, in both readings of a backslash, more of them than are kept. */
+/* Texts of one length, with and without standard strings, and more of them than the memo keeps. */
 static void
 what_is_kept_is_what_would_be_found(void **state)
 {

@@ -88,7 +88,7 @@ a_failed_transaction_is_not_committed_in_silence(void **state)
 	assert_non_null(strstr(pg_query(t, "select 1"), "error 25P02"));
 	assert_non_null(strstr(pg_commit(t), "error 40000"));
 	assert_string_equal(pg_state(t), "idle pins=1");
-	/* a commit that fails by itself */
+	/* the commit itself fails */
 	(void)pg_begin(t, 0, 0);
 	(void)pg_query(t, "insert into x values (1), (1)");
 	assert_non_null(strstr(pg_commit(t), "error 23505"));
@@ -151,7 +151,8 @@ without_autocommit_a_statement_begins_a_transaction(void **state)
 		(void)pg_rollback(t);
 		assert_string_equal(count(t), "0");
 		(void)pg_rollback(t);
-		/* those that the server refuses in a transaction, and those that are one */
+		/* statements that the server refuses in a transaction, and statements that begin
+		 * or end one */
 		assert_answer(t, "vacuum x", "done VACUUM\n");
 		assert_answer(t, "begin", "done BEGIN\n");
 		assert_answer(t, "commit", "done COMMIT\n");
@@ -161,7 +162,7 @@ without_autocommit_a_statement_begins_a_transaction(void **state)
 	(void)pg_prepare(t, 1, "", "insert into x values (2)");
 	(void)pg_execute(t, 1, "", 0, NULL, 0);
 	assert_string_equal(pg_state(t), "open pins=1");
-	/* the error is the statement's, and the transaction fails with it */
+	/* the statement reports the error, and the transaction fails, too */
 	(void)pg_rollback(t);
 	assert_non_null(strstr(pg_query(t, "select 1/0"), "error 22012"));
 	assert_string_equal(pg_state(t), "failed pins=1");
@@ -191,7 +192,7 @@ requests_up_to_a_sync_are_one_unit(void **state)
 	assert_string_equal(pg_sync(t), "");
 	t->base.no_sync = 0;
 	assert_string_equal(count(t), "2");
-	/* what only the end of the unit finds out */
+	/* an error that appears only at the end of the unit */
 	t->base.no_sync = 1;
 	(void)pg_query(t, "insert into x values (1)");
 	assert_non_null(strstr(pg_sync(t), "error 23505"));

@@ -9,13 +9,13 @@
 
 #include "harness.h"
 
-/* Every type on a real server: what it is given as, and how its values look. */
+/* Every type on a real server: its logical type, and the forms of its values. */
 static const struct type_case {
-	const char *type; /* in SQL */
+	const char *type; /* the server's type name */
 	const char *logical;
 	const char *literal;
-	const char *text; /* in the server's own form */
-	const char *canonical; /* NULL: the same */
+	const char *text; /* the value in the server's own text form */
+	const char *canonical; /* NULL: the same as `text` */
 } cases[] = {
 	{ "bool", "BOOL", "'yes'", "t", "1" },
 	{ "bool", "BOOL", "'off'", "f", "0" },
@@ -111,7 +111,7 @@ static const struct type_case {
 	{ "int4multirange", "OTHER", "'{[1,2],[5,6]}'", "{[1,3),[5,7)}", NULL },
 	{ "mood", "OTHER", "'sad'", "sad", NULL },
 	{ "pair", "OTHER", "'(1,x)'", "(1,x)", NULL },
-	/* A domain is its base type to the client. */
+	/* To the client, a domain is its base type. */
 	{ "positive", "INT64", "'7'", "7", NULL },
 	{ "yes", "BOOL", "'t'", "t", "1" },
 };
@@ -156,14 +156,14 @@ every_type_has_its_canonical_form(void **state)
 		for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 			const struct type_case *c = &cases[i];
 
-			/* Written down as text, a zero byte would end it. */
+			/* A zero byte would end the value in the transcript. */
 			if (strcmp(c->literal, "'\\x414200ff'") != 0)
 				check(t, c, c->canonical ? c->canonical : c->text);
 		}
 	}
 }
 
-/* What the client does with its settings does not change canonical values. */
+/* A client's settings do not change canonical values. */
 static void
 settings_do_not_change_canonical_values(void **state)
 {
@@ -185,7 +185,7 @@ settings_do_not_change_canonical_values(void **state)
 	}
 }
 
-/* The two ways to a canonical date, by the server's text and by its binary form, agree. */
+/* The server's text form and its binary form of a date give the same canonical date. */
 static void
 text_and_binary_dates_agree(void **state)
 {
@@ -217,7 +217,7 @@ text_and_binary_dates_agree(void **state)
 
 static const struct {
 	struct cnc_value v;
-	const char *type; /* what the server takes it for, alone in a SELECT */
+	const char *type; /* its type on the server, if it stands alone in a SELECT */
 	const char *canonical;
 } bound[] = {
 	{ { .type = CENOTE_TYPE_BOOL, .as.i64 = 1 }, "boolean", "1" },
@@ -363,7 +363,8 @@ usual_statements_take_bound_values(void **state)
 	}
 }
 
-/* Of a prepared statement the server has found the types out, and the values follow them. */
+/* The server has found the parameter types of a prepared statement, and the values follow these
+ * types. */
 static void
 prepared_statements_take_bound_values(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of the server's types. The code searches it by halves, so it must be in
- * order. It needs no server.
+ * The table of the server's types. The code uses binary search, so the table must be in order. It
+ * needs no server.
  */
 #include "support/cnt_cmocka.h"
 
@@ -83,7 +83,7 @@ modifiers_give_length_precision_and_scale(void **state)
 	static const struct {
 		uint32_t oid;
 		int32_t modifier;
-		int64_t size; /* as the server tells it */
+		int64_t size; /* as the server reports it */
 		int64_t length;
 		int32_t precision, scale;
 	} cases[] = {
@@ -110,7 +110,7 @@ modifiers_give_length_precision_and_scale(void **state)
 		{ 1186, -1, 16, 16, -1, 6 },
 		{ 1186, 0x7fff << 16 | 3, 16, 16, -1, 3 },
 		{ 1186, 0x0004 << 16 | 0xffff, 16, 16, -1, 6 },
-		/* Nothing a server sends. */
+		/* No server sends these. */
 		{ 1700, INT32_MIN, -1, -1, -1, -1 },
 		{ 1700, 3, -1, -1, -1, -1 },
 		{ 1700, INT32_MAX, -1, -1, 0x7fff, -5 },

@@ -16,7 +16,7 @@
 #include "types.h"
 #include "wire.h"
 
-/* One value on its way from the server: canonical text in `out`, or what the function said. */
+/* Convert one value of the server: canonical text in `out`, or the error of the conversion. */
 static int
 canonical(uint32_t oid, uint16_t format, const void *value, size_t len, char *out,
 	size_t *ret_len)
@@ -176,7 +176,7 @@ binary_dates_become_canonical(void **state)
 			"294276-12-31 23:59:59.999999" },
 		{ CND_PG_OID_TIMESTAMP, INT64_C(-211813488000000000),
 			"-4713-11-24 00:00:00" },
-		/* Nothing a server sends. */
+		/* No server sends these. */
 		{ CND_PG_OID_TIMESTAMP, INT64_MAX - 1, "294277-01-09 04:00:54.775806" },
 		{ CND_PG_OID_TIMESTAMP, INT64_MIN + 1, "-290278-12-22 19:59:05.224193" },
 		{ CND_PG_OID_TIMESTAMP, INT64_MAX, "infinity" },
@@ -219,7 +219,7 @@ next_day(cenote_date *d)
 	d->year++;
 }
 
-/* Four centuries from the server's first day on, and four around the year 2000. */
+/* Four centuries from the server's first day, and four around the year 2000. */
 static void
 days_follow_each_other(void **state)
 {
@@ -284,10 +284,10 @@ sessions_without_iso_dates_use_binary_ones(void **state)
 
 static const struct {
 	struct cnc_value v;
-	uint32_t oid; /* of the placeholder */
-	uint32_t type; /* to declare */
+	uint32_t oid; /* type of the placeholder */
+	uint32_t type; /* type to declare */
 	uint16_t format;
-	const char *content; /* NULL: NULL */
+	const char *content; /* NULL: the SQL NULL */
 } params[] = {
 	{ { .type = CENOTE_TYPE_NULL, .is_null = 1 }, 0, 0, 0, NULL },
 	{ { .type = CENOTE_TYPE_INT64, .is_null = 1 }, 23, 0, 0, NULL },

@@ -24,7 +24,7 @@ a_message_is_taken_when_it_is_whole(void **state)
 	size_t size;
 
 	for (size_t n = 0; n < whole; n++) {
-		/* a copy of its own, so that a sanitizer sees a step too far */
+		/* a separate copy, so that a sanitizer sees a read beyond its end */
 		uint8_t *bytes = malloc(n + 1);
 
 		assert_non_null(bytes);
@@ -130,7 +130,7 @@ small_messages_are_checked(void **state)
 	assert_int_equal(cnd_pg_read_ready(&ready), CENOTE_ERR_PROTOCOL);
 	assert_string_equal(cnd_pg_error_field(&error, 'C'), "42601");
 	assert_null(cnd_pg_error_field(&error, 'D'));
-	/* without its end, all that is whole is found, and nothing more */
+	/* without the end, only whole fields are found */
 	error.len = sizeof("SERROR\0C42601\0M") - 1;
 	assert_string_equal(cnd_pg_error_field(&error, 'C'), "42601");
 	assert_null(cnd_pg_error_field(&error, 'M'));
