@@ -86,7 +86,7 @@ cnt_session_start(struct cnt_session *t, const struct cnc_value *params, uint32_
 		.n_params = n };
 }
 
-/* As the worker does: a synchronisation point follows a request that has one. */
+/* Like a worker, send a synchronisation point after the request, unless the test holds it back. */
 const char *
 cnt_session_end(struct cnt_session *t, int r)
 {

@@ -16,40 +16,41 @@ struct cnt_session {
 	struct cnc_diag diag;
 	struct cnd_option options[24];
 	size_t n_options;
-	const char *settings; /* that a client has for the login */
+	const char *settings; /* that a client wants for its login */
 	const struct cenote_allocator *mem; /* NULL: the default */
 	/* How the next requests run. */
 	uint8_t format;
-	struct cnp_str formats; /* of each column; empty: `format` for all */
+	struct cnp_str formats; /* format of each column; empty: `format` for all */
 	uint8_t is_extended; /* queries in the extended form */
 	uint8_t no_sync; /* the request is not the last of its unit */
 	uint32_t batch_rows;
 	uint64_t max_rows;
-	int count_only; /* rows are counted, not written down */
+	int count_only; /* count rows, do not write them down */
 	uint64_t fail_rows_at; /* the sink refuses the n-th row; 0 never */
 	int fail_rows_with;
-	/* What came of the last request. */
-	uint32_t portal; /* grows with each request */
-	int last; /* its status */
+	/* Results of the last request. */
+	uint32_t portal; /* number of the last portal */
+	int last; /* status of the last request */
 	struct cnt_transcript seen;
-	/* The harness's own: before a request (or NULL); the line for an error. */
+	/* Set by the harness: `before` runs before each request, or is NULL; `say_error` writes
+	 * an error's line. */
 	void (*before)(struct cnt_session *t);
 	void (*say_error)(struct cnt_session *t, int r);
 };
 
-/* No session yet, no options. `t` is zeroed; `batch_max` is the most bytes of a batch; `interrupted`
- * and `wait` are the host's. */
+/* Prepare `t`, which is zeroed, without a session or options. `batch_max` is the largest batch
+ * in bytes; `interrupted` and `wait` are functions of the host. */
 void cnt_session_init(struct cnt_session *t, const char *module,
 	const struct cnd_sink_ops *ops, size_t batch_max,
 	int (*interrupted)(const struct cnd_host *, struct cnc_diag *),
 	int (*wait)(const struct cnd_host *, int, short, int, struct cnc_diag *));
 void cnt_session_finish(struct cnt_session *t);
 void cnt_session_option(struct cnt_session *t, const char *key, const char *value);
-/* The status; a failure's message is in t->diag. */
+/* Returns the status; the message of a failure is in t->diag. */
 int cnt_session_login(struct cnt_session *t);
 void cnt_session_logout(struct cnt_session *t);
 
-/* For requests that are not below: what is before and after the call of the backend. */
+/* For requests that have no function below: call these before and after the call of the backend. */
 struct cnd_exec cnt_session_start(
 	struct cnt_session *t, const struct cnc_value *params, uint32_t n);
 const char *cnt_session_end(struct cnt_session *t, int r);
