@@ -29,7 +29,7 @@ load(const char *text)
 	return c;
 }
 
-/* The text of an error after "FILE:". */
+/* The text of error number `i`, after "FILE:". */
 static const char *
 error_of(const struct cnd_config *c, size_t i)
 {
@@ -60,7 +60,7 @@ on_warning(const char *text)
 	snprintf(warnings + n, sizeof(warnings) - n, "%s\n", text);
 }
 
-/* The text of the warnings, after "FILE:" of the first. */
+/* The text of all warnings, without the "FILE:" of the first one. */
 static const char *
 warnings_of(const char *text)
 {
@@ -132,12 +132,12 @@ a_password_that_everybody_may_read_is_warned_of(void **state)
 
 static const struct {
 	const char *text;
-	const char *error; /* after "FILE:", with the line number */
+	const char *error; /* text after "FILE:", with the line number */
 } one_error[] = {
 	{ POOL "sesions = 1\n",
 		"4: unknown key \"sesions\"; did you mean \"sessions\"?" },
 	{ POOL "zzzzzzzz = 1\n", "4: unknown key \"zzzzzzzz\"" },
-	/* PgBouncer's names, and keys in the wrong place */
+	/* PgBouncer's names, and keys in the wrong section */
 	{ CENOTED "max_client_conn = 100\n" POOL,
 		"3: unknown key \"max_client_conn\"; clients are not limited; sessions, "
 		"in [pool NAME], limits how many can be served at once" },
@@ -522,7 +522,7 @@ a_server_is_named_by_what_tells_it_from_others(void **state)
 		assert_string_equal(label, table[i].label);
 		cnd_config_destroy(c);
 	}
-	/* a long one is cut where a character ends */
+	/* a long label is cut between two characters */
 	{
 		struct cnd_config *c;
 		size_t n = (size_t)snprintf(text, sizeof(text),

@@ -56,7 +56,7 @@ bytes_and_a_descriptor_arrive(void **state)
 	close(pipe_fds[0]);
 }
 
-/* The numbers of the two ends, and none above them. */
+/* Set the limit so that the process cannot open another descriptor. */
 static void
 allow_no_more(struct rlimit *ret_before)
 {
@@ -97,7 +97,7 @@ no_room_for_a_descriptor_is_not_nonsense(void **state)
 	cnd_ipc_drop(&got);
 }
 
-/* The kernel has room for one more than a message may bring. */
+/* A message may bring three descriptors. The kernel delivers a fourth one, too. */
 static void
 too_many_descriptors_are_all_closed(void **state)
 {
@@ -160,7 +160,7 @@ nonsense_is_refused(void **state)
 
 	assert_int_equal(send(pair[0], "x", 1, 0), 1);
 	assert_int_equal(cnd_ipc_receive(pair[1], &got), -EBADMSG);
-	/* says that it brings what it does not */
+	/* messages that announce bytes or descriptors that they do not bring */
 	m.n_bytes = 5;
 	assert_true(send(pair[0], &m, offsetof(struct cnd_ipc, bytes), 0) > 0);
 	assert_int_equal(cnd_ipc_receive(pair[1], &got), -EBADMSG);

@@ -13,7 +13,7 @@ an_address_is_a_host_and_a_port(void **state)
 {
 	static const struct {
 		const char *text;
-		const char *normal; /* NULL: refused */
+		const char *normal; /* the address as it is printed; NULL: refused */
 		int has_proxy;
 	} cases[] = {
 		{ "127.0.0.1:9432", "127.0.0.1:9432", 0 },

@@ -35,7 +35,7 @@ a_peer_is_told_as_an_address_is_written(void **state)
 	assert_string_equal(cnd_peer_text(&p, text), "192.0.2.1:50000");
 	p = peer_at("2001:db8::1", 65535);
 	assert_string_equal(cnd_peer_text(&p, text), "[2001:db8::1]:65535");
-	/* what a socket for both families says of an IPv4 client */
+	/* the form that a socket for both families reports for an IPv4 client */
 	p = peer_at("::ffff:192.0.2.1", 1);
 	assert_string_equal(cnd_peer_text(&p, text), "192.0.2.1:1");
 	p = (struct cnd_peer){ .door = CND_DOOR_UNIX };

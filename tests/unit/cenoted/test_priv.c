@@ -9,7 +9,7 @@
 
 #include "shared/priv.h"
 
-/* In a child, which cannot go back. */
+/* Runs in a child, since a process cannot get its privileges back. */
 static int
 become(const struct passwd *pw)
 {

@@ -15,7 +15,7 @@
 struct sample {
 	const uint8_t *bytes;
 	size_t n;
-	const char *peer; /* NULL: refused */
+	const char *peer; /* address of the client; NULL: refused */
 };
 
 static const struct sample samples[] = {
@@ -26,7 +26,7 @@ static const struct sample samples[] = {
 		  "\x21\x11\x00\x10\xcb\x00\x71\x09\x7f\x00\x00\x01\xc3\x50\x24\xd8"
 		  "\x04\x00\x01\x00"),
 		"203.0.113.9:50000" },
-	/* LOCAL: whatever stands there is not looked at */
+	/* LOCAL: the addresses are ignored */
 	{ BYTES(SIGNATURE "\x20\x00\x00\x00"), "192.0.2.1:1" },
 	{ BYTES(SIGNATURE "\x20\x11\x00\x02\xff\xff"), "192.0.2.1:1" },
 	/* UNSPEC, and a unix socket before the proxy */
@@ -76,8 +76,8 @@ a_header_names_who_is_spoken_for(void **state)
 	}
 }
 
-/* When cut at any byte, it asks for more or has refused already. More bytes after it change
- * nothing. */
+/* A header that is cut at any byte makes the parser ask for more or refuse. Bytes after a whole
+ * header change nothing. */
 static void
 a_header_may_come_in_pieces(void **state)
 {
@@ -95,7 +95,7 @@ a_header_may_come_in_pieces(void **state)
 			p = proxy_itself();
 			r = cnd_proxy_parse(s->bytes, n, &len, &p);
 			assert_int_not_equal(r, 1);
-			/* once refused, for good */
+			/* more bytes do not undo a refusal */
 			assert_true(r < 0 || !is_refused);
 			is_refused = r < 0;
 		}

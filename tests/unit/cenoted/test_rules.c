@@ -142,10 +142,10 @@ from(const char *text)
 	return p;
 }
 
-/* Which rule (from 1; 0 none) decides. */
+/* Which rule decides (counted from 1; 0: no rule). */
 static const struct {
 	const char *rules;
-	const char *from; /* "" the unix socket */
+	const char *from; /* client address; "": the unix socket */
 	const char *user;
 	int has_tls;
 	int has_cert;
@@ -155,7 +155,7 @@ static const struct {
 	{ "peer", "10.0.0.1", "a", 1, 1, 0 },
 	{ "peer, scram-sha-256", "", "a", 0, 0, 1 },
 	{ "peer, scram-sha-256", "10.0.0.1", "a", 1, 0, 2 },
-	/* a password over TCP in the clear only where it says so */
+	/* a login with SCRAM over TCP without TLS only if the rule says tls=no */
 	{ "scram-sha-256", "10.0.0.1", "a", 0, 0, 0 },
 	{ "scram-sha-256", "", "a", 0, 0, 1 },
 	{ "scram-sha-256 tls=no", "10.0.0.1", "a", 0, 0, 1 },
@@ -165,11 +165,11 @@ static const struct {
 	{ "scram-pass-through", "10.0.0.1", "a", 0, 0, 0 },
 	{ "scram-pass-through tls=no", "10.0.0.1", "a", 0, 0, 1 },
 	{ "scram-pass-through", "10.0.0.1", "a", 1, 0, 1 },
-	/* the password itself never */
+	/* the password itself never goes over TCP without TLS */
 	{ "pass-through tls=no", "10.0.0.1", "a", 0, 0, 0 },
 	{ "pass-through", "10.0.0.1", "a", 1, 0, 1 },
 	{ "pass-through", "", "a", 0, 0, 1 },
-	/* trust over TCP only where it says so */
+	/* trust over TCP only if the rule says door=tcp */
 	{ "trust", "", "a", 0, 0, 1 },
 	{ "trust", "10.0.0.1", "a", 1, 1, 0 },
 	{ "trust tls=no", "10.0.0.1", "a", 0, 0, 0 },
@@ -237,7 +237,7 @@ hello_asks_for_what_somebody_may_need(void **state)
 		{ "cert, scram-sha-256", CND_DOOR_TCP, 1,
 			CND_LOGIN_PASSWORD | CND_LOGIN_OTHER,
 			"SCRAM-SHA-256-PLUS SCRAM-SHA-256 EXTERNAL" },
-		/* no rule may follow the one that takes everybody */
+		/* no rule applies after one that accepts every client */
 		{ "peer, scram-sha-256", CND_DOOR_UNIX, 1, CND_LOGIN_OTHER, "" },
 		{ "peer user=a, scram-sha-256", CND_DOOR_UNIX, 0,
 			CND_LOGIN_PASSWORD | CND_LOGIN_OTHER, "SCRAM-SHA-256 EXTERNAL" },
@@ -304,7 +304,7 @@ a_map_says_who_may_be_whom(void **state)
 	assert_string_equal(user_of(MAP, "joe", "app"), "app");
 	assert_string_equal(user_of(MAP, "joe", "report"), "report");
 	assert_string_equal(user_of(MAP, "joe", ""), "app");
-	/* a map says all: not even oneself without it */
+	/* with a map, a client may not use its own name unless the map says so */
 	assert_string_equal(user_of(MAP, "joe", "joe"), "-");
 	assert_string_equal(user_of(MAP, "app", "app"), "-");
 	assert_string_equal(user_of(MAP, "cn:Jane Doe", "jane"), "jane");

@@ -25,7 +25,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* As the master does: of that pool, and with a process. */
+/* Begin a slot of that pool like the master does, with this process as its worker. */
 static void
 begin(struct cnd_scoreboard *b, uint32_t slot, uint32_t pool)
 {
@@ -58,7 +58,7 @@ the_last_idle_worker_knows_that_it_was(void **state)
 	for (uint32_t i = 0; i < N_SLOTS; i++)
 		begin(b, i, 3);
 	assert_false(cnd_pool_has_idle(cnd_pool_record(b, 3)));
-	/* bits in different words */
+	/* slots 2 and 129 have their idle bits in different words */
 	cnd_slot_publish(b, 2, CND_SLOT_IDLE);
 	cnd_slot_publish(b, 129, CND_SLOT_IDLE);
 	assert_true(cnd_pool_has_idle(cnd_pool_record(b, 3)));
@@ -66,7 +66,7 @@ the_last_idle_worker_knows_that_it_was(void **state)
 	assert_true(cnd_pool_has_idle(cnd_pool_record(b, 3)));
 	assert_int_equal(cnd_slot_publish(b, 129, CND_SLOT_OPENING), 1);
 	assert_false(cnd_pool_has_idle(cnd_pool_record(b, 3)));
-	/* only leaving IDLE counts */
+	/* 1 is returned only when a worker leaves IDLE */
 	assert_int_equal(cnd_slot_publish(b, 129, CND_SLOT_ATTACHED), 0);
 }
 
@@ -83,7 +83,7 @@ an_idle_worker_is_claimed_once(void **state)
 	assert_false(cnd_pool_has_idle(cnd_pool_record(b, 3)));
 	cnd_slot_unclaim(b, 0);
 	assert_true(cnd_slot_claim(b, 0));
-	/* the last that was idle, also if it was claimed */
+	/* a claimed worker also counts as the last idle one */
 	assert_int_equal(cnd_slot_publish(b, 0, CND_SLOT_OPENING), 1);
 	cnd_slot_publish(b, 0, CND_SLOT_IDLE);
 	assert_true(cnd_slot_claim(b, 0));
@@ -128,7 +128,7 @@ a_session_is_found_by_number_and_key_only(void **state)
 	assert_int_equal(
 		cnd_slot_find(b, 0, cnd_session_number(N_SLOTS, 5), 99), CND_BOARD_NONE);
 	assert_int_equal(cnd_slot_find(b, 0, session, 0), CND_BOARD_NONE);
-	/* the key is for that number */
+	/* the key belongs to the session of generation 5, not to that of generation 7 */
 	s->generation = 7;
 	assert_int_equal(
 		cnd_slot_find(b, 0, cnd_session_number(6, 7), 99), CND_BOARD_NONE);
@@ -149,23 +149,24 @@ a_cancel_hits_what_runs_up_to_its_request(void **state)
 	s->request = 7;
 	assert_int_equal(cnd_slot_cancel(s, session, 7), 1);
 	assert_true(cnd_slot_take_cancel(s, s->request));
-	/* once */
+	/* a cancel hits once */
 	assert_false(cnd_slot_take_cancel(s, s->request));
 	assert_int_equal(cnd_slot_cancel(s, session, 7), 1);
 	s->finished = 7;
 	assert_false(cnd_slot_take_cancel(s, s->request));
-	/* the next one is another */
+	/* the next request is not cancelled */
 	s->request = 8;
 	assert_false(cnd_slot_take_cancel(s, s->request));
 	assert_int_equal(cnd_slot_cancel(s, session, 7), 0);
 	assert_false(cnd_slot_take_cancel(s, s->request));
-	/* of several that were asked together it hits the one that runs */
+	/* a cancel up to request 9 hits the request that runs */
 	assert_int_equal(cnd_slot_cancel(s, session, 9), 1);
 	assert_true(cnd_slot_take_cancel(s, s->request));
 	s->finished = 8;
 	s->request = 9;
 	assert_false(cnd_slot_take_cancel(s, s->request));
-	/* the server may be at any of those that it has: all of them are meant, or none is hit */
+	/* the server may be running any of the requests that it has, so the cancel must cover
+	 * all of them */
 	assert_int_equal(cnd_slot_cancel(s, session, 10), 1);
 	assert_false(cnd_slot_take_cancel(s, 11));
 	assert_true(cnd_slot_take_cancel(s, 10));
@@ -175,7 +176,7 @@ a_cancel_hits_what_runs_up_to_its_request(void **state)
 	assert_false(cnd_slot_take_cancel(s, s->request));
 	s->request = 10;
 	assert_true(cnd_slot_take_cancel(s, s->request));
-	/* and the next client's request of that number is not touched */
+	/* a cancel does not hit the next client's request with the same number */
 	assert_int_equal(cnd_slot_cancel(s, session, 10), 1);
 	s->generation = 6;
 	assert_false(cnd_slot_take_cancel(s, s->request));
@@ -207,7 +208,7 @@ idle_workers_leave_down_to_the_least(void **state)
 	assert_int_equal(cnd_pool_leave(b, 0), 1);
 	assert_int_equal(cnd_pool_leave(b, 1), 1);
 	assert_int_equal(cnd_pool_leave(b, 2), 0);
-	/* one of them is gone; another one died without having left */
+	/* one of the leaving workers is gone; another worker died without leaving */
 	cnd_slot_release(b, 0);
 	head->live = 3;
 	assert_int_equal(cnd_pool_leave(b, 2), 0);
@@ -250,7 +251,7 @@ a_ticket_is_taken_or_given_up_but_not_both(void **state)
 	assert_int_equal(cnd_ticket_move(p, 10, serial, CND_TICKET_GIVEN_UP), 0);
 	assert_int_equal(cnd_ticket_state(p, 10), CND_TICKET_TAKEN);
 	cnd_ticket_release(p, 10);
-	/* a message of the old one still lies in the queue */
+	/* a message of the old ticket is still in the queue */
 	assert_int_equal(cnd_ticket_take(p, 10, &(uint64_t){ 0 }), 10);
 	assert_int_equal(cnd_ticket_move(p, 10, serial, CND_TICKET_TAKEN), 0);
 	assert_int_equal(cnd_ticket_move(p, CND_TICKETS, serial, CND_TICKET_TAKEN), 0);
@@ -271,7 +272,7 @@ tickets_run_out(void **state)
 	assert_int_equal(cnd_ticket_take(p, CND_TICKETS + 3, &serial), 3);
 }
 
-/* Of many processes that grab at many tickets, exactly one gets each. */
+/* When many processes try to take many tickets, exactly one process gets each ticket. */
 static void
 each_ticket_goes_to_one_process(void **state)
 {
@@ -331,7 +332,7 @@ a_reader_never_sees_half_an_identity(void **state)
 	}
 }
 
-/* The signal that ended the child; 0: none did. */
+/* Write to `word` in a child; returns the signal that ended the child, or 0. */
 static int
 signal_of_write(void *word)
 {
@@ -339,7 +340,7 @@ signal_of_write(void *word)
 	int status;
 
 	if (pid == 0) {
-		/* cmocka has a handler of its own */
+		/* cmocka has its own handler for SIGSEGV */
 		signal(SIGSEGV, SIG_DFL);
 		*(volatile uint32_t *)word = 1;
 		_exit(0);
@@ -348,7 +349,7 @@ signal_of_write(void *word)
 	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-/* Not even by asking for it: it is not a matter of what it may do by mistake. */
+/* Confinement must hold even if a process asks the kernel for write access. */
 static int
 can_be_made_writable(void *word)
 {
@@ -377,7 +378,7 @@ a_process_writes_no_more_than_its_own(void **state)
 		assert_true(signal_of_write(others[i]) != 0);
 		assert_false(can_be_made_writable(others[i]));
 	}
-	/* and sees what is there */
+	/* the process can read other slots */
 	assert_int_equal(cnd_slot_at(b, 6)->requests, 9);
 }
 
@@ -427,7 +428,7 @@ every_state_has_a_name_and_no_way_back_from_the_end(void **state)
 	for (uint32_t i = 0; i < CND_SLOT_STATES; i++)
 		assert_non_null(cnd_slot_states[i].name);
 	assert_int_equal(cnd_slot_states[CND_SLOT_ENDING].next, 1u << CND_SLOT_FREE);
-	/* a lent session is never lent on without having been made fresh */
+	/* a session is always reset between two clients */
 	assert_false(cnd_slot_states[CND_SLOT_ATTACHED].next & 1u << CND_SLOT_IDLE);
 	assert_false(cnd_slot_states[CND_SLOT_SUSPENDED].next & 1u << CND_SLOT_IDLE);
 	assert_false(cnd_slot_states[CND_SLOT_ATTACHED].next & 1u << CND_SLOT_OPENING);

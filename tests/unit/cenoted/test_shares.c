@@ -39,7 +39,8 @@ take(uint32_t pool, uint32_t uid)
 	return r;
 }
 
-/* How many places so many users get, from `uid` on, and the verdict after that. */
+/* Take places for `n_users` users, from `uid` on, until all are refused. Returns the number of
+ * places, and the last verdict. */
 static unsigned
 fill(uint32_t pool, uint32_t uid, unsigned n_users, int *ret_verdict)
 {
@@ -66,7 +67,7 @@ a_user_leaves_as_many_to_others(void **state)
 	assert_int_equal(fill(0, 1, 1, &verdict), N_PLACES / 2);
 	assert_int_equal(verdict, CND_SHARES_USER_HAS_ALL);
 	assert_int_equal(fill(0, 2, 1, &verdict), N_PLACES / 4);
-	/* and there is always one for the next */
+	/* there is always a place for one more user */
 	for (uint32_t uid = 3; shares.n[0] < N_PLACES; uid++)
 		assert_int_equal(take(0, uid), CND_SHARES_TAKEN);
 	assert_int_equal(take(0, 1000), CND_SHARES_POOL_HAS_ALL);
@@ -78,13 +79,13 @@ a_pool_leaves_the_others_theirs(void **state)
 	int verdict;
 
 	cnd_shares_set_pools(&shares, 5);
-	/* a tenth is its own, and what is common */
+	/* a pool gets its own tenth and the common half */
 	assert_int_equal(fill(0, 1, N_PLACES, &verdict), 100 + 500);
 	assert_int_equal(verdict, CND_SHARES_POOL_HAS_ALL);
 	for (uint32_t pool = 1; pool < 5; pool++)
 		assert_int_equal(fill(pool, 1, N_PLACES, &verdict), 100);
 	assert_int_equal(n_taken, N_PLACES);
-	/* what comes free of the common part is for anybody, an own place is not */
+	/* pool 4 gets back the place of its own that it gave back; pool 0 does not get it */
 	cnd_shares_give_back(&shares, taken[--n_taken]);
 	assert_int_equal(take(0, 1), CND_SHARES_POOL_HAS_ALL);
 	assert_int_equal(take(4, 500), CND_SHARES_TAKEN);
@@ -97,7 +98,8 @@ pools_come_and_go(void **state)
 
 	cnd_shares_set_pools(&shares, 1);
 	assert_int_equal(fill(0, 1, N_PLACES, &verdict), N_PLACES);
-	/* what is taken stays so; what comes free is for the new pool until it has its own */
+	/* taken places stay taken; places that become free go to the new pool until it has its
+	 * own share */
 	cnd_shares_set_pools(&shares, 2);
 	assert_int_equal(take(0, 1), CND_SHARES_POOL_HAS_ALL);
 	assert_int_equal(take(1, 1), CND_SHARES_POOL_HAS_ALL);

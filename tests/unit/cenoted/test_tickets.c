@@ -11,7 +11,7 @@
 
 #define HOUR_MS ((int64_t)3600 * 1000)
 
-/* Run f in a child, which says with 0 that all was well. */
+/* Run f in a child; f returns 0 for success. */
 static void
 in_a_child(int (*f)(const struct cnd_tls_tickets *t), const struct cnd_tls_tickets *t)
 {
@@ -31,7 +31,7 @@ size_of_keys(void)
 	return cn_crypto_get(CN_CRYPTO_ABI)->tls->tickets_size();
 }
 
-/* The master's mapping is not there, and no other way of writing is either. */
+/* A child does not have the master's mapping, and has no other way to write the keys. */
 static int
 try_to_write(const struct cnd_tls_tickets *t)
 {
@@ -79,13 +79,13 @@ a_new_key_reaches_who_has_mapped_them(void **state)
 	seen = cnd_tls_tickets_map(&t);
 	assert_non_null(seen);
 	memcpy(before, seen, size);
-	/* those that are there stay, until it is time */
+	/* the keys stay until it is time for new ones */
 	cnd_tls_tickets_create(&t, HOUR_MS - 1);
 	assert_int_equal(cnd_tls_tickets_tend(&t, HOUR_MS - 1), HOUR_MS);
 	assert_memory_equal(seen, before, size);
 	assert_int_equal(cnd_tls_tickets_tend(&t, HOUR_MS), 2 * HOUR_MS);
 	assert_memory_not_equal(seen, before, size);
-	/* and last as long as their readers */
+	/* a reader's mapping outlives the master's */
 	memcpy(before, seen, size);
 	cnd_tls_tickets_destroy(&t);
 	assert_memory_equal(seen, before, size);

@@ -12,7 +12,7 @@ times_need_a_unit_and_read_back_as_they_are_written(void **state)
 {
 	static const struct {
 		const char *text;
-		int64_t ms; /* -1: refused */
+		int64_t ms; /* milliseconds; -1: refused */
 		const char *normal;
 	} cases[] = {
 		{ "0", 0, "0" },
@@ -93,7 +93,7 @@ the_nearest_name_is_offered_if_it_is_near(void **state)
 		cnd_nearest("Sesions", names, 3, sizeof(names[0])), "sessions");
 	assert_string_equal(cnd_nearest("database", keys, 3, sizeof(keys[0])), "dbname");
 	assert_string_equal(cnd_nearest("UID", keys, 3, sizeof(keys[0])), "user");
-	/* eight letters of fifteen are no slip */
+	/* eight wrong letters of fifteen are not a typing error */
 	assert_null(cnd_nearest("max_client_conn", others, 1, sizeof(others[0])));
 }
 

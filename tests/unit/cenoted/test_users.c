@@ -14,7 +14,7 @@
 #define STORED "9dW1jSxoilx4I3cPYwirgXEH7tm0KtTsnSMxlcFIfv0="
 #define SERVER "OCzKqPQGQtvtfalsHB2deVv5+NrjkA4ERG/+brYSgbM="
 #define PENCIL "SCRAM-SHA-256$4096:" SALT "$" STORED ":" SERVER
-/* another user's: more iterations, a shorter salt */
+/* another user's verifier: more iterations, a shorter salt */
 #define OTHER  "SCRAM-SHA-256$10000:c2FsdA==$" SERVER ":" STORED
 
 static int
@@ -121,19 +121,19 @@ nobody_sees_who_is_unknown_or_disabled(void **state)
 
 	assert_int_equal(cnd_users_verifier(&u, hash, "app", &known), 0);
 	assert_memory_equal(&known, &cnd_users_find(&u, "app")->verifier, sizeof(known));
-	/* the disabled keeps its salt, and the unknown always has the same one */
+	/* a disabled user keeps its salt, and an unknown user always gets the same one */
 	assert_int_equal(cnd_users_verifier(&u, hash, "gone", &a), 1);
 	assert_memory_equal(a.salt, known.salt, known.salt_len);
 	assert_int_equal(cnd_users_verifier(&u, hash, "who", &a), 1);
 	assert_int_equal(cnd_users_verifier(&same, hash, "who", &b), 1);
 	assert_memory_equal(&a, &b, sizeof(a));
-	/* which looks like the file's */
+	/* a made-up verifier looks like those in the file */
 	assert_int_equal(a.iterations, 10000);
 	assert_int_equal(a.salt_len, 4);
 	assert_int_equal(cnd_users_verifier(&u, hash, "who2", &b), 1);
 	assert_memory_not_equal(a.salt, b.salt, a.salt_len);
 	assert_memory_not_equal(a.stored_key, b.stored_key, sizeof(a.stored_key));
-	/* and nobody can know it without the file */
+	/* the made-up verifier depends on the file, so nobody else can compute it */
 	cnd_users_destroy(&same);
 	same = users_of("first:SCRAM-SHA-256$10000:c2FsdA==$" SERVER ":" SERVER);
 	assert_int_equal(cnd_users_verifier(&same, hash, "who", &b), 1);
@@ -152,7 +152,7 @@ files_that_others_could_have_written_or_read_are_refused(void **state)
 {
 	static const struct {
 		mode_t mode;
-		int is_public, is_secret; /* 1: it is taken as such */
+		int is_public, is_secret; /* 1: accepted as a public or a secret file */
 	} cases[] = { { 0600, 1, 1 }, { 0400, 1, 1 }, { 0640, 1, 1 }, { 0644, 1, 0 },
 		{ 0660, 0, 0 }, { 0620, 0, 0 }, { 0602, 0, 0 }, { 0604, 1, 0 },
 		{ 0601, 1, 0 }, { 0666, 0, 0 } };
@@ -221,9 +221,9 @@ systemds_credentials_are_files_too(void **state)
 	rmdir(dir);
 }
 
-/* ---- the same course for everybody ---- */
+/* ---- the same computation for everybody ---- */
 
-/* The bytes that were hashed, and their number, in order. */
+/* The calls of hash functions, in order, with the number of bytes of each. */
 static struct {
 	char text[4096];
 	size_t n;
@@ -286,7 +286,7 @@ static const struct cnp_hash noted = {
 	.is_same = noted_is_same,
 };
 
-/* A whole login; the pool's course of it is noted. How it ended. */
+/* Run a whole login, record the pool's calls in `course`, and return the status. */
 static int
 log_in(const struct cnd_users *u, const char *name, const char *password)
 {
@@ -315,7 +315,8 @@ log_in(const struct cnd_users *u, const char *name, const char *password)
 	return r;
 }
 
-/* The pool computes the same for each of them, so it takes as long; a clock would only tell that of this hour. */
+/* The pool computes the same for each of these logins, so each takes the same time. Measured
+ * times would depend on the machine's load. */
 static void
 the_course_of_a_login_is_the_same_for_everybody(void **state)
 {
@@ -340,7 +341,7 @@ the_course_of_a_login_is_the_same_for_everybody(void **state)
 			memcpy(first, course.text, sizeof(first));
 		assert_string_equal(course.text, first);
 	}
-	/* it was looked at */
+	/* the calls were recorded */
 	assert_non_null(strstr(first, "hmac part 5\n"));
 	assert_non_null(strstr(first, "is_same 32\n"));
 	assert_null(strstr(first, "derive"));
