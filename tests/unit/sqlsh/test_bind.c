@@ -66,7 +66,7 @@ static const struct {
 	const char *backend;
 	const char *sql;
 	const char *sent;
-	const char *values; /* names in order */
+	const char *values; /* names of the bound values, in order */
 } cases[] = {
 	{ "sqlite", "select :a, :b, :a", "select :a, :b, :a", "a b" },
 	{ "sqlite", "select ':a', \":b\", [:a], `:b` -- :a\n, /* :b */ :a",

@@ -11,7 +11,7 @@
 
 static const struct {
 	const char *args;
-	const char *expected; /* table;columns;file;flags, or the error after ! */
+	const char *expected; /* "table;columns;file;flags", or "!" and the error */
 } cases[] = {
 	{ "t from a.csv", "t;;a.csv;in" },
 	{ "t FROM 'a file.csv' csv header\n", "t;;a file.csv;in header" },

@@ -7,8 +7,8 @@
 
 #include "csv.h"
 
-/* All records as lines of {field}{field}, NULL as {}, the empty text as {''}; at the end perhaps
- * "!line error". */
+/* All records as lines of {field}{field}; NULL is {}, the empty text is {''}. An error adds
+ * "!line error" at the end. */
 static char *
 read_all(const char *input, size_t len, enum csv_kind kind)
 {

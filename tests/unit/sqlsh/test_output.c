@@ -175,7 +175,7 @@ json_is_always_json(void **state)
 	}
 }
 
-/* Of 200,000 rows, the first thousand are kept, and the others are written at once. */
+/* Of 200,000 rows, the first thousand are kept, and the others are written as they come. */
 static void
 long_tables_are_written_as_they_come(void **state)
 {
@@ -224,7 +224,7 @@ widths_are_those_of_the_terminal(void **state)
 	assert_int_equal(display_width("e\xcc\x81", 3), 1);
 	assert_int_equal(display_width("\x1b[2J", 4), 7);
 	assert_int_equal(display_width("\xff", 1), 4);
-	/* Too long a form, a surrogate, beyond Unicode, cut. */
+	/* An overlong form, a surrogate, a code beyond Unicode, a character that is cut. */
 	assert_int_equal(display_width("\xc0\xaf", 2), 8);
 	assert_int_equal(display_width("\xed\xa0\x80", 3), 12);
 	assert_int_equal(display_width("\xf4\x90\x80\x80", 4), 16);

@@ -54,7 +54,7 @@ static const struct {
 	{ "sqlite", "select 'it''s;';\nselect 2;", "select 'it''s;'|select 2" },
 	{ "sqlite", "select 'a\nb;\nc';", "select 'a\nb;\nc'" },
 	{ "sqlite", "select 1 -- ; no\n;", "select 1 -- ; no" },
-	/* MySQL executes some comments, and has others */
+	/* MySQL runs some comments, and has its own kinds of comments */
 	{ "mysql", "/*!40101 set names utf8 */;\nselect 1 # it's;\n; select 2--1;",
 		"/*!40101 set names utf8 */|select 1 # it's;|select 2--1" },
 	{ "sqlite", "select 1 /* ; \n ; */ + 1;", "select 1 /* ; \n ; */ + 1" },

@@ -10,7 +10,7 @@
 
 #define WHOLE 64
 
-/* The content of a buffer, as a text. */
+/* The content of a buffer as text. */
 static void
 show_struct(SQLSMALLINT c_type, const void *at, char *out, size_t size)
 {

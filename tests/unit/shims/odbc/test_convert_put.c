@@ -6,7 +6,7 @@
 
 #include "shims/odbc/convert.h"
 
-/* What a parameter became: its type, and its value as a text. */
+/* The type of a converted parameter, and its value as text. */
 static void
 show(const struct cod_param *p, char *out, size_t size)
 {
@@ -54,7 +54,7 @@ struct put_case {
 	const void *from;
 	SQLLEN n;
 	SQLSMALLINT sql_type;
-	const char *expected; /* NULL: an error */
+	const char *expected; /* NULL: an error, see `state` */
 	const char *state;
 };
 
@@ -191,7 +191,7 @@ static const struct put_case cases[] = {
 		"date 2024-2-29"),
 	BAD(SQL_C_TYPE_TIMESTAMP, AT(2024, 2, 29, 1, 2, 3, 1000000000),
 		SQL_TYPE_TIMESTAMP, "22007"),
-	/* the rest */
+	/* GUIDs, intervals, bytes */
 	FINE(SQL_C_GUID, &guid, SQL_GUID, "text " UUID),
 	FINE(SQL_C_GUID, &guid, SQL_CHAR, "text " UUID),
 	FINE(SQL_C_INTERVAL_HOUR, &hours, SQL_INTEGER, "int -26"),

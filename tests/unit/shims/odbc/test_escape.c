@@ -16,7 +16,7 @@
 struct escape_case {
 	enum cod_dialect dialect;
 	const char *sql;
-	const char *expected; /* or the SQLSTATE, with n_params -1 */
+	const char *expected; /* the server's SQL; or the SQLSTATE, if n_params is -1 */
 	int n_params;
 };
 
@@ -79,7 +79,7 @@ static const struct escape_case cases[] = {
 	/* joins */
 	{ PG, "from {oj a left outer join b on a.x = b.x} where ?",
 		"from  a left outer join b on a.x = b.x where $1", 1 },
-	/* blanks keep apart what the braces separated */
+	/* blanks separate words that only braces separated */
 	{ PG, "{oj$$}$$?", "42000", -1 },
 	{ PG, "{oj a--\n}?", " a--\n$1", 1 },
 	{ PG, "{fn ucase(a -- ?\n)}", "upper(a -- ?\n)", 0 },
@@ -132,7 +132,7 @@ static const struct escape_case cases[] = {
 	{ PG, "{call p(}", "42000", -1 },
 	{ PG, "{call p() x}", "42000", -1 },
 	{ PG, "{? call f()}", "42000", -1 },
-	/* errors of form */
+	/* syntax errors */
 	{ PG, "{", "42000", -1 },
 	{ PG, "select {nothing}", "42000", -1 },
 	{ PG, "select {}", "42000", -1 },
@@ -140,7 +140,7 @@ static const struct escape_case cases[] = {
 	{ PG, "select '{d }', \"{\", /* { */ 1", "select '{d }', \"{\", /* { */ 1", 0 },
 };
 
-/* Output parameters, by number. They are not arguments of functions. */
+/* Output parameters, by number. They are not passed as arguments of functions. */
 struct output_case {
 	uint32_t number;
 	struct escape_case c;
@@ -246,7 +246,7 @@ nesting_has_a_bound(void **state)
 	}
 }
 
-/* Wherever a statement is cut, there is an answer, and the reader stays within the text. */
+/* For a statement that is cut anywhere, there is an answer, and nothing is read beyond its end. */
 static void
 statements_may_end_anywhere(void **state)
 {
@@ -262,7 +262,8 @@ statements_may_end_anywhere(void **state)
 			const char *got;
 
 			memcpy(sql, cases[i].sql, cut);
-			/* The block ends where the text ends, for tools that watch memory. */
+			/* The block ends where the text ends, so that a sanitizer sees a read
+			 * beyond it. */
 			sql = realloc(sql, cut ? cut : 1);
 			got = cod_escape(&options, sql, cut, &s);
 			assert_true(got ? *s.message != 0 : s.text != NULL);
@@ -272,7 +273,7 @@ statements_may_end_anywhere(void **state)
 	}
 }
 
-/* The functions that are claimed are those that are translated. */
+/* The driver claims exactly the functions that it translates. */
 static void
 masks_tell_what_is_mapped(void **state)
 {

@@ -38,7 +38,7 @@ what_is_no_information_is_refused(void **state)
 	struct cod_info_value value;
 
 	assert_int_equal(cod_info(9999, &facts, &value), -1);
-	/* the driver manager answers this one */
+	/* the driver manager answers SQL_DRIVER_HDBC */
 	assert_int_equal(cod_info(SQL_DRIVER_HDBC, &facts, &value), -1);
 }
 
@@ -102,7 +102,7 @@ facts_are_handed_on(void **state)
 	}
 }
 
-/* The table that translates functions also decides which are claimed. */
+/* The table that translates functions also decides which functions the driver claims. */
 static void
 functions_are_those_of_the_escapes(void **state)
 {

@@ -18,7 +18,7 @@ static struct cnt_pool pool;
 static enum cod_dialect dialect;
 static cenote_conn *conn;
 
-/* Cases have a value for each server: this is the index. */
+/* Index into the values of a case, which has one for each server. */
 enum {
 	PG,
 	MY,
@@ -63,7 +63,8 @@ run(const char *sql)
 
 struct function_case {
 	const char *expression;
-	const char *expected[N_SERVERS]; /* NULL: not claimed; "": anything */
+	/* NULL: the driver does not claim it; "": any value */
+	const char *expected[N_SERVERS];
 	SQLUSMALLINT info;
 	SQLUINTEGER bit;
 };
@@ -158,7 +159,7 @@ static const struct function_case functions[] = {
 	{ "user()", ALL(""), SYS(USERNAME) },
 };
 
-/* The server's statement for an ODBC statement; NULL: there is none. */
+/* The server's statement for an ODBC statement; NULL: it cannot be translated. */
 static char *
 translated(const char *sql)
 {
@@ -220,7 +221,7 @@ functions_that_are_claimed_work(void **state)
 	}
 }
 
-/* No other functions are claimed. */
+/* The driver claims no function that has no case. */
 static void
 every_claim_has_a_case(void **state)
 {
@@ -470,7 +471,7 @@ ask(const struct cod_catalog_args *args, const char *columns, const char *expect
 #define ASK(kind, columns, expected, ...)                                                \
 	ask(&(const struct cod_catalog_args){ kind, __VA_ARGS__ }, columns, expected)
 
-/* A value for each server. */
+/* Choose the value for the server of this run. */
 static const char *
 by_server(const char *pg, const char *my, const char *lite)
 {
@@ -531,7 +532,7 @@ kinds_of_tables_are_listed(void **state)
 
 	ASK(COD_CATALOG_TABLES, "0,1,2,3,4", kinds, .catalog = "", .schema = "",
 		.object = "", .types = "%");
-	/* for a program that does not know catalogs */
+	/* the same list if the program does not give a catalog */
 	ASK(COD_CATALOG_TABLES, "0,1,2,3,4", kinds, .schema = "", .object = "",
 		.types = "%");
 	if (server() != PG)

@@ -70,7 +70,7 @@ halves_of_pairs_are_replaced(void **state)
 	assert_int_equal(cod_narrow(cases[0], 1, text), 3);
 }
 
-/* With any room, the text ends between two characters, and the next one would not fit. */
+/* In any room, the text is cut between two characters, and the next character would not fit. */
 static void
 a_text_is_cut_between_characters(void **state)
 {
@@ -92,7 +92,7 @@ a_text_is_cut_between_characters(void **state)
 	}
 }
 
-/* A room of every size, with a check of the byte after it. */
+/* Buffers of every size; the byte after each must not change. */
 static void
 texts_are_handed_out_with_a_zero(void **state)
 {
