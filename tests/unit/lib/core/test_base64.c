@@ -62,7 +62,7 @@ every_byte_goes_both_ways(void **state)
 static void
 what_is_no_base64_is_refused(void **state)
 {
-	/* length, padding, digits, bits that belong to no byte */
+	/* wrong length, padding or digits; bits that belong to no byte */
 	static const char *const bad[] = { "Z", "Zg", "Zg=", "Zg===", "=",
 		"====", "Zg==Zg==", "Z===", "Z=g=", "Zm9\n", "Zm 9", "Zm9-", "Zm9_",
 		"Zh==", "Zm9=", "Zm9v=" };

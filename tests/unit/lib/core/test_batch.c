@@ -37,7 +37,7 @@ teardown(void **state)
 	return cnt_alloc_leaks(&f->a) ? -1 : 0;
 }
 
-/* ("ab", NULL), ("", "c"): as docs/protocol.md has it, byte for byte. */
+/* The rows ("ab", NULL) and ("", "c") with exactly the bytes in docs/protocol.md. */
 static const uint8_t golden[] = {
 	2, 0, 0, 0, 2, 0, 0, 0, /* rows, columns */
 	10, 0, 0, 0, 11, 0, 0, 0x80, 'a', 'b', 0, 0, /* row 0 */
@@ -130,7 +130,8 @@ what_the_callback_refuses_is_handed_on(void **state)
 	assert_int_equal(n_rows, 77);
 }
 
-/* The golden batch in memory of exactly its size, with one 32 bit word changed. */
+/* Check a copy of the golden batch, in memory of exactly `len` bytes, with one 32-bit word
+ * changed. */
 static int
 check_changed(size_t at, uint32_t word, size_t len, uint32_t n_columns)
 {
@@ -295,7 +296,8 @@ room_is_filled_in_place(void **state)
 	assert_memory_equal(cnc_buf_head(&f->b), golden, sizeof(golden));
 }
 
-/* The same row of three values of so many bytes, value by value and in one go. */
+/* A row of three values of `len` bytes and a NULL is the same, put value by value or filled in
+ * one go. */
 static void
 assert_filled_as_put(struct fixture *f, const uint8_t *bytes, size_t len)
 {
@@ -342,7 +344,7 @@ a_row_is_filled_in_one_go(void **state)
 		assert_filled_as_put(*state, bytes, len);
 }
 
-/* One row of `i` in words; on lack of memory it is undone and tried once more. */
+/* Put a row whose values depend on `i`. If memory runs out, undo the row. */
 static int
 put_row(struct cnc_batch *w, int i)
 {

@@ -174,7 +174,7 @@ utf8_cut_is_the_longest_whole_prefix(void **state)
 		{ "\xe2\x82\xac", 2, 0 },
 		{ "\xf0\x9f\x98\x80x", 3, 0 },
 		{ "\xf0\x9f\x98\x80x", 4, 4 },
-		/* Not UTF-8: any cut is as good. */
+		/* Not UTF-8: any cut is correct. */
 		{ "\x80\x80\x80\x80\x80\x80", 5, 5 },
 		{ "\xff\xff\xff", 2, 2 },
 	};
@@ -262,7 +262,7 @@ a_list_that_is_cut_is_refused_and_clears(void **state)
 	put(&f->b, 'M', "message");
 	whole = cnc_buf_len(&f->b);
 	for (size_t len = 1; len < whole; len++) {
-		/* Ten bytes are the first field, and well formed. */
+		/* With this length, the list has exactly its first field. */
 		int expected = len == 11 ? CENOTE_OK : CENOTE_ERR_PROTOCOL;
 
 		cnc_diag_set(&f->d, "08001", "before");

@@ -68,7 +68,7 @@ has_one_hash_for_statements_that_differ_in_values(void **state)
 	assert_int_not_equal(hash, hash_of("select a from t where b = b", CNC_SQL_ANSI));
 }
 
-/* The hash is of the whole digest, whatever room there is for the text. */
+/* The hash covers the whole digest, however little of its text fits. */
 static void
 cuts_the_text_alone(void **state)
 {

@@ -22,7 +22,7 @@ static const struct {
 	{ "-- why\nvalues 1", CNC_EFFECT_NONE },
 	{ "table t", CNC_EFFECT_NONE },
 	{ "SHOW TABLES", CNC_EFFECT_NONE },
-	/* reading that may write */
+	/* reads that may write */
 	{ "select nextval('s')", CNC_EFFECT_WRITE },
 	{ "select * into copy_of_t from t", CNC_EFFECT_WRITE },
 	{ "select a from t /*!50000 into outfile 'x' */", CNC_EFFECT_WRITE },
@@ -33,7 +33,7 @@ static const struct {
 	{ "-- why\r\nselect 1", CNC_EFFECT_NONE },
 	{ "selectx", CNC_EFFECT_COMMIT },
 	{ "with w as (delete from t returning 1) select 1", CNC_EFFECT_WRITE },
-	/* writing that no server commits with */
+	/* writes that end no transaction on any server */
 	{ "insert into t values (1)", CNC_EFFECT_WRITE },
 	{ "Update t set a = 1", CNC_EFFECT_WRITE },
 	{ "copy t from stdin", CNC_EFFECT_WRITE },
@@ -41,7 +41,7 @@ static const struct {
 	{ "savepoint a", CNC_EFFECT_WRITE },
 	{ "set local x = 1", CNC_EFFECT_WRITE },
 	{ "explain delete from t", CNC_EFFECT_WRITE },
-	/* what may end a transaction */
+	/* statements that may end a transaction */
 	{ "commit", CNC_EFFECT_COMMIT },
 	{ "end", CNC_EFFECT_COMMIT },
 	{ "release a", CNC_EFFECT_COMMIT },
@@ -69,14 +69,14 @@ static const struct {
 	{ "select 1; drop table t", CNC_EFFECT_COMMIT },
 	{ "insert into t values (';'); commit", CNC_EFFECT_COMMIT },
 	{ "select ';commit'", CNC_EFFECT_COMMIT },
-	/* what hides in comments */
+	/* statements that are hidden in comments */
 	{ "/*! drop table t */", CNC_EFFECT_COMMIT },
 	{ "/*M!100000 drop table t */", CNC_EFFECT_COMMIT },
 	{ "/* /* */ select 1 */ drop table t", CNC_EFFECT_COMMIT },
 	{ "# select\ndrop table t", CNC_EFFECT_COMMIT },
 	{ "/* open", CNC_EFFECT_COMMIT },
 	{ "\xc2\xa0select 1", CNC_EFFECT_COMMIT },
-	/* what undoes one, when it stands alone */
+	/* statements that undo a transaction, if they are alone in the text */
 	{ "rollback", CNC_EFFECT_ROLLBACK },
 	{ " Abort ; ", CNC_EFFECT_ROLLBACK },
 	{ "rollback; insert into t values (1)", CNC_EFFECT_COMMIT },
@@ -115,7 +115,7 @@ use_is_known(void **state)
 		assert_false(cnc_sql_is_use(no[i], strlen(no[i])));
 }
 
-/* What follows a statement never makes its effect weaker. */
+/* A harmless first statement does not weaken the effect of the second one. */
 static void
 more_text_makes_it_no_better(void **state)
 {

@@ -50,7 +50,7 @@ __wrap_strtod(const char *text, char **ret_end)
 	size_t len = strcspn(text, ".");
 	char *at;
 
-	/* A '.' is not the point here, so the number ends there. */
+	/* If '.' is not the decimal point, the number ends there. */
 	if (strcmp(point, ".") == 0)
 		len = strlen(text);
 	assert_true(len < sizeof(plain));
@@ -93,7 +93,7 @@ check_numbers(const char *locale_point)
 		assert_ok(cnc_text_double(out, len, &v));
 		assert_true(v == cases[i].v);
 	}
-	/* Else the linker did not put them in place, and nothing was tested. */
+	/* Otherwise the linker did not replace the functions, and nothing was tested. */
 	assert_true(n_formatted >= (int)CNT_COUNT(cases));
 	assert_true(n_read >= (int)CNT_COUNT(cases));
 	point = ".";

@@ -104,7 +104,7 @@ static const struct {
 		"q[a]]b] w#t w##u v@v v@@w wa#b p? q\"c\"" },
 	{ TDS, "a /* /* */ */ b--c\rd", "wa wb wd" },
 	{ TDS, "1set 1.5set", "w1set n1.5 wset" },
-	/* with placeholders of others */
+	/* with the placeholders of other servers */
 	{ MY | CNC_SQL_DOLLAR, "$1 $a $2b", "p$1 w$a p$2 wb" },
 	{ PG | CNC_SQL_COLON, ":a ::b :1 :c_1", "p:a c:: wb c: n1 p:c_1" },
 	{ PG | CNC_SQL_QUESTION, "a?b", "wa p? wb" },

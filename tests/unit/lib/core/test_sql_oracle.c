@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rules of PostgreSQL, compared with PostgreSQL's own scanner, which libpg_query has: of what that accepts, each of
- * our tokens must be one of its tokens, or part of an operator of several bytes. What we do not accept (CNC_SQL_BAD)
- * counts as unproved, and is not compared further.
+ * Compares the rules of PostgreSQL with PostgreSQL's own scanner, which is in libpg_query. If that
+ * scanner accepts a text, each of our tokens must be one of its tokens, or part of an operator of
+ * several bytes. Nothing is compared after a token that we do not accept (CNC_SQL_BAD).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,7 +74,7 @@ decode_token(const char *p, size_t n)
 	return t;
 }
 
-/* ScanResult: the version is field 1, each token a message in field 2. Comments are left away. */
+/* ScanResult: the version is field 1, each token a message in field 2. Comments are left out. */
 static size_t
 decode_tokens(const PgQueryProtobuf *pbuf)
 {
@@ -122,7 +122,7 @@ is_same(const struct cnc_sql_token *t, size_t start, const struct token *their)
 	}
 }
 
-/* Whether all of our tokens, up to one that is BAD, are theirs. */
+/* Whether all of our tokens, up to the first BAD one, agree with PostgreSQL's. */
 static bool
 agrees(const char *sql, bool *ret_is_bad)
 {
@@ -148,7 +148,7 @@ agrees(const char *sql, bool *ret_is_bad)
 		/* N'…' is two tokens for the grammar */
 		if (t.kind == CNC_SQL_TEXT && (*t.p | 0x20) == 'n')
 			i++;
-		/* The library's scanner ends a text before a comment, PostgreSQL's goes on. */
+		/* libpg_query's scanner ends a text before a comment; PostgreSQL's goes on. */
 		while (t.kind == CNC_SQL_TEXT && i + 1 < n &&
 			theirs[i].end < start + t.n && theirs[i].kind == SCONST &&
 			theirs[i + 1].kind == SCONST)
@@ -182,7 +182,7 @@ reads_as_postgresql_does(void **state)
 	}
 }
 
-/* The same texts each time, of pieces in which scanners go wrong. */
+/* Texts made of pieces in which scanners go wrong; each run makes the same texts. */
 static void
 reads_made_texts_as_postgresql_does(void **state)
 {
@@ -204,7 +204,7 @@ reads_made_texts_as_postgresql_does(void **state)
 			strcat(sql, pieces[(random >> 8) %
 					    (sizeof(pieces) / sizeof(pieces[0]))]);
 		}
-		/* two points are one token in PL/pgSQL alone */
+		/* only PL/pgSQL reads two points as one token */
 		if (strstr(sql, "..") != NULL)
 			continue;
 		if (!agrees(sql, &is_bad)) {
