@@ -152,7 +152,7 @@ pair_shake(struct pair *p)
 			p->server.status = pair_ops->handshake(p->server.tls);
 		if (p->client.status != CENOTE_AGAIN && p->server.status != CENOTE_AGAIN)
 			return;
-		/* who gave up has closed */
+		/* an end that failed closes its side */
 		if (p->client.status < 0)
 			p->to_server.cut_at = p->to_server.len;
 		if (p->server.status < 0)

@@ -5,24 +5,24 @@
 #include "crypto/crypto.h"
 
 /*
- * Both ends of a TLS connection in one process, and between them a wire that does what a test wants: takes or
- * gives little at a time, ends at a byte, changes one.
+ * Both ends of a TLS connection in one process. The wire between them does what a test wants: it
+ * passes few bytes at a time, ends at a byte, or changes one.
  */
 #define WIRE_SIZE (1u << 20)
 
 struct wire {
 	uint8_t bytes[WIRE_SIZE];
 	size_t at, len; /* len: all that was ever written */
-	size_t most; /* bytes of one call; 0: no bound */
-	size_t room; /* bytes that may lie in it; 0: no bound */
-	size_t cut_at; /* the connection ends behind so many bytes; SIZE_MAX: never */
-	size_t flip_at; /* this one is changed; SIZE_MAX: none */
+	size_t most; /* most bytes of one read or write; 0: no bound */
+	size_t room; /* most bytes that may be unread; 0: no bound */
+	size_t cut_at; /* the connection ends after so many bytes; SIZE_MAX: never */
+	size_t flip_at; /* offset of a byte to change; SIZE_MAX: none */
 };
 
 struct end {
 	struct cn_tls *tls;
 	struct wire *in, *out;
-	int status; /* of its handshake */
+	int status; /* status of the handshake */
 };
 
 struct pair {
@@ -32,24 +32,24 @@ struct pair {
 	struct cn_tls_error error;
 };
 
-/* The first certificate's directory. */
+/* The directory of the certificates. */
 extern char pair_dir[64];
 /* "DIR/NAME"; 64 texts are kept. */
 const char *pair_path(const char *name);
-/* What is in it; the caller frees it. */
+/* The content of that file; the caller frees it. */
 char *pair_text(const char *name);
-/* Make the certificates, once; gone at the end of the program. */
+/* Setup and teardown of a group: make and remove the certificates. */
 int pair_setup(void **state);
 int pair_teardown(void **state);
 
 void pair_init(struct pair *p);
 void pair_finish(struct pair *p);
-/* CENOTE_OK, or why not: p->error. */
+/* Create both ends. On failure, the reason is in p->error. */
 int pair_open(struct pair *p, const struct cn_tls_client_options *client,
 	const struct cn_tls_server_options *server);
-/* Both handshakes, as far as they come. */
+/* Run both handshakes as far as they get. */
 void pair_shake(struct pair *p);
-/* One way, all of it; returns what arrived and is the same. */
+/* Send all bytes one way. Returns how many arrived; SIZE_MAX if they are not the same. */
 size_t pair_send(struct end *from, struct end *to, const uint8_t *bytes, size_t n);
 
 extern const struct cn_tls_ops *pair_ops;

@@ -86,7 +86,7 @@ hmac_is_that_of_the_standard_whole_and_in_pieces(void **state)
 		"b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
 }
 
-/* The first 32 bytes of RFC 7914's two, section 11. */
+/* The first 32 bytes of both vectors of RFC 7914, section 11. */
 static void
 derived_keys_are_those_of_the_standard(void **state)
 {
@@ -110,18 +110,19 @@ derives_the_same(const char *a, const char *b)
 	return hash->is_same(key[0], key[1], CNP_HASH_LEN);
 }
 
-/* RFC 4013, section 3, where the library that prepares them is there; else bytes are bytes. */
+/* Passwords are prepared as in RFC 4013, section 3, if the library for that is there. Otherwise
+ * they are used byte for byte. */
 static void
 passwords_are_prepared_or_taken_as_they_are(void **state)
 {
 	static const char *const same[][2] = {
-		{ "I\xc2\xadX", "IX" }, /* a soft hyphen is nothing */
+		{ "I\xc2\xadX", "IX" }, /* a soft hyphen is removed */
 		{ "\xc2\xaa", "a" }, /* NFKC */
 		{ "\xe2\x85\xa8", "IX" },
 		{ "a\xc2\xa0z", "a z" }, /* a blank of another kind */
 		{ "\xc3\xa9", "e\xcc\x81" },
 	};
-	/* prohibited; two directions; not UTF-8: each is itself */
+	/* prohibited, of two directions, not UTF-8: such a password is used as it is */
 	static const char *const itself[] = { "a\x07", "\xd8\xa7\x31", "\xff\xfe",
 		"\xc2\xad" };
 	int prepares = derives_the_same(same[0][0], same[0][1]);
@@ -154,7 +155,7 @@ kept_keys_are_those_that_were_derived(void **state)
 	struct cnp_scram_keys plain, first, again;
 	uint8_t salt[16] = { 1, 2, 3 };
 
-	/* more than are kept, twice */
+	/* more keys than are kept, twice */
 	for (int round = 0; round < 2; round++) {
 		for (uint8_t i = 0; i < 100; i++) {
 			salt[0] = i;

@@ -8,7 +8,8 @@
 #include "crypto/crypto.h"
 #include "support/cnt_random.h"
 
-/* Both ends of SCRAM against the standard's example, against each other, and against what is wrong. */
+/* Both ends of SCRAM against the standard's example, against each other, and against wrong
+ * messages. */
 
 static const struct cnp_hash *hash;
 static const uint8_t binding[CNP_SCRAM_BINDING_LEN] = "what both ends of TLS know";
@@ -80,24 +81,24 @@ the_servers_part_of_the_example_is_ours(void **state)
 	assert_text(&out, SERVER_FIRST);
 	assert_ok(cnp_scram_server_check(&s, CLIENT_FINAL, strlen(CLIENT_FINAL), &out));
 	assert_text(&out, SERVER_FINAL);
-	/* once only */
+	/* the server checks a proof only once */
 	assert_int_equal(
 		cnp_scram_server_check(&s, CLIENT_FINAL, strlen(CLIENT_FINAL), &out),
 		CENOTE_ERR_PROTOCOL);
 	cnp_scram_server_finish(&s);
 }
 
-/* ---- one exchange of our two ends ---- */
+/* ---- an exchange between both ends ---- */
 
 struct exchange {
 	const char *user;
-	const char *password; /* that the client has */
-	struct cnp_scram_verifier verifier; /* that the server has */
+	const char *password; /* the client's */
+	struct cnp_scram_verifier verifier; /* the server's */
 	int is_made_up;
 	const uint8_t *client_binding; /* NULL: no TLS */
 	const uint8_t *server_binding;
-	const char *mechanisms; /* as the client sees them */
-	/* a change on the way: of the message with that number, from 0; -1 none */
+	const char *mechanisms; /* the list that the client gets */
+	/* number of the message that is changed on the way, from 0; -1: none */
 	int changed;
 	void (*change)(char *text, size_t *n, void *user);
 	void *change_user;
@@ -131,7 +132,7 @@ serve_first(
 			       &x->server, &x->verifier, x->is_made_up, NULL, out);
 }
 
-/* The status of the end that stopped; CENOTE_OK: both ends accept. */
+/* Run the exchange. Returns the status of the end that stopped; CENOTE_OK: both ends accept. */
 static int
 run(struct exchange *x)
 {
@@ -227,7 +228,7 @@ random_names_and_passwords_log_in_and_no_others(void **state)
 	}
 }
 
-/* ---- what is changed on the way ---- */
+/* ---- messages that are changed on the way ---- */
 
 struct flip {
 	size_t bit;
@@ -254,7 +255,7 @@ cut(char *text, size_t *n, void *user)
 		*n = *len;
 }
 
-/* The longest of the four. */
+/* No message of the exchange is longer. */
 #define LONGEST 200u
 
 static void
@@ -271,7 +272,7 @@ no_message_can_be_cut(void **state)
 
 			x.change_user = &n;
 			r = run(&x);
-			/* as long as it is, it is whole */
+			/* a message that is cut at its full length is whole */
 			if (r == CENOTE_OK)
 				break;
 			assert_true(r == CENOTE_ERR_PROTOCOL || r == CENOTE_ERR_AUTH ||
@@ -313,17 +314,17 @@ who_stands_between_is_found_out(void **state)
 
 	init(&x, "user", "pencil");
 	with_tls(&x);
-	/* two TLS connections, of one who passes on what he gets */
+	/* a middleman with two TLS connections passes the messages on */
 	x.server_binding = another_binding;
 	assert_int_equal(run(&x), CENOTE_ERR_PROTOCOL);
-	/* who also hides that the server can bind */
+	/* the middleman also hides that the server can bind */
 	x.mechanisms = CNP_SCRAM_PLAIN;
 	assert_int_equal(run(&x), CENOTE_ERR_PROTOCOL);
-	/* a server that really cannot */
+	/* a server that cannot bind */
 	x.server_binding = NULL;
 	assert_ok(run(&x));
 	assert_int_equal(x.client.binding, CNP_SCRAM_UNOFFERED);
-	/* and a client that cannot, which is its own affair */
+	/* a client that cannot bind may log in */
 	x.client_binding = NULL;
 	x.server_binding = binding;
 	x.mechanisms = CNP_SCRAM_PLUS " " CNP_SCRAM_PLAIN;
@@ -392,7 +393,7 @@ openings_that_are_not_wanted_are_refused(void **state)
 	cnp_scram_server_init(&s, hash, 0, NULL);
 	assert_ok(cnp_scram_server_take(&s, "n,,n=a=2Cb=3D,r=abc,x=y", 23));
 	assert_string_equal(s.user, "a,b=");
-	/* nothing was challenged yet */
+	/* there was no challenge yet */
 	assert_int_equal(
 		cnp_scram_server_check(&s, "c=biws", 6, &(struct cnp_str){ NULL, 0 }),
 		CENOTE_ERR_PROTOCOL);
@@ -407,7 +408,7 @@ challenges_that_cannot_be_ours_are_refused(void **state)
 	} cases[] = {
 		{ "", CENOTE_ERR_PROTOCOL },
 		{ "e=unknown-user", CENOTE_ERR_PROTOCOL },
-		/* another's nonce, and ours without theirs */
+		/* another nonce; the client's nonce without the server's part */
 		{ "r=abc,s=c2FsdA==,i=4096", CENOTE_ERR_PROTOCOL },
 		{ "r=" NONCE ",s=c2FsdA==,i=4096", CENOTE_ERR_PROTOCOL },
 		{ "r=" NONCE "x,s=,i=4096", CENOTE_ERR_PROTOCOL },
@@ -420,7 +421,7 @@ challenges_that_cannot_be_ours_are_refused(void **state)
 		{ "r=" NONCE "x,s=c2FsdA==,i=04096", CENOTE_ERR_PROTOCOL },
 		{ "r=" NONCE "x,s=c2FsdA==,i=4096 ", CENOTE_ERR_PROTOCOL },
 		{ "r=" NONCE "x,s=c2FsdA==,i=99999999999999999999", CENOTE_ERR_PROTOCOL },
-		/* cheap to guess, and dear to compute */
+		/* so few iterations that guessing is cheap; more than the client computes */
 		{ "r=" NONCE "x,s=c2FsdA==,i=4095", CENOTE_ERR_UNSUPPORTED },
 		{ "r=" NONCE "x,s=c2FsdA==,i=1", CENOTE_ERR_UNSUPPORTED },
 		{ "r=" NONCE "x,s=c2FsdA==,i=1000001", CENOTE_ERR_UNSUPPORTED },
@@ -436,7 +437,7 @@ challenges_that_cannot_be_ours_are_refused(void **state)
 		assert_int_equal(cnp_scram_client_challenge(
 					 &c, cases[i].text, strlen(cases[i].text)),
 			cases[i].status);
-		/* no step may be left out, and none follows a failure */
+		/* no step can be left out, and no step follows a failure */
 		assert_int_equal(
 			cnp_scram_client_verify(&c, SERVER_FINAL, strlen(SERVER_FINAL)),
 			CENOTE_ERR_PROTOCOL);
@@ -472,7 +473,7 @@ what_is_too_long_is_refused(void **state)
 
 /* ---- verifiers ---- */
 
-/* create role … password 'pencil', in PostgreSQL 15. */
+/* What PostgreSQL 15 stores for create role … password 'pencil'. */
 #define OF_POSTGRESQL                                                                    \
 	"SCRAM-SHA-256$4096:Eud57b8IlfdeEdU2MofEBA==$"                                   \
 	"9dW1jSxoilx4I3cPYwirgXEH7tm0KtTsnSMxlcFIfv0=:"                                  \

@@ -27,7 +27,7 @@ client_options(void)
 		.ca = pair_path("ca.crt") };
 }
 
-/* What each end has, and the texts that the server's end points to. */
+/* The options of both ends, and the texts that the server's options point to. */
 struct terms {
 	struct cn_tls_client_options c;
 	struct cn_tls_server_options s;
@@ -91,7 +91,7 @@ each_check_says_what_it_found(void **state)
 		const char *crl;
 		const char *host;
 		enum cn_tls_verify verify;
-		const char *error; /* NULL: it is good */
+		const char *error; /* NULL: the certificate is good */
 	} cases[] = {
 		{ "server.crt", "ca.crt", "", "localhost", CN_TLS_VERIFY_NAME, NULL },
 		{ "server.crt", "ca.crt", "", "127.0.0.1", CN_TLS_VERIFY_NAME, NULL },
@@ -147,7 +147,8 @@ each_check_says_what_it_found(void **state)
 	}
 }
 
-/* A server of OpenSSL's own, which may have what ours refuses. */
+/* Run a handshake with a server that uses OpenSSL directly. It may have settings that cenoted
+ * refuses. */
 static int
 shake_with(SSL *raw, BIO *wire, struct pair *p)
 {
@@ -170,7 +171,7 @@ shake_with(SSL *raw, BIO *wire, struct pair *p)
 	return p->client.status;
 }
 
-/* With a real server's end in `context`: what the client makes of it. */
+/* Connect the client to a server with `context`. Returns the client's status and error. */
 static int
 client_against(SSL_CTX *context, const struct cn_tls_client_options *c, char *error)
 {
@@ -254,7 +255,7 @@ an_old_version_is_refused(void **state)
 	SSL_CTX_free(context);
 }
 
-/* ---- what is agreed upon ---- */
+/* ---- versions and ciphers ---- */
 
 static void
 both_ends_have_a_say_in_versions_and_ciphers(void **state)
@@ -262,8 +263,8 @@ both_ends_have_a_say_in_versions_and_ciphers(void **state)
 	static const struct {
 		const char *client_min, *client_ciphers, *client_groups;
 		const char *server_min, *server_ciphers, *server_groups;
-		const char *version, *cipher; /* NULL: they do not agree, and */
-		const char *says; /* the server */
+		const char *version, *cipher; /* NULL: the ends do not agree */
+		const char *says; /* the server's error then */
 	} cases[] = {
 		{ "1.2", "", "", "1.2", "", "", "TLSv1.3", "TLS_AES_256_GCM_SHA384",
 			NULL },
@@ -358,8 +359,8 @@ clients_show_what_the_pool_asks_for(void **state)
 	static const struct {
 		enum cn_tls_client_cert mode;
 		const char *cert, *key;
-		const char *says; /* the server; NULL: it lets the client in */
-		const char *peer; /* it sees */
+		const char *says; /* the server's error; NULL: none */
+		const char *peer; /* name in the certificate that the server sees */
 	} cases[] = {
 		{ CN_TLS_CLIENT_CERT_NONE, "", "", NULL, "" },
 		{ CN_TLS_CLIENT_CERT_NONE, "client.crt", "client.key", NULL, "" },
@@ -402,7 +403,7 @@ clients_show_what_the_pool_asks_for(void **state)
 
 			assert_int_equal(pair.server.status, CENOTE_ERR_AUTH);
 			assert_has(pair_ops->error(pair.server.tls), cases[i].says);
-			/* in TLS 1.3 the client learns it after its own handshake */
+			/* in TLS 1.3, the client learns of the refusal after its own handshake */
 			assert_int_equal(pair_ops->read(pair.client.tls, &byte, 1, &n),
 				CENOTE_ERR_AUTH);
 			assert_has(pair_ops->error(pair.client.tls),
@@ -489,7 +490,7 @@ measure(size_t *ret_to_server, size_t *ret_to_client)
 	finish(&t);
 }
 
-/* One byte of the way there or back is the last, or is another one. */
+/* Cut the wire of one direction at byte `at`, or change that byte. */
 static void
 disturb(int is_to_server, int is_flip, size_t at)
 {
@@ -503,7 +504,7 @@ disturb(int is_to_server, int is_flip, size_t at)
 	*(is_flip ? &w->flip_at : &w->cut_at) = at;
 	assert_ok(pair_open(&pair, &t.c, &t.s));
 	pair_shake(&pair);
-	/* a length that was changed may be waited for, an end is seen */
+	/* an end may wait for the bytes of a changed length, but both see that the wire is cut */
 	if (!is_flip) {
 		assert_int_not_equal(pair.client.status, CENOTE_AGAIN);
 		assert_int_not_equal(pair.server.status, CENOTE_AGAIN);
@@ -546,7 +547,7 @@ a_byte_that_is_changed_is_never_believed(void **state)
 
 /* ---- sessions ---- */
 
-/* 1: it went on with a session; 0: it did not; negative: refused. */
+/* Connect once. Returns 1 if a session was resumed, 0 if not, or the status of a refusal. */
 static int
 visit(const struct terms *v)
 {
@@ -583,7 +584,7 @@ sessions_are_resumed_where_nothing_changed(void **state)
 		assert_int_equal(visit(&v), 0);
 		assert_int_equal(visit(&v), 1);
 		assert_int_equal(visit(&v), 1);
-		/* another user, another host, another trust */
+		/* another user, another port, another kind of check */
 		v.c.user = is_old ? "b" : "a";
 		assert_int_equal(visit(&v), 0);
 		v.c.user = "resumer";
@@ -602,7 +603,8 @@ sessions_are_resumed_where_nothing_changed(void **state)
 		assert_int_equal(visit(&v), 1);
 	}
 	v.c.ciphers = "";
-	/* the key before the newest is good, and the ticket is replaced; older ones are not */
+	/* a ticket of the key before the newest one works and is replaced; tickets of older keys
+	 * do not work */
 	assert_ok(pair_ops->tickets_rotate(tickets));
 	assert_int_equal(visit(&v), 1);
 	assert_ok(pair_ops->tickets_rotate(tickets));
