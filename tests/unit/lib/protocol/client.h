@@ -11,7 +11,8 @@
 #include "protocol/session_client.h"
 #include "support/cnt_alloc.h"
 
-/* The client end of a session, whose memory is counted, and what the other end is about to send. */
+/* The client end of a session, whose memory is counted, and the bytes that the pool is about to
+ * send. */
 
 struct fixture {
 	struct cnt_alloc alloc;
@@ -35,7 +36,7 @@ end(struct fixture *f)
 	return cnt_alloc_leaks(&f->alloc);
 }
 
-/* Another session in the same place; the fail_at-th allocation will fail. */
+/* Begin again with a new session, whose fail_at-th allocation fails. */
 static inline void
 begin_anew(struct fixture *f, size_t fail_at)
 {
@@ -112,7 +113,7 @@ receive(struct fixture *f, const uint8_t *bytes, size_t n)
 	}
 }
 
-/* Give the client what was put into f->in. */
+/* Give the client the bytes in f->in. */
 static inline void
 deliver(struct fixture *f)
 {
@@ -120,7 +121,7 @@ deliver(struct fixture *f)
 	cnc_buf_clear(&f->in, 1 << 20);
 }
 
-/* The client gets one message; what it makes of it. */
+/* Give the client one message; returns what cnp_client_next() returns. */
 static inline int
 give(struct fixture *f, uint8_t flags, uint32_t request, const struct cnp_msg *m,
 	struct cnp_event *ev)
@@ -182,7 +183,7 @@ ask(struct fixture *f, uint8_t code, uint8_t flags)
 	return number;
 }
 
-/* ---- where a session may be ---- */
+/* ---- sessions in each state ---- */
 
 static inline void
 in_opening(struct fixture *f)

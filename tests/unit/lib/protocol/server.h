@@ -10,7 +10,8 @@
 #include "protocol/session_server.h"
 #include "support/cnt_alloc.h"
 
-/* The server end of a session, whose memory is counted, and what the other end is about to send. */
+/* The server end of a session, whose memory is counted, and the bytes that the client is about
+ * to send. */
 
 #define MAX_FRAME (1u << 20)
 #define MAX_OUT   4096u
@@ -75,7 +76,7 @@ put_request(struct fixture *f, uint8_t code, uint32_t number, uint8_t flags)
 	wire_put(&f->in, flags, number, &m);
 }
 
-/* As much as is taken; what was not taken stays in f->in. */
+/* Give the server the bytes in f->in. Bytes that it does not take stay there. */
 static inline int
 deliver(struct fixture *f)
 {
@@ -116,7 +117,7 @@ drop_output(struct fixture *f)
 	cnp_server_sent(&f->s, cnp_server_output(&f->s, &p));
 }
 
-/* The codes and numbers of all that is queued: "HELLO 0, READY 3"; it is then sent. */
+/* Send all queued messages, and return their codes and request numbers: "HELLO 0, READY 3". */
 static const char *
 sent(struct fixture *f, char *text, size_t size)
 {

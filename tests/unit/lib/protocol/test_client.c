@@ -81,7 +81,7 @@ without_tls_at_the_pool_the_rest_follows_in_the_clear(void **state)
 	assert_true(send_all(f) > 0);
 }
 
-/* What a middleman might try. */
+/* A middleman might try each of these. */
 static void
 tls_cannot_be_stripped_injected_or_forced(void **state)
 {
@@ -235,7 +235,7 @@ a_reply_to_another_request_is_a_violation(void **state)
 	(void)ask(f, CNP_MSG_PING, 0);
 	assert_int_equal(feed(f, CNP_MSG_DONE, 2, &ev), CENOTE_ERR_PROTOCOL);
 	assert_non_null(strstr(f->c.diag.message, "DONE of request 2"));
-	/* and it stays so */
+	/* the session stays dead */
 	assert_int_equal(feed(f, CNP_MSG_DONE, 1, &ev), CENOTE_ERR_PROTOCOL);
 }
 
@@ -282,7 +282,7 @@ a_frame_above_the_limit_is_refused_before_its_payload(void **state)
 	assert_int_equal(cnp_client_next(&f->c, &ev), CENOTE_ERR_PROTOCOL);
 }
 
-/* One answer with a row, as events would be counted. */
+/* A query and its answer with one row. */
 static void
 one_query(struct fixture *f)
 {
@@ -335,7 +335,7 @@ rows_that_a_result_keeps_are_not_overwritten(void **state)
 	cnc_block_unref(kept);
 }
 
-/* A frame of n bytes of rows, whose content tells where it was cut or moved. */
+/* Put a frame of `n` rows, whose content shows whether bytes were lost or moved. */
 static void
 put_big_rows(struct fixture *f, uint32_t n)
 {
@@ -451,7 +451,8 @@ what_a_yield_did_not_reach_is_sent_again_byte_for_byte(void **state)
 	assert_int_equal(cnp_client_state(&f->c), CNP_CLIENT_YIELDED);
 	cnp_client_restart(&f->c);
 	assert_ok(try_open(&f->c, CNP_OPEN_ATTACH, CNP_TLS_NONE, 1));
-	/* made for this session, so neither kept nor in the way of the others */
+	/* set-up of this session goes out at once, so it does not come between the requests that
+	 * are sent again */
 	(void)request(f, CNP_MSG_PREPARE, 0, 1);
 	(void)send_all(f);
 	expect(f, CNP_MSG_HELLO, 0, 0);
@@ -494,7 +495,7 @@ what_was_partly_answered_is_never_sent_again(void **state)
 		cnp_client_restart(&f->c);
 		assert_int_equal(try_open(&f->c, CNP_OPEN_ATTACH, CNP_TLS_NONE, 1),
 			CENOTE_ERR_STATE);
-		/* but a new session works without it */
+		/* but a new session works without that request */
 		assert_ok(try_open(&f->c, CNP_OPEN_ATTACH, CNP_TLS_NONE, 0));
 		assert_null(cnp_client_oldest(&f->c));
 	}
@@ -570,7 +571,7 @@ opening_what_is_open_is_refused(void **state)
 
 /* --------------------------------------------- one byte at a time, no memory */
 
-/* A dialog with one of everything; what came out, in order, as text. */
+/* The pool's messages of a dialog. */
 static void
 put_dialog(struct cnc_buf *b)
 {
@@ -589,7 +590,8 @@ put_dialog(struct cnc_buf *b)
 		wire_put_code(b, frames[i].code, frames[i].request);
 }
 
-/* CENOTE_OK or CENOTE_ERR_NOMEM. */
+/* Run the dialog in pieces of `piece` bytes; the events go to `trace`. Returns CENOTE_OK or
+ * CENOTE_ERR_NOMEM. */
 static int
 run_dialog(struct fixture *f, size_t piece, char *trace, size_t size)
 {

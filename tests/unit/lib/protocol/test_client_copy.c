@@ -23,7 +23,7 @@ copy_code(struct fixture *f, uint8_t code)
 	return cnp_client_copy(&f->c, &m);
 }
 
-/* The codes and numbers of all that goes out now; it is then sent, in steps of so many bytes. */
+/* Send all that is queued in steps of `step` bytes, and compare the codes and request numbers. */
 static void
 expect_sent(struct fixture *f, size_t step, const char *wanted)
 {
@@ -66,7 +66,7 @@ a_copy_overtakes_what_was_not_begun(void **state)
 		char wanted[160];
 		size_t n = cnp_client_output(&f->c, &p);
 
-		/* all of the query and a part of what follows */
+		/* send the whole query and a part of the next frame */
 		n -= 2 * CNP_FRAME_HEADER - 3;
 		cnp_client_sent(&f->c, n);
 		expect(f, CNP_MSG_COPY_IN, q, 0);
@@ -89,7 +89,7 @@ a_copy_overtakes_what_was_not_begun(void **state)
 	}
 }
 
-/* The pool waits for an end in any case. */
+/* The pool waits for the end of the copy even after it has answered. */
 static void
 a_copy_that_is_answered_early_ends_by_itself(void **state)
 {
@@ -132,7 +132,7 @@ a_second_copy_goes_behind_the_end_of_the_first(void **state)
 	expect(f, CNP_MSG_DONE, 1, 1);
 }
 
-/* The end of a copy needs no memory that is not there: nobody is left waiting. */
+/* The end of a copy can be sent without memory, so the pool does not wait forever. */
 static void
 a_copy_can_be_ended_without_memory(void **state)
 {

@@ -2,12 +2,13 @@
 #include "client.h"
 
 /*
- * A row: how the session came to where it is, and what each message does there: with request 0, and
- * with the number of the oldest request (1 if there is none).
+ * A row says how the session got into its state, and what each message does there: once with
+ * request 0, and once with the number of the oldest request (1 if there is none).
  *
- *   x  a violation: the session is dead      .  not looked at
- *   o a t r y s d  taken, and the state is OPENING, AUTH, ATTACHING, READY, YIELDED, SUSPENDED, DEAD; in
- *   upper case: and the request is finished
+ *   x              a violation: the session is dead
+ *   .              not looked at
+ *   o a t r y s d  taken; the new state is OPENING, AUTH, ATTACHING, READY, YIELDED, SUSPENDED, DEAD
+ *   O A T R Y S D  the same, and the request is finished
  */
 struct row {
 	const char *name;
@@ -146,7 +147,7 @@ sync_failed(struct fixture *f)
 	expect(f, CNP_MSG_ERROR, 1, 0);
 }
 
-/* A yield here would tear the unit apart that the synchronisation point closes. */
+/* A yield here would split a unit that its synchronisation point has not yet ended. */
 static void
 answered_unsynced(struct fixture *f)
 {
@@ -253,7 +254,7 @@ static const struct row rows[] = {
 	{ "dead", in_dead, "... ... ...... ... .....", "... ... ...... ... ....." },
 };
 
-/* What one message does in a session prepared as the row says. */
+/* The letter for what one message does in a session that the row prepares. */
 static char
 outcome(const struct row *row, uint8_t code, int of_oldest)
 {

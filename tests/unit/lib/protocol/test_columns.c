@@ -246,7 +246,7 @@ values_come_back_and_an_empty_blob_is_none(void **state)
 		cnp_values_decode(blob, &f->arena, &got, &n), CENOTE_ERR_PROTOCOL);
 }
 
-/* Encode and decode with the n-th allocation failing; whether one failed. */
+/* Encode and decode with the n-th allocation failing; returns whether one failed. */
 static int
 run_with_failure(size_t n)
 {

@@ -79,7 +79,7 @@ a_frame_written_in_place_gets_its_length(void **state)
 	cnc_buf_finish(&b);
 }
 
-/* A good opening of the pool "main", followed by two bytes. They are no extension: an extension is longer. */
+/* A good opening of the pool "main", followed by two bytes, which are too few for an extension. */
 static const uint8_t opening[] = { 'C', 'N', 'T', 'E', 22, 0, 1, 3, CNP_OPEN_RESUME,
 	CNP_TLS_ALLOW, 4, 0, 0, 0, 0, 0, 'm', 'a', 'i', 'n', 9, 9 };
 
@@ -109,8 +109,8 @@ a_wrong_opening_is_refused_as_soon_as_it_shows(void **state)
 		size_t seen; /* bytes that are enough to refuse it */
 	} cases[] = {
 		{ 0, 'G', 1 }, /* another protocol */
-		{ 3, 'F', 4 }, /* its last letter */
-		{ 4, 15, 16 }, /* shorter than itself */
+		{ 3, 'F', 4 }, /* another last letter */
+		{ 4, 15, 16 }, /* shorter than the least opening */
 		{ 5, 0x80, 16 }, /* longer than allowed */
 		{ 6, 0, 16 }, /* no such version */
 		{ 6, 4, 16 }, /* lowest above highest */
@@ -177,7 +177,8 @@ an_opening_may_name_a_session(void **state)
 	assert_int_equal(got.len, len);
 	assert_int_equal(got.has_session, 1);
 	assert_true(got.session == o.session);
-	/* of another kind, of another length, longer than there are bytes: none, and no reason to refuse */
+	/* an extension of another kind, of another length, or longer than the opening is
+	 * ignored, not refused */
 	for (unsigned i = 0; i < 3; i++) {
 		const uint8_t kept[2] = { bytes[at], bytes[at + 1] };
 

@@ -146,7 +146,7 @@ pairs_come_back_in_order(void **state)
 	cnc_buf_finish(&b);
 }
 
-/* A line of the message table ("| 0x10 | QUERY | C | STR sql |") into its four cells. */
+/* Split a line of the message table ("| 0x10 | QUERY | C | STR sql |") into its four cells. */
 static int
 split_row(char *line, char *cells[4])
 {

@@ -73,7 +73,7 @@ only_whole_messages_of_who_acts_as_himself_are_taken(void **state)
 		if (r != (cases[i].is_good ? CENOTE_OK : CENOTE_ERR_PROTOCOL))
 			fail_msg("case %zu: %d", i, r);
 	}
-	/* cut anywhere before the password it is none */
+	/* a message that is cut before the password is refused */
 	for (size_t n = 0; n <= 5; n++)
 		assert_int_equal(parse("\0joe\0pw", n, &p), CENOTE_ERR_PROTOCOL);
 }

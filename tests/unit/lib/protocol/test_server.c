@@ -95,7 +95,7 @@ sixteen_kilobytes_before_attach_are_all(void **state)
 	m.as.attach.options.p = calloc(1, m.as.attach.options.n + 1);
 	wire_put(&f->in, 0, 0, &m);
 	assert_int_equal(cnc_buf_len(&f->in), CNP_FRAME_MAX_AUTH);
-	/* what the client pipelined after it stays in the socket */
+	/* requests that the client pipelined after ATTACH stay in the socket */
 	put_request(f, CNP_MSG_PING, 1, 0);
 	assert_ok(next(f, &req));
 	assert_ok(next(f, &req));
@@ -105,7 +105,8 @@ sixteen_kilobytes_before_attach_are_all(void **state)
 	assert_int_equal(cnp_server_raw(&f->s, &p), CNP_FRAME_MAX_AUTH);
 	assert_memory_equal(p, "CNTE", 4);
 	assert_true(f->alloc.peak_bytes < 3 * CNP_FRAME_MAX_AUTH);
-	/* the header shows one byte more before the server waits for it */
+	/* the header announces one byte too many, so the server refuses before it waits for the
+	 * payload */
 	cnp_server_restart(&f->s);
 	cnc_buf_clear(&f->in, 1 << 20);
 	put_opening(f, CNP_OPEN_ATTACH, CNP_TLS_NONE, 1);
@@ -196,7 +197,7 @@ after_an_error_all_is_skipped_up_to_the_sync(void **state)
 	assert_false(cnp_server_can_yield(&f->s));
 	assert_int_equal(
 		cnp_server_yield(&f->s, CNP_YIELD_DRAIN, NULL), CENOTE_ERR_STATE);
-	/* set-up is carried out all the same, and silently */
+	/* set-up requests run although requests are skipped, and have no answer */
 	expect_request(f, CNP_MSG_CLOSE, 0);
 	answer(f);
 	expect_request(f, CNP_MSG_SYNC, 3);
@@ -211,7 +212,8 @@ after_an_error_all_is_skipped_up_to_the_sync(void **state)
 		SENT(f), "ERROR 1, SKIPPED 2, SKIPPED 3, READY 3, DONE 4, READY 5");
 }
 
-/* The requests after the running one, up to the first that must wait for its turn. */
+/* The server shows the requests after the running one, up to the first that must wait for its
+ * turn. */
 static void
 requests_can_be_seen_before_their_turn(void **state)
 {
@@ -235,18 +237,18 @@ requests_can_be_seen_before_their_turn(void **state)
 	assert_int_equal(req.flags, CNP_FRAME_SYNC);
 	assert_int_equal(cnp_server_peek(&f->s, &at, &number, &req), CENOTE_AGAIN);
 	answer(f);
-	/* they come as they would have */
+	/* a request that was shown still comes in its turn */
 	expect_request(f, CNP_MSG_PING, 2);
 	assert_ok(error(f));
 	finish(f);
-	/* what will be skipped is not shown */
+	/* requests that will be skipped are not shown */
 	number = 2;
 	at = 0;
 	assert_int_equal(cnp_server_peek(&f->s, &at, &number, &req), CENOTE_AGAIN);
 	expect_request(f, CNP_MSG_SYNC, 4);
 	finish(f);
 	expect_request(f, CNP_MSG_PREPARE, 0);
-	/* nor one whose number is wrong */
+	/* a request with a wrong number is not shown */
 	number = 5;
 	assert_int_equal(cnp_server_peek(&f->s, &at, &number, &req), CENOTE_AGAIN);
 	number = 4;
@@ -349,7 +351,7 @@ detach_and_suspend_end_without_ready(void **state)
 	finish(f);
 	assert_int_equal(cnp_server_state(&f->s), CNP_SERVER_CLOSING);
 	assert_string_equal(SENT(f), "SUSPENDED 1");
-	/* one that fails leaves the session as it was */
+	/* a SUSPEND that fails leaves the session attached */
 	cnp_server_restart(&f->s);
 	attach(f);
 	put_request(f, CNP_MSG_SUSPEND, 1, CNP_FRAME_SYNC);
@@ -394,7 +396,7 @@ a_yield_tells_the_last_request_and_what_to_carry(void **state)
 	assert_int_equal(cnp_server_next(&f->s, &req), CENOTE_AGAIN);
 }
 
-/* What READY after the next request gives the client to carry. */
+/* Run a request; returns the carry in its READY. */
 static const char *
 carried(struct fixture *f, enum cnp_msg_code code, const char *text)
 {
@@ -434,14 +436,14 @@ what_to_carry_is_told_when_it_is_news(void **state)
 		assert_string_equal(carried(f, CNP_MSG_PING, ""), "");
 		assert_string_equal(carried(f, CNP_MSG_PING, "id=8"), "id=8");
 		assert_string_equal(carried(f, CNP_MSG_PING, "id=7"), "id=7");
-		/* the client has forgotten it */
+		/* a reset makes the client forget its carry, so READY has it again */
 		assert_string_equal(carried(f, CNP_MSG_RESET, "id=7"), "id=7");
 		assert_string_equal(carried(f, CNP_MSG_PING, "id=7"), "");
 		assert_string_equal(carried(f, CNP_MSG_CHANGE_USER, "id=7"), "id=7");
 		assert_string_equal(carried(f, CNP_MSG_PING, long_one), long_one);
 		assert_string_equal(carried(f, CNP_MSG_PING, long_one), long_one);
 		assert_string_equal(carried(f, CNP_MSG_PING, "id=7"), "id=7");
-		/* the next one has none of it */
+		/* the next client begins without a carry */
 		cnp_server_restart(&f->s);
 	}
 }
@@ -523,7 +525,7 @@ an_error_of_a_sync_goes_before_its_ready(void **state)
 	assert_ok(error(f));
 	finish(f);
 	expect_request(f, CNP_MSG_SYNC, 3);
-	/* it was skipped: that is its answer */
+	/* SKIPPED is the answer to a skipped request, instead of the error */
 	assert_ok(error(f));
 	finish(f);
 	assert_string_equal(SENT(f), "ERROR 1, READY 1, ERROR 2, SKIPPED 3, READY 3");
@@ -594,7 +596,7 @@ rows_are_bounded_by_what_is_queued_and_an_empty_batch_is_nothing(void **state)
 	}
 	assert_int_equal(r, CENOTE_ERR_LIMIT);
 	assert_int_equal(i, 4);
-	/* what is short is always queued */
+	/* a short reply is always queued */
 	assert_ok(reply(f, CNP_MSG_DONE));
 	assert_string_equal(SENT(f), "ROWS 1, ROWS 1, ROWS 1, ROWS 1, DONE 1");
 	assert_ok(cnp_server_rows_begin(&f->s, &w, 1));
@@ -669,7 +671,7 @@ small_requests_need_no_memory_of_their_own(void **state)
 		drop_output(f);
 		if (i == 3)
 			calls = f->alloc.n_calls;
-		/* the next client finds the buffers as they are */
+		/* the next client uses the same buffers */
 		if (i % 100 == 99) {
 			cnp_server_restart(&f->s);
 			attach(f);
@@ -725,7 +727,7 @@ a_request_as_long_as_allowed_arrives_and_one_byte_more_does_not(void **state)
 	free(sql);
 }
 
-/* At most so many bytes to the server. */
+/* Give the server at most `piece` bytes of f->in. */
 static int
 feed(struct fixture *f, size_t piece)
 {
@@ -743,7 +745,8 @@ feed(struct fixture *f, size_t piece)
 	return CENOTE_OK;
 }
 
-/* The running request copies in; it stands in this dialog for one that does. */
+/* Answer the running request with a copy in. In this dialog, CATALOG stands for a request that
+ * copies. */
 static int
 copy_in(struct fixture *f, size_t piece, char *trace, size_t size, size_t *used)
 {
@@ -761,7 +764,7 @@ copy_in(struct fixture *f, size_t piece, char *trace, size_t size, size_t *used)
 	return r == CENOTE_DONE ? reply(f, CNP_MSG_DONE) : r;
 }
 
-/* A dialog, in pieces; what was handed out and sent, as text. */
+/* Run a dialog in pieces of `piece` bytes; requests and replies go to `trace`. */
 static int
 run_dialog(struct fixture *f, size_t piece, char *trace, size_t size)
 {

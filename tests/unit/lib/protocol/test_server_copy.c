@@ -90,7 +90,8 @@ a_client_that_gives_up_says_why(void **state)
 	expect_request(f, CNP_MSG_PING, 2);
 }
 
-/* An answer that comes before the client's end: what was on its way is nothing to anybody. */
+/* If the answer comes before the client's end of the copy, data that is still on its way is
+ * discarded. */
 static void
 what_comes_of_a_copy_that_ended_early_is_discarded(void **state)
 {

@@ -2,8 +2,12 @@
 #include "server.h"
 
 /*
- * What each request does in each state, with a number and as set-up (number 0). f a r: taken, and
- * the state is FIRST, ATTACHED, RUNNING; u: AUTH. x: a violation. .: not looked at yet. c: CLOSING.
+ * What each request does in each state, with a number and as set-up (number 0).
+ *
+ *   f a r u c  taken; the new state is FIRST, ATTACHED, RUNNING, AUTH, CLOSING
+ *   s          skipped
+ *   x          a violation
+ *   .          not looked at yet
  */
 struct row {
 	const char *name;

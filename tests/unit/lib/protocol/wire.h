@@ -10,7 +10,7 @@
 #include "protocol/columns.h"
 #include "protocol/frame.h"
 
-/* The least message of a code that is well formed: all fields 0 or empty. */
+/* The least well-formed message of a code: all fields are 0 or empty. */
 static inline void
 wire_least(struct cnp_msg *m, uint8_t code)
 {
