@@ -51,7 +51,7 @@ setup_peer(void **state)
 	return 0;
 }
 
-/* The peer has a thread and the connection is made. */
+/* Setup: the peer runs in a thread, and the connection is attached. */
 static inline int
 setup_connected(void **state)
 {
@@ -90,7 +90,7 @@ sqlstate_of(const struct fixture *f)
 	return cenote_diag_sqlstate(cenote_conn_diag(f->conn));
 }
 
-/* A statement whose result does not matter. */
+/* Run a statement whose result does not matter. */
 static inline int
 run(struct fixture *f, const char *sql)
 {
@@ -108,7 +108,7 @@ send_query(struct fixture *f, const char *sql)
 	assert_ok(cenote_send_query(f->conn, sql, CENOTE_NTS, NULL, NULL));
 }
 
-/* A query that is a unit of a pipeline by itself. */
+/* Send a query that is a unit of the pipeline by itself. */
 static inline void
 send_unit(struct fixture *f, const char *sql)
 {
@@ -134,7 +134,7 @@ execute(cenote_stmt *stmt)
 	cenote_result_destroy(res);
 }
 
-/* `res` is the last result of its request. */
+/* Destroy `res`, which must be the last result of its request. */
 static inline void
 finish_request(struct fixture *f, cenote_result *res)
 {
@@ -142,7 +142,7 @@ finish_request(struct fixture *f, cenote_result *res)
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
 }
 
-/* The only result of the oldest request. */
+/* Take the only result of the oldest request, which must be of this kind. */
 static inline void
 take_kind(struct fixture *f, int kind)
 {
@@ -153,7 +153,7 @@ take_kind(struct fixture *f, int kind)
 	finish_request(f, res);
 }
 
-/* The value as an integer; fails the test if it is none. */
+/* The value as an integer; the test fails if the value is not an integer. */
 static inline int64_t
 int_at(const cenote_result *res, uint64_t row, uint32_t col)
 {

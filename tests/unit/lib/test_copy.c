@@ -28,7 +28,7 @@ put(struct fixture *f, const char *text)
 	return cenote_copy_put(f->conn, text, strlen(text));
 }
 
-/* The statement's own result, and nothing after it. */
+/* Expect the statement's own result, and nothing after it. */
 static void
 expect_end(struct fixture *f, int kind, const char *text)
 {
@@ -85,7 +85,7 @@ a_program_that_gives_up_says_why(void **state)
 	assert_ok(run(f, "cmd"));
 }
 
-/* Which of the two, and whether its result is asked for. */
+/* A copy in and a copy out, with and without asking for the statement's result. */
 static void
 a_copy_that_is_destroyed_ends(void **state)
 {
@@ -212,7 +212,7 @@ a_session_lost_in_a_copy_is_told_behind_what_came(void **state)
 	cenote_result_destroy(res);
 }
 
-/* A copy in may have been committed, as far as anybody can tell. */
+/* The server may have committed the copy before the connection was lost. */
 static void
 a_copy_lost_on_its_way_in_leaves_the_outcome_unknown(void **state)
 {
@@ -271,7 +271,7 @@ a_prepared_statement_may_copy(void **state)
 	cenote_stmt_destroy(stmt);
 }
 
-/* A reader that stops costs no memory; and a writer that is not read from says so. */
+/* A reader that stops costs no memory. A writer gets CENOTE_AGAIN if the pool stops reading. */
 static void
 copies_hold_no_more_than_their_bounds(void **state)
 {
@@ -299,7 +299,7 @@ copies_hold_no_more_than_their_bounds(void **state)
 	cenote_result_destroy(res);
 }
 
-/* A non-blocking writer never has to wait when there is nothing to wait for. */
+/* A non-blocking writer gets CENOTE_AGAIN only while it can wait for the socket. */
 static void
 a_writer_waits_only_for_what_can_come(void **state)
 {

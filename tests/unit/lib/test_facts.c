@@ -5,8 +5,6 @@
  */
 #include "fixture.h"
 
-/* What the server says of its own accord, parameters, and options of the session. */
-
 struct heard {
 	unsigned n;
 	char text[256];
@@ -46,7 +44,7 @@ notifications_come_with_replies_and_while_idle(void **state)
 	cnt_peer_notify(&f->peer, "idle");
 	assert_ok(cenote_wait(f->conn, 10000));
 	assert_string_equal(h.text, "7 chan payload;7 idle payload;");
-	/* the parameter that came with it may not have been read yet */
+	/* the parameter that came with the notification may not have been read yet */
 	while (cenote_wait(f->conn, 20) == CENOTE_OK)
 		continue;
 	assert_int_equal(cenote_wait(f->conn, 0), CENOTE_DONE);
@@ -68,7 +66,7 @@ waiting_needs_a_session_with_nothing_outstanding(void **state)
 	assert_int_equal(cenote_wait(f->conn, 0), CENOTE_ERR_STATE);
 	assert_ok(cenote_get_result(f->conn, &res));
 	cenote_result_destroy(res);
-	/* one that the pool took back says nothing any more */
+	/* a session that the pool took back sends nothing more */
 	assert_ok(run(f, "yield"));
 	assert_int_equal(cenote_wait(f->conn, -1), CENOTE_DONE);
 	assert_ok(run(f, "pin 8"));
@@ -93,7 +91,7 @@ parameters_can_be_looked_up_and_listed(void **state)
 	assert_ok(run(f, "notify"));
 	assert_ok(run(f, "notify"));
 	assert_non_null(strstr(h.text, "said=chan;"));
-	/* what the server tells again is heard again */
+	/* the handler is called again if the server sends a parameter again */
 	assert_non_null(strstr(strstr(h.text, "said=chan;") + 1, "said=chan;"));
 	assert_string_equal(cenote_parameter(f->conn, "said"), "chan");
 	while (cenote_parameter_name(f->conn, n))
@@ -186,11 +184,12 @@ the_session_s_user_and_database_can_be_changed(void **state)
 	assert_string_equal(
 		f->peer.seen.asked, "CHANGE_USER ann pw ;SELECT_DATABASE shop;");
 	assert_string_equal(f->peer.seen.options, "a=1;a=1;");
-	/* its statements went with the session: they were prepared again, in the former database */
+	/* the change of user dropped the statements; they were prepared again, before the change
+	 * of database */
 	assert_int_equal(f->peer.seen.n_prepares, 2);
 	execute(stmt);
 	assert_int_equal(f->peer.seen.n_prepares, 2);
-	/* or are when they are used */
+	/* otherwise a statement is prepared again when it is used */
 	assert_ok(cenote_change_user(f->conn, "bob", "pw", NULL));
 	assert_int_equal(f->peer.seen.n_prepares, 2);
 	execute(stmt);

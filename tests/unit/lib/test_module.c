@@ -12,7 +12,8 @@
 
 #include "support/cnt_process.h"
 
-/* A copy that is alone in its folder, with its own names in its own corner. */
+/* A copy of libcenote that is alone in its folder and loaded apart (RTLD_LOCAL), and its
+ * functions. */
 static struct {
 	char dir[64];
 	void *library;
@@ -65,7 +66,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* The status of connecting; the handle is the caller's. */
+/* Connect to `uri`; returns the status. The caller owns the handle. */
 static int
 attempt(const char *uri, cenote_conn **ret_conn)
 {
@@ -79,7 +80,7 @@ what_needs_it_says_what_to_install(void **state)
 {
 	cenote_conn *conn;
 
-	/* one that is installed beside the system's libraries would be found */
+	/* libcenote would find a module that is installed beside the system's libraries */
 	if (access(CN_MODULE_DIR "/cenote-crypto.so", F_OK) == 0)
 		skip();
 	assert_int_equal(attempt("cenote://joe@127.0.0.1:1/main?tls=require", &conn),
@@ -101,7 +102,7 @@ what_does_not_need_it_goes_on(void **state)
 	for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]); i++) {
 		cenote_conn *conn;
 
-		/* as far as somebody would have to be there */
+		/* connecting fails only since nothing listens there */
 		assert_int_equal(attempt(uris[i], &conn), CENOTE_ERR_CONN);
 		assert_string_equal(copy.sqlstate(copy.diag(conn)), "08001");
 		copy.destroy(conn);

@@ -8,12 +8,11 @@
 #include <unistd.h>
 
 /*
- * Non-blocking use, with the pool played a step at a time in the same thread: what
- * happens is the same in each run. And on that: bytes one at a time, an end at each byte,
- * each allocation failing.
+ * Non-blocking use. The test plays the pool a step at a time in the same thread, so each run is the
+ * same. It also sends bytes one at a time, ends at each byte, and lets each allocation fail.
  */
 
-/* Repeat a call until it does not say CENOTE_AGAIN, letting the pool do its part. */
+/* Repeat a call while it returns CENOTE_AGAIN, with a step of the pool in between. */
 #define DRIVE(f, r, call)                                                                \
 	do {                                                                             \
 		unsigned turns_ = 0;                                                     \
@@ -23,7 +22,7 @@
 		}                                                                        \
 	} while (0)
 
-/* One step of the pool. Where the library waits for time only, so much passes. */
+/* One step of the pool. If the library only waits for a time, let that time pass. */
 static void
 turn(struct fixture *f)
 {
@@ -88,7 +87,7 @@ a_connect_waits_for_the_descriptor_it_names(void **state)
 	assert_int_equal(cenote_connect(f->conn), CENOTE_ERR_STATE);
 }
 
-/* Who polls the descriptor hears of what came. */
+/* A program that polls the descriptor sees that data has come. */
 static void
 a_passive_handle_reads_when_it_is_processed(void **state)
 {
@@ -113,7 +112,7 @@ a_passive_handle_reads_when_it_is_processed(void **state)
 	finish_request(f, res);
 }
 
-/* The session becomes another, and nobody else has the number meanwhile. */
+/* When the session is replaced, no other file gets the descriptor's number in between. */
 static void
 a_passive_handle_keeps_the_number_of_its_descriptor(void **state)
 {
@@ -221,8 +220,8 @@ a_full_queue_of_connections_is_waited_for(void **state)
 	cenote_conn *others[64];
 	size_t n = 0;
 
-	/* Nobody accepts: the queue fills up, and then there is no descriptor but a
-	 * time. */
+	/* Nobody accepts, so the socket's queue fills up. Then a connection has no descriptor,
+	 * only a time to wait. */
 	while (n < 64) {
 		assert_ok(cenote_conn_create(NULL, &others[n]));
 		assert_ok(cenote_conn_set_uri(others[n], f->peer.uri));
@@ -245,9 +244,9 @@ a_full_queue_of_connections_is_waited_for(void **state)
 	assert_ok(drive_run(f, "cmd"));
 }
 
-/* ------------------------------------------------- one scenario, treated in many ways */
+/* ------------------------------------------------- one scenario, with many disturbances */
 
-/* The statement's own result after a copy, and nothing more. */
+/* Expect the statement's own result after a copy, and nothing more. */
 static int
 end_of_copy(struct fixture *f)
 {
@@ -309,7 +308,7 @@ copy_out(struct fixture *f)
 	return r;
 }
 
-/* What a native face needs besides. */
+/* Further calls, which the shims need. */
 static int
 extras(struct fixture *f)
 {
@@ -332,7 +331,8 @@ extras(struct fixture *f)
 		if (r == CENOTE_OK)
 			cenote_result_destroy(res);
 	}
-	/* between the two the session may have been exchanged, which nobody hides */
+	/* the session may have been replaced between the two calls, and the new one does not
+	 * know the name */
 	if (r == CENOTE_ERR_SERVER && strcmp(sqlstate_of(f), "26000") == 0)
 		r = CENOTE_ERR_CONN;
 	if (r == CENOTE_OK) {
@@ -346,7 +346,7 @@ extras(struct fixture *f)
 	return r;
 }
 
-/* Five rows, in as many pieces as the options make of them. */
+/* Read five rows in the pieces that the options ask for. */
 static int
 stream_rows(struct fixture *f, const cenote_exec_options *options)
 {
@@ -370,7 +370,7 @@ stream_rows(struct fixture *f, const cenote_exec_options *options)
 	return CENOTE_OK;
 }
 
-/* Every kind of call once, leaving off at the first failure. */
+/* Make every kind of call once, up to the first failure. */
 static int
 scenario(struct fixture *f)
 {
@@ -475,8 +475,7 @@ scenario_length(void)
 	return n;
 }
 
-/* The peer ends after each number of bytes: every call ends, with success or the
- * truth. */
+/* The peer closes after each number of bytes. Every call returns success or reports the loss. */
 static void
 an_end_at_any_byte_is_survived(void **state)
 {
@@ -516,8 +515,7 @@ an_end_at_any_byte_is_survived(void **state)
 	assert_int_equal(n_ok + n_lost, n);
 }
 
-/* The scenario again when it ran out of memory: nothing is left behind, whatever
- * happened. */
+/* Run the scenario with each allocation failing once. The handle must work afterwards. */
 static void
 each_allocation_may_fail(void **state)
 {
@@ -547,7 +545,7 @@ each_allocation_may_fail(void **state)
 	assert_true(n > 20);
 }
 
-/* A call that ran out of memory is made again, and goes on where it was. */
+/* A call that ran out of memory can be repeated, and goes on where it stopped. */
 static void
 a_call_is_repeated_after_a_lack_of_memory(void **state)
 {
@@ -577,8 +575,7 @@ a_call_is_repeated_after_a_lack_of_memory(void **state)
 	assert_int_equal(f->peer.seen.n_attaches, 1);
 }
 
-/* The same where the session was taken back and the statement has to be prepared
- * again. */
+/* The same if the pool took the session back and the statement must be prepared again. */
 static void
 attaching_anew_is_repeated_after_a_lack_of_memory(void **state)
 {
@@ -610,8 +607,7 @@ attaching_anew_is_repeated_after_a_lack_of_memory(void **state)
 	cenote_stmt_destroy(stmt);
 }
 
-/* A child that drops a result whose rest the server keeps says nothing on its parent's
- * session. */
+/* A child that destroys a result with an open portal sends nothing on its parent's session. */
 static void
 a_child_may_destroy_results_and_statements(void **state)
 {
@@ -705,7 +701,8 @@ tcp_is_as_good_as_a_unix_socket(void **state)
 	assert_int_equal(strncmp(cenote_info(f->conn, "socket"), "127.0.0.1:", 10), 0);
 	assert_ok(drive_run(f, "yield"));
 	assert_ok(drive_run(f, "cmd"));
-	/* A host that is not there, then the one that is; both orders; blocking too. */
+	/* Hosts that do not answer, and one that does, in the given and in a random order; at
+	 * last a blocking connect. */
 	cenote_close(f->conn);
 	assert_ok(cenote_conn_set(f->conn, "host", strstr(f->peer.uri, "//") + 2));
 	for (int i = 0; i < 8; i++) {

@@ -300,7 +300,7 @@ names_are_told(void **state)
 	assert_int_equal(cenote_diag_native(NULL), 0);
 }
 
-/* Every call with no handle, and every one that needs a session without one. */
+/* Every call without a handle, and every call that needs a session without a session. */
 static void
 calls_without_a_session_say_so(void **state)
 {

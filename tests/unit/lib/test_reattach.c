@@ -28,7 +28,7 @@ wait_for_end(const struct fixture *f)
 	}
 }
 
-/* The pool ends the session after this statement. */
+/* Run a statement after which the pool ends the session. */
 static void
 run_and_lose(struct fixture *f, const char *sql)
 {
@@ -78,7 +78,7 @@ process_sees_a_yield_and_stays_connected(void **state)
 	assert_int_equal(f->peer.seen.n_attaches, 2);
 }
 
-/* For a program that begins to wait on it when the session has gone. */
+/* A program may begin to wait on the descriptor after its session has ended. */
 static void
 there_is_a_descriptor_between_two_sessions(void **state)
 {
@@ -158,13 +158,14 @@ statements_are_prepared_again(void **state)
 		assert_int_equal(cenote_result_n_rows(res), 3);
 		cenote_result_destroy(res);
 	}
-	/* Only the one that is used. */
+	/* Only the statement that is used was prepared again. */
 	assert_int_equal(f->peer.seen.n_prepares, 2 + 3);
 	cenote_stmt_destroy(stmt);
 	cenote_stmt_destroy(idle);
 }
 
-/* While the next session is under way: what was asked for before may have nothing to do with it. */
+/* A request may need a statement while the next session is being attached. The PREPARE goes
+ * after the requests that already wait. */
 static void
 a_statement_is_prepared_behind_what_waits_for_the_session(void **state)
 {
@@ -233,7 +234,7 @@ a_statement_that_cannot_be_prepared_again_says_why(void **state)
 	cenote_stmt_destroy(stmt);
 }
 
-/* Between two sessions the table may have become another. */
+/* The table may have changed between two sessions. */
 static void
 columns_are_not_taken_from_the_session_before(void **state)
 {
@@ -243,7 +244,7 @@ columns_are_not_taken_from_the_session_before(void **state)
 
 	stmt = create_stmt(f, "rows 3");
 	execute(stmt);
-	/* It is sent before the yield is seen, and sent again. */
+	/* This request is sent before the library sees the yield, and then again. */
 	f->peer.knobs.n_columns = 2;
 	assert_ok(cenote_pipeline_begin(f->conn));
 	send_unit(f, "yield");
@@ -262,7 +263,7 @@ columns_are_not_taken_from_the_session_before(void **state)
 			cenote_result_destroy(res);
 	}
 	assert_ok(cenote_pipeline_end(f->conn));
-	/* It is sent when the yield was seen. */
+	/* This request is sent after the library has seen the yield. */
 	f->peer.knobs.n_columns = 3;
 	assert_ok(run(f, "yield"));
 	assert_ok(cenote_stmt_execute(stmt, NULL, NULL, &res));
@@ -348,7 +349,7 @@ a_loss_with_pins_is_told(void **state)
 	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
 	assert_string_equal(sqlstate_of(f), "08006");
 	assert_int_equal(cenote_pins(f->conn), 0);
-	/* The answer stays the same until the program does something about it. */
+	/* The error stays the same until the program connects again. */
 	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
 	assert_string_equal(sqlstate_of(f), "08006");
 	assert_int_equal(f->peer.seen.n_attaches, 1);
@@ -422,7 +423,7 @@ static const struct {
 	const char *sqlstate;
 } lost_cases[] = {
 	{ "die", 0, "08007" },
-	{ "die", 1, "08007" }, /* nobody knows what it does */
+	{ "die", 1, "08007" }, /* the library does not know this statement */
 	{ "begin", 0, "08006" },
 	{ "begin", 1, "08007" },
 	{ "create table x", 1, "08007" },
@@ -470,7 +471,7 @@ a_loss_while_a_request_runs_tells_the_truth(void **state)
 	assert_string_equal(f->peer.seen.commands, "");
 }
 
-/* What was answered may be half of a unit that only its synchronisation point commits. */
+/* The answered request may be part of a unit that only its synchronisation point commits. */
 static void
 a_loss_before_the_synchronisation_point_is_told(void **state)
 {
@@ -633,7 +634,8 @@ attaching_anew_survives_workers_that_die(void **state)
 	assert_string_equal(f->peer.seen.commands, "yield;cmd;yield;cmd;");
 }
 
-/* What waiting requests rely on goes to the session that serves them at last. */
+/* The session that finally serves the waiting requests gets their statements and the autocommit
+ * mode. */
 static void
 statements_are_prepared_again_behind_workers_that_die(void **state)
 {
@@ -686,8 +688,8 @@ a_pool_that_sends_everyone_away_is_not_stormed(void **state)
 	assert_ok(run(f, "cmd"));
 	assert_int_equal(f->peer.seen.n_attaches, 6);
 	assert_string_equal(f->peer.seen.commands, "yield;cmd;");
-	/* From the second on there was a pause: 5, 10 and 20 ms, each at least half of
-	 * it. */
+	/* There were pauses from the second attempt on, of 5, 10 and 20 ms, each at least half
+	 * as long. */
 	assert_true(now_ms() - begun >= 15);
 }
 
@@ -704,7 +706,7 @@ attaching_anew_ends_at_its_time_limit(void **state)
 	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
 	assert_string_equal(sqlstate_of(f), "HYT01");
 	assert_non_null(strstr(message_of(f), "reattach_timeout (50ms)"));
-	/* of the session that there was */
+	/* the socket of the last session */
 	assert_string_equal(cenote_info(f->conn, "socket"), f->peer.path);
 	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
 	assert_int_equal(cenote_is_connected(f->conn), 0);

@@ -16,7 +16,7 @@ old_and_new_options_are_taken_and_wrong_ones_are_not(void **state)
 	cenote_result *res;
 
 	o.size = offsetof(cenote_exec_options, formats);
-	o.formats = wrong; /* behind the end that the size tells: not looked at */
+	o.formats = wrong; /* beyond the end that `size` gives, so ignored */
 	o.n_formats = 99;
 	assert_ok(cenote_query(f->conn, "rows 2", 6, NULL, &o, &res));
 	cenote_result_destroy(res);
@@ -44,7 +44,7 @@ old_and_new_options_are_taken_and_wrong_ones_are_not(void **state)
 	cenote_stmt_destroy(stmt);
 }
 
-/* An empty list is not the same as none. */
+/* An empty list of values is not the same as no list. */
 static void
 an_empty_list_of_values_is_the_extended_form(void **state)
 {
@@ -78,7 +78,8 @@ a_named_statement_is_prepared_under_its_name_and_types(void **state)
 	assert_int_equal(cenote_stmt_set_param_types(stmt, NULL, 0), CENOTE_ERR_STATE);
 	execute(stmt);
 	assert_string_equal(f->peer.seen.asked, "PREPARE 0 s1 8;EXECUTE s1 0;");
-	/* On another session it is not: nobody prepares it again unasked. */
+	/* Another session does not know the name: the library does not prepare a named statement
+	 * again. */
 	assert_ok(run(f, "yield"));
 	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_ERR_SERVER);
 	assert_string_equal(sqlstate_of(f), "26000");
@@ -161,7 +162,8 @@ long_values_go_ahead_of_their_execution(void **state)
 	assert_ok(cenote_stmt_execute(stmt, params, NULL, &res));
 	cenote_result_destroy(res);
 	assert_int_equal(f->peer.seen.n_long, 200004);
-	/* If the pool takes the session back meanwhile, the next one gets them, after the statement. */
+	/* If the pool takes the session back, the next session gets the statement first, and
+	 * then the pieces. */
 	assert_ok(cenote_send_long_data(stmt, 0, "once", 4));
 	assert_ok(run(f, "yield"));
 	assert_ok(cenote_send_long_data(stmt, 0, "again", 5));
@@ -174,7 +176,7 @@ long_values_go_ahead_of_their_execution(void **state)
 	free(big);
 }
 
-/* None of its pieces is sent twice, and none is left out. */
+/* No piece of the value is sent twice, and none is left out. */
 static void
 a_long_value_is_said_again_after_a_lack_of_memory(void **state)
 {
@@ -227,7 +229,7 @@ a_synchronisation_point_may_fail(void **state)
 	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), "23503");
 	cenote_result_destroy(res);
 	take_kind(f, CENOTE_RESULT_SYNC);
-	/* one that the library makes by itself is not kept quiet about */
+	/* the library also reports the error of a synchronisation point that it adds itself */
 	send_query(f, "cmd");
 	assert_ok(cenote_flush(f->conn));
 	take_kind(f, CENOTE_RESULT_COMMAND);
@@ -244,8 +246,8 @@ a_synchronisation_point_may_fail(void **state)
 	assert_ok(run(f, "cmd"));
 }
 
-/* Behind what it sends stands a set-up request, so that the pool answers before it goes on; once is enough, and a
- * synchronisation point says it by itself. */
+/* A flush in a pipeline adds a set-up request, so that the pool answers before it goes on. One
+ * is enough, and after a synchronisation point none is needed. */
 static void
 a_flush_asks_for_the_answers(void **state)
 {
@@ -264,7 +266,7 @@ a_flush_asks_for_the_answers(void **state)
 	take_kind(f, CENOTE_RESULT_SYNC);
 	assert_ok(cenote_pipeline_end(f->conn));
 	assert_int_equal(f->peer.seen.n_portals_closed, 1);
-	/* outside of a pipeline each request is sent by itself */
+	/* outside a pipeline, a flush adds nothing */
 	send_query(f, "cmd");
 	assert_ok(cenote_flush(f->conn));
 	take_kind(f, CENOTE_RESULT_COMMAND);
@@ -272,7 +274,8 @@ a_flush_asks_for_the_answers(void **state)
 	assert_int_equal(f->peer.seen.n_portals_closed, 1);
 }
 
-/* What a synchronisation point would have committed was answered before it, and may be lost. */
+/* The synchronisation point commits requests that were already answered. If it is lost, they may
+ * be lost. */
 static void
 a_lost_synchronisation_point_leaves_the_outcome_unknown(void **state)
 {
@@ -361,7 +364,7 @@ a_batch_behind_a_stream_that_waits_is_fetched(void **state)
 	assert_ok(cenote_pipeline_end(f->conn));
 }
 
-/* … unless it is a copy that waits for the program. */
+/* The next batch of a stream cannot be fetched while a copy in waits for the program. */
 static void
 a_batch_behind_a_copy_in_is_not_waited_for(void **state)
 {

@@ -7,7 +7,7 @@
 
 /* Blocking use against a pool that answers as it should. */
 
-/* Or what the program prints to a standard output that is closed would go to the pool. */
+/* Otherwise, text that a program prints to a closed standard output would go to the pool. */
 static void
 the_session_takes_no_standard_descriptor(void **state)
 {
@@ -547,7 +547,7 @@ a_request_may_be_a_synchronisation_point_itself(void **state)
 	assert_ok(cenote_stmt_prepare(stmt));
 	assert_ok(cenote_pipeline_begin(f->conn));
 	send_query(f, "fail 42601");
-	/* skipped as any other, but the last */
+	/* this request is skipped like any other, and ends the skipping */
 	assert_ok(cenote_send_query(f->conn, "cmd", CENOTE_NTS, NULL, &o));
 	assert_ok(cenote_send_query(f->conn, "fail 42601", CENOTE_NTS, NULL, &o));
 	assert_ok(cenote_send_execute(stmt, NULL, &o));
@@ -583,8 +583,8 @@ a_pipeline_that_ends_without_a_sync_gets_one(void **state)
 	assert_ok(run(f, "cmd"));
 }
 
-/* Neither end reads while its own writing is stuck, unless it knows better: the
- * library does. */
+/* The pool does not read while its writing is blocked. So the library must read while its own
+ * writing is blocked. */
 static void
 a_pipeline_larger_than_all_buffers_does_not_lock_up(void **state)
 {
@@ -726,7 +726,7 @@ a_portal_gives_batches_and_lets_others_in_between(void **state)
 	cenote_result_destroy(res);
 }
 
-/* Who reads rows has room for as many values as there were columns. */
+/* A program that reads rows has room for as many values as the first batch has columns. */
 static void
 the_batches_of_a_portal_have_the_same_columns(void **state)
 {
@@ -909,7 +909,7 @@ a_safe_cancel_takes_no_memory_and_tells_why_not(void **state)
 	assert_ok(cenote_cancel_create(f->conn, &cancel));
 	n_allocs = f->alloc.n_calls;
 	while (cenote_cancel_send_safe(cancel, why, sizeof(why)) == CENOTE_DONE)
-		continue; /* it is not there yet */
+		continue; /* the request has not arrived yet */
 	assert_int_equal(f->alloc.n_calls, n_allocs);
 	take_kind(f, CENOTE_RESULT_ERROR);
 	assert_int_equal(cenote_cancel_send_safe(cancel, why, sizeof(why)), CENOTE_DONE);
@@ -944,7 +944,7 @@ cancel_hits_its_own_request_only(void **state)
 	assert_int_equal(cenote_cancel_send(late), CENOTE_DONE);
 	assert_int_equal(cenote_cancel_send_safe(late, NULL, 0), CENOTE_DONE);
 	while (cenote_cancel_send(cancel) == CENOTE_DONE)
-		continue; /* it is not there yet */
+		continue; /* the request has not arrived yet */
 	assert_ok(cenote_get_result(f->conn, &res));
 	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), "57014");
 	finish_request(f, res);
@@ -1027,7 +1027,8 @@ a_time_limit_leaves_the_request_running(void **state)
 	assert_ok(run(f, "cmd"));
 }
 
-/* A client with a password logs in to a pool that asks for so many iterations: how many messages it sends. */
+/* Log in with a password to a pool that asks for so many iterations. Returns how many messages
+ * the client sends. */
 static unsigned
 log_in_with(struct fixture *f, unsigned iterations)
 {
