@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the tests of all backends do with a session: log in, run a request, write down what came.
- * The harness of each backend calls it; it has no state of its own.
+ * What the tests of all backends do with a session: log in, run a request, write a transcript of
+ * the results. The harness of each backend calls these functions; they have no state of their own.
  */
 #include "session.h"
 

@@ -26,7 +26,7 @@ struct cnt_session {
 	uint32_t batch_rows;
 	uint64_t max_rows;
 	int count_only; /* count rows, do not write them down */
-	uint64_t fail_rows_at; /* the sink refuses the n-th row; 0 never */
+	uint64_t fail_rows_at; /* the sink refuses the n-th row; 0: never */
 	int fail_rows_with;
 	/* Results of the last request. */
 	uint32_t portal; /* number of the last portal */
@@ -76,7 +76,7 @@ const char *cnt_session_autocommit(struct cnt_session *t, int on);
 const char *cnt_session_catalog(struct cnt_session *t, const struct cnp_catalog *filter);
 int cnt_session_reset(struct cnt_session *t);
 
-/* A query, and the transcript that it must give. */
+/* Run a query and compare its transcript with `answer`. */
 #define assert_answer(t, sql, answer)                                                    \
 	assert_string_equal(cnt_session_query(&(t)->base, sql, NULL, 0), answer)
 

@@ -22,7 +22,7 @@ struct tds_bench {
 
 #define TDS_OPTIONS_MAX 16u
 
-/* A server line in the making. */
+/* A server line that a test puts together. */
 struct tds_line {
 	struct cnd_option options[TDS_OPTIONS_MAX];
 	size_t n;
@@ -46,7 +46,7 @@ int tds_query_batch(
 int tds_fetch(struct tds_bench *b, uint32_t portal, uint32_t batch_rows);
 
 /* Setup and teardown of a group: make and remove the certificates of tests/support/make-certs.
- * tds_cert() returns the path of one; three further calls leave it valid. */
+ * tds_cert() returns the path of one, which stays valid for three more calls. */
 int tds_certs_make(void **state);
 int tds_certs_remove(void **state);
 const char *tds_cert(const char *name);

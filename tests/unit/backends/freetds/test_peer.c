@@ -144,7 +144,7 @@ a_statement_that_is_cut_on_the_way_is_not_carried_out(void **state)
 
 struct browser {
 	int fd;
-	int port; /* the port of the instance */
+	int port; /* port of the instance */
 	pthread_t thread;
 };
 

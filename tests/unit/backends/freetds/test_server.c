@@ -45,7 +45,7 @@ value_of(const char *key)
 	return NULL;
 }
 
-/* The line without one key. */
+/* The server line without this key. */
 static struct tds_line
 without(const char *key)
 {

@@ -9,7 +9,7 @@
 
 /* Server lines, logging in, reset. */
 
-/* What check() says of one line of "key=value" words, or "ok". */
+/* The error of check() for a line of "key=value" words, or "ok". */
 static const char *
 check_line(const char *line)
 {
@@ -571,8 +571,8 @@ stored_functions_of_built_in_names_are_not_pure(void **state)
 	assert_int_equal(cnt_server_sql(&my_server, "drop role taken"), 0);
 }
 
-/* In GBK \xbf and a backslash are one character, so that the quote behind them ends the text; in Latin-1 \xa0 is
- * a blank. */
+/* In GBK, \xbf and a backslash are one character, so the quote after them ends the text. In
+ * Latin-1, \xa0 is a blank. */
 static void
 a_character_set_hides_no_call(void **state)
 {
@@ -1038,7 +1038,8 @@ hidden_code_holds_the_session_if_it_left_something(void **state)
 			  "drop table hid_base, hid_variable, hid_trigger, hid_default");
 }
 
-/* Code that takes a lock is found by its text. If the user may not see the text, the client learns that the lock is lost. */
+/* The backend finds code that takes a lock by its text. If the user may not see the text, the
+ * client learns that the lock is lost. */
 static void
 a_lock_that_no_text_shows_is_not_silently_lost(void **state)
 {

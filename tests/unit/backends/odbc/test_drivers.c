@@ -488,7 +488,7 @@ queries_are_believed_where_the_administrator_says_so(void **state)
 }
 
 /* MariaDB's driver expects no rows from a text that begins with SET. If the backend does not see
- * the SET either, the rows stay unread. */
+ * the SET, the driver leaves the rows unread. */
 static void
 a_driver_out_of_step_has_lost_its_session(void **state)
 {

@@ -313,7 +313,7 @@ pg_reset(struct pg *t)
 
 	(void)cnt_session_start(&t->base, NULL, 0);
 	r = t->base.b->reset(t->base.s, &t->base.diag);
-	/* log in again, like a worker */
+	/* like a worker, log in again */
 	t->has_relogged = r == CENOTE_ERR_UNSUPPORTED;
 	if (t->has_relogged) {
 		pg_logout(t);

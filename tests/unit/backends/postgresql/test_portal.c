@@ -229,7 +229,7 @@ a_reset_ends_an_open_result(void **state)
 	assert_answer(t, "select 1 as a", "columns a:INT64\nrow 1\ndone SELECT 1\n");
 }
 
-/* The server keeps a portal's tables busy until it is closed, also when it has given its last row. */
+/* The server keeps a portal's tables in use until the portal is closed, even after its last row. */
 static void
 a_portal_that_was_read_to_its_end_keeps_no_table_busy(void **state)
 {
@@ -247,7 +247,7 @@ a_portal_that_was_read_to_its_end_keeps_no_table_busy(void **state)
 		assert_answer(t, "truncate busy", "done TRUNCATE TABLE\n");
 		(void)pg_rollback(t);
 
-		/* after several batches, while another portal is open that is closed next */
+		/* after several batches, while another portal is open, which is closed next */
 		(void)pg_begin(t, 0, 0);
 		t->base.batch_rows = 2;
 		(void)pg_query(t, three);

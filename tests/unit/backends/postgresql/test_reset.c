@@ -291,7 +291,7 @@ what_a_client_begins_with_holds_no_session(void **state)
 		assert_non_null(
 			strstr(pg_query(t, "show client_encoding"), "row LATIN1\n"));
 		assert_non_null(strstr(pg_query(t, "show work_mem"), "row 4MB\n"));
-		/* a value that is in force already changes nothing, nor does one that is set
+		/* a value that is already in force pins nothing, nor does a value that is set
 		 * back */
 		assert_int_equal(settled(t, "set names 'LATIN1'"), 0);
 		assert_int_equal(settled(t, "begin; set names 'UTF8'; rollback"), 0);
@@ -339,8 +339,8 @@ options_that_cannot_be_set_are_refused(void **state)
 }
 
 /*
- * Code that sets app.tenant without showing it in the text of a function: what makes the code, what
- * the client does, and what removes the code.
+ * Code that sets app.tenant, but does not show this in the text of a function: SQL that makes the
+ * code, SQL of the client, and SQL that removes the code.
  */
 static const struct {
 	const char *make;
@@ -533,8 +533,8 @@ another_user_is_not_lost(void **state)
 
 /*
  * PL/pgSQL keeps a function as it was compiled when the session first ran it. In each case, the
- * next client could see the difference. A case has what makes it, what the client does, and what
- * removes it.
+ * next client could see that. A case has SQL that prepares it, SQL of the client, and SQL that
+ * cleans up.
  */
 #define SHARED                                                                           \
 	"create function shared(a text) returns text language plpgsql as"                \

@@ -217,7 +217,7 @@ text_and_binary_dates_agree(void **state)
 
 static const struct {
 	struct cnc_value v;
-	const char *type; /* its type on the server, if it stands alone in a SELECT */
+	const char *type; /* the value's type on the server, if it is alone in a SELECT */
 	const char *canonical;
 } bound[] = {
 	{ { .type = CENOTE_TYPE_BOOL, .as.i64 = 1 }, "boolean", "1" },
@@ -305,7 +305,7 @@ date_value(int32_t year, uint8_t month, uint8_t day)
 		.as.date = { year, month, day, 0 } };
 }
 
-/* What programs do with bound values, and what goes wrong in many drivers. */
+/* Common uses of bound values that fail in many drivers. */
 static void
 usual_statements_take_bound_values(void **state)
 {

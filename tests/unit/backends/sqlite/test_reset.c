@@ -264,7 +264,7 @@ static const char *const probes[] = {
 	"COMMIT",
 	"RELEASE s1",
 	"DETACH m1",
-	/* From here on, the probes change data, first in one session and then in the other. */
+	/* From here on, the probes change data. They run in one session after the other. */
 	delete_and_tell,
 	insert_and_tell,
 	"BEGIN; UPDATE t SET c = 0 WHERE 0; SELECT changes(); ROLLBACK",
