@@ -7,7 +7,7 @@
 
 #include "split.h"
 
-/* The statements in `input`, joined by "|"; the rest follows after "~". */
+/* The statements in `input`, joined by "|"; an unfinished rest follows after "~". */
 static char *
 cut(const char *input, const char *backend, int by_line)
 {

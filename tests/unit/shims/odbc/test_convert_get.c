@@ -188,7 +188,7 @@ static const struct get_case cases[] = {
 		NULL),
 	ROOM(SQL_GUID, UUID, SQL_C_WCHAR, 64, NULL, -2, "22003"),
 	ROOM(SQL_BIT, "1", SQL_C_CHAR, 1, NULL, -2, "22003"),
-	/* whole numbers, at their ends */
+	/* whole numbers, at their limits */
 	FINE(SQL_INTEGER, "-128", SQL_C_STINYINT, "-128"),
 	BAD(SQL_INTEGER, "-129", SQL_C_STINYINT, "22003"),
 	FINE(SQL_INTEGER, "255", SQL_C_UTINYINT, "255"),
@@ -368,8 +368,7 @@ null_needs_an_indicator(void **state)
 	assert_string_equal(buffer, "abc");
 }
 
-/* With pieces of any size, the pieces together are the value, and each call reports what
- * is left. */
+/* Pieces of any size together are the value, and each call reports how much is left. */
 static void
 check_pieces(const struct cod_value *value, SQLSMALLINT c_type, const char *whole,
 	size_t whole_size, size_t unit, size_t room)

@@ -12,7 +12,7 @@
 #include "shims/odbc/types.h"
 #include "support/cnt_pool.h"
 
-/* What the parts of the ODBC driver say about a real server. Usage: test_on_pool BACKEND */
+/* Parts of the ODBC driver against a real server. Usage: test_on_pool BACKEND */
 
 static struct cnt_pool pool;
 static enum cod_dialect dialect;
@@ -337,7 +337,7 @@ casts_that_are_claimed_work(void **state)
 
 /* ---- types ---- */
 
-/* select CAST(... AS type), and what a program sees of that column. */
+/* How the driver describes the column of an expression to a program. */
 static const struct type_case {
 	int server;
 	const char *expression;
