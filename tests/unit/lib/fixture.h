@@ -14,7 +14,7 @@
 #include "support/cnt_alloc.h"
 #include "support/cnt_peer.h"
 
-/* A played pool and a connection to it, whose memory is counted. */
+/* A pool that the test plays, and a connection to it whose memory is counted. */
 struct fixture {
 	struct cnt_peer peer;
 	struct cnt_alloc alloc;

@@ -4,8 +4,6 @@
  */
 #include "fixture.h"
 
-/* Copies: what goes in and comes out, and every way in which they end. */
-
 static cenote_result *
 begin(struct fixture *f, const char *sql, int kind)
 {

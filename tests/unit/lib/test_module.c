@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* libcenote where its module for TLS and passwords is not installed. */
+/* libcenote without its module for TLS and passwords. */
 #include "support/cnt_cmocka.h"
 
 #include <cenote/cenote.h>

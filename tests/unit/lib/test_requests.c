@@ -274,8 +274,8 @@ a_flush_asks_for_the_answers(void **state)
 	assert_int_equal(f->peer.seen.n_portals_closed, 1);
 }
 
-/* The synchronisation point commits requests that were already answered. If it is lost, they may
- * be lost. */
+/* A synchronisation point commits requests that were already answered. If it is lost, nobody
+ * knows whether they were committed. */
 static void
 a_lost_synchronisation_point_leaves_the_outcome_unknown(void **state)
 {

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Blocking use against a pool that answers as it should. */
+/* Blocking use against a pool that answers correctly. */
 
 /* Otherwise, text that a program prints to a closed standard output would go to the pool. */
 static void
@@ -54,7 +54,7 @@ connecting_tells_who_comes_and_what_is_there(void **state)
 	assert_int_equal(cenote_conn_set(f->conn, "pool", "x"), CENOTE_ERR_STATE);
 }
 
-/* cenote_row_text() gives what cenote_result_text() gives. */
+/* cenote_row_text() must return the same as cenote_result_text(). */
 static void
 compare_row(const cenote_result *res, uint64_t row)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The arena: objects are aligned and apart, memory is counted, and a failed allocation
+ * The arena: objects are aligned and do not overlap, memory is counted, and a failed allocation
  * leaves the arena usable. It needs no server.
  */
 #include "support/cnt_cmocka.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Diagnostic records: their fields, truncated messages, and a record that finds no
- * memory. It needs no server.
+ * Diagnostic records: their fields, truncated messages, and records when memory runs out. It needs
+ * no server.
  */
 #include "support/cnt_cmocka.h"
 

@@ -168,7 +168,7 @@ a_bad_batch_changes_nothing(void **state)
 		cnc_rowset_add(&f->rs, bad->data, bad->len, bad), CENOTE_ERR_PROTOCOL);
 	assert_int_equal(bad->refs, 1);
 	assert_int_equal(f->rs.n_rows, 50);
-	/* The array of rows may have grown; nothing else may. */
+	/* Only the array of rows may have grown. */
 	assert_true(f->rs.bytes - bytes <= 64 * sizeof(void *));
 	check_rows(&f->rs, 0, 50, 0, 150);
 	cnc_block_unref(good);

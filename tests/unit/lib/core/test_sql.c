@@ -139,7 +139,7 @@ divides_text_as_each_server_does(void **state)
 	}
 }
 
-/* The texts are cut at every byte, in memory that ends there. */
+/* Each text is cut at every byte, in memory that ends there. */
 static void
 reads_no_byte_after_the_end(void **state)
 {
@@ -308,7 +308,7 @@ skips_parentheses(void **state)
 	assert_int_equal(cnc_sql_next(&x).kind, CNC_SQL_END);
 }
 
-/* Text that comes line by line, at another address each time. */
+/* A text that comes line by line may be at another address each time. */
 static void
 resumes_what_was_open(void **state)
 {

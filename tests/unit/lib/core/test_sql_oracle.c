@@ -145,7 +145,7 @@ agrees(const char *sql, bool *ret_is_bad)
 		*ret_is_bad = t.kind == CNC_SQL_BAD;
 		if (*ret_is_bad)
 			return true;
-		/* N'…' is two tokens for the grammar */
+		/* PostgreSQL's scanner reads N'…' as two tokens */
 		if (t.kind == CNC_SQL_TEXT && (*t.p | 0x20) == 'n')
 			i++;
 		/* libpg_query's scanner ends a text before a comment; PostgreSQL's goes on. */

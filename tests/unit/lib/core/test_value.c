@@ -452,7 +452,7 @@ a_last_digit_far_out_still_rounds_a_double(void **state)
 	char text[2000];
 	double v;
 
-	/* Half way between two doubles, and then a hair more. */
+	/* A number half way between two doubles, and then a slightly larger one. */
 	memset(text, '0', sizeof(text));
 	memcpy(text, number, sizeof(number) - 1);
 	assert_ok(cnc_text_double(text, sizeof(text), &v));

@@ -422,7 +422,7 @@ memory_of_a_huge_frame_is_given_back(void **state)
 	assert_true(f->alloc.live_bytes < 256u << 10);
 }
 
-/* ------------------------------------------------------- yield, loss, again */
+/* ------------------------------------------------------ yield, loss, resend */
 
 static void
 what_a_yield_did_not_reach_is_sent_again_byte_for_byte(void **state)
