@@ -162,8 +162,8 @@ long_values_go_ahead_of_their_execution(void **state)
 	assert_ok(cenote_stmt_execute(stmt, params, NULL, &res));
 	cenote_result_destroy(res);
 	assert_int_equal(f->peer.seen.n_long, 200004);
-	/* If the pool takes the session back, the next session gets the statement first, and
-	 * then the pieces. */
+	/* If the pool takes the session back, the next session gets the statement, and then the
+	 * pieces that come later. Earlier pieces are not sent again. */
 	assert_ok(cenote_send_long_data(stmt, 0, "once", 4));
 	assert_ok(run(f, "yield"));
 	assert_ok(cenote_send_long_data(stmt, 0, "again", 5));
