@@ -186,7 +186,7 @@ struct cnd_exec {
 
 /* A statement that the client numbers, or a statement or portal that has a name at the server. */
 struct cnd_named {
-	struct cnd_statement *statement; /* NULL: `name` says which */
+	struct cnd_statement *statement; /* NULL: `name` names it */
 	struct cnp_str name;
 	uint8_t kind; /* enum cnp_named */
 	uint8_t is_sync; /* as in cnd_exec */

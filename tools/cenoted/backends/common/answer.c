@@ -58,7 +58,8 @@ cnd_row_end(struct cnc_batch *batch, int r)
 	return r;
 }
 
-/* Read the text, and write it again in canonical form: the length, or 0 if the text is not of that type. */
+/* Read the text, and write it again in canonical form. Returns the length, or 0 if the text is not of that
+ * type. */
 static size_t
 make_canonical(uint8_t type, const char *p, size_t n, char *out)
 {

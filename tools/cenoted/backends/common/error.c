@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The fields of an error, as clients get them. Each backend fills struct cnd_error from what its library tells, and
- * calls this; it has no state.
+ * Makes the fields of an error for the client. Each backend fills struct cnd_error from what its library
+ * reports. It has no state.
  */
 #include "error.h"
 

@@ -4,13 +4,15 @@
 
 #include "../backend.h"
 
-/* What a server says of an error, or a notice. What is NULL, empty or 0 is left out. */
+/* The fields of a server's error or notice. A field that is NULL, empty or 0 is left out. */
 struct cnd_error {
-	const char *level; /* the severity in the server's words; NULL: as `severity` */
-	const char *
-		severity; /* NULL: the client gets "ERROR", and takes the words for cenoted's */
+	/* the severity in the server's language; NULL: as `severity` */
+	const char *level;
+	/* in English; NULL: field V is left out, and field S is `level` or "ERROR" */
+	const char *severity;
 	const char *state; /* the SQLSTATE */
-	const char *server_state; /* the server's own, if that is another */
+	/* the server's own SQLSTATE, if it differs from `state` */
+	const char *server_state;
 	const char *message;
 	const char *detail;
 	const char *hint;
@@ -22,12 +24,13 @@ struct cnd_error {
 	int64_t position; /* characters from 1 */
 };
 
-/* NULL is allowed as the diagnostics. */
+/* `diag` may be NULL. */
 void cnd_error_set(struct cnc_diag *diag, const struct cnd_error *e);
-/* An error of a backend's own, as if the server had said it: CENOTE_ERR_SERVER. `hint` may be NULL. */
+/* Set an error of the backend itself, in the form of a server's error. Returns CENOTE_ERR_SERVER. `hint` may
+ * be NULL. */
 int cnd_refuse(struct cnc_diag *diag, const char *sqlstate, const char *hint,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* The reset of a session cannot clear what it holds: CENOTE_ERR_UNSUPPORTED. */
+/* Report that a reset cannot clear what the session holds. Returns CENOTE_ERR_UNSUPPORTED. */
 int cnd_needs_login(struct cnc_diag *diag);
 
 #endif

@@ -23,7 +23,7 @@ cannot_read(struct cnc_diag *diag, const char *path, const char *why)
 	return CENOTE_ERR_ARG;
 }
 
-/* The whole file, which nobody but its owner may read. */
+/* Read the whole file. Refuse a file that others than its owner may read. */
 static int
 read_file(
 	const char *path, char *text, size_t max, size_t *ret_len, struct cnc_diag *diag)
@@ -52,7 +52,8 @@ read_file(
 	return r;
 }
 
-/* The password of the first line "user:password" that is this user's, in place; NULL none. */
+/* Find the password in place, in the first line "user:password" with this user; NULL: there is no such
+ * line. */
 static char *
 find_line(char *text, size_t len, const char *user)
 {

@@ -6,11 +6,11 @@
 
 /* A file of lines `user:password`, which nobody but its owner may read. */
 
-/* The password of the first line that is this user's; the caller wipes and frees it. CENOTE_OK, CENOTE_ERR_ARG with
- * the diagnostics filled, CENOTE_ERR_NOMEM. */
+/* Read the password of the first line with this user; the caller wipes and frees it. CENOTE_OK,
+ * CENOTE_ERR_ARG with the diagnostics filled, CENOTE_ERR_NOMEM. */
 int cnd_passfile(const char *path, const char *user, const struct cenote_allocator *mem,
 	char **ret_password, struct cnc_diag *ret_diag);
-/* Whether there is one. */
+/* Check that cnd_passfile() finds a password. */
 int cnd_passfile_check(const char *path, const char *user, struct cnc_diag *ret_diag);
 
 #endif

@@ -13,9 +13,9 @@
 
 #include "spill.h"
 
-/* What is kept in memory; more goes to a file. */
+/* Bytes that are kept in memory; more go to a file. */
 #define MEMORY (1024u * 1024u)
-/* What is read back at once. */
+/* Bytes that are read back at once. */
 #define PIECE  65536u
 
 void

@@ -6,26 +6,27 @@
 #include "core/diag.h"
 
 /*
- * Bytes that are kept for later, and read in the order they came in: in memory, and above 1 MB in a file without a
- * name in $TMPDIR. First everything is put, then everything is read.
+ * A byte queue for later: up to 1 MB stays in memory, more goes to a file without a name in $TMPDIR. The
+ * caller first puts everything, then reads everything in the same order.
  */
 struct cnd_spill {
-	struct cnc_buf
-		buf; /* while writing what is not in the file yet; then what was read back */
+	/* while writing: the bytes that are not in the file yet; then the bytes read back */
+	struct cnc_buf buf;
 	int fd; /* -1: no file yet */
 	uint64_t written;
 	uint64_t read_at;
 };
 
-/* `max`: of one piece that is read at a time. */
+/* `max`: bytes of the largest piece that is read at a time. */
 void cnd_spill_init(struct cnd_spill *sp, const struct cenote_allocator *mem, size_t max);
 void cnd_spill_finish(struct cnd_spill *sp);
-/* CENOTE_OK; CENOTE_ERR_SERVER and the diagnostics; CENOTE_ERR_NOMEM, CENOTE_ERR_LIMIT. */
+/* CENOTE_OK; CENOTE_ERR_SERVER, with the diagnostics filled; CENOTE_ERR_NOMEM, CENOTE_ERR_LIMIT. */
 int cnd_spill_put(
 	struct cnd_spill *sp, const void *bytes, size_t n, struct cnc_diag *diag);
-/* No more is put. */
+/* Change from writing to reading. */
 int cnd_spill_rewind(struct cnd_spill *sp, struct cnc_diag *diag);
-/* Have `need` bytes in `buf`, or as many as there are: they stay until they are consumed there. */
+/* Read until `buf` has `need` bytes, or all that are left. They stay until the caller consumes them in
+ * `buf`. */
 int cnd_spill_refill(struct cnd_spill *sp, size_t need, struct cnc_diag *diag);
 
 #endif

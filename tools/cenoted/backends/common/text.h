@@ -4,27 +4,27 @@
 
 #include "../backend.h"
 
-/* SQL in the making. After the first failure, which is in `r`, nothing more is added. */
+/* A SQL text that is being built. After the first failure, which `r` keeps, nothing more is added. */
 struct cnd_text {
 	struct cnc_buf b;
 	int r;
-	/* Append a text as a literal. */
+	/* Appends a text as an SQL literal, in the server's syntax. */
 	int (*quote)(struct cnc_buf *b, const char *p, size_t n);
 };
 
 void cnd_text_add(struct cnd_text *t, const char *p);
 void cnd_text_add_literal(struct cnd_text *t, const char *p, size_t n);
 
-/* `verb` and a name in quotes (0: without), with a zero byte at the end: the length. Needs room for each byte of the
- * name twice. */
+/* Write `verb` and the quoted name, and a zero byte. `quote` 0: without quotes. Returns the length. `out`
+ * needs room for twice the bytes of the name. */
 size_t cnd_quote_name(
 	char *out, const char *verb, char quote, const char *name, size_t len);
 
 /* Items of a SELECT list, each with ", " after it. */
 void cnd_text_add_number(struct cnd_text *t, int64_t number);
-/* NULL, if it is negative. */
+/* Adds NULL if the number is negative. */
 void cnd_text_add_known(struct cnd_text *t, int64_t number);
-/* NULL is allowed. */
+/* `value` NULL: adds NULL. */
 void cnd_text_add_value(struct cnd_text *t, const char *value);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A thread that looks after calls of a client library which wait without asking. It owns the thread and its lock.
- * The watch.c of a backend calls it around such calls.
+ * A thread that watches blocking calls of a client library. It owns the thread and its lock. The watch.c of a
+ * backend calls it around such calls.
  */
 #include "watch.h"
 
 #include <time.h>
 
 #define TICK_MS 10
-/* Ticks without a call until it sleeps. */
+/* Ticks without a call until the thread sleeps. */
 #define DROWSY  100u
 
-/* With the lock: until the time is up or somebody wakes it. */
+/* Call it with the lock held. Waits until the tick is over or another thread wakes this one. */
 static void
 sleep_a_tick(struct cnd_watch *w)
 {

@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /*
- * A thread beside a client library whose calls wait without asking anybody: it looks after those that go on for a
- * tick or more. It looks with the lock, and a call is over only when it does not look any more, so that the two
- * threads never use the same thing at once, if the one that calls leaves alone what the other looks at.
+ * A thread that watches blocking calls of a client library. It looks at a call that lasts a tick or longer.
+ * It holds the lock while it looks, and a call ends only with the lock. So the two threads use no data at
+ * once, if the caller does not touch the watch's data during a call.
  */
 struct cnd_watch {
 	void (*look)(void *user);
@@ -20,14 +20,14 @@ struct cnd_watch {
 	uint8_t is_started;
 	uint8_t is_ending;
 	uint8_t is_in_call;
-	uint8_t is_asleep; /* until it is woken */
+	uint8_t is_asleep; /* sleeps until a call begins */
 };
 
-/* `look` is called at each tick of a call. 0, or an errno. */
+/* The thread calls `look` at each tick of a call. Returns 0, or an errno. */
 int cnd_watch_start(struct cnd_watch *w, void (*look)(void *user), void *user);
-/* Nothing if it was not started. */
+/* Does nothing if the thread was not started. */
 void cnd_watch_stop(struct cnd_watch *w);
-/* Around a call. */
+/* Call these before and after each blocking call. */
 void cnd_watch_begin(struct cnd_watch *w);
 void cnd_watch_end(struct cnd_watch *w);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls of procedures. Which parameters come back has to be known before they are bound, and ODBC's way to
- * know it is SQLProcedureColumns(). The output values are a result of their own, after all others.
+ * Procedure calls. A parameter must be bound as input or output, so its direction must be known first. ODBC
+ * tells it by SQLProcedureColumns(). The output values follow all other results, as a result of their own.
  */
 #include <string.h>
 
@@ -58,7 +58,7 @@ get_int(SQLHSTMT handle, SQLUSMALLINT column)
 	return n == SQL_NULL_DATA ? 0 : v;
 }
 
-/* ODBC numbers what a column of a procedure is and what a parameter does in the same way, but for this. */
+/* SQL_PARAM_… and the COLUMN_TYPE of SQLProcedureColumns() have the same numbers, except SQL_RETURN_VALUE. */
 static SQLSMALLINT
 direction_of(int64_t kind)
 {
@@ -90,7 +90,8 @@ read_direction(struct cnd_session *s, struct cnd_od_stmt *st, SQLHSTMT list,
 	return CENOTE_OK;
 }
 
-/* In order of the placeholders; how many there were. A negative number is a failure. */
+/* Store the directions in the order of the placeholders. Returns the number of parameters, or a negative
+ * error. */
 static int64_t
 read_list(struct cnd_session *s, struct cnd_od_stmt *st, SQLHSTMT list, int has_result)
 {
@@ -99,7 +100,6 @@ read_list(struct cnd_session *s, struct cnd_od_stmt *st, SQLHSTMT list, int has_
 	int64_t kind = SQL_RESULT_COL;
 	int r = CENOTE_OK;
 
-	/* the place of a result that the driver does not list */
 	while (r == CENOTE_OK && n <= st->n_params) {
 		if (!CND_OD_OK(SQLFetch(list)))
 			break;
@@ -146,7 +146,7 @@ find_directions(
 	list->is_open = 1;
 	cnd_od_stmt_reset(s, list);
 	cnd_od_stmt_destroy(s, list);
-	/* one that the driver does not know, or that there are several of: all are for input */
+	/* the driver does not know this procedure, or lists several: treat all parameters as input */
 	if (n != (int64_t)st->n_params)
 		st->directions = NULL;
 	return n < 0 ? (int)n : s->stop;

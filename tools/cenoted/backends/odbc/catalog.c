@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Catalog requests are ODBC's catalog functions, whose columns are those of the common lists. Those of one
- * table take names and no patterns: then the tables that fit are asked for first.
+ * Catalog requests. They call ODBC's catalog functions, whose columns are those of the common lists. Some
+ * functions take the name of one table and no pattern: for these, first list the tables that match.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "../common/catalog.h"
 #include "odbc.h"
 
-/* What a client asks for, as the driver has it. */
+/* The client's filters, in the driver's encoding. */
 struct filters {
 	struct cnd_od_text catalog, schema, object, column, types;
 };
@@ -20,10 +20,10 @@ typedef SQLRETURN catalog_fn(struct catalog_query *q);
 struct catalog_kind {
 	catalog_fn *call;
 	uint8_t is_per_table;
-	uint8_t columns[3]; /* the driver's, where they are not 1, 2, 3 … */
+	uint8_t columns[3]; /* the driver's column numbers; 0: they are 1, 2, 3 … */
 };
 
-/* A table that fits; "" and absent are not the same. */
+/* A table that matches. A NULL name and the name "" are different. */
 struct table {
 	struct table *next;
 	struct cnd_od_text catalog, schema, name;
@@ -43,7 +43,7 @@ struct catalog_query {
 	int is_limited;
 };
 
-/* A name and its length, as all these functions take them. */
+/* A name and its length: two arguments of each catalog function. */
 #define NAME(text) (text).p, (SQLSMALLINT)(text).n
 #define NO_NAME    NULL, 0
 
@@ -179,7 +179,7 @@ next_row(struct catalog_query *q)
 
 /* ---- filters ---- */
 
-/* A joker's escape is a backslash to clients, and to the driver what it says. */
+/* Clients escape wildcards by a backslash. Replace it by the driver's own escape. */
 static int
 make_pattern(struct cnd_session *s, struct cnp_str text, struct cnd_od_text *ret)
 {
@@ -187,7 +187,7 @@ make_pattern(struct cnd_session *s, struct cnp_str text, struct cnd_od_text *ret
 	char *bytes;
 	int r;
 
-	/* also in the narrow form a copy is needed: what came is the client's */
+	/* the narrow form needs a copy too: it is changed below, and `text` belongs to the client */
 	r = cnd_od_text_make(s, text.p, text.n, ret);
 	if (r < 0 || s->escape == '\\' || s->escape == '\0')
 		return r;
@@ -250,7 +250,8 @@ read_text(struct catalog_query *q, uint32_t column, struct cnp_str *ret_text)
 	return cnd_od_read_value(q->s, q->handle, (SQLUSMALLINT)column, c_type, ret_text);
 }
 
-/* One character of a pattern that is no %: its length if `c` fits, else 0. */
+/* Match `c` with the next character of the pattern, which is not %. Returns the length of that character, or
+ * 0 for no match. */
 static size_t
 fits_one(const char *pattern, size_t len, char c)
 {
@@ -259,7 +260,7 @@ fits_one(const char *pattern, size_t len, char c)
 	return *pattern == '_' || *pattern == c;
 }
 
-/* The lists of catalogs and schemas take no pattern, so they are compared here. */
+/* The driver's lists of catalogs and schemas take no pattern, so match the names here. */
 static int
 is_like(struct cnp_str text, struct cnp_str pattern)
 {
@@ -288,7 +289,7 @@ is_like(struct cnp_str text, struct cnp_str pattern)
 	return at == pattern.n;
 }
 
-/* Rows that the driver adds and nobody asked for. */
+/* Whether the client did not ask for this row, which the driver returned all the same. */
 static int
 is_left_out(const struct catalog_query *q, uint32_t column, const struct cnp_str *v)
 {
@@ -303,7 +304,7 @@ is_left_out(const struct catalog_query *q, uint32_t column, const struct cnp_str
 	       *v->p == '0';
 }
 
-/* The values of a row; CENOTE_DONE: it is left out. */
+/* Write the values of a row. CENOTE_DONE: the row is to be left out. */
 static int
 put_values(struct catalog_query *q, struct cnc_batch *w)
 {
@@ -318,7 +319,7 @@ put_values(struct catalog_query *q, struct cnc_batch *w)
 			return r;
 		if (r == CENOTE_OK && is_left_out(q, i, &v))
 			return CENOTE_DONE;
-		/* drivers say either for what a server does not have */
+		/* drivers return NULL or "" for what a server does not have */
 		if (r == CENOTE_DONE || v.n == 0)
 			r = cnc_batch_null(w);
 		else
@@ -363,7 +364,7 @@ put_rows(struct catalog_query *q)
 	return r == CENOTE_DONE ? CENOTE_OK : r;
 }
 
-/* ---- lists of one table after the other ---- */
+/* ---- lists that are read table by table ---- */
 
 static void
 free_tables(struct cnd_session *s, struct table *tables)
@@ -379,7 +380,7 @@ free_tables(struct cnd_session *s, struct table *tables)
 	}
 }
 
-/* A value of the row, as an argument of the next function. */
+/* Copy a value of the row, to pass it to the next catalog function. */
 static int
 take_name(struct catalog_query *q, uint32_t column, struct cnd_od_text *ret)
 {

@@ -12,7 +12,7 @@
 
 /* ---- logical types ---- */
 
-/* Of Microsoft's drivers and FreeTDS. */
+/* Types of Microsoft's drivers and FreeTDS. */
 #define TYPE_SS_VARIANT         (-150)
 #define TYPE_SS_XML             (-152)
 #define TYPE_SS_TIME2           (-154)
@@ -52,7 +52,7 @@ static const struct {
 	{ TYPE_SS_VARIANT, CENOTE_TYPE_OTHER },
 };
 
-/* What drivers tell as a text, or as a number of another kind, and is more by its name. */
+/* Types that drivers report as text or as a number. Only their name tells the logical type. */
 static const struct {
 	const char *name;
 	uint8_t type;
@@ -93,7 +93,8 @@ cnd_od_type(SQLSMALLINT sql_type, const char *type_name, int is_unsigned)
 	return CENOTE_TYPE_OTHER;
 }
 
-/* Text of its own is read wide, bytes as they are, and all that has only ASCII as narrow text. */
+/* Read text in the session's encoding, bytes as they are, and everything that has only ASCII as narrow
+ * text. */
 static SQLSMALLINT
 c_type_of(const struct cnd_session *s, uint8_t type)
 {
@@ -247,9 +248,10 @@ cnd_od_columns(struct cnd_session *s, struct cnd_od_stmt *st)
 	return r;
 }
 
-/* What a value may take that is bound: most of those types are shorter, and what is not is got again. */
+/* The bytes for a bound value. Most values of these types are shorter; SQLGetData() reads a longer one
+ * again. */
 #define BOUND_BYTES  64u
-/* Texts of at most so many characters are bound. */
+/* Longest text columns that are bound, in characters. */
 #define BOUND_LENGTH 64
 
 static size_t
@@ -269,7 +271,7 @@ bound_room(const struct cnd_od_column *plan, const struct cnp_column *c)
 	case CENOTE_TYPE_UUID:
 		return BOUND_BYTES;
 	case CENOTE_TYPE_TEXT:
-		/* a character may be two of UTF-16, or four bytes */
+		/* a character takes up to two UTF-16 units, or four bytes */
 		return length ? 4 * length + sizeof(SQLWCHAR) : 0;
 	default:
 		return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The driver's diagnostic records, as errors and notices. It finds out whether the session is lost. All files that
- * call a driver's function call it.
+ * Turns the driver's diagnostic records into errors and notices. Finds out whether the session is lost. Every
+ * file that calls a driver function uses it.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "odbc.h"
 
-/* A value of more bytes does not stay in memory for the next request. */
+/* A larger value buffer is freed before the next request. */
 #define VALUE_KEEP  ((size_t)1 << 20)
 #define DETAILS_MAX ((size_t)32 << 10)
 #define TEXT_MAX    8192u
@@ -46,8 +46,8 @@ get_record(const struct cnd_session *s, SQLSMALLINT kind, SQLHANDLE handle, int 
 /* ---- what a state means ---- */
 
 /*
- * States pass as they are. Only where ODBC has one of its own for what has another one everywhere else, that is
- * told, and the driver's as field X.
+ * Clients get the driver's SQLSTATE unchanged, except where ODBC has another state than every other
+ * interface. Then they get the common state, and the driver's own state as field X.
  */
 static const struct {
 	const char *from;
@@ -85,13 +85,13 @@ is_dead(struct cnd_session *s)
 	       dead == SQL_CD_TRUE;
 }
 
-/* Some drivers end a session with a state that says so, others tell when they are asked. */
+/* Some drivers report a lost session by the SQLSTATE. Others report it only when asked. */
 static int
 is_loss(struct cnd_session *s, const struct record *first)
 {
 	if (s->quirks && first->native != 0 && first->native == s->quirks->out_of_step)
 		return 1;
-	/* PostgreSQL's for values that a server cannot read */
+	/* PostgreSQL also uses this state for values that it cannot read */
 	if (strcmp(first->state, "08P01") == 0)
 		return is_dead(s);
 	return strncmp(first->state, "08", 2) == 0 ||
@@ -131,7 +131,7 @@ take_records(struct cnd_session *s, SQLSMALLINT kind, SQLHANDLE handle,
 	struct cnc_buf details;
 
 	e.server_state = strcmp(e.state, first->state) == 0 ? NULL : first->state;
-	/* the worker loses the session, and its client must see that by the class */
+	/* the worker loses the session, and the client must see that by the SQLSTATE class */
 	if (s->is_lost && strncmp(e.state, "08", 2) != 0) {
 		e.server_state = first->state;
 		e.state = CNC_SQLSTATE(CONNECTION_LOST);
@@ -144,7 +144,8 @@ take_records(struct cnd_session *s, SQLSMALLINT kind, SQLHANDLE handle,
 	cnc_buf_finish(&details);
 }
 
-/* Who cancels reads what the server says of it; of a time limit, what the pool says. */
+/* A client that cancelled gets the server's message. After a time limit, the client gets the pool's
+ * message. */
 static int
 fail_stopped(struct cnd_session *s, const struct record *first)
 {
@@ -181,7 +182,7 @@ cnd_od_fail(struct cnd_session *s, SQLSMALLINT kind, SQLHANDLE handle)
 	return s->is_lost ? CENOTE_ERR_CONN : CENOTE_ERR_SERVER;
 }
 
-/* Of our own doing: an option that the driver changed, a value that is read in pieces. */
+/* Warnings that our own calls cause: the driver changed an option, or a value is read in pieces. */
 static int
 is_ours(const char *state)
 {

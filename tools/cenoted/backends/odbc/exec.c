@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Run statements and hand their results to the sink. It owns portals, whose statement handle waits until the
- * client fetches more.
+ * Runs statements and passes their results to the sink. Owns the portals. A portal keeps its statement handle
+ * until the client fetches more.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "odbc.h"
 
-/* Rows between two questions to the host: their values may all be at hand, so that nothing waits. */
+/* Ask the host whether to stop after this many rows. The watch asks only when a call waits, and these rows
+ * may all be in memory. */
 #define LOOK_ROWS 64u
 
-/* A request on its way. */
 struct request {
 	struct cnd_session *s;
 	struct cnd_sink *sink;
@@ -41,7 +41,8 @@ fail_stmt(const struct request *q)
 
 /* ---- the end of a result ---- */
 
-/* SQLMoreResults() before done(), which has to say whether there are more. 1, 0, or a failure. */
+/* Call SQLMoreResults() before done(), which must report whether more results follow. Returns 1, 0, or a
+ * negative error. */
 static int
 move_on(const struct request *q)
 {
@@ -75,14 +76,14 @@ send_done(const struct request *q, int64_t n, uint8_t flags)
 		(void)snprintf(tag, sizeof(tag), "%s %lld", scan->tag, (long long)n);
 	else
 		(void)snprintf(tag, sizeof(tag), "%s", scan->tag);
-	/* a SELECT without columns has put them somewhere */
+	/* a SELECT without columns has stored its rows (SELECT INTO), so the count is of changed rows */
 	if (scan->flags & CND_OD_VERB_DML || (is_counted && q->stmt->columns.n == 0))
 		done.affected = n;
 	done.tag = cnp_str(tag);
 	return q->sink->ops->done(q->sink, &done);
 }
 
-/* Of a text with several statements, the driver does not tell which one a result is of. */
+/* When a text has several statements, the driver does not tell which statement a result belongs to. */
 static void
 forget_verb(struct request *q)
 {
@@ -91,8 +92,8 @@ forget_verb(struct request *q)
 }
 
 /*
- * This result is over, with so many rows read or changed. CENOTE_OK: another one is there; CENOTE_DONE:
- * that was the last one. If a later statement failed, its error comes after this one.
+ * End this result, which read or changed `n` rows. CENOTE_OK: another result follows. CENOTE_DONE: that was
+ * the last one. If a later statement failed, its error follows this result.
  */
 static int
 end_result(struct request *q, int64_t n, uint8_t flags)
@@ -133,7 +134,7 @@ send_columns(struct request *q)
 	known = q->columns_known && q->named && q->named->sent == hash;
 	if (q->named)
 		q->named->sent = hash;
-	/* of the first result only */
+	/* the client keeps the columns of the first result only */
 	q->named = NULL;
 	return q->sink->ops->columns(q->sink, st->columns.columns, st->columns.n, known);
 }
@@ -164,7 +165,7 @@ fetch_row(const struct request *q)
 	return CND_OD_OK(rc) ? CENOTE_OK : fail_stmt(q);
 }
 
-/* What row_done() says at the last row sent; CENOTE_OK: there are no more rows. */
+/* Returns what row_done() said about the last row sent. CENOTE_OK: there are no more rows. */
 static int
 send_rows(struct request *q)
 {
@@ -201,7 +202,8 @@ keep_portal(struct request *q)
 	return cnd_done(q->sink, "", CNP_DONE_MORE_ROWS);
 }
 
-/* The rows of the open result, and its end. As end_result(), and CENOTE_AGAIN: a portal is open. */
+/* Send the rows of the open result, and end it. Returns what end_result() does, or CENOTE_AGAIN: a portal is
+ * open. */
 static int
 serve_rows(struct request *q)
 {
@@ -226,7 +228,7 @@ serve_count(struct request *q)
 	return end_result(q, (int64_t)n, 0);
 }
 
-/* All results, from one that is open. */
+/* Send the open result and all results after it. */
 static int
 serve(struct request *q)
 {
@@ -249,7 +251,7 @@ serve(struct request *q)
 
 /* ---- execution ---- */
 
-/* Drivers that read all rows at once would do so without end. */
+/* Some drivers read all rows at once. Without a limit, that would be the whole table. */
 static void
 limit_rows(struct request *q, uint64_t max_rows)
 {
@@ -262,7 +264,7 @@ limit_rows(struct request *q, uint64_t max_rows)
 		q->stmt->max_rows = max_rows;
 }
 
-/* Carry out what is prepared, or `sql`. */
+/* Run `sql`, or the prepared statement if `sql` is NULL. */
 static int
 carry_out(struct request *q, const struct cnd_od_text *sql)
 {
@@ -353,7 +355,7 @@ start(struct request *q, struct cnd_session *s, const struct cnd_exec *exec,
 	return exec->format == CENOTE_FORMAT_BINARY ? CENOTE_ERR_UNSUPPORTED : CENOTE_OK;
 }
 
-/* A statement that needs no server: CENOTE_DONE, it was answered. */
+/* Answer a statement that needs no server. CENOTE_DONE: it was answered. */
 static int
 answer_here(const struct request *q, const struct cnd_od_scan *scan)
 {

@@ -18,7 +18,7 @@ static const struct cnd_statement_ops statements = {
 static const struct cnd_backend backend = {
 	.abi = CND_BACKEND_ABI,
 	.name = "odbc",
-	/* the driver may be that of a file */
+	/* the driver may open database files */
 	.writes_files = 1,
 	.features = CNP_FEATURE_TRANSACTIONS | CNP_FEATURE_SAVEPOINTS |
 		    CNP_FEATURE_CANCEL | CNP_FEATURE_CATALOG |

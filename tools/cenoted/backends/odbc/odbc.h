@@ -49,7 +49,7 @@ enum cnd_od_text_mode {
 };
 
 enum cnd_od_reset_mode {
-	CND_OD_RESET_AUTO, /* as in the table of quirks */
+	CND_OD_RESET_AUTO, /* what the table of quirks says */
 	CND_OD_RESET_ATTRIBUTE, /* SQL_ATTR_RESET_CONNECTION */
 	CND_OD_RESET_RECONNECT
 };
@@ -94,11 +94,12 @@ struct cnd_od_quirks {
 	const char *driver; /* part of SQL_DRIVER_NAME; NULL: any */
 	const char *dbms; /* beginning of SQL_DBMS_NAME; NULL: any */
 	uint8_t is_narrow; /* has no wide functions, and reads bytes as UTF-8 */
-	uint8_t is_var_only; /* its long types are another thing than long values */
+	/* its long types do not stand for long values: use the VAR types for all lengths */
+	uint8_t is_var_only;
 	uint8_t has_narrow_output; /* returns bytes when wide output values are requested */
 	uint8_t cuts_at_zero; /* takes a zero byte for the end of a text */
 	uint8_t lies_on_reset; /* reports success for SQL_ATTR_RESET_CONNECTION without a reset */
-	/* The native error of a driver that has left an answer unread, as it will say from then on. */
+	/* The native error that a driver returns from then on, once it has left an answer unread; 0: none. */
 	SQLINTEGER out_of_step;
 	const struct cnd_od_refusal
 		*refusals; /* ends with an entry without words; may be NULL */
@@ -106,7 +107,8 @@ struct cnd_od_quirks {
 	const char *ping; /* SQL that the server answers without a table */
 	/* SQL that resets the session to its first state; NULL: log in again. */
 	const char *reset;
-	/* SQL to run before a new login: it releases what other sessions could still see for a moment. */
+	/* SQL to run before a new login. Without it, other sessions see the old session's locks for a moment
+	 * longer. */
 	const char *release;
 	/* SQL that makes a transaction read-only after it has begun; NULL: there is no such SQL. */
 	const char *read_only;
@@ -114,7 +116,7 @@ struct cnd_od_quirks {
 	const char *tested; /* NULL: nothing here was tested */
 };
 
-/* The first word of a statement, and what follows from it. */
+/* What the first word of a statement says about its tag and its transaction. */
 enum cnd_od_verb_flag {
 	CND_OD_VERB_ROWS = 1, /* the tag counts the rows returned */
 	CND_OD_VERB_DML = 2, /* the tag counts the rows changed */
@@ -131,7 +133,9 @@ struct cnd_od_scan {
 	uint32_t pins; /* bits of enum cenote_pin */
 	int is_empty; /* only blanks and comments */
 	int has_more; /* several statements: `flags` are of the last one about transactions */
-	int reads; /* it may call by views and operators what its text does not name: it is no SELECT of numbers */
+	/* a query that is not only numbers: its views and operators may call functions that it does not
+	 * name */
+	int reads;
 	char tag[CND_OD_TAG_MAX];
 };
 
@@ -153,7 +157,7 @@ struct cnd_od_columns {
 	uint32_t n;
 };
 
-/* One bound parameter, which the driver reads while the statement runs. */
+/* A bound parameter. The driver reads it while the statement runs. */
 struct cnd_od_bound {
 	union {
 		SQLCHAR bit;
@@ -193,11 +197,11 @@ struct cnd_od_stmt {
 	struct cnd_od_columns columns;
 	struct cnd_od_bound *bound;
 	uint32_t n_bound;
-	struct cnd_od_direction
-		*directions; /* for a call; NULL: all are input parameters */
+	/* for a procedure call; NULL: all parameters are input parameters */
+	struct cnd_od_direction *directions;
 	struct cnc_arena names; /* memory for the names in `directions` */
 	uint32_t n_params;
-	uint64_t id; /* of the named one that it belongs to; 0 none */
+	uint64_t id; /* cnd_od_named.id of the statement that owns this handle; 0: none */
 	uint64_t max_rows; /* SQL_ATTR_MAX_ROWS */
 };
 
@@ -208,10 +212,10 @@ struct cnd_od_named {
 	struct cnd_od_long *longs;
 };
 
-/* A statement with rows still to come. */
+/* A statement whose rows are not all sent yet. */
 struct cnd_od_portal {
-	struct cnd_od_stmt *stmt; /* owned; its columns have the form of the values */
-	uint64_t n_rows; /* sent so far */
+	struct cnd_od_stmt *stmt; /* owned; its columns hold the format of the values */
+	uint64_t n_rows; /* rows sent so far */
 };
 
 #define CND_OD_SOCKETS_MAX 16u
@@ -231,9 +235,10 @@ struct cnd_od_watch {
 	struct cnd_watch thread;
 	pthread_t canceller;
 	uint8_t is_cancelling; /* the canceller runs, or ran */
-	uint8_t is_login; /* nothing can be cancelled, so the sockets are shut down at once */
+	/* a login runs: there is no statement to cancel, so cut the sockets at once */
+	uint8_t is_login;
 	uint8_t is_cut; /* the sockets were shut down */
-	SQLHSTMT running; /* NULL: nothing that SQLCancel() could stop */
+	SQLHSTMT running; /* for SQLCancel(); NULL: no statement runs */
 	int64_t obey_until_ms;
 	int64_t die_at_ms;
 	struct cnd_od_sockets before; /* open before the cancelling */
@@ -256,7 +261,8 @@ struct cnd_session {
 	SQLHDBC dbc;
 	const struct cnd_od_quirks *quirks;
 	struct cnd_od_watch watch;
-	uint8_t can_bind; /* columns may be bound, and got all the same */
+	/* SQLGetData() also reads bound columns, so columns may be bound */
+	uint8_t can_bind;
 	uint8_t is_wide;
 	uint8_t is_lost;
 
@@ -277,22 +283,23 @@ struct cnd_session {
 	/* The running request. */
 	struct cnc_diag *diag;
 	struct cnd_sink *sink; /* for notices */
-	int stop; /* the host's answer to interrupted() */
+	int stop; /* the last result of the host's interrupted() */
 
 	/* The client's state. */
 	enum cnd_od_tx tx;
 	uint8_t is_tx_failed;
 	uint8_t is_manual; /* autocommit is off */
-	uint8_t has_isolation; /* the transaction has one of its own */
-	uint8_t is_used; /* something was run since the login */
-	uint8_t is_noisy; /* what can be read is not ours to read */
+	uint8_t has_isolation; /* the transaction has an isolation level of its own */
+	uint8_t is_used; /* something has run since the login */
+	/* the socket has unread bytes, which only the driver may read */
+	uint8_t is_noisy;
 	uint32_t pins;
 	struct cnd_od_stmt *spare; /* for the next direct statement */
-	uint64_t n_prepared; /* count so far, used for their ids */
+	uint64_t n_prepared; /* number of statements prepared so far; gives their ids */
 	struct cnc_buf value; /* one value, while it is read */
 };
 
-/* ODBC has each function with strings in two forms. The arguments are the same, except for the string type. */
+/* ODBC has two variants of each function that takes strings. They differ only in the string type. */
 #define CND_OD_CALL(s, function, ...)                                                    \
 	((s)->is_wide ? function##W(__VA_ARGS__) : function(__VA_ARGS__))
 
@@ -327,16 +334,16 @@ int cnd_od_internal(struct cnd_session *s, const char *sql);
 
 /* watch.c */
 int cnd_od_watch_start(struct cnd_session *s);
-/* Enclose each call of the driver that may take long; `running` is the handle for SQLCancel(). */
+/* Call these around each driver function that may take long. `running`: the handle for SQLCancel(). */
 void cnd_od_call_begin(struct cnd_session *s, SQLHSTMT running);
 void cnd_od_call_end(struct cnd_session *s);
 
 /* sockets.c */
 void cnd_od_sockets_list(struct cnd_od_sockets *ret_sockets);
-/* The sockets in `now` that are not in `before`. */
+/* List the sockets in `now` that are not in `before`. */
 void cnd_od_sockets_new(const struct cnd_od_sockets *before,
 	const struct cnd_od_sockets *now, struct cnd_od_sockets *ret_sockets);
-/* End them, whoever waits for them. */
+/* Shut the sockets down. This wakes a driver function that waits for them. */
 void cnd_od_sockets_cut(const struct cnd_od_sockets *sockets);
 
 /* text.c */
@@ -355,17 +362,18 @@ void cnd_od_text_finish(struct cnd_session *s, struct cnd_od_text *t);
 size_t cnd_od_utf16(const char *utf8, size_t len, SQLWCHAR *out);
 /* The number of bytes; `out` has room for 3 per unit. Unpaired surrogates become U+FFFD. */
 size_t cnd_od_utf8(const SQLWCHAR *units, size_t n, char *out);
-/* What a function of the session's family has left in `raw` (bytes of it: `size`), as UTF-8 with a zero
- * behind it, cut to fit. */
+/* Convert the string that a driver function left in `raw` to UTF-8, cut to fit and terminated by a zero.
+ * `size`: the bytes of `out`. */
 void cnd_od_text_take(const struct cnd_session *s, const void *raw, size_t n_units,
 	char *out, size_t size);
 
 /* scan.c */
 void cnd_od_scan(const char *sql, size_t len, struct cnd_od_scan *ret_scan);
-/* The reason to keep a statement from the driver; NULL: there is none. */
+/* Why the driver must not get this statement; NULL: it may get the statement. */
 const struct cnd_od_refusal *cnd_od_refused(
 	const struct cnd_od_quirks *quirks, const char *sql, size_t len);
-/* The name in "{? = call NAME(…)}" or "CALL NAME(…)"; n 0: it is no call. `ret_has_result`: "? =". */
+/* The name in "{? = call NAME(…)}" or "CALL NAME(…)"; n 0: the text is not a call. `ret_has_result`: it has
+ * "? =". */
 struct cnp_str cnd_od_called(const char *sql, size_t len, int *ret_has_result);
 
 /* stmt.c */
@@ -373,9 +381,9 @@ int cnd_od_stmt_create(struct cnd_session *s, struct cnd_od_stmt **ret_stmt);
 void cnd_od_stmt_destroy(struct cnd_session *s, struct cnd_od_stmt *st);
 /* Get a statement handle for a direct statement. */
 int cnd_od_stmt_take(struct cnd_session *s, struct cnd_od_stmt **ret_stmt);
-/* Give it back, or a named one: to be used again. */
+/* Give back a direct or a named statement for the next use. */
 void cnd_od_stmt_give(struct cnd_session *s, struct cnd_od_stmt *st);
-/* Close its cursor and unbind all; a prepared statement stays prepared. */
+/* Close the cursor and unbind the parameters; a prepared statement stays prepared. */
 void cnd_od_stmt_reset(struct cnd_session *s, struct cnd_od_stmt *st);
 /* CENOTE_ERR_SERVER: the statement must not reach the driver. */
 int cnd_od_check_refusals(struct cnd_session *s, const char *sql, size_t len);
@@ -389,7 +397,7 @@ int cnd_od_describe(
 void cnd_od_forget(struct cnd_session *s, struct cnd_statement *statement);
 int cnd_od_long_data(struct cnd_session *s, struct cnd_statement *statement,
 	uint16_t param, struct cnp_str data, struct cnc_diag *ret_diag);
-/* Take the named statement's handle; prepare the text again if there is none. */
+/* Take the named statement's handle. If it has none, prepare its text again. */
 int cnd_od_named_take(struct cnd_session *s, const struct cnd_statement *statement,
 	struct cnd_od_stmt **ret_stmt);
 void cnd_od_drop_longs(struct cnd_session *s, struct cnd_od_named *n);
@@ -399,12 +407,13 @@ void cnd_od_forget_prepared(struct cnd_session *s);
 /* columns.c */
 /* Read the columns of the open result, or of the prepared statement. */
 int cnd_od_columns(struct cnd_session *s, struct cnd_od_stmt *st);
-/* The rows that follow bring short values with them, where the driver allows the others to be got as well. */
+/* Bind the columns with short values, so that SQLFetch() brings these values. Does nothing unless
+ * can_bind. */
 void cnd_od_columns_bind(struct cnd_session *s, struct cnd_od_stmt *st);
 /* Set the form in which the values will be sent: `format` for all, or one for each. */
 int cnd_od_columns_format(struct cnd_session *s, struct cnd_od_stmt *st, uint8_t format,
 	struct cnp_str formats);
-/* Hash of all that a client keeps of the columns; never 0. */
+/* Hash of everything that a client keeps about the columns; never 0. */
 uint64_t cnd_od_columns_hash(const struct cnd_od_stmt *st);
 /* The logical type for ODBC's SQL type and the server's name of the type. */
 uint8_t cnd_od_type(SQLSMALLINT sql_type, const char *type_name, int is_unsigned);

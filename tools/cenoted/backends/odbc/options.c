@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The keys of a `server` line, and the connection string that is made of them. session.c calls it at login. It has
+ * The keys of a `server` line, and the connection string made from them. session.c calls it at login. It has
  * no state.
  */
 #include <stddef.h>
@@ -76,7 +76,7 @@ set_one(struct cnd_od_options *o, const struct cnd_option *given, struct cnc_dia
 		given, defs[i].offset == AT(password) ? NULL : defs[i].allowed, diag);
 }
 
-/* What goes together, and what does not. */
+/* Refuse combinations of keys that do not make sense. */
 static int
 check_all(const struct cnd_od_options *o, struct cnc_diag *diag)
 {
@@ -119,7 +119,7 @@ append(struct cnc_buf *b, const char *text)
 	return cnc_buf_append(b, text, strlen(text));
 }
 
-/* A value with other characters than these is put in braces, of which a closing one is doubled. */
+/* Append a value. If it has other characters than these, put it in braces and double each closing brace. */
 static int
 append_value(struct cnc_buf *b, const char *value)
 {

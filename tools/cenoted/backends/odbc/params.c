@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Values are bound as what they are. Dates and times go as text, since ODBC's structures have neither all
- * years nor fractions of a time; drivers read text of that form.
+ * Binds parameters by their own types. Dates and times go as text: ODBC's structures lack some years, and
+ * fractions of a time. Drivers read text of that form.
  */
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #include "odbc.h"
 
-/* Longer ones are of a long type, unless the driver means another thing by that. */
+/* Values above this many units get a long type, unless is_var_only. */
 #define VAR_MAX     4000u
 #define PIECE_BYTES ((size_t)64 << 10)
 /* Room for an output value of a type without a bound. */
@@ -23,14 +23,14 @@ struct form {
 	SQLULEN size;
 	SQLSMALLINT digits;
 	void *p;
-	SQLLEN room; /* of an output parameter */
+	SQLLEN room; /* the bytes at `p`, for an output parameter; else 0 */
 };
 
 struct binding {
 	struct cnd_session *s;
 	struct cnd_od_bound *b;
 	const struct cnc_value *v;
-	uint32_t i; /* from 1 */
+	uint32_t i; /* parameter number, from 1 */
 	struct form f;
 };
 
@@ -53,7 +53,7 @@ bind_bool(struct binding *x)
 	return CENOTE_OK;
 }
 
-/* As small as a literal of that number would be. */
+/* Use the smallest type that a literal of that number would have. */
 static int
 bind_integer(struct binding *x, int64_t v)
 {
@@ -72,7 +72,7 @@ bind_int64(struct binding *x)
 	return bind_integer(x, x->v->as.i64);
 }
 
-/* Text that the driver may read as another type. */
+/* Send the value as text, and name the type as which the driver shall read it. */
 static int
 bind_text_as(struct binding *x, SQLSMALLINT sql_type, SQLSMALLINT digits)
 {
@@ -139,7 +139,7 @@ bind_date(struct binding *x)
 	return bind_text_as(x, SQL_TYPE_DATE, 0);
 }
 
-/* With an offset it is no TIME or TIMESTAMP of ODBC's: the server reads the text. */
+/* ODBC's TIME and TIMESTAMP have no offset. If there is one, send plain text for the server to read. */
 static int
 bind_time_as(struct binding *x, const cenote_time *t, SQLSMALLINT sql_type)
 {
@@ -187,7 +187,7 @@ bytes_type(const struct cnd_session *s, size_t n, int is_long)
 								    : SQL_LONGVARBINARY;
 }
 
-/* As the driver has it, which is kept until the statement has run. */
+/* Convert the text to the driver's encoding. x->b keeps it until the statement has run. */
 static int
 take_text(struct binding *x, const char *p, size_t n, size_t *ret_units)
 {
@@ -255,7 +255,7 @@ static bind_fn *const binders[] = {
 	[CENOTE_TYPE_OTHER] = bind_text,
 };
 
-/* The value in x->b and x->f. */
+/* Fill x->b and x->f from the value. */
 static int
 take_value(struct binding *x)
 {
@@ -273,7 +273,8 @@ take_value(struct binding *x)
 
 /* ---- long values ---- */
 
-/* What came in pieces goes in pieces: the driver asks for it while the statement is executed. */
+/* A value that the client sent in pieces also goes to the driver in pieces. The driver asks for it during
+ * execution. */
 static int
 take_long(struct binding *x, const struct cnd_od_long *l)
 {
@@ -354,11 +355,11 @@ output_room(const struct cnd_od_direction *d, SQLSMALLINT c_type)
 
 	if (c_type == SQL_C_BINARY)
 		return n;
-	/* signs, points and blanks of what is no text */
+	/* a number or time as text also has signs, points and blanks */
 	return 4 * n + CNC_VALUE_TEXT_MAX;
 }
 
-/* The input value in the form that the output comes in, or its text. */
+/* Copy the input value to `room`, in the form of the output value or as text. */
 static int
 copy_input(struct binding *x, char *room, size_t size)
 {
@@ -368,7 +369,7 @@ copy_input(struct binding *x, char *room, size_t size)
 	SQLWCHAR wide[CNC_VALUE_TEXT_MAX];
 
 	if (p && x->b->c_type == SQL_C_CHAR) {
-		/* a text: as it came, and not as it was made wide */
+		/* narrow output: copy the client's text, not its wide copy */
 		p = x->v->bytes ? x->v->bytes : "";
 		n = x->v->len;
 	} else if (!p) {
@@ -389,7 +390,7 @@ copy_input(struct binding *x, char *room, size_t size)
 	return CENOTE_OK;
 }
 
-/* The parameter comes back: it gets room of its own. */
+/* Give an output parameter a buffer of its own. */
 static int
 take_output(struct binding *x, const struct cnd_od_direction *d)
 {

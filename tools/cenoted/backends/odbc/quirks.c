@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is known of drivers and servers: a table with the resets, pings and refusals for each. session.c looks a
- * driver up once after the login.
+ * Known properties of drivers and servers: a table with the resets, pings and refusals for each. session.c
+ * looks a driver up once after the login.
  */
 #include <string.h>
 #include <strings.h>
@@ -16,7 +16,7 @@
 #define UNSUPPORTED "0A000"
 #define FORBIDDEN   "42501"
 
-/* psqlodbc waits for ever for the data of a copy. */
+/* psqlodbc never returns from a COPY: it waits for the data. */
 static const struct cnd_od_refusal postgresql_refusals[] = {
 	{ CND_OD_LOOK_WORDS, { "COPY", "STDIN" }, UNSUPPORTED,
 		"ODBC has no COPY from or to the client" },
@@ -25,7 +25,7 @@ static const struct cnd_od_refusal postgresql_refusals[] = {
 	{ .words = { NULL } },
 };
 
-/* The driver would read a file of the pool's machine, whatever its name. */
+/* The driver would read any file of the pool's machine. */
 static const struct cnd_od_refusal mariadb_refusals[] = {
 	{ CND_OD_LOOK_ALL, { "LOAD", "LOCAL", "INFILE" }, FORBIDDEN,
 		"LOAD DATA LOCAL would read a file of the pool's machine" },
@@ -50,7 +50,7 @@ static const struct cnd_od_refusal sqlite_refusals[] = {
 		"the driver's blob_export() would write any file of the pool's machine" },
 	{ CND_OD_LOOK_ALL, { "FTS3_TOKENIZER" }, FORBIDDEN,
 		"fts3_tokenizer() is not allowed in a pooled session" },
-	/* what is written into the schema may call the above without naming them in a statement */
+	/* a changed schema may call these functions, though no statement names them */
 	{ CND_OD_LOOK_ALL, { "WRITABLE_SCHEMA" }, FORBIDDEN,
 		"this PRAGMA is not allowed in a pooled session" },
 	{ CND_OD_LOOK_ALL, { "TEMP_STORE_DIRECTORY" }, FORBIDDEN,
@@ -64,10 +64,10 @@ static const struct cnd_od_refusal sqlite_refusals[] = {
 };
 
 /*
- * The first that fits decides, so a driver stands before its server. What no entry is for is the last one:
- * standard SQL, wide functions, and a new login for each client.
+ * The first entry that matches is used, so drivers stand before servers. The last entry matches everything
+ * else: standard SQL, wide functions, and a new login for each client.
  *
- * `reset` is set only for drivers after whose reset tests/fresh found nothing left.
+ * `reset` is set only if tests/fresh found nothing left in the session after that reset.
  */
 static const struct cnd_od_quirks table[] = {
 	{ .driver = "psqlodbca",
@@ -142,7 +142,7 @@ static const struct cnd_od_quirks table[] = {
 	{ .savepoint = STANDARD_SAVEPOINT },
 };
 
-/* Whether `name` is somewhere in `text`, whatever its case. */
+/* Whether `text` contains `name`; case does not matter. */
 static int
 holds(const char *text, const char *name)
 {

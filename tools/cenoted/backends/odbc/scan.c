@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ODBC tells neither what a statement was nor what it left in the session, so the text has to. It is read
- * for any server, and servers differ in what is a comment, a quoted text or the end of a statement. So a text
- * is read twice: once as most servers read it (CNC_SQL_UNKNOWN), for its tag and for transactions; and once word by
- * word, whatever stands around a word (CNC_SQL_RAW), for what it may leave. What is not known for harmless is taken for something that the
- * session holds.
+ * ODBC does not tell what a statement did or what it left in the session, so this file reads the text.
+ * Servers differ in what they take for a comment, a quoted text or the end of a statement. So it reads each
+ * text twice. Once as most servers read it (CNC_SQL_UNKNOWN), for the tag and for transactions. And once word
+ * by word, also inside quotes and comments (CNC_SQL_RAW), for what the statement may leave in the session. A
+ * word that is not known to be harmless pins the session.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "core/sql.h"
 #include "odbc.h"
 
-/* The next token that is no semicolon. */
+/* The next token that is not a semicolon. */
 static struct cnc_sql_token
 next_token(struct cnc_sql *x)
 {
@@ -104,7 +104,8 @@ static const struct verb verbs[] = {
 	{ "USE", "", 0, CENOTE_PIN_SETTINGS },
 };
 
-/* COMMIT and ROLLBACK that leave a transaction open: TO a savepoint, AND CHAIN; or are of a prepared one. */
+/* COMMIT and ROLLBACK that do not end the current transaction for good: TO a savepoint, AND CHAIN, or of a
+ * prepared transaction. */
 static const struct verb verb_commit_part = { "", "COMMIT", 0, CENOTE_PIN_FUNCTION };
 static const struct verb verb_rollback_part = { "", "ROLLBACK", 0, CENOTE_PIN_FUNCTION };
 static const struct verb verb_rollback_to = { "", "ROLLBACK", 0, 0 };
@@ -122,7 +123,7 @@ find_verb(const struct cnc_sql_token *t)
 	return &verb_other;
 }
 
-/* What begins with COMMIT, END, ROLLBACK or ABORT; `x` is after that word. */
+/* Find the verb of a statement that begins with COMMIT, END, ROLLBACK or ABORT; `x` is after that word. */
 static const struct verb *
 find_end(const struct verb *v, struct cnc_sql x)
 {
@@ -160,8 +161,9 @@ find_object(struct cnc_sql x)
 /* ---- what a statement may leave ---- */
 
 /*
- * What stands before a parenthesis and leaves nothing: words of SQL, and functions that every server has. That
- * nobody has made a function of such a name is the administrator's word (`queries=pure`).
+ * Words that may precede a parenthesis and leave nothing in the session: words of SQL, and functions that
+ * every server has. With `queries=pure` the administrator states that nobody has made a function with such a
+ * name.
  */
 static const char *const harmless[] = { "abs", "all", "and", "any", "as", "avg",
 	"between", "bigint", "by", "case", "cast", "ceiling", "char", "coalesce",
@@ -173,11 +175,11 @@ static const char *const harmless[] = { "abs", "all", "and", "any", "as", "avg",
 	"timestamp", "trim", "union", "upper", "using", "values", "varchar", "when",
 	"where", "with", NULL };
 
-/* Where a text is, word by word. */
+/* The position in a text that is read word by word. */
 struct place {
-	struct cnc_sql_token word, before; /* the last two */
-	char front; /* what stands in front of `word`, blanks left out */
-	char last; /* the last that is no blank */
+	struct cnc_sql_token word, before; /* the current word and the one before it */
+	char front; /* the last character before `word` that is not blank */
+	char last; /* the last character read that is not blank */
 };
 
 static bool
@@ -194,19 +196,20 @@ pins_of_word(const struct cnc_sql_token *t, const struct cnc_sql_token *before)
 
 	if (t->kind == CNC_SQL_NUMBER)
 		return 0;
-	/* a number ends where its digits do, and a word may follow at once: "select 1set names latin1" */
+	/* a word may follow the digits of a number without a blank: "select 1set names latin1" */
 	if (*t->p >= '0' && *t->p <= '9')
 		return CENOTE_PIN_FUNCTION;
 	if (cnc_sql_is(t, "value") && cnc_sql_is(before, "next"))
 		return CENOTE_PIN_FUNCTION;
 	v = find_verb(t);
-	/* Transact-SQL needs nothing between two statements */
+	/* Transact-SQL needs no separator between two statements */
 	if (before->n > 0 && v->flags & TX_VERBS && !cnc_sql_is(t, "end"))
 		return CENOTE_PIN_FUNCTION;
 	return v != &verb_other ? v->pins : 0;
 }
 
-/* Whether the parenthesis that comes now is that of a call. Behind WITH is a table with its columns. */
+/* Whether the parenthesis at this point begins the arguments of a call. After WITH it lists the columns of a
+ * table. */
 static int
 is_call(const struct place *at)
 {
@@ -221,7 +224,7 @@ is_call(const struct place *at)
 	       !(cnc_sql_is_one_of(&at->before, before_table) && is_word_byte(at->front));
 }
 
-/* A token of the raw text that is no word, and ends at `end` or before. */
+/* The pins for a token of the raw text that is not a word. The text ends at `end`. */
 static uint32_t
 pins_of_char(const struct place *at, const struct cnc_sql_token *t, const char *end)
 {
@@ -238,7 +241,7 @@ pins_of_char(const struct place *at, const struct cnc_sql_token *t, const char *
 	return 0;
 }
 
-/* Each word counts wherever it stands, be it in a string or a comment. */
+/* Count each word, even in a string or a comment. */
 static uint32_t
 look_everywhere(const char *sql, size_t len)
 {
@@ -247,7 +250,7 @@ look_everywhere(const char *sql, size_t len)
 	struct cnc_sql_token t;
 	uint32_t pins = 0;
 
-	/* what is at the end separates nothing */
+	/* a trailing semicolon separates no statements */
 	while (len > 0 && sql[len - 1] != '\0' && strchr(" \t\n\v\f\r;", sql[len - 1]))
 		len--;
 	x = cnc_sql_begin(sql, len, CNC_SQL_RAW);
@@ -265,7 +268,8 @@ look_everywhere(const char *sql, size_t len)
 	return pins;
 }
 
-/* A question whether the server is there, with no name in it: "select 1". `x` is after the verb. */
+/* Whether a query consists of numbers only, as "select 1" does to test the connection. `x` is after the
+ * verb. */
 static bool
 is_of_numbers(struct cnc_sql x)
 {
@@ -282,7 +286,7 @@ is_of_numbers(struct cnc_sql x)
 
 /* ---- a text ---- */
 
-/* The end, or an open comment. */
+/* The end of the text, or a comment that is not closed. */
 static bool
 is_nothing(const struct cnc_sql_token *t)
 {
@@ -346,7 +350,7 @@ cnd_od_scan(const char *sql, size_t len, struct cnd_od_scan *ret_scan)
 		return;
 	}
 	look_at_others(x, ret_scan);
-	/* what the verbs say is more exact than the look at each word */
+	/* the pins of the verbs are more exact than the pins of single words */
 	if (ret_scan->pins == 0)
 		ret_scan->pins = everywhere;
 	ret_scan->pins |= everywhere & CENOTE_PIN_TEMP;
@@ -393,9 +397,9 @@ cnd_od_called(const char *sql, size_t len, int *ret_has_result)
 	return name;
 }
 
-/* ---- what a driver must not be given ---- */
+/* ---- what a driver must not get ---- */
 
-/* Outside of quotes and comments. */
+/* Whether the word occurs outside of quotes and comments. */
 static bool
 has_word(const char *sql, size_t len, const char *word)
 {
@@ -416,8 +420,9 @@ is_letter(char c)
 }
 
 /*
- * Anywhere, whatever a server takes for a comment, a blank or the end of a name: a mark at the front of
- * UTF-8, the number in MariaDB's version comments, a '#'. Only letters belong to the word in front of it.
+ * Whether the word occurs anywhere, also where a server might see a comment, a blank or the end of a name:
+ * after a UTF-8 byte order mark, after the number in MariaDB's version comments, after '#'. Only letters
+ * before it make it another word.
  */
 static int
 holds_word(const char *sql, size_t len, const char *word)

@@ -41,7 +41,7 @@ driver_connect(struct cnd_session *s, const struct cnd_od_text *text)
 	return rc;
 }
 
-/* All that is not told to be a refusal is a server that cannot be reached. */
+/* A login error that does not say otherwise means that the server cannot be reached. */
 static int
 fail_login(struct cnd_session *s)
 {
@@ -82,7 +82,7 @@ open_connection(struct cnd_session *s)
 	return CENOTE_OK;
 }
 
-/* ---- what the driver tells of itself ---- */
+/* ---- facts about the driver ---- */
 
 static void
 get_text(struct cnd_session *s, SQLUSMALLINT what, char *out, size_t size)
@@ -109,7 +109,7 @@ get_number(struct cnd_session *s, SQLUSMALLINT what)
 	return CND_OD_OK(SQLGetInfo(s->dbc, what, &v, sizeof(v), NULL)) ? v : 0;
 }
 
-/* What is not bound, or was cut, is got from the same row, in any order. */
+/* Whether SQLGetData() can read unbound and cut columns of the same row, in any order. */
 static int
 can_bind(struct cnd_session *s)
 {
@@ -150,7 +150,7 @@ learn_driver(struct cnd_session *s)
 		s->dbc, SQL_ATTR_TXN_ISOLATION, &s->isolation, SQL_IS_UINTEGER, NULL);
 }
 
-/* A session as the next client shall have it; on failure only logout is left. */
+/* Make a session for the next client. After a failure, only logout may be called. */
 static int
 open_session(struct cnd_session *s)
 {
@@ -181,7 +181,7 @@ keep(struct cnd_session *s, const char *text, int *is_short)
 	return copy;
 }
 
-/* What is needed beyond the login. */
+/* Keep the options that are needed after the login. */
 static int
 keep_options(struct cnd_session *s, const struct cnd_od_options *opt)
 {
@@ -311,7 +311,7 @@ cnd_od_internal(struct cnd_session *s, const char *sql)
 	return r;
 }
 
-/* Drivers know of a loss only when they use the connection. */
+/* Drivers notice a lost connection only when they use it. */
 static int
 ask_server(struct cnd_session *s)
 {
@@ -319,7 +319,7 @@ ask_server(struct cnd_session *s)
 	SQLUINTEGER dead = SQL_CD_FALSE;
 	int r = sql ? cnd_od_internal(s, sql) : CENOTE_OK;
 
-	/* with autocommit off, the question began a transaction */
+	/* with autocommit off, the ping began a transaction */
 	if (r == CENOTE_OK && sql && s->is_manual && s->tx == CND_OD_TX_NONE)
 		r = cnd_od_end_tx(s, SQL_ROLLBACK);
 	if (r != CENOTE_OK || s->is_lost)
@@ -344,7 +344,7 @@ int
 cnd_od_attach(
 	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag)
 {
-	/* nothing is carried: autocommit is asked for again, all else pins the session */
+	/* nothing is carried: the worker sets autocommit again, and all other state pins the session */
 	(void)carry;
 	return cnd_od_enter(s, ret_diag, NULL);
 }
@@ -364,7 +364,7 @@ forget_client(struct cnd_session *s)
 static int
 reconnect(struct cnd_session *s)
 {
-	/* if it fails, then what is to be given up goes with the connection */
+	/* if this fails, the locks go with the connection */
 	if (s->quirks->release && !s->is_lost)
 		(void)cnd_od_internal(s, s->quirks->release);
 	cnd_od_stmt_destroy(s, s->spare);
@@ -374,7 +374,7 @@ reconnect(struct cnd_session *s)
 	return open_session(s);
 }
 
-/* CENOTE_DONE: this server has no way but a new login. */
+/* CENOTE_DONE: only a new login resets this session. */
 static int
 reset_in_place(struct cnd_session *s)
 {
@@ -402,7 +402,7 @@ cnd_od_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	if (r < 0)
 		return r;
 	close_statements(s);
-	/* what was not even asked for anything is as it was */
+	/* the client ran nothing, so the session is unchanged */
 	if (!s->is_used) {
 		forget_client(s);
 		return CENOTE_OK;
@@ -440,7 +440,8 @@ cnd_od_fd(const struct cnd_session *s)
 	return s->is_noisy || s->watch.own.n != 1 ? -1 : s->watch.own.list[0].fd;
 }
 
-/* What came without being asked for is the driver's to read, with its next answer; only the end is ours. */
+/* The driver reads unexpected bytes with its next answer, so leave them. Only notice the end of the
+ * connection. */
 int
 cnd_od_idle(struct cnd_session *s, struct cnd_sink *sink)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ODBC does not tell a driver's socket. But what is a socket now, and was none before the driver logged in,
- * is its own: nothing else in a worker opens any meanwhile.
+ * Finds a driver's sockets, which ODBC does not tell. A descriptor that was not a socket before the driver
+ * logged in, and is one now, is the driver's: nothing else in a worker opens sockets in between.
  */
 #include <sys/socket.h>
 #include <sys/stat.h>
 
 #include "odbc.h"
 
-#define LOOK_AT 256 /* descriptors; a worker has few */
+#define LOOK_AT 256 /* descriptors to look at; a worker has few */
 
 void
 cnd_od_sockets_list(struct cnd_od_sockets *ret_sockets)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Statement handles, prepared statements, and values that come in pieces. It owns struct cnd_od_named, and one
+ * Statement handles, prepared statements, and values that come in pieces. Owns struct cnd_od_named, and a
  * spare handle for the next direct statement.
  */
 #include <string.h>
@@ -66,7 +66,7 @@ cnd_od_stmt_take(struct cnd_session *s, struct cnd_od_stmt **ret_stmt)
 	return CENOTE_OK;
 }
 
-/* Where it belongs, if that place is still its own. */
+/* Where to keep the handle for its next use; NULL: destroy it. */
 static struct cnd_od_stmt **
 place_of(struct cnd_session *s, const struct cnd_od_stmt *st)
 {
@@ -131,7 +131,7 @@ cnd_od_stmt_prepare(
 	cnd_od_text_finish(s, &text);
 	if (!CND_OD_OK(rc))
 		return cnd_od_fail(s, SQL_HANDLE_STMT, st->handle);
-	/* the driver's count does not fit where ODBC has it returned */
+	/* ODBC returns the count as a short, and the driver's count does not fit */
 	if (n < 0)
 		return cnd_refuse(s->diag, CNC_SQLSTATE(LIMIT), NULL,
 			"a statement has at most 32767 parameters here");
@@ -221,7 +221,7 @@ describe_param(struct cnd_session *s, const struct cnd_od_stmt *st, uint32_t i,
 	rc = SQLDescribeParam(
 		st->handle, (SQLUSMALLINT)(i + 1), &type, &size, &digits, &nullable);
 	cnd_od_call_end(s);
-	/* a driver that cannot tell it, for this statement, has no types to tell */
+	/* the driver cannot describe the parameters of this statement */
 	if (!CND_OD_OK(rc))
 		return s->stop;
 	p->type = cnd_od_type(type, "", 0);
@@ -262,7 +262,7 @@ send_description(
 	return r < 0 ? r : cnd_done(sink, "", 0);
 }
 
-/* Under its number, in the place of what had it. Takes `st` over, also on failure. */
+/* Store the statement under its number, in place of the previous one. Takes `st` over, even on failure. */
 static int
 put_named(struct cnd_session *s, struct cnd_statement *statement, struct cnd_od_stmt *st)
 {
@@ -300,7 +300,7 @@ cnd_od_prepare(
 		return r;
 	s->is_used = 1;
 	cnd_od_scan(prepare->sql.p, prepare->sql.n, &st->scan);
-	/* nothing to prepare: drivers differ in what they say of it */
+	/* do not prepare an empty text: drivers answer it differently */
 	if (!st->scan.is_empty)
 		r = cnd_od_stmt_prepare(s, st, prepare->sql.p, prepare->sql.n);
 	if (r < 0) {

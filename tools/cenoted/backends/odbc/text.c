@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ODBC has each function with text twice: with wide characters, which are UTF-16, and with bytes of whatever
- * the driver takes them for. Cenote is UTF-8: it uses the wide ones, unless the driver has none and
- * takes bytes as UTF-8.
+ * ODBC has two variants of each function with text. One takes wide characters, which are UTF-16. The other
+ * takes bytes, in an encoding that the driver chooses. Cenote's text is UTF-8, so it calls the wide variant,
+ * unless the driver has none and reads bytes as UTF-8.
  */
 #include <string.h>
 
 #include "odbc.h"
 
-/* One character at `p` of `n` bytes: its length, 0 if it is none. */
+/* Decode the character at `p`, of at most `n` bytes. Returns its length; 0: it is not UTF-8. */
 static size_t
 decode(const unsigned char *p, size_t n, uint32_t *ret_c)
 {

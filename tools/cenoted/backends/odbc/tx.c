@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ODBC has no call that begins a transaction: with autocommit off, the next statement does. So begin()
- * switches it off, and the end of the transaction on again. What the client begins by SQL is left to the server, and
- * ended by SQL, too.
+ * Transactions. ODBC has no call that begins one: with autocommit off, the next statement does. So begin()
+ * switches autocommit off, and the end of the transaction switches it on again. A transaction that the client
+ * begins by SQL is also ended by SQL.
  */
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +37,7 @@ set_isolation(struct cnd_session *s, SQLUINTEGER level)
 	return CND_OD_OK(rc) ? CENOTE_OK : cnd_od_fail(s, SQL_HANDLE_DBC, s->dbc);
 }
 
-/* What the driver does to its cursors and prepared statements at the end of a transaction. */
+/* Drop the portals and prepared statements that the driver closes at the end of a transaction. */
 static void
 apply_cursor_behaviour(struct cnd_session *s, SQLSMALLINT how)
 {
@@ -60,7 +60,7 @@ end_by_calls(struct cnd_session *s, SQLSMALLINT how)
 	cnd_od_call_end(s);
 	if (!CND_OD_OK(rc)) {
 		r = cnd_od_fail(s, SQL_HANDLE_DBC, s->dbc);
-		/* what was not committed is not left open either */
+		/* a transaction whose COMMIT failed must not stay open */
 		if (how == SQL_COMMIT && r == CENOTE_ERR_SERVER)
 			(void)SQLEndTran(SQL_HANDLE_DBC, s->dbc, SQL_ROLLBACK);
 	}
@@ -68,7 +68,8 @@ end_by_calls(struct cnd_session *s, SQLSMALLINT how)
 	return r;
 }
 
-/* Back to what the login had; the first failure counts. */
+/* Restore autocommit and the isolation level of the login. Returns `r` if that is a failure, else the
+ * result. */
 static int
 restore_mode(struct cnd_session *s, int r)
 {
@@ -87,7 +88,7 @@ cnd_od_end_tx(struct cnd_session *s, SQLSMALLINT how)
 {
 	int r = CENOTE_OK;
 
-	/* the driver does not know of it, and would do nothing */
+	/* the driver does not know of this transaction, so SQLEndTran() would do nothing */
 	if (s->tx == CND_OD_TX_SQL)
 		r = cnd_od_internal(s, how == SQL_COMMIT ? "COMMIT" : "ROLLBACK");
 	else if (s->tx == CND_OD_TX_CALLS || s->is_manual)
@@ -140,7 +141,7 @@ cnd_od_begin(
 	s->is_used = 1;
 	r = begin_as_asked(s, isolation, flags);
 	if (r < 0) {
-		/* the first reason is the one to be told */
+		/* keep the diagnostics of the first failure */
 		s->diag = NULL;
 		(void)cnd_od_end_tx(s, SQL_ROLLBACK);
 		return r;
@@ -148,7 +149,8 @@ cnd_od_begin(
 	return cnd_done(sink, "BEGIN", 0);
 }
 
-/* COMMIT of a transaction that an error has ended is a rollback, and not what was asked for. */
+/* After an error has failed the transaction, COMMIT rolls back. Tell the client, which did not ask for
+ * that. */
 static int
 commit(struct cnd_session *s)
 {
@@ -196,7 +198,7 @@ cnd_od_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink)
 
 	if (r < 0)
 		return r;
-	/* an open transaction stays as it is; ODBC would commit it */
+	/* leave an open transaction alone: ODBC would commit it */
 	if (s->is_manual != !on && s->tx == CND_OD_TX_NONE) {
 		s->is_used = 1;
 		r = set_autocommit(s, on);
@@ -271,7 +273,7 @@ cnd_od_after_statement(
 			s->tx = CND_OD_TX_NONE;
 		s->is_tx_failed = 0;
 	} else if (flags & CND_OD_VERB_BEGIN) {
-		/* of several statements, a later one may have failed */
+		/* the BEGIN may have succeeded, and a later statement failed */
 		if ((!has_failed || scan->has_more) && s->tx == CND_OD_TX_NONE)
 			s->tx = s->is_manual ? CND_OD_TX_CALLS : CND_OD_TX_SQL;
 	} else if (s->is_manual && s->tx == CND_OD_TX_NONE && !scan->is_empty) {

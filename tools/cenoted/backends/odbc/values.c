@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Values of rows: read them from the driver, as a whole or in pieces, and write them in the format that the client
- * wants. It owns s->value. exec.c, call.c and catalog.c call it.
+ * Values of rows: reads them from the driver, as a whole or in pieces, and writes them in the format that the
+ * client wants. Owns s->value. exec.c, call.c and catalog.c call it.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 #include "odbc.h"
 
-/* What a value is first asked for; what is longer comes in pieces. */
+/* Bytes of the first piece of a value. A longer value comes in several pieces. */
 #define FIRST_BYTES 512u
 #define PIECE_BYTES ((size_t)64 << 10)
 
@@ -25,8 +25,8 @@ end_of(SQLSMALLINT c_type)
 }
 
 /*
- * One piece, behind those that s->value has. CENOTE_OK: there is more; CENOTE_DONE: that was all. `n`:
- * how much to ask for; then what of it is left to come, if the driver tells.
+ * Append the next piece to s->value. CENOTE_OK: there is more; CENOTE_DONE: that was all. `n`: how many bytes
+ * to ask for; then how many are left, or a guess if the driver does not tell.
  */
 static int
 read_piece(struct cnd_session *s, SQLHSTMT handle, SQLUSMALLINT column,
@@ -100,7 +100,7 @@ cnd_od_read_value(struct cnd_session *s, SQLHSTMT handle, SQLUSMALLINT column,
 
 /* ---- canonical forms ---- */
 
-/* CENOTE_DONE: the text is none, and nothing was written. */
+/* CENOTE_DONE: the text is not a boolean, and nothing was written. */
 static int
 put_bool(struct cnc_batch *w, const char *p, size_t n)
 {
@@ -123,7 +123,7 @@ cnd_od_put_text(
 
 /* ---- rows ---- */
 
-/* Text of a double may have fewer digits than it: 8 bytes have all. */
+/* A driver's text of a double may lack digits, so read the 8 bytes. */
 static int
 put_whole_double(
 	struct cnd_session *s, SQLHSTMT handle, SQLUSMALLINT column, struct cnc_batch *w)
@@ -139,7 +139,7 @@ put_whole_double(
 	return cnc_batch_put(w, text, cnc_double_text(v, text));
 }
 
-/* CENOTE_OK; CENOTE_DONE: it is NULL; CENOTE_AGAIN: it is not bound, or was cut, and has to be got. */
+/* CENOTE_OK; CENOTE_DONE: it is NULL; CENOTE_AGAIN: it is not bound or was cut, so call SQLGetData(). */
 static int
 read_bound(
 	struct cnd_session *s, const struct cnd_od_column *c, struct cnp_str *ret_value)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Cancelling. ODBC's functions block, and no driver that Debian has runs them asynchronously; but
- * SQLCancel() may be called from another thread while one runs. So each session has a thread that looks whether a
- * function of the driver goes on, asks the host then whether to stop, and cancels it.
+ * Cancelling. ODBC's functions block, and no driver that Debian has runs them asynchronously. But another
+ * thread may call SQLCancel() while one runs. So each session has a thread that watches the driver's
+ * functions. While one runs, the thread asks the host whether to stop, and if so cancels it.
  *
- * SQLCancel() itself may block (MariaDB's driver opens a connection for it), so it runs in a thread of its own. A
- * server that neither obeys nor ends within OBEY_MS has the driver's sockets shut down: the driver's function
- * then fails, and the session is lost. A driver that hangs without a server ends with its worker.
+ * SQLCancel() itself may block (MariaDB's driver opens a connection for it), so it runs in a thread of its
+ * own. If the server neither obeys nor ends within OBEY_MS, the thread shuts the driver's sockets down. The
+ * driver's function then fails, and the session is lost. If the driver's function still does not return, the
+ * worker ends.
  */
 #include <errno.h>
 #include <string.h>
@@ -32,7 +33,7 @@ cancel(struct cnd_session *s)
 {
 	struct cnd_od_watch *w = &s->watch;
 
-	/* a login has nothing to stop but itself; connecting has listed what was there before */
+	/* a login has no statement to stop, and driver_connect() has already listed the sockets */
 	w->obey_until_ms = cnd_clock_ms() + (w->is_login ? 0 : OBEY_MS);
 	if (!w->is_login)
 		cnd_od_sockets_list(&w->before);
@@ -41,7 +42,7 @@ cancel(struct cnd_session *s)
 			pthread_create(&w->canceller, NULL, run_canceller, s) == 0;
 }
 
-/* The driver's sockets of the login, and those that it opened since the cancelling began. */
+/* Shut down the driver's sockets from the login, and those that it opened since the cancelling began. */
 static void
 cut(struct cnd_session *s)
 {
@@ -62,7 +63,8 @@ cut(struct cnd_session *s)
 	w->is_cut = 1;
 }
 
-/* A driver that does not return even then keeps the worker for ever: it ends, and another one is started. */
+/* The driver does not return even now, so the worker would hang for ever. It ends, and the master starts
+ * another one. */
 static void
 die(struct cnd_session *s)
 {
@@ -116,7 +118,7 @@ cnd_od_call_end(struct cnd_session *s)
 	struct cnd_od_watch *w = &s->watch;
 
 	cnd_watch_end(&w->thread);
-	/* a cancelling that is late must not hit what comes next */
+	/* a late SQLCancel() must not hit the next statement */
 	if (w->is_cancelling)
 		(void)pthread_join(w->canceller, NULL);
 	w->is_cancelling = 0;
