@@ -42,8 +42,9 @@ static const char table_sql[] =
 	"information_schema.TABLES) AS t WHERE 1 = 1";
 
 /*
- * ODBC's view of a type, of tables that name its parts as information_schema.COLUMNS does: its number, and of that
- * (`code`, and `is_unsigned`) the size in digits or characters, bytes, digits after the point, radix.
+ * ODBC's view of a type, for tables with the column names of information_schema.COLUMNS. TYPE_CODE is
+ * ODBC's number of the type. The others depend on `code` and `is_unsigned`: the size in digits or
+ * characters, the bytes, the digits after the point, the radix.
  */
 #define TYPE_CODE                                                                        \
 	"CASE DATA_TYPE WHEN 'tinyint' THEN -6 WHEN 'smallint' THEN 5 WHEN "             \
@@ -125,7 +126,7 @@ static const char index_sql[] =
 	"CAST(COLLATION AS BINARY), CARDINALITY, NULL, NULL FROM "
 	"information_schema.STATISTICS WHERE 1 = 1";
 
-/* All parameters of a function are for input, and its result has no mode. */
+/* All parameters of a function are for input; its result has no mode. */
 static const char procedure_sql[] =
 	"SELECT CAST(r.ROUTINE_SCHEMA AS BINARY), NULL, CAST(r.ROUTINE_NAME AS "
 	"BINARY), COALESCE(p.n_in, 0), COALESCE(p.n_out, 0), NULL, "
@@ -194,8 +195,8 @@ struct type {
 	int increments;
 	int min_scale, max_scale;
 	int radix;
-	unsigned mariadb; /* first version of MariaDB that has it; 0 all, 1 none */
-	uint8_t has_mysql; /* MySQL has it */
+	unsigned mariadb; /* first version of MariaDB that has the type; 0: all have it */
+	uint8_t has_mysql; /* MySQL has the type */
 };
 
 #define NUMBER(name, code, size, is_unsigned, radix)                                     \
@@ -359,7 +360,8 @@ add_filters(
 {
 	if (f->given & 1 && kind->catalog)
 		add_condition(t, kind->catalog, " = ", f->catalog);
-	/* Who takes databases for schemas means the same; ODBC's "" is: those without one. */
+	/* A client that treats databases as schemas filters by schema. In ODBC, "" asks for objects
+	 * without a schema. */
 	if (f->given & 2 && kind->catalog && f->schema.n > 0)
 		add_pattern(t, kind->catalog, f->schema);
 	if (f->given & 4 && kind->object)

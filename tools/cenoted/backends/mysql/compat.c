@@ -148,8 +148,8 @@ cnd_my_mark_long(MYSQL_STMT *stmt, unsigned param)
 	stmt->params[param].long_data_used = 1;
 }
 
-/* The library keeps a statement's columns as they were when it was prepared, but for the types; the
- * connection has them as they came, unless the server found that they need not be sent again. */
+/* The library keeps a statement's columns from its preparation, and updates only their types. The
+ * connection has the columns of the last execution, unless the server did not send them again. */
 const MYSQL_FIELD *
 cnd_my_stmt_fields(MYSQL_STMT *stmt, const MYSQL *my, unsigned n)
 {
@@ -165,7 +165,7 @@ cnd_my_adopt_fields(MYSQL_STMT *stmt, const MYSQL *my, void **memory)
 
 	if (!my->fields || n == 0 || !(block = calloc(n, size)))
 		return -1;
-	/* no string in them is read: cnd_my_stmt_fields() has better ones */
+	/* nobody reads the strings of these columns: cnd_my_stmt_fields() returns better ones */
 	memcpy(block, my->fields, n * sizeof(MYSQL_FIELD));
 	free(*memory);
 	*memory = block;
@@ -184,7 +184,8 @@ cnd_my_adopt_fields(MYSQL_STMT *stmt, const MYSQL *my, void **memory)
 /* It is not worth copying a longer text. */
 #define AHEAD_MAX     4000u
 
-/* Whether the pointer to the library's stream is at the offset that its header says. */
+/* The library's stream; NULL: its structure is not as the library's header says, or the stream is
+ * compressed. */
 static const MARIADB_PVIO *
 stream_of(const MYSQL *my)
 {
@@ -194,8 +195,9 @@ stream_of(const MYSQL *my)
 									     : NULL;
 }
 
-/* The buffer's place in the library's structures is known from its header; that what lies behind it is what
- * it should be shows that the library has it there, too. A compressed stream has packets in packets. */
+/* The library's header says where its buffer is. The packet number in the buffer must be the next
+ * one, which shows that the library's layout is the same. A compressed stream cannot be read here: it
+ * has packets inside packets. */
 int
 cnd_my_peek(const MYSQL *my, const uint8_t **ret_packet, size_t *ret_len)
 {
@@ -232,7 +234,7 @@ cnd_my_can_send_ahead(const MYSQL *my)
 	return pvio && !pvio->ctls;
 }
 
-/* The command is its first byte. */
+/* Write a packet whose first byte is the command. Returns its length. */
 static size_t
 put_packet(uint8_t *out, uint8_t command, const char *text, size_t len)
 {
@@ -248,7 +250,7 @@ put_packet(uint8_t *out, uint8_t command, const char *text, size_t len)
 	return PACKET_HEADER + n;
 }
 
-/* The library reads the next answer as the answer to a command that was just sent. */
+/* Make the library read the next answer as the answer to a new command. */
 static void
 expect_answer(MYSQL *my)
 {
@@ -383,7 +385,7 @@ cnd_my_set_indicator(MYSQL_BIND *b, char *indicator)
 	b->u.indicator = indicator;
 }
 
-/* Called by the library before it sends a row. */
+/* The library calls this before it sends a row. */
 static my_bool
 take_row(void *user, MYSQL_BIND *binds, unsigned row)
 {
@@ -506,7 +508,8 @@ cnd_my_socket(const MYSQL *my)
 	return my->net.fd;
 }
 
-/* Data that is already read lies where nobody can see it, so the socket does not show whether more follows. */
+/* Oracle's library hides the data that it has read, so the socket does not show whether more
+ * follows. */
 enum cnd_my_next
 cnd_my_try_next(MYSQL *my)
 {
@@ -528,7 +531,7 @@ cnd_my_take_end(MYSQL *my)
 	(void)my;
 }
 
-/* There are no parameters until they are bound. */
+/* Oracle's library has no parameters until they are bound, so bind them to NULL first. */
 int
 cnd_my_ready_long(MYSQL_STMT *stmt, unsigned param)
 {

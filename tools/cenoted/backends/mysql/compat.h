@@ -3,8 +3,8 @@
 #define CND_MY_COMPAT_H
 
 /*
- * MariaDB's libmariadb and Oracle's libmysqlclient: what one has and the other has not is here, so
- * that no other file asks which of them it is compiled against.
+ * MariaDB's libmariadb and Oracle's libmysqlclient. Their differences are here, so that no other file
+ * asks which library it is compiled against.
  */
 #include <mysql.h>
 #include <errmsg.h>
@@ -53,17 +53,18 @@ void cnd_my_insist_on_password(MYSQL *my, int has_cleartext);
 unsigned cnd_my_status(const MYSQL *my);
 /* Whether the status flags also arrive with a result's columns: true with MariaDB's library. */
 int cnd_my_has_status_with_columns(void);
-/* The library does not look into the answer of the simplest commands (reset, ping, set option,
- * database): take the status flags from it. */
+/* The library does not read the answers of the simplest commands (reset, ping, set option, database).
+ * Take the status flags from the last answer. */
 void cnd_my_take_status(MYSQL *my);
-/* The same at the end of a statement's rows, with the number of warnings: MariaDB's library does not read them
- * there. */
+/* Take the status flags and the number of warnings from the end of a statement's rows, where
+ * MariaDB's library does not read them. */
 void cnd_my_take_end(MYSQL *my);
 my_socket cnd_my_socket(const MYSQL *my);
 size_t cnd_my_buffer_size(const MYSQL *my);
-/* 1 and the packet that the library will read next, if its buffer holds all of that packet; else 0. */
+/* Look at the packet that the library will read next. Returns 1 if the library's buffer holds all of
+ * it, else 0. */
 int cnd_my_peek(const MYSQL *my, const uint8_t **ret_packet, size_t *ret_len);
-/* Mark that packet, of len bytes, as read. */
+/* Mark the packet of cnd_my_peek(), of `len` bytes, as read. */
 void cnd_my_take(MYSQL *my, size_t len);
 /* Whether commands can be sent without waiting for the answers in between. True for MariaDB's library without
  * encryption and compression. */
@@ -86,7 +87,7 @@ const MYSQL_FIELD *cnd_my_stmt_fields(MYSQL_STMT *stmt, const MYSQL *my, unsigne
 /* Make room for the columns of an executed statement that differ from those at its preparation, which the library
  * cannot handle (CR_NEW_STMT_METADATA). 0, or -1. Pass `*memory` to free() when the statement is closed. */
 int cnd_my_adopt_fields(MYSQL_STMT *stmt, const MYSQL *my, void **memory);
-/* What MariaDB is sent with a value of a row, or in place of the value. */
+/* MariaDB gets one of these with each value in a row of parameters. */
 enum cnd_my_indicator {
 	CND_MY_IS_VALUE = 0,
 	CND_MY_IS_NULL = 1,
@@ -100,7 +101,8 @@ struct cnd_my_param_rows {
 	uint32_t n_params;
 	uint32_t n_rows;
 };
-/* Use these rows for the next execution, which reads them. 0, or -1: the library cannot do this. */
+/* Use these rows for the next execution, and keep them until then. 0, or -1: the library cannot do
+ * this. */
 int cnd_my_set_rows(MYSQL_STMT *stmt, struct cnd_my_param_rows *rows);
 /* Call it after the execution. */
 void cnd_my_unset_rows(MYSQL_STMT *stmt);
@@ -109,12 +111,13 @@ int cnd_my_knows_charset(const char *name);
 const char *cnd_my_server_version(const MYSQL *my);
 unsigned long cnd_my_server_number(const MYSQL *my);
 int cnd_my_is_mariadb(const MYSQL *my);
-/* Begin to read the next result of a text, or go on with it. */
+/* Begin or continue to read the next result of a text. */
 enum cnd_my_next {
 	CND_MY_NEXT_HERE,
 	CND_MY_NEXT_NONE,
 	CND_MY_NEXT_FAILED,
-	CND_MY_NEXT_LATER /* when the socket has more data; only without a hook */
+	/* try again when the socket has more data; only without a hook */
+	CND_MY_NEXT_LATER
 };
 enum cnd_my_next cnd_my_try_next(MYSQL *my);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Connections of the client library, with the options of the server line. session.c makes the session's own here, and
- * wait.c one more to cancel a statement. It has no state.
+ * Connections of the client library, with the options of the server line. session.c opens the
+ * session's connection here, and wait.c a second connection to cancel a statement. It has no state.
  */
 #include "my.h"
 

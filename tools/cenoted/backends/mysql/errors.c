@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Maps errors of the server and the library to SQLSTATEs with hints. A table lists the numbers that mean more than
- * their SQLSTATE says. All files that call the library call it. It has no state.
+ * Maps errors of the server and the library to SQLSTATEs with hints. A table lists the numbers that
+ * mean more than their SQLSTATE says. All files that call the library use it. It has no state.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,14 +21,14 @@ enum {
 #define AS(name) CNC_SQLSTATE_INDEX_##name
 
 /*
- * Most errors come with a SQLSTATE, and keep it. Servers send HY000 (general error) if they have none; the library
- * always sends it. If the number alone makes plain what happened, a more exact SQLSTATE replaces it. It is
- * PostgreSQL's if the standard has none. Sorted.
+ * Most errors come with a SQLSTATE, and keep it. Servers send HY000 (general error) if they have
+ * none; the library always sends it. If the number alone shows what happened, a more exact SQLSTATE
+ * replaces it. PostgreSQL's SQLSTATE is used if the standard has none. Sorted.
  */
 static const struct {
 	uint16_t number;
 	uint8_t flags;
-	int16_t state; /* index of one of ours */
+	int16_t state; /* index into cnc_sqlstate_code; KEEP: the SQLSTATE stays */
 } codes[] = {
 	{ 1007, 0, AS(DUPLICATE_DATABASE) }, /* ER_DB_CREATE_EXISTS */
 	{ 1008, 0, AS(NO_CATALOG) }, /* ER_DB_DROP_EXISTS */
@@ -108,7 +108,7 @@ struct meaning {
 	int is_nomem;
 };
 
-/* "The MariaDB server is running with the %s option": one of many options is known to the backend. */
+/* "The MariaDB server is running with the %s option": the number does not say which option. */
 #define ER_OPTION_PREVENTS            1290u
 /* MySQL: "The client was disconnected by the server because of inactivity". In MariaDB the same number means that
  * a trigger does not exist. */
@@ -201,7 +201,7 @@ cnd_my_failed(struct cnd_session *s, MYSQL_STMT *stmt)
 	struct cnc_diag other;
 	int r;
 
-	/* a failed statement leaves diagnostics, too */
+	/* a failed statement also leaves diagnostics */
 	s->trace.has_run = 1;
 	if (said < 0) {
 		/* the reason is known; the server's answer only shows whether it is alive */

@@ -55,7 +55,8 @@ enum cnd_my_note {
 	CND_MY_NOTE_ASKS =
 		64, /* its first statement asks for what the previous statement left */
 	CND_MY_NOTE_ID =
-		128, /* may generate an id, which the server reports unless the statement fails */
+		/* may generate an id; the server reports the id unless the statement fails */
+		128,
 	CND_MY_NOTE_SILENT_ID =
 		256, /* may generate an id that the server does not report: LOAD DATA, CREATE … SELECT, RETURNING */
 	CND_MY_NOTE_HIDES =
@@ -63,7 +64,8 @@ enum cnd_my_note {
 	CND_MY_NOTE_RECALLS =
 		1024, /* reads user variables, which triggers and views may have set */
 	CND_MY_NOTE_RECALLS_NUMBER =
-		2048 /* reads the last value of a sequence, which they may have set */
+		/* reads the last value of a sequence, which triggers and views may have set */
+		2048
 };
 
 struct cnd_my_scan {
@@ -84,18 +86,19 @@ enum cnd_my_lexis {
 struct cnd_my_reading {
 	uint32_t lexis; /* bits of enum cnd_my_lexis */
 	uint8_t natives[CND_MY_NATIVES_MAX /
-			8]; /* names.c: which functions the server has */
+			8]; /* bits by index in names.c: functions that the server has */
 };
 
-/* Conservative: assumes the worst about text that it cannot read. */
+/* Find out what a text may leave in the session. Assumes the worst about text that it cannot read. */
 void cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
 	struct cnd_my_scan *ret_scan);
 /* Whether the text is SET NAMES of this character set, with or without a collation, and nothing more. */
 int cnd_my_sets_names(const char *sql, size_t len, uint32_t lexis, const char *charset);
 /* Record that the server has a function of this name. */
 void cnd_my_confirm_native(struct cnd_my_reading *reading, const char *name, size_t n);
-/* Whether calling this name (without quotes) is safe: it cannot be a stored function, and what it names leaves
- * nothing in the session. `has_space`: something stands between the name and the parenthesis. */
+/* Whether a call of this name (without quotes) is safe: the name cannot be a stored function, and the
+ * call leaves nothing in the session. `has_space`: something stands between the name and the
+ * parenthesis. */
 int cnd_my_is_harmless(
 	const struct cnd_my_reading *reading, const char *name, size_t n, int has_space);
 /* Whether the first word begins a statement that only returns rows of tables. */
@@ -193,8 +196,9 @@ struct cnd_my_wait {
 struct cnd_my_reset {
 	unsigned modes; /* the status flags about string literals, as after a new login */
 	uint8_t has_init; /* the server runs SQL of its own (init_connect) at each login */
-	uint8_t loses_charset; /* the server's own reset loses the character set */
-	uint8_t loses_database; /* it also loses the database's collation, so select the database again */
+	uint8_t loses_charset; /* the server's own reset changes the character set */
+	/* the reset also changes @@collation_database, so select the database again */
+	uint8_t loses_database;
 	uint8_t is_put_off; /* the reset waits until the next client sends a request */
 	uint8_t was_profiled; /* the server recorded the texts of statements */
 	const char *database_collation;
@@ -214,7 +218,8 @@ struct cnd_my_hidden {
 struct cnd_my_trace {
 	uint32_t pins;
 	uint32_t notes; /* bits of enum cnd_my_note, of all that the client did */
-	uint64_t last_insert_id; /* as far as it is known */
+	/* LAST_INSERT_ID() as of attach() or settle(); 0: none */
+	uint64_t last_insert_id;
 	unsigned n_sets; /* our own SET statements since the reset */
 	uint8_t changes_login; /* the running request changes the state that new logins begin with */
 	uint8_t may_fail_with_id; /* the running statement may generate an id even if it fails */
@@ -229,8 +234,9 @@ struct cnd_my_trace {
 	uint8_t has_names;
 	uint8_t is_moved; /* what the previous statement left is on another session */
 	uint8_t may_hide; /* a statement used tables since the server was last asked */
-	uint8_t has_hidden; /* a statement had CND_MY_NOTE_HIDES, on this session or a former one */
-	uint8_t had_hidden; /* a statement on a former session had it */
+	/* a statement of the client had CND_MY_NOTE_HIDES, on this session or a former one */
+	uint8_t has_hidden;
+	uint8_t had_hidden; /* a statement on a former session had CND_MY_NOTE_HIDES */
 };
 
 /* session.c: the client's wishes. */
@@ -238,7 +244,7 @@ struct cnd_my_wants {
 	uint8_t single; /* multi_statements is off */
 	uint8_t is_single; /* the server knows that multi_statements is off */
 	uint8_t progress;
-	uint8_t more; /* announce before a result that another one follows */
+	uint8_t more; /* announce before a result that another result follows */
 };
 
 struct cnd_session {
@@ -250,7 +256,7 @@ struct cnd_session {
 	/* the running request */
 	struct cnc_diag *diag;
 	struct cnc_arena arena; /* freed when the request ends */
-	int stop; /* the host's reason to stop; 0: go on */
+	int stop; /* the host's reason to stop, a negative CENOTE_ERR_…; 0: go on */
 	struct cnd_sink *sink; /* may be NULL */
 	struct cnd_my_infile infile;
 
@@ -289,13 +295,14 @@ int cnd_my_put_text(struct cnd_session *s, const struct cnp_column *columns, uin
 	MYSQL_ROW row, const unsigned long *lengths, struct cnc_batch *w);
 /* Room for the rows of a prepared statement; private to rows.c. */
 struct cnd_my_rows;
-/* Bind it to an executed statement (mysql_stmt_bind_result). `columns` is borrowed until it is freed. */
+/* Allocate that room and bind it to an executed statement (mysql_stmt_bind_result). `columns` is
+ * borrowed until cnd_my_rows_free(). */
 int cnd_my_rows_bind(struct cnd_session *s, MYSQL_STMT *stmt, const MYSQL_FIELD *fields,
 	const struct cnp_column *columns, uint32_t n, struct cnd_my_rows **ret_rows);
 /* Write the row that mysql_stmt_fetch() returned (0 or MYSQL_DATA_TRUNCATED). */
 int cnd_my_put_row(struct cnd_session *s, struct cnd_my_rows *rows, MYSQL_STMT *stmt,
 	struct cnc_batch *w);
-/* Like cnd_my_put_ahead(). */
+/* The same as cnd_my_put_ahead(), for a row of a prepared statement. */
 int cnd_my_put_row_ahead(
 	struct cnd_session *s, const struct cnd_my_rows *rows, struct cnc_batch *w);
 void cnd_my_rows_free(struct cnd_session *s, struct cnd_my_rows *rows); /* may be NULL */
@@ -379,7 +386,7 @@ int cnd_my_set_option(struct cnd_session *s, const char *name, const char *value
 	struct cnc_diag *ret_diag);
 /* Begin a request, and set where its answer and errors go. */
 int cnd_my_enter(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink);
-/* The same, but nothing is sent to the server yet: a delayed reset stays delayed. */
+/* Like cnd_my_enter(), but send nothing to the server yet: a delayed reset stays delayed. */
 int cnd_my_enter_only(
 	struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink);
 /* Tell the server whether a text may hold several statements, as the client chose. */
@@ -460,7 +467,7 @@ int cnd_my_function(struct cnd_session *s, uint32_t function, const struct cnd_e
 int cnd_my_run(struct cnd_session *s, const char *sql, size_t len);
 /* Add what the text may leave to the session's record. */
 void cnd_my_note(struct cnd_session *s, const struct cnd_my_scan *scan);
-/* Whether it is a SELECT without any table. */
+/* Whether the text is a SELECT without any table. */
 int cnd_my_is_tableless(const struct cnd_session *s, const char *sql, size_t len);
 /* Fill in the values of DONE from the connection's last OK or end of rows. */
 void cnd_my_done(struct cnd_session *s, struct cnp_done *ret_done);

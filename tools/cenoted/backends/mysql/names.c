@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names that may stand before a parenthesis without leaving anything in the session. Any other name may be that of a
- * stored function. A name that is missing here costs time only: its session counts as one that holds something.
+ * Names that may stand before a parenthesis without leaving anything in the session. Any other name
+ * may be a stored function's. If a name is missing here, that costs only time: a session that uses it
+ * counts as holding something.
  *
- * A stored function that is named as a built-in one is called in its place where the parser does not know the name:
- * the constructors of geometries (POINT, POLYGON …) and JSON_TABLE are not here for that reason. With a blank before
- * the parenthesis, the names of some fifty built-in functions are such names, in other versions of others:
- * so a blank may follow only words of SQL. tests/unit/backends/mysql/test_names.c asks the installed server.
+ * If the parser does not know a built-in name, it calls a stored function of that name instead. So
+ * the constructors of geometries (POINT, POLYGON …) and JSON_TABLE are not listed here. With a blank
+ * before the parenthesis, this is true of some fifty built-in names, and they differ between
+ * versions. So a blank may follow only words of SQL. tests/unit/backends/mysql/test_names.c asks the
+ * installed server.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -55,8 +55,8 @@ try_digits(double v, int n, struct digits *ret_digits)
 }
 
 /*
- * A power of two has twice as much room above as below, so that a number of 16 digits above may read
- * back as it where the nearest one, which is below, does not.
+ * The gap above a power of two is twice the gap below. So the nearest number of 16 digits, which is
+ * below, may not read back as this power, while one above does.
  */
 static int
 try_above(double v, struct digits *ret_digits)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The keys of a `server` line, and the settings that a client gives at login. It fills struct cnd_my_options,
- * whose strings belong to the line.
+ * The keys of a `server` line, and the settings that a client gives at login. Fills struct
+ * cnd_my_options, whose strings belong to the line.
  */
 #include <stddef.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The packets of rows, as the server sends them. A length in a packet is never trusted beyond the packet's end.
+ * Reads the packets of rows. A length in a packet is never trusted beyond the packet's end.
  */
 #include "values.h"
 
@@ -102,7 +102,7 @@ cnd_my_text_row(struct cnc_batch *w, const struct cnp_column *columns, uint32_t 
 	return r == CENOTE_OK && x.left > 0 ? CENOTE_ERR_PROTOCOL : r;
 }
 
-/* None takes more room in the batch than here, where its length stands before it. */
+/* No value takes more room in the batch than in the packet, where its length precedes it. */
 int
 cnd_my_plain_row(struct cnc_batch *w, uint32_t n, const uint8_t *packet, size_t len)
 {

@@ -12,7 +12,7 @@
 #include "my.h"
 #include "values.h"
 
-/* One parameter: memory that the library borrows until the statement was executed. */
+/* The memory of one parameter. The library borrows it until the statement was executed. */
 struct slot {
 	union {
 		int64_t i64;
@@ -87,7 +87,7 @@ bind_uint64(struct binding *d)
 static int
 bind_number(struct binding *d, double v)
 {
-	/* The server would silently take them for 0 or NULL. */
+	/* The server would silently take infinity and NaN for 0 or NULL. */
 	if (isnan(v) || isinf(v))
 		return cnd_refuse(d->s->diag, CNC_SQLSTATE(OUT_OF_RANGE), NULL,
 			"parameter %u: MySQL has no %s", d->number,
@@ -327,7 +327,7 @@ bind_native_number(struct binding *d, uint32_t type, size_t size)
 	return bind_slot(d, sendable(type), size);
 }
 
-/* A typed NULL: the type decides what the server makes of it. */
+/* Bind a NULL with a type, which decides the type of the server's result. */
 static int
 bind_typed_null(struct binding *d, enum enum_field_types sent)
 {
@@ -367,7 +367,7 @@ bind_native(struct binding *d)
 	if (d->v->native_type == CND_MY_NATIVE_IGNORE)
 		return bind_indicator(d, CND_MY_IS_IGNORED);
 	if (type == MYSQL_TYPE_NULL)
-		take_sign(d); /* it shows in the columns, as below */
+		take_sign(d); /* the sign shows in the result's columns, as below */
 	if (type == MYSQL_TYPE_NULL || (d->v->native_type == 0 && d->v->is_null))
 		return bind_null(d);
 	if (d->v->native_type == 0)
@@ -375,19 +375,19 @@ bind_native(struct binding *d)
 							    : bind_text(d);
 	if (type > 255 || (size <= 0 && !is_time(type) && !is_bytes(sent)))
 		return refuse_type(d, type);
-	/* of a type that is sent as another one, NULL is of none */
+	/* if the type is sent as another type, the NULL has no type */
 	if (d->v->is_null)
 		return sent == type ? bind_typed_null(d, sent) : bind_null(d);
 	if (size > 0)
 		return bind_native_number(d, type, (size_t)size);
-	/* it shows in the columns that such a value makes */
+	/* the sign shows in the columns that such a value makes */
 	take_sign(d);
 	if (is_time(type))
 		return bind_native_time(d, type);
 	return bind_buffer(d, sent, d->v->bytes, d->v->len);
 }
 
-/* The content is sent separately: servers accept that only for text and bytes. */
+/* Bind a value whose content is sent separately. Servers accept that only for text and bytes. */
 static int
 bind_long(struct binding *d)
 {

@@ -16,7 +16,7 @@ put(struct cnc_buf *fields, char letter, const char *text)
 	return cnc_diag_put_field(fields, letter, text, strlen(text));
 }
 
-/* The fields of a notice: the value, and the letter that says how to read it. */
+/* Write the fields of a notice: `told`, under the letter that says how to read it, and a text. */
 static int
 put_fields(
 	struct cnc_buf *fields, char letter, const char *told, const char *text, size_t n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Queries in the text protocol, and the backend's own SQL. It passes any number of results to the sink, and notes
- * in s->trace what a statement may leave.
+ * Queries in the text protocol, and the backend's own SQL. Passes any number of results to the sink,
+ * and notes in s->trace what a statement may leave.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "my.h"
 #include "values.h"
 
-/* The host is asked once in so many rows whether to stop. */
+/* After this many rows, ask the host whether to stop. */
 #define ASK_ROWS 64u
 
 void
@@ -32,7 +32,8 @@ cnd_my_is_tableless(const struct cnd_session *s, const char *sql, size_t len)
 
 	if (!cnd_my_is_select(sql, len, s->reading.lexis))
 		return 0;
-	/* "from" in a text or comment is taken for a table: no harm. MySQL's TABLE t is one without it. */
+	/* "from" in a text or comment counts as a table, which does no harm; MySQL's TABLE t has a
+	 * table without FROM */
 	for (; end - p >= 4; p++) {
 		if ((*p == 'f' || *p == 'F') && strncasecmp(p, "from", 4) == 0)
 			return 0;
@@ -46,8 +47,9 @@ cnd_my_is_tableless(const struct cnd_session *s, const char *sql, size_t len)
 }
 
 /*
- * Drivers say SET NAMES of the character set that is in force already, to be sure. The server goes on to read texts as
- * before. Only the collation may change, if the login had another than the character set's own: settle() asks for it.
+ * Many drivers send SET NAMES of the character set that is already set. The server then reads texts
+ * as before. Only the collation may change, if the login had another than the character set's own:
+ * settle() asks for it.
  */
 static int
 sets_same_names(const struct cnd_session *s, const char *sql, size_t len,
@@ -68,7 +70,7 @@ note_text(struct cnd_session *s, const char *sql, size_t len, struct cnd_my_scan
 		s->trace.has_names = 1;
 		s->trace.n_sets++;
 	}
-	/* if a setting was changed, sql_mode may have changed, so that texts cannot be read with certainty */
+	/* a change of a setting may have changed sql_mode, so texts cannot be read with certainty */
 	if (s->trace.pins & CENOTE_PIN_SETTINGS)
 		scan->pins |= CENOTE_PIN_FUNCTION;
 	cnd_my_note(s, scan);
@@ -165,8 +167,8 @@ put_next(struct cnd_session *s, MYSQL_RES *result, const struct cnp_column *colu
 	return r < 0 ? r : CENOTE_ROW;
 }
 
-/* Rows of a result in the text protocol. CENOTE_OK at their end, CENOTE_DONE when the sink has
- * enough, or a failure. */
+/* Send the rows of a result in the text protocol. CENOTE_OK at their end, CENOTE_DONE when the sink
+ * has enough, or a failure. */
 static int
 send_rows(struct cnd_session *s, MYSQL_RES *result, const struct cnp_column *columns,
 	uint32_t n, struct cnd_sink *sink)
@@ -295,7 +297,7 @@ cnd_my_check_moved(struct cnd_session *s, const struct cnd_my_scan *scan)
 	return CENOTE_OK;
 }
 
-/* Run it as a statement prepared for this one use. */
+/* Run the text as a statement prepared for this one use. */
 static int
 query_prepared(struct cnd_session *s, const char *sql, size_t len,
 	const struct cnd_exec *exec, struct cnd_sink *sink)
@@ -364,7 +366,8 @@ cnd_my_query(struct cnd_session *s, const char *sql, size_t len,
 	return cnd_my_after_error(s, r);
 }
 
-/* The server has no functions with numbers, only commands; all others have a message or a statement. */
+/* The server has no functions with numbers, only commands. All commands but COM_DEBUG have a message
+ * or a statement of their own. */
 int
 cnd_my_function(struct cnd_session *s, uint32_t function, const struct cnd_exec *exec,
 	struct cnd_sink *sink)
@@ -400,7 +403,7 @@ cnd_my_answer(struct cnd_session *s, const char *sql, size_t len,
 	return answer_all(s, &exec, columns, sink);
 }
 
-/* One answer to our own SQL. */
+/* Read one answer to our own SQL. */
 static int
 take_answer(struct cnd_session *s, cnd_my_each_fn *each, void *user)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reset a session to the state after a new login: the server's own reset, and the cleaning of what it leaves.
+ * Resets a session to the state after a new login: runs the server's own reset, and clears what that
+ * reset leaves.
  */
 #include <stdio.h>
 #include <string.h>
@@ -22,8 +23,9 @@ cnd_my_modes(const struct cnd_session *s)
 }
 
 /*
- * The server's reset takes its sql_mode of now, which somebody may have set since the login (SET GLOBAL). Clients
- * are told the login's, and escape by it. CENOTE_OK, or what needs_login() gives.
+ * The server's reset sets sql_mode to the global value, which somebody may have changed since the
+ * login (SET GLOBAL). But clients know the value of the login, and escape texts by it. CENOTE_OK, or
+ * CENOTE_ERR_UNSUPPORTED.
  */
 static int
 check_modes(struct cnd_session *s)
@@ -36,8 +38,9 @@ check_modes(struct cnd_session *s)
 	return CENOTE_ERR_UNSUPPORTED;
 }
 
-/* The reset went in one write with a text that means the same in all modes. So its client may keep the session, and is
- * told of the new mode with the answer; nobody else gets the session. */
+/* The reset was sent together with a text that means the same in all modes. So the client may keep
+ * the session, and learns the new mode with the answer. The pin keeps other clients from getting the
+ * session. */
 static void
 note_modes(struct cnd_session *s)
 {
@@ -51,7 +54,8 @@ note_modes(struct cnd_session *s)
 		s->trace.pins |= CENOTE_PIN_SETTINGS;
 }
 
-/* sql_mode changes how the server reads backslashes and double quotes only: a text without them means the same in all modes. */
+/* sql_mode changes only how the server reads backslashes and double quotes. A text without these
+ * means the same in all modes. */
 static int
 is_read_in_one_way(const char *sql, size_t len)
 {
@@ -114,9 +118,9 @@ reset_connection(struct cnd_session *s)
 	return check_modes(s);
 }
 
-/* MySQL's server resets the character set to its default, MariaDB's to that of the login; MariaDB's stays in the
- * database, but has the default of all as if it were that database's. Last comes another reset, so that our
- * questions leave nothing in ROW_COUNT(). */
+/* Find out what the reset does to the character set. MySQL resets it to the server's default, MariaDB
+ * to that of the login. MariaDB stays in the database, but reports the server's default collation as
+ * the database's. Another reset follows, so that these queries leave nothing in ROW_COUNT(). */
 static int
 learn_charset(struct cnd_session *s)
 {
@@ -157,12 +161,12 @@ take_role(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 }
 
 /*
- * What the server's reset leaves, and so does COM_CHANGE_USER. MariaDB's leaves the role that a client
- * took; MySQL's does not. The history of SHOW PROFILES would show the next client the texts of this
- * one's statements, and profiling itself goes on; a stored function can switch it on and off, behind any
- * table. Nothing clears all of it (the numbers of the profiles go on), so it is looked for. Behind MariaDB's
- * COM_CHANGE_USER it goes on though @@profiling is 0: then a statement whose profile is kept tells.
- * The socket keeps the time limits that were set for it, though their variables are reset.
+ * Some state survives both the server's reset and COM_CHANGE_USER. MariaDB keeps the role that a
+ * client took; MySQL does not. SHOW PROFILES would show the next client the texts of this client's
+ * statements, and profiling stays on. A stored function behind any table can switch profiling on and
+ * off. Nothing clears all of it (the numbers of the profiles go on), so the reset looks for it. After
+ * MariaDB's COM_CHANGE_USER, profiling goes on though @@profiling is 0; then a stored profile shows
+ * it. The socket keeps its time limits, though their variables are reset.
  */
 static int
 learn_to_forget(struct cnd_session *s)
@@ -211,10 +215,10 @@ cnd_my_learn_reset(struct cnd_session *s)
 /* ---- the reset ---- */
 
 /*
- * Somebody may drop the pool's database and create it again with another character set. The server does not report
- * that, and does not look again when the database is selected once more. So what the login found out is trusted
- * for a while, and then a reset asks again. Asking for each client would cost the simplest of them a fifth of its
- * time.
+ * Somebody may drop the pool's database and create it again with another character set. The server
+ * does not report that, and does not look again when the database is selected once more. So the
+ * backend trusts what the login found out for a while, and then a reset asks again. Asking for each
+ * client would cost the simplest clients a fifth of their time.
  */
 static int
 is_database_known(const struct cnd_session *s)
@@ -318,9 +322,9 @@ may_have_xa(const struct cnd_session *s)
 }
 
 /*
- * Whether nobody can feel, until the next client asks for something, what this one has left: it did
- * nothing but SELECTs that have no tables and call only what is built in, and holds no transaction, lock or
- * setting. The reset then travels with that question, and costs no exchange of its own.
+ * Whether the reset can wait for the next client's first request. That is so if this client ran only
+ * SELECTs without tables that call only built-in functions, and holds no transaction, lock or
+ * setting. The reset then travels with that request, and costs no exchange of its own.
  */
 static int
 can_be_put_off(const struct cnd_session *s)
@@ -393,7 +397,7 @@ cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	s->reset.is_put_off = (uint8_t)can_be_put_off(s);
 	if (!s->reset.is_put_off)
 		r = make_fresh(s);
-	/* the server has dropped them: this only frees memory */
+	/* the server has dropped the statements: this only frees memory */
 	s->host->forget(s->host, s);
 	s->trace = (struct cnd_my_trace){ .has_run = s->trace.has_run };
 	s->wants = (struct cnd_my_wants){ .is_single = s->wants.is_single };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Rows of prepared statements. Numbers, dates and times are fetched into one cell each, in binary form. All other
- * values are bound without room, so that the library only reports their length. Then they are copied straight from
- * the library's buffer into the batch, so that a value of 64 MB is not held a third time.
+ * Rows of prepared statements. Numbers, dates and times are fetched into one cell each, in binary
+ * form. All other values are bound without room, so that the library only reports their length. Then
+ * they are copied straight from the library's buffer into the batch, so a value of 64 MB needs no
+ * third copy.
  */
 #include <string.h>
 
@@ -228,7 +229,7 @@ end_row(struct cnd_session *s, struct cnc_batch *w, int r)
 	return r;
 }
 
-/* Whether a packet in place of a row is a row, and not the end of the rows or an error. */
+/* Whether the packet is a row, and not the end of the rows or an error. */
 static int
 is_row(enum cnd_my_protocol protocol, const uint8_t *packet, size_t len)
 {

@@ -173,7 +173,8 @@ take_worst(struct cnd_my_scan *scan)
 	scan->notes |= CND_MY_NOTE_OPAQUE;
 }
 
-/* If a later statement asks, it asks about an earlier statement of the same text. */
+/* Note the question if the text's first statement asks it. A later statement asks about an earlier
+ * statement of the same text. */
 static void
 take_question(const struct statement *st)
 {
@@ -181,8 +182,8 @@ take_question(const struct statement *st)
 		st->scan->notes |= CND_MY_NOTE_ASKS;
 }
 
-/* Words that are SQL's in newer servers, and may name a function in older ones. A function's name cannot stand behind a
- * closing parenthesis, so there they are SQL's. */
+/* Words that are keywords in newer servers, and may name a function in older ones. A function's name
+ * cannot follow a closing parenthesis, so there they are keywords. */
 static int
 is_behind_parenthesis(const struct statement *st)
 {
@@ -203,7 +204,7 @@ is_harmless(const struct statement *st, int has_space)
 						     st->last.n, has_space));
 }
 
-/* A word is followed by a parenthesis: find out whether it is a call, and of what. */
+/* A parenthesis follows a word: find out whether it is a call, and of which function. */
 static void
 see_call(struct statement *st, int has_space)
 {
@@ -250,7 +251,7 @@ see_word(struct statement *st, const struct cnc_sql_token *t)
 	if (cnc_sql_is(t, "sql_calc_found_rows") || cnc_sql_is(t, "nextval") ||
 		(cnc_sql_is(t, "value") && cnc_sql_is(&st->last, "next")))
 		st->scan->pins |= CENOTE_PIN_SETTINGS;
-	/* with sql_mode=ORACLE s.CURRVAL */
+	/* CURRVAL: s.CURRVAL with sql_mode=ORACLE */
 	if (cnc_sql_is(t, "currval") || cnc_sql_is(t, "lastval") ||
 		(cnc_sql_is(t, "value") && cnc_sql_is(&st->last, "previous")))
 		st->scan->notes |= CND_MY_NOTE_RECALLS_NUMBER;
@@ -268,7 +269,7 @@ begins_with(const struct cnc_sql_token *t, const char *prefix)
 	return cnc_sql_compare(head.p, head.n, prefix) == 0;
 }
 
-/* In any case, and perhaps with the quote that ends a name. */
+/* Case does not matter, and a quote may follow the suffix. */
 static int
 ends_with(const struct cnc_sql_token *t, const char *suffix)
 {
@@ -277,7 +278,7 @@ ends_with(const struct cnc_sql_token *t, const char *suffix)
 	return len >= n && strncasecmp(t->p + len - n, suffix, n) == 0;
 }
 
-/* @@global.a, @@persist.a */
+/* Whether the token is @@global.a or @@persist.a. */
 static int
 is_system_of_all(const struct cnc_sql_token *t)
 {
@@ -286,7 +287,8 @@ is_system_of_all(const struct cnc_sql_token *t)
 		       (t->n > 10 && strncasecmp(t->p, "@@persist.", 10) == 0));
 }
 
-/* SHOW WARNINGS, SHOW COUNT(*) ERRORS, GET DIAGNOSTICS, @@session.warning_count */
+/* Note questions about the previous statement: SHOW WARNINGS, SHOW COUNT(*) ERRORS, GET DIAGNOSTICS,
+ * @@session.warning_count. */
 static void
 see_question(struct statement *st, const struct cnc_sql_token *t)
 {
@@ -319,7 +321,7 @@ static const struct special {
 	{ "open", VERB_HANDLER, 0, CENOTE_PIN_CURSOR, 0 },
 	{ "lock", VERB_FLUSH, 0, CENOTE_PIN_LOCK, 0 },
 	{ "export", VERB_FLUSH, 0, CENOTE_PIN_LOCK, 0 },
-	/* it sets the session's counters to zero; the backend finds hidden code by them */
+	/* FLUSH STATUS sets the session's counters to zero; the backend finds hidden code by them */
 	{ "status", VERB_FLUSH, 0, CENOTE_PIN_SETTINGS, 0 },
 	{ "privileges", VERB_FLUSH, 0, 0, CND_MY_NOTE_LOGIN },
 	{ "names", VERB_SET, 0, 0, CND_MY_NOTE_CHARSET },
@@ -345,7 +347,7 @@ see_special_word(struct statement *st, const struct cnc_sql_token *t)
 	}
 }
 
-/* CREATE OR REPLACE DATABASE */
+/* Whether the token is DATABASE in CREATE OR REPLACE DATABASE. */
 static int
 is_replaced_database(const struct statement *st, const struct cnc_sql_token *t)
 {
@@ -491,7 +493,7 @@ cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
 	}
 	if (n == 0)
 		scan.notes |= CND_MY_NOTE_EMPTY;
-	/* it sets the variable itself, or a procedure of its text does */
+	/* the text sets the variable itself, or a procedure that it calls may */
 	if (scan.pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_FUNCTION))
 		scan.notes &=
 			~(uint32_t)(CND_MY_NOTE_RECALLS | CND_MY_NOTE_RECALLS_NUMBER);

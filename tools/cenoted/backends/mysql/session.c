@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The life of a session: log in, attach a client, report the state, change the user, log out. It owns the
- * connection, the facts about the server and s->wants.
+ * The life of a session: log in, attach a client, report the state, change the user, log out. Owns
+ * the connection, the facts about the server and s->wants.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 #include "../common/line.h"
 #include "my.h"
 
-/* The strings of the line outlive the call, but not the session. */
+/* Copy the options: the strings of the line live only until login() returns. */
 static int
 keep_options(struct cnd_session *s, const struct cnd_server_spec *spec)
 {
@@ -83,7 +83,8 @@ open_session(struct cnd_session *s)
 		return refuse_login(s,
 			"the server has no TLS, and the server line asks for it "
 			"(ssl_mode=preferred would do without)");
-	/* so that the library calls the hook before it waits; for plain sockets it always does */
+	/* a non-blocking socket makes the library call the hook before it waits; for plain sockets it
+	 * always does */
 	if (s->is_tls && s->wait.is_hooked)
 		(void)fcntl(
 			cnd_my_fd(s), F_SETFL, fcntl(cnd_my_fd(s), F_GETFL) | O_NONBLOCK);
@@ -191,8 +192,8 @@ learn_settings(struct cnd_session *s)
 	return cnd_my_each(s, sql, sizeof(sql) - 1, take_facts, s);
 }
 
-/* The same, and which functions the server has. MariaDB reports them from 10.6 on; for other servers no function
- * is known. */
+/* Read these settings, and which functions the server has. MariaDB reports them from 10.6 on; for
+ * other servers no function is known. */
 static int
 learn_settings_and_functions(struct cnd_session *s)
 {
@@ -400,7 +401,7 @@ is_as_login(
 	       n_value == strlen(charset) && memcmp(value, charset, n_value) == 0;
 }
 
-/* Variables come as name, value, name, value. */
+/* Report changed variables. They come as name, value, name, value. */
 static int
 track_variables(struct cnd_session *s)
 {
@@ -518,7 +519,7 @@ cnd_my_idle(struct cnd_session *s, struct cnd_sink *sink)
 
 	cnc_diag_init(&none, NULL);
 	(void)cnd_my_enter_only(s, sink ? sink->diag : &none, sink);
-	/* the library takes the waiting bytes for the answer */
+	/* the library reads the waiting bytes as the answer */
 	if (mysql_ping(s->my) != 0)
 		(void)cnd_my_failed(s, NULL);
 	else
@@ -562,7 +563,7 @@ cnd_my_change_user(
 
 	if (r < 0)
 		return r;
-	/* whatever the result: only a login returns the session to the pool's user */
+	/* even after a failure, only a login returns the session to the pool's user */
 	s->trace.is_user_changed = 1;
 	s->trace.pins |= CENOTE_PIN_SETTINGS;
 	if (mysql_change_user(s->my, to->user.p,
@@ -629,7 +630,7 @@ cnd_my_set_option(struct cnd_session *s, const char *name, const char *value,
 		s->wants.more = (uint8_t)on;
 		return CENOTE_OK;
 	}
-	/* libcenote sets its options again after a reset, which does not change this one */
+	/* libcenote sets its options again after a reset, which keeps this option */
 	if (strcmp(name, "mysql_login") == 0 && cnd_my_has_settings(s, value))
 		return CENOTE_OK;
 	if (strcmp(name, "found_rows") == 0 && (on || off)) {

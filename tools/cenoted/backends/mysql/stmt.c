@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prepared statements, and cursors whose rows are fetched in batches. It owns struct cnd_my_stmt, which a number,
- * a cursor and the running request may share.
+ * Prepared statements, and cursors whose rows are fetched in batches. It owns struct cnd_my_stmt,
+ * which a statement number, a cursor and the running request may share.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +10,12 @@
 #include "values.h"
 
 #define ASK_ROWS      64u
-/* The rows that one COM_STMT_FETCH brings. The worker holds them until they are sent. */
+/* Rows that one COM_STMT_FETCH brings. The worker holds them until they are sent. */
 #define PREFETCH_ROWS 256u
 
 struct cnd_my_stmt {
-	uint32_t
-		refs; /* references from its number, from portals, and from the request that runs it */
+	/* references: from a statement number, portals, and the running request */
+	uint32_t refs;
 	MYSQL_STMT *handle;
 	struct cnd_my_scan scan;
 	uint32_t n_params;
@@ -40,7 +40,7 @@ struct cnd_my_portal {
 struct run {
 	struct cnd_session *s;
 	struct cnd_my_stmt *st;
-	const char *sql; /* its text */
+	const char *sql; /* the statement's text */
 	size_t len;
 	const struct cnd_exec *exec;
 	struct cnd_sink *sink;
@@ -146,7 +146,7 @@ hash_bytes(uint64_t h, const void *bytes, size_t n)
 	return (h ^ n) * 1099511628211u;
 }
 
-/* Never 0. */
+/* Hash of the columns. Never 0. */
 static uint64_t
 hash_columns(const struct cnp_column *columns, uint32_t n)
 {
@@ -190,7 +190,7 @@ put_next(struct run *q, struct cnd_my_rows *rows)
 	struct cnd_session *s = q->s;
 	int r = CENOTE_DONE, got;
 
-	/* with a cursor the library fetches some rows at a time, and keeps them */
+	/* with a cursor, the library fetches some rows at a time and keeps them */
 	if (!q->has_cursor)
 		r = cnd_my_put_row_ahead(s, rows, q->sink->batch);
 	if (r != CENOTE_DONE)
@@ -247,7 +247,7 @@ end_result(struct run *q, int word)
 	return q->sink->ops->done(q->sink, &done);
 }
 
-/* Columns whose strings nobody else keeps. */
+/* Copy the columns and their strings, which the library frees. */
 static int
 copy_columns(struct cnd_my_portal *p, const struct cnp_column *columns, uint32_t n)
 {
@@ -300,7 +300,7 @@ keep_portal(struct run *q, const struct cnp_column *columns, uint32_t n,
 	return CENOTE_OK;
 }
 
-/* One result whose rows come straight from the wire. */
+/* Send one result whose rows come straight from the connection. */
 static int
 answer_stream(struct run *q, const MYSQL_FIELD *fields, const struct cnp_column *columns,
 	uint32_t n)
@@ -408,7 +408,7 @@ drain(struct run *q)
 		q->s->is_lost = 1;
 }
 
-/* All results of an execution. */
+/* Send all results of an execution. */
 static int
 answer_all(struct run *q)
 {
@@ -426,7 +426,7 @@ answer_all(struct run *q)
 			drain(q);
 			return r;
 		}
-		/* there is only one, and the library no longer knows it */
+		/* a cursor has only one result, and the library no longer knows it */
 		if (q->has_cursor)
 			return CENOTE_OK;
 		r = cnd_my_watch_begin(q->s);
@@ -498,7 +498,7 @@ take_values(const struct run *q, struct values *ret_values)
 		(unsigned)v.n_params, (unsigned)given, (unsigned)v.n_rows);
 }
 
-/* The client says which values it sent ahead in pieces, and they must be there. */
+/* Check that exactly the values that the client marks as sent ahead in pieces were sent. */
 static int
 check_long(struct run *q, const struct values *v)
 {
@@ -525,7 +525,7 @@ check_long(struct run *q, const struct values *v)
 	return CENOTE_OK;
 }
 
-/* Bind the values for one row or several, and those that were sent ahead. */
+/* Bind the values for one row or several, and mark the values that were sent ahead. */
 static int
 bind(struct run *q)
 {
@@ -560,10 +560,10 @@ run(struct run *q)
 	r = mysql_stmt_execute(q->st->handle);
 	cnd_my_watch_end(q->s);
 	cnd_my_unset_rows(q->st->handle);
-	/* the server drops them, too, whatever the result */
+	/* the server drops the values in pieces too, even after a failure */
 	cnc_free(q->s->mem, q->st->is_long);
 	q->st->is_long = NULL;
-	/* it has run, but the library did not expect these columns */
+	/* the statement has run, but the library did not expect these columns */
 	if (r != 0 && mysql_stmt_errno(q->st->handle) == CR_NEW_STMT_METADATA &&
 		q->s->stop == 0) {
 		q->st->is_stale = 1;
@@ -700,8 +700,8 @@ cnd_my_prepare(
 	return r;
 }
 
-/* A statement whose cursor is open cannot run again. The cursor keeps the statement, and the number gets a new
- * one. A statement with outdated columns is replaced, too. */
+/* A statement whose cursor is open cannot run again. The cursor keeps the statement, and the number
+ * gets a new one. A statement with outdated columns is also replaced. */
 static int
 replace_stmt(struct cnd_session *s, struct cnd_statement *statement)
 {
@@ -810,7 +810,7 @@ cnd_my_long_data(struct cnd_session *s, struct cnd_statement *statement, uint16_
 
 	if (r < 0)
 		return r;
-	/* before its values come, not between the values and the execution */
+	/* replace the statement before its values arrive, not between the values and the execution */
 	if (st->has_portal || (st->is_stale && st->is_long == NULL)) {
 		r = replace_stmt(s, statement);
 		if (r < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Transactions, savepoints and autocommit, by SQL. The state of the transaction is the server's, and each answer
- * reports it.
+ * Transactions, savepoints and autocommit, by SQL. The server keeps the state of the transaction, and
+ * each answer reports it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -120,7 +120,7 @@ cnd_my_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink)
 	r = run_and_answer(
 		s, on ? "SET autocommit = 1" : "SET autocommit = 0", "SET", sink);
 	s->trace.n_sets += r >= 0;
-	/* the client asks for it again on another session */
+	/* autocommit needs no pin: the client sets it again on another session */
 	s->trace.pins = pins;
 	return r;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Descriptions of columns: the logical type, size and flags of what the library reports. query.c and stmt.c call
- * it. It has no state.
+ * Descriptions of columns: derives the logical type, size and flags from what the library reports.
+ * query.c and stmt.c call it. It has no state.
  */
 #include <string.h>
 
@@ -14,7 +14,8 @@
 /* The decimals of a column without a fixed number of them: FLOAT and DOUBLE without (M,D). */
 #define NOT_FIXED 31u
 
-/* Indexed by enum_field_types. `other`, if set, is for columns of bytes and of unsigned numbers. */
+/* Indexed by enum_field_types. `other` and `other_type` are for columns of bytes and of unsigned
+ * numbers; NULL: there is no difference. */
 static const struct {
 	const char *name;
 	const char *other;
@@ -150,7 +151,7 @@ type_name(const MYSQL_FIELD *f)
 	return cnp_str(is_other(f) ? kinds[type].other : kinds[type].name);
 }
 
-/* The logical type of the one type that servers send under several names. */
+/* The logical type for the name that MariaDB sends; CENOTE_TYPE_NULL: it sends none. */
 static uint8_t
 extended_type(struct cnp_str name)
 {
@@ -181,7 +182,7 @@ choose_type(const MYSQL_FIELD *field)
 	return is_other(field) ? kinds[type].other_type : kinds[type].type;
 }
 
-/* The digits of a DECIMAL are its width without sign and point. */
+/* Set precision and scale. The digits of a DECIMAL are its width without sign and point. */
 static void
 set_size(const MYSQL_FIELD *f, struct cnp_column *c)
 {

@@ -145,7 +145,7 @@ cnd_my_time_unpack(uint32_t native_type, const uint8_t *p, size_t n, MYSQL_TIME 
 
 	if (r < 0)
 		return r;
-	/* a sign is a sign */
+	/* the byte for the sign is 0 or 1 */
 	if (!is_time_value(native_type, &t) ||
 		(native_type == MYSQL_TYPE_TIME && n > 0 && p[0] > 1))
 		return CENOTE_ERR_PROTOCOL;
@@ -179,7 +179,8 @@ put_date(char *p, const MYSQL_TIME *t)
 	return put_digits(p, 2, t->day);
 }
 
-/* Decimals that are not known (more than 6) are those that there are. */
+/* Write the time of day. If the number of decimals is unknown (more than 6), write six decimals, or
+ * none if they are zero. */
 static char *
 put_clock(char *p, const MYSQL_TIME *t, uint32_t decimals)
 {
@@ -200,7 +201,7 @@ put_clock(char *p, const MYSQL_TIME *t, uint32_t decimals)
 	return p + decimals;
 }
 
-/* As the server writes it. */
+/* Write the date or time as the server does. Returns the length. */
 static size_t
 time_text(const struct cnp_column *c, const MYSQL_TIME *t, char *out)
 {
@@ -221,8 +222,8 @@ time_text(const struct cnp_column *c, const MYSQL_TIME *t, char *out)
 }
 
 /*
- * Write dates and times that every client understands in canonical form. The others stay as the server wrote them:
- * dates with zeros (0000-00-00, 2024-02-00), times that are negative or of a day and more.
+ * Write dates and times that every client understands in canonical form. Keep the server's text of
+ * the others: dates with zeros (0000-00-00, 2024-02-00), negative times, and times of a day and more.
  */
 static int
 put_canonical_text(struct cnc_batch *w, uint8_t type, const char *p, size_t n)
@@ -252,7 +253,7 @@ put_binary_time(
 
 /* ---- numbers ---- */
 
-/* With leading zeros up to the column's width, if the column asks for them. */
+/* Write a number, with leading zeros up to the column's width if the column is ZEROFILL. */
 static int
 put_padded(struct cnc_batch *w, const struct cnp_column *c, const char *text, size_t n)
 {
@@ -271,7 +272,7 @@ put_padded(struct cnc_batch *w, const struct cnp_column *c, const char *text, si
 	return CENOTE_OK;
 }
 
-/* Two's complement of 1 to 8 bytes. */
+/* Read an integer of 1 to 8 bytes, in two's complement. */
 static uint64_t
 read_integer(const uint8_t *p, size_t n, int is_unsigned)
 {

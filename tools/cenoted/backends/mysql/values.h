@@ -45,7 +45,7 @@ int cnd_my_binary_row(struct cnc_batch *w, const struct cnp_column *columns, uin
 
 /* Whether a value of text or bytes is sent unchanged in the column's format. */
 int cnd_my_is_plain(const struct cnp_column *c);
-/* Whether that is true of all columns in the text protocol. */
+/* Whether all columns are sent unchanged in the text protocol. */
 int cnd_my_are_plain(const struct cnp_column *columns, uint32_t n);
 /* The size of a value in binary form; -1 if it varies. */
 int cnd_my_binary_size(uint32_t native_type);
@@ -57,12 +57,12 @@ size_t cnd_my_time_pack(
 /* CENOTE_OK or CENOTE_ERR_PROTOCOL. The hours of a time may be more than 24; its days are 0. */
 int cnd_my_time_unpack(
 	uint32_t native_type, const uint8_t *p, size_t n, MYSQL_TIME *ret_time);
-/* The same for any numbers in that form, even if they are not a valid date or time. */
+/* Like cnd_my_time_unpack(), but accept numbers that are not a valid date or time. */
 int cnd_my_time_load(
 	uint32_t native_type, const uint8_t *p, size_t n, MYSQL_TIME *ret_time);
 
-/* The number as the server writes it in a column with `decimals` digits after the point. 31 or more: as many
- * digits as the number has. Returns the length. */
+/* Write the number as the server writes it in a column with `decimals` digits after the point. 31 or
+ * more: as many digits as the number has. Returns the length. */
 #define CND_MY_DOUBLE_TEXT_MAX 400u
 size_t cnd_my_double_text(double v, uint32_t decimals, char out[CND_MY_DOUBLE_TEXT_MAX]);
 size_t cnd_my_float_text(float v, uint32_t decimals, char out[CND_MY_DOUBLE_TEXT_MAX]);

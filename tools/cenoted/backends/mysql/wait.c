@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Waits for the server. Meanwhile it asks the host whether to stop, and sends KILL QUERY if the host says so. It
- * owns s->wait. The client library calls it through a hook, and the other files call it where the library would
- * block.
+ * Waits for the server. Meanwhile it asks the host whether to stop, and sends KILL QUERY if the host
+ * says so. Owns s->wait. The client library calls it through a hook; other files call it where the
+ * library would block.
  */
 #include <errno.h>
 #include <poll.h>
@@ -13,14 +13,16 @@
 
 #include "my.h"
 
-/* How long the server may take to end a statement after the order to stop. */
+/* How long the server may take to end a statement after KILL QUERY. */
 #define OBEY_MS           10000
-/* Time limit of the connection that sends the order. */
+/* Time limit of the connection that sends KILL QUERY. */
 #define CANCEL_SECONDS    5u
-/* Under TLS the library does not say what it waits for, so it gets to look at this interval. */
+/* Under TLS the library does not say what it waits for. It gets to look at the socket at this
+ * interval. */
 #define TLS_LOOK_MS       50
-/* In a handshake it gives 5, or the seconds of the time limit, as milliseconds, and takes it for the end
- * when nothing came meanwhile. All its other limits are whole seconds. */
+/* In a handshake, the library asks for a wait of 5 ms, or of the seconds of its limit as
+ * milliseconds. If nothing came by then, it takes that for a timeout. All its other limits are whole
+ * seconds, so a wait below this one belongs to a handshake. */
 #define HANDSHAKE_LOOK_MS 1000
 #define HANDSHAKE_MS      60000
 
@@ -45,7 +47,7 @@ plain_poll(int fd, short events, int timeout_ms)
 	return r;
 }
 
-/* KILL QUERY from a second connection, as the same user. */
+/* Send KILL QUERY from a second connection, as the same user. */
 static int
 send_kill(struct cnd_session *s)
 {
@@ -76,7 +78,7 @@ cnd_my_cancel(struct cnd_session *s)
 	if (s->wait.is_killed || s->is_lost || !s->thread_id)
 		return;
 	s->wait.is_killed = 1;
-	/* if the order cannot be sent, there is no time to obey */
+	/* if KILL QUERY cannot be sent, do not wait for the server to obey */
 	s->wait.obey_until_ms =
 		cnd_clock_ms() + (send_kill(s) == CENOTE_OK ? OBEY_MS : 0);
 }
@@ -94,7 +96,7 @@ cnd_my_interrupted(struct cnd_session *s)
 	return s->stop;
 }
 
-/* The events, 0 on timeout, or -1. */
+/* Returns the events, 0 on timeout, or -1. */
 static int
 wait_for(struct cnd_session *s, int fd, short events, int timeout_ms)
 {
@@ -119,7 +121,7 @@ wait_for(struct cnd_session *s, int fd, short events, int timeout_ms)
 	return plain_poll(fd, events, timeout_ms);
 }
 
-/* 0: no limit. */
+/* The time limit for a wait under TLS; 0: none. */
 static int64_t
 tls_limit_ms(const struct cnd_session *s)
 {
@@ -129,7 +131,8 @@ tls_limit_ms(const struct cnd_session *s)
 					  : HANDSHAKE_MS;
 }
 
-/* The library says "read" also if it waits to write, and passes a time that means nothing. */
+/* Wait under TLS or in a handshake. The library says "read" even when it waits to write, and its time
+ * limit is wrong. */
 static int
 wait_tls(struct cnd_session *s, int fd)
 {
@@ -192,7 +195,7 @@ await(struct cnd_session *s)
 
 	if (r > 0)
 		return CENOTE_OK;
-	/* the library does not know, and would go on waiting */
+	/* break the connection, or the library would go on waiting */
 	cnd_my_break(s->my);
 	s->is_lost = 1;
 	return CENOTE_ERR_CONN;
