@@ -24,7 +24,7 @@ struct arguments {
 	const char *file;
 	const char *user; /* --user; NULL: not given */
 	int is_question; /* --explain-auth */
-	char **words; /* its arguments */
+	char **words; /* the arguments of --explain-auth */
 	int n_words;
 	int is_daemon;
 	int is_check;
@@ -116,7 +116,7 @@ check(struct cnd_config *c)
 {
 	int status = c->n_errors > 0;
 
-	/* with errors, nothing would be in force */
+	/* a configuration with errors is never in force */
 	if (c->n_errors == 0)
 		cnd_config_print(c, stdout);
 	print_errors(c);

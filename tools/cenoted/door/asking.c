@@ -130,7 +130,7 @@ cnd_asking_end(const struct cnd_ipc *m)
 {
 	struct cnd_door_helper *h = &cnd_the_door.helpers[m->index];
 
-	/* a new door does not know the helpers of the door before it */
+	/* a new door does not know the helpers of the previous door */
 	if (h->is_busy && m->serial != 0 && h->peer.door == CND_DOOR_TCP)
 		blame(&h->peer);
 	h->is_busy = 0;

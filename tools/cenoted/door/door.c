@@ -19,8 +19,8 @@
 #include "shared/priv.h"
 #include "shared/sandbox.h"
 
-/* After the last idle worker of a pool becomes busy, the door looks this much later. So a pool that
- * is only briefly busy keeps serving its clients directly. */
+/* The door looks at a pool this long after its last idle worker became busy. So a pool that is only
+ * briefly busy keeps serving its clients directly. */
 #define LOOK_MS  5
 #define N_EVENTS 64
 
@@ -167,7 +167,7 @@ count_pools(int step)
 	cnd_shares_set_pools(&cnd_the_door.asking_shares, cnd_the_door.n_pools);
 }
 
-/* fds: in the order of CND_IPC_POOL. */
+/* `fds`: in the order of CND_IPC_POOL. */
 static void
 add_pool(uint32_t index, const int *fds)
 {
@@ -194,8 +194,8 @@ remove_pool(uint32_t index)
 		return;
 	disarm(index);
 	cnd_waiting_refuse_all(index, "the pool is being removed");
-	/* the workers that still run have a copy: after closing it alone, epoll would go on
-	 * watching it */
+	/* workers that still run have a copy of this descriptor, so epoll would go on watching it
+	 * after close() */
 	(void)epoll_ctl(cnd_the_door.epoll_fd, EPOLL_CTL_DEL, p->wake_fd, NULL);
 	close(p->listen_fd);
 	close(p->queue_fd);
@@ -223,7 +223,7 @@ close_listener(uint32_t index)
 
 	if (l->fd < 0)
 		return;
-	/* the master has a copy: after closing it alone, epoll would go on watching it */
+	/* the master has a copy of this descriptor, so epoll would go on watching it after close() */
 	(void)epoll_ctl(cnd_the_door.epoll_fd, EPOLL_CTL_DEL, l->fd, NULL);
 	close(l->fd);
 	l->fd = -1;
@@ -399,7 +399,7 @@ accept_strangers(void)
 	}
 }
 
-/* What is ready, except guests. */
+/* The sources that are ready, except guests. */
 struct ready {
 	unsigned kinds; /* bits of enum cnd_source_kind */
 	struct cnd_door_pool *pools[N_EVENTS];
@@ -503,7 +503,7 @@ give_up_rights(const struct cnd_child *child)
 	const struct cnd_config *c = child->config;
 	int r;
 
-	/* It keeps the right to accept on the pools' sockets. */
+	/* The door keeps the right to accept on the pools' sockets. */
 	if ((r = cnd_priv_drop(c->uid, c->gid, c->user)) < 0 ||
 		(r = cnd_priv_confine(child->master)) < 0)
 		cnd_fatal("cannot give up privileges: %s", strerror(-r));

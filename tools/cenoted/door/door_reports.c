@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Messages to the master about workers: which one to wake, and which one sent nonsense. Only the
- * master may signal processes. All reports of a turn go in one message at its end. If the master's
- * queue is full, they stay owed. waiting.c, opening.c and door_workers.c make reports; door.c sends
- * them.
+ * Messages to the master about workers: which worker to wake, and which worker sent nonsense. Only
+ * the master may signal processes. All reports of a turn go in one message at its end. If the
+ * master's queue is full, the door keeps the reports and tries again. waiting.c, opening.c and
+ * door_workers.c make reports; door.c sends them.
  */
 #include "door_internal.h"
 
@@ -12,7 +12,7 @@
 /* How soon to try again when the master's queue is full. */
 #define LOOK_MS 5
 
-/* The message goes at the end of the turn, together with the others. */
+/* The message is sent at the end of the turn, together with the others. */
 void
 cnd_workers_nudge(uint32_t slot)
 {
@@ -95,7 +95,7 @@ cnd_workers_cancel(uint32_t pool, const struct cnp_cancel *c)
 		!cnd_slot_cancel(
 			cnd_slot_at(cnd_the_door.board, slot), c->session, c->request))
 		return 0;
-	/* it may be waiting for its server or for a slow reader */
+	/* the worker may be waiting for its server or for a slow reader */
 	cnd_workers_nudge(slot);
 	return 1;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Messages from workers and helpers to the door. A worker that an attacker has taken over may send
- * anything. Each has a connection of its own, so the door knows which worker speaks and which pool
- * it is of, and reports nonsense to the master. door.c calls this file.
+ * anything. Each worker has a connection of its own, so the door knows the sender and its pool, and
+ * reports nonsense to the master. door.c calls this file.
  */
 #include "door_internal.h"
 
@@ -84,7 +84,7 @@ is_sense(const struct cnd_ipc *m, uint32_t pool)
 	}
 }
 
-/* If a client's pool or worker has gone, it loses its connection. */
+/* Handle a message. If the client's pool or worker has gone, the client loses its connection. */
 static void
 take(struct cnd_ipc *m, uint32_t pool)
 {
@@ -111,7 +111,7 @@ forget(struct cnd_door_worker *w)
 {
 	if (w->inbox < 0)
 		return;
-	/* the master has a copy: after closing it alone, epoll would go on watching it */
+	/* the master has a copy of this descriptor, so epoll would go on watching it after close() */
 	(void)epoll_ctl(cnd_the_door.epoll_fd, EPOLL_CTL_DEL, w->inbox, NULL);
 	close(w->inbox);
 	w->inbox = -1;
@@ -147,7 +147,7 @@ cnd_workers_add(uint32_t slot, int inbox, uint32_t pool)
 	struct cnd_door_worker *w = &cnd_the_door.workers[slot];
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = &w->source };
 
-	/* first the messages that the slot's previous worker left */
+	/* first read the messages that the slot's previous worker left */
 	cnd_workers_hear(slot);
 	forget(w);
 	cnd_the_door.n_owed -= w->owes_nudge || w->is_bad;
@@ -167,7 +167,7 @@ cnd_workers_hear_helpers(void)
 	static struct cnd_ipc m;
 	int r;
 
-	/* the door cannot tell which helper sent it, but a helper ends soon anyway */
+	/* the door cannot tell which helper sent a bad message, but a helper ends soon anyway */
 	while ((r = cnd_door_receive(cnd_the_door.child->helper_inbox[1], &m)) != 0) {
 		if (r == -EMFILE) {
 			cnd_log(LOG_WARNING, LOST_CLIENT);

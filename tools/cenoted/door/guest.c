@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A client that the door holds (a guest): its list, its place, its pauses, and the answers to it.
- * The files for its phases call this one: opening.c, waiting.c, asking.c.
+ * opening.c, waiting.c and asking.c handle its phases and call this file.
  */
 #include "door_internal.h"
 
@@ -126,7 +126,7 @@ cnd_guest_pause(
 	g->next_phase = next_phase;
 	g->not_before_ms = not_before_ms;
 	cnd_guest_move(g, CND_GUEST_BLAMED);
-	/* until then, only its hang-up matters */
+	/* until then, only the end of its connection matters */
 	(void)cnd_guest_watch(g, EPOLL_CTL_MOD, EPOLLRDHUP);
 }
 
@@ -163,7 +163,7 @@ cnd_guest_dismiss(struct cnd_guest *g)
 	leave_list(g);
 	if (g->share != NULL)
 		cnd_shares_give_back(g->shares, g->share);
-	/* a worker may hold the same socket: after closing it alone, epoll would go on watching it */
+	/* a worker may hold the same socket, so epoll would go on watching it after close() */
 	(void)cnd_guest_watch(g, EPOLL_CTL_DEL, 0);
 	close(g->fd);
 	free(g->kept);
@@ -181,7 +181,7 @@ drop_input(int fd)
 		;
 }
 
-/* A message in a queue may keep the socket open, but the client should see the end now. */
+/* Close the connection now, even if a message in a queue keeps the socket open. */
 static void
 hang_up(struct cnd_guest *g)
 {
@@ -228,7 +228,7 @@ void
 cnd_guest_part(struct cnd_guest *g, const uint8_t *bytes, size_t n, int64_t not_before_ms)
 {
 	g->not_before_ms = not_before_ms;
-	/* until the pause is over, only its hang-up matters */
+	/* until the pause is over, only the end of its connection matters */
 	if (n == 0 || keep_rest(g, CND_GUEST_PAUSING, bytes, n) < 0 ||
 		cnd_guest_watch(g, EPOLL_CTL_ADD, EPOLLRDHUP) < 0)
 		hang_up(g);
@@ -283,7 +283,7 @@ cnd_guest_next_pause(void)
 
 /* ---- its place ---- */
 
-/* The user that its place counts for. */
+/* The user for whom the guest's place counts. */
 static struct cnd_share_of
 share_of(const struct cnd_guest *g)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The first bytes of a client: which pool, and what it wants there. The door only peeks at them
- * (MSG_PEEK), so that the process that gets the socket finds them there. door.c and door_workers.c
- * call this file; it passes the client to waiting.c, asking.c or a worker.
+ * The first bytes of a client name the pool and say what the client wants there. The door only peeks
+ * at them (MSG_PEEK), so that the process that gets the socket finds them there. door.c and
+ * door_workers.c call this file; it passes the client to waiting.c, asking.c or a worker.
  */
 #include "door_internal.h"
 
@@ -22,7 +22,7 @@
 
 /* ---- what it wants ---- */
 
-/* Send the guest to the worker in that slot: 0, and it is gone; or -1. */
+/* Send the guest to the worker in that slot. 0: the guest is gone; or -1. */
 static int
 forward(struct cnd_guest *g, uint32_t slot, struct cnd_ipc *m)
 {
@@ -59,7 +59,7 @@ serve_resume(struct cnd_guest *g, const struct cnp_resume *resume)
 		cnd_guest_answer(g);
 		return;
 	}
-	/* the door only peeked at its bytes: they are still in the socket */
+	/* the client's bytes are still in the socket, since the door only peeked at them */
 	m.n_bytes = 0;
 	cnd_opening_forward_resume(g, slot, &m);
 }
@@ -108,7 +108,7 @@ is_welcome(struct cnd_guest *g, uint32_t pool)
 	return 0;
 }
 
-/* Find the pool that the opening names. 0: there is none for this client, which is gone then. */
+/* Find the pool that the opening names. 0: no pool accepts this client, and the client is gone. */
 static int
 find_pool(struct cnd_guest *g)
 {
@@ -153,7 +153,8 @@ take_proxy_header(struct cnd_guest *g, size_t n)
 	return r;
 }
 
-/* Peek at its socket: the number of bytes in `scratch`, 0: none; -1: the client is gone. */
+/* Peek at the guest's socket. Returns the number of bytes in `scratch` (0: none); -1: the guest is
+ * gone. */
 static ssize_t
 peek(struct cnd_guest *g)
 {
@@ -168,7 +169,8 @@ peek(struct cnd_guest *g)
 	return -1;
 }
 
-/* A client that wants TLS waits for HELLO, and a local client gets a place by its opening alone. */
+/* Whether the opening is enough, without the first frame. A client that wants TLS waits for HELLO
+ * first. A local client gets a place by its opening alone. */
 static int
 is_enough(const struct cnd_guest *g, const struct cnp_opening *o)
 {
@@ -224,7 +226,7 @@ cnd_opening_look(struct cnd_guest *g)
 
 /* ---- arrival ---- */
 
-/* Silent clients must not keep others out: the oldest one goes. */
+/* Silent clients must not keep others out: dismiss the oldest one. */
 static void
 make_room(struct cnd_guests *silent)
 {
@@ -306,7 +308,8 @@ cnd_opening_accept(const struct cnd_door_listener *l)
 	}
 }
 
-/* Keep what a worker has read from it. 0, or -1: there is no memory, and the client is gone. */
+/* Keep the bytes that a worker has read from the client. 0, or -1: there is no memory, and the client
+ * is gone. */
 static int
 keep_bytes(struct cnd_guest *g, const struct cnd_ipc *m)
 {
@@ -344,7 +347,7 @@ cnd_opening_route(struct cnd_ipc *m, uint32_t pool)
 	if (g == NULL ||
 		(is_watched && (forward(g, m->index, m) == 0 || keep_bytes(g, m) < 0)))
 		return;
-	/* that worker has gone: any free worker will do */
+	/* that worker has gone, so let any free worker take the client */
 	if (is_watched && cnd_the_door.pools[pool].is_here)
 		cnd_waiting_admit(g);
 	else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Guests that wait for a point in time, in a heap by that time. So the door finds the next one at
- * once, however many there are. guest.c calls it.
+ * Guests that wait for a point in time, in a heap sorted by that time. So the door finds the next one
+ * at once, however many there are. guest.c calls it.
  */
 #include "door_internal.h"
 

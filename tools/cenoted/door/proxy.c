@@ -14,7 +14,8 @@ static const uint8_t signature[12] = "\r\n\r\n\0\r\nQUIT\n";
 #define TCP_OVER_IPV4 0x11
 #define TCP_OVER_IPV6 0x21
 
-/* Source and destination address, then their ports. -1: too short for the family. */
+/* Take the source from the addresses: source and destination address, then their ports. -1: the bytes
+ * are too few for the family. */
 static int
 take_source(uint8_t family, const uint8_t *bytes, size_t n, struct cnd_peer *peer)
 {

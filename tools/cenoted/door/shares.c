@@ -16,7 +16,7 @@
 
 _Static_assert(sizeof(struct cnd_share_of) == WORDS * sizeof(uint64_t), "no padding");
 
-/* Multiply-shift with secret factors, so that nobody can choose his bucket. */
+/* Hash by multiply-shift with secret factors, so that nobody can choose his bucket. */
 static size_t
 bucket_of(const struct cnd_shares *s, const struct cnd_share_of *of)
 {
@@ -29,7 +29,7 @@ bucket_of(const struct cnd_shares *s, const struct cnd_share_of *of)
 	return (size_t)(sum >> 32) & (CND_SHARES_BUCKETS - 1);
 }
 
-/* The link that points to this user's share, or that would. */
+/* The link that points to this user's share; if there is none, the link at the end of its list. */
 static struct cnd_share *const *
 find(const struct cnd_shares *s, const struct cnd_share_of *of)
 {
@@ -68,8 +68,8 @@ cnd_shares_set_pools(struct cnd_shares *s, uint32_t n_pools)
 		s->n_taken += beyond_own(s, s->n[i]);
 }
 
-/* How many more places a pool may take. After pools were added, more common places may be taken
- * than there are; the new pools then find less than their own share. */
+/* How many more places a pool may take. After pools were added, more than n_common places may be
+ * taken; the new pools then find less than their own share. */
 static uint32_t
 left_for(const struct cnd_shares *s, uint32_t pool)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Clients that want a session of a pool, in order. Each that waits has a ticket, and its socket is
- * in the kernel's queue from which the pool's workers take clients. Ticket and worker agree by
- * compare-and-swap on who has the client. door.c, guest.c and opening.c call this file.
+ * Clients that want a session of a pool, in order. Each waiting client has a ticket, and its socket
+ * is in the kernel's queue from which the pool's workers take clients. The ticket is changed by
+ * compare-and-swap, so either the door or one worker has the client. door.c, guest.c and opening.c
+ * call this file.
  *
  * A TCP client must first prove its identity, which takes a worker's time. Such clients occupy at
  * most half of a pool's workers; the door holds the others back.
@@ -133,10 +134,10 @@ enqueue(struct cnd_guest *g)
 	p->needs_help = 1;
 	if (!cnd_pool_has_idle(record))
 		atomic_fetch_add_explicit(&record->queued, 1, memory_order_relaxed);
-	/* from now on only its hang-up matters */
+	/* from now on only the end of its connection matters */
 	if (cnd_guest_watch(g, EPOLL_CTL_MOD, EPOLLRDHUP) < 0)
 		cnd_log(LOG_WARNING, "epoll: %s", strerror(errno));
-	/* at once: a worker that finds nothing in the queue accepts a newer client */
+	/* at once, since a worker that finds nothing in the queue accepts a newer client */
 	push(p);
 }
 
@@ -187,7 +188,7 @@ let_in(uint32_t pool)
 		enqueue(held->first);
 }
 
-/* 1: no worker can take it from here on; 0: a worker has taken it. */
+/* Withdraw the guest's ticket. 1: no worker can take the guest any more; 0: a worker has taken it. */
 static int
 give_up(struct cnd_guest *g)
 {

@@ -31,7 +31,7 @@ open_socket(const struct cnd_listen *a)
 
 	if (fd < 0)
 		return -1;
-	/* IPv4 has a socket of its own, whatever the system's default is */
+	/* IPv4 gets a socket of its own, whatever the system's default is */
 	if (a->addr.ss_family == AF_INET6)
 		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
 	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));

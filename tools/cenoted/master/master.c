@@ -73,7 +73,7 @@ begin_draining(void)
 	cnd_listeners_init(&none);
 	cnd_log(LOG_NOTICE, "draining");
 	cnd_notify("STOPPING=1\nSTATUS=draining");
-	/* first, so that clients whose sessions end here find the next daemon */
+	/* first, so that clients whose sessions end here find the next cenoted */
 	cnd_pools_unlink();
 	cnd_listeners_adopt(
 		&cnd_the_master.listeners, &nowhere, &none, cnd_the_master.control[0]);
@@ -92,7 +92,7 @@ begin_ending(void)
 	cnd_children_order_all(CND_ORDER_NOW);
 }
 
-/* Act on time and signals while not serving. */
+/* While draining or ending, act on time and signals. */
 static void
 go_on_ending(int64_t now)
 {
@@ -124,7 +124,7 @@ is_sense(const struct cnd_ipc *m)
 	}
 }
 
-/* Call f for each slot in the message. 0: one of them does not exist. */
+/* Call `f` for each slot in the message. 0: a slot in it does not exist. */
 static int
 for_each_slot(const struct cnd_ipc *m, void (*f)(uint32_t slot))
 {

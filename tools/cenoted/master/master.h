@@ -6,7 +6,7 @@
 
 /*
  * The master: opens the sockets, forks, reaps, reloads, drains. It never reads a byte that a client
- * sent. It owns the configuration from now on. When clients can come, it writes a byte to
+ * sent. It takes ownership of the configuration. When clients can connect, it writes a byte to
  * `ready_fd` and closes it; -1: nobody waits for that. Returns the exit status of the process.
  */
 int cnd_master_run(

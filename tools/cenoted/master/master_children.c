@@ -146,7 +146,7 @@ cnd_children_fork_door(void)
 	pid_t pid;
 	int r;
 
-	/* messages that were meant for the door before this one */
+	/* drop the messages that the previous door did not read */
 	while ((r = cnd_ipc_receive(cnd_the_master.control[1], &m)) > 0 || r == -EMFILE)
 		cnd_ipc_drop(&m);
 	cnd_tickets_reset(cnd_the_master.child.board);
@@ -185,7 +185,7 @@ say_helped(uint32_t place, int is_in_vain)
 		cnd_log(LOG_WARNING, "the door does not read its messages");
 }
 
-/* A new door may ask for a place that is taken by a helper of the door before it. */
+/* A new door may ask for a place that a helper of the previous door still has. */
 void
 cnd_children_fork_helper(const struct cnd_ipc *m)
 {
@@ -231,7 +231,7 @@ announce_inbox(const struct cnd_pool *p, uint32_t slot, int inbox)
 		cnd_log(LOG_WARNING, "the door does not read its messages");
 }
 
-/* -1: there is none. */
+/* -1: no slot is free. */
 static int
 free_slot(void)
 {
@@ -400,7 +400,7 @@ cnd_children_end_door(void)
 	if (cnd_the_master.door <= 0)
 		return;
 	kill(cnd_the_master.door, SIGTERM);
-	/* it only has to refuse the clients that wait */
+	/* the door only has to refuse the clients that wait */
 	for (int i = 0; i < 200 && waitpid(cnd_the_master.door, NULL, WNOHANG) == 0; i++)
 		poll(NULL, 0, 10);
 	kill(cnd_the_master.door, SIGKILL);
@@ -492,7 +492,7 @@ bury(pid_t pid, int status)
 	}
 }
 
-/* The place of the helper that ended; -1: the process is no helper. */
+/* The place of the helper that ended; -1: the process was not a helper. */
 static int
 bury_helper(pid_t pid)
 {

@@ -22,7 +22,8 @@ enum cnd_phase {
 struct cnd_master {
 	struct cnd_child child; /* what children inherit */
 	struct cnd_config *config;
-	struct cnd_pool pools[CND_POOL_RECORD]; /* by the index of their record */
+	/* indexed like the records of the scoreboard */
+	struct cnd_pool pools[CND_POOL_RECORD];
 	struct cnd_listeners listeners;
 	struct cnd_place *places; /* by slot */
 	int control[2]; /* [0] is the master's end, [1] the door's */
@@ -49,7 +50,7 @@ cnd_master_record(const struct cnd_pool *p)
 	return cnd_pool_record(cnd_the_master.child.board, p->index);
 }
 
-/* The pool has been removed, and its last process has ended. */
+/* Free the record of a removed pool whose last process has ended. */
 static inline void
 cnd_master_forget_pool(struct cnd_pool *p)
 {
@@ -68,13 +69,13 @@ void cnd_master_keep_pid_file(void);
 void cnd_children_fork_door(void);
 /* The door asks for a helper for this client. */
 void cnd_children_fork_helper(const struct cnd_ipc *m);
-/* The same if the client's descriptor was lost. */
+/* The door asks for a helper, but the client's descriptor was lost. */
 void cnd_children_lose_helped(const struct cnd_ipc *m);
-/* Wake the worker in that slot, if there is one; or kill it, since it sent nonsense. */
+/* Wake the worker in that slot, or kill it because it sent nonsense. No worker: nothing happens. */
 void cnd_children_nudge(uint32_t slot);
 void cnd_children_end_bad(uint32_t slot);
 void cnd_children_end_bad_door(void);
-/* Fork workers up to the pool's minimum. Returns when to call this again; CND_NEVER. */
+/* Fork workers up to the pool's minimum. Returns when to call this again; CND_NEVER: not needed. */
 int64_t cnd_children_fill_up(struct cnd_pool *p, int64_t now);
 /* Clients wait: fork more workers, if the present ones and those that start are not enough. */
 void cnd_children_grow(struct cnd_pool *p);
@@ -87,7 +88,7 @@ void cnd_children_order_all(uint32_t order);
 uint32_t cnd_children_n_workers(void);
 void cnd_children_kill(void);
 void cnd_children_kill_helpers(void);
-/* End the door, and wait for that. */
+/* End the door, and wait until it has ended. */
 void cnd_children_end_door(void);
 
 /* ---- master_pools.c ---- */
@@ -96,10 +97,10 @@ void cnd_children_end_door(void);
  * as in cnd_listeners_prepare(). */
 struct cnd_pool *cnd_pools_open(const struct cnd_config *c,
 	const struct cnd_pool_config *pc, cnd_await_address *await);
-/* Let the pool have workers from now on. */
+/* Start the pool: from now on it has workers. */
 void cnd_pools_begin(struct cnd_pool *p, struct cnd_pool_config *pc,
 	const struct cnd_backend *backend);
-/* Read the configuration again and apply it. One with an error changes nothing. */
+/* Read the configuration again and apply it. A configuration with an error changes nothing. */
 void cnd_pools_reload(void);
 /* Remove the names of all sockets, and the pid file. */
 void cnd_pools_unlink(void);

@@ -330,7 +330,7 @@ cnd_pools_reload(void)
 		open_new_pools(c, opened) < 0) {
 		cnd_listeners_close(&listeners);
 		cnd_log(LOG_ERR, "the configuration stays as it was");
-		/* swap it back */
+		/* swap these settings back */
 		keep_fixed(c);
 		cnd_config_destroy(c);
 		cnd_notify("READY=1");

@@ -20,7 +20,7 @@
 
 typedef const struct cnd_backend *get_fn(uint32_t host_abi);
 
-/* The name becomes part of a path. */
+/* Whether the name may become a part of a path. */
 static int
 is_name(const char *name)
 {
@@ -133,8 +133,8 @@ say_missing(const char *dirs, const char *name, const char *path, struct cnc_dia
 		*list != '\0' ? list + 2 : "none");
 }
 
-/* Root runs the code of a module, so nobody else may be able to put it there or to change its name.
- * NULL: that is so; otherwise the reason. */
+/* Root runs the code of a module, so nobody else may be able to put it there or to rename it. Returns
+ * the reason why somebody can; NULL: nobody can. */
 static const char *
 fault_of(const char *path)
 {
@@ -166,7 +166,7 @@ cnd_module_load(const char *dir, const char *name, const struct cnd_backend **re
 	get_fn *get;
 	void *handle;
 
-	/* one backend serves both */
+	/* one backend serves MySQL and MariaDB */
 	if (strcmp(name, "mariadb") == 0)
 		name = "mysql";
 	if (!is_name(name)) {

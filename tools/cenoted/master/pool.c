@@ -112,7 +112,7 @@ file_of(const struct cnd_pool *p)
 	return strrchr(p->address.sun_path, '/') + 1;
 }
 
-/* Whether a process listens there: 1, 0; -1: unknown. */
+/* Whether a process listens at this address: 1, 0; -1: unknown. */
 static int
 is_alive(const struct sockaddr_un *address)
 {
@@ -171,7 +171,7 @@ cnd_pool_set_owner(const struct cnd_pool *p, const struct cnd_config *c,
 	char path[32];
 	struct stat st;
 
-	/* the service manager has its own settings for them */
+	/* the service manager sets owner and mode of its sockets itself */
 	if (p->is_inherited)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", p->path_fd);
@@ -201,7 +201,7 @@ open_socket(
 	p->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (p->listen_fd < 0)
 		return -1;
-	/* nobody may connect before listen(), when the owner is right as well */
+	/* nobody may connect before listen(), and by then the owner is set */
 	mask = umask(0777 & ~(mode_t)c->socket_mode);
 	r = bind(p->listen_fd, (const struct sockaddr *)&p->address, sizeof(p->address));
 	umask(mask);

@@ -10,7 +10,7 @@
 
 /* A pool at run time: what the master opens and its children inherit. */
 struct cnd_pool {
-	uint32_t index; /* of its record in the scoreboard */
+	uint32_t index; /* the index of its record in the scoreboard */
 	char name[CND_POOL_NAME_MAX + 1];
 	struct cnd_pool_config *config; /* borrowed; NULL once the pool is removed */
 	const struct cnd_backend *backend;
@@ -19,11 +19,11 @@ struct cnd_pool {
 	int dir_fd; /* the run directory; -1: closed */
 	int path_fd; /* the socket's file, to change its owner (O_PATH); -1: inherited */
 	int queue[2]; /* the door writes into [0], the workers read from [1] */
-	int wake_fd; /* eventfd with which its workers wake the door */
+	int wake_fd; /* eventfd by which its workers wake the door */
 	int is_used; /* also 1 while a removed pool still has workers */
 	uint32_t live; /* how many workers run */
 	struct sockaddr_un address;
-	struct cnd_tls_tickets tickets; /* if it has TLS */
+	struct cnd_tls_tickets tickets; /* unused without TLS */
 	int64_t fork_again_ms; /* a worker died young: fork none before this time */
 	unsigned n_young_deaths;
 };
@@ -40,7 +40,8 @@ int cnd_pool_open(struct cnd_pool *p, const struct cnd_config *c,
 /* Give the socket the owner and mode that the configuration has now. */
 int cnd_pool_set_owner(const struct cnd_pool *p, const struct cnd_config *c,
 	const struct cnd_pool_config *pc);
-/* Whether the socket still has its name. Anybody who may write in the directory can remove that. */
+/* Whether the socket still has its name. Anybody who may write in the directory can remove the
+ * name. */
 int cnd_pool_has_socket(const struct cnd_pool *p);
 /* Take no more clients: remove the socket's name. Clients that have connected are still served. */
 void cnd_pool_unlink(struct cnd_pool *p);
