@@ -150,7 +150,7 @@ send_to_slot(struct cnd_worker *w, uint32_t slot)
 	return CENOTE_ERR_CONN;
 }
 
-/* The opening has arrived. */
+/* Act on the opening, which has arrived. */
 static int
 on_opening(struct cnd_worker *w, int64_t until)
 {
@@ -201,7 +201,7 @@ await_first(struct cnd_worker *w, struct cnp_request *ret_request)
 	}
 }
 
-/* 1: yes, and the client has its error. */
+/* Whether the client wants another pool: 1, and the client has its error; 0. */
 static int
 is_wrong_pool(struct cnd_worker *w)
 {
@@ -213,7 +213,8 @@ is_wrong_pool(struct cnd_worker *w)
 	return 1;
 }
 
-/* The same. Only a client that has logged in learns the database's name. */
+/* Whether the client wants another database: 1, and the client has its error; 0. Only a client that
+ * has logged in learns the database's name. */
 static int
 is_wrong_database(struct cnd_worker *w, struct cnp_str database)
 {
@@ -324,7 +325,7 @@ make_ready_or_anew(struct cnd_worker *w, const struct cnp_attach *m)
 	return cnd_login(w) < 0 ? r : make_ready(w, m);
 }
 
-/* The diagnostics say why the client gets no session. */
+/* Tell the client why it gets no session; w->diag has the reason. */
 static int
 say_failed(struct cnd_worker *w, int r)
 {
@@ -335,7 +336,7 @@ say_failed(struct cnd_worker *w, int r)
 	return r;
 }
 
-/* The client has proved its identity. */
+/* Lend the session to a client that has proved its identity. */
 static int
 lend(struct cnd_worker *w, const struct cnp_attach *m)
 {

@@ -70,17 +70,17 @@ cnd_auth_prepare(const struct cnd_worker_client *c)
 struct login {
 	struct cnd_worker *w;
 	struct cnd_arrival arrival;
-	struct cn_tls_facts cert; /* if it has a certificate */
+	struct cn_tls_facts cert; /* valid if arrival.has_cert */
 	const struct cnd_rule *rule;
 	const char *unix_name; /* NULL: it came by TCP */
-	const char *wanted; /* the user it asked to be; "": none in particular */
-	const char *
-		user; /* the user it is, once that is proved; at most CND_USER_MAX bytes */
+	const char *wanted; /* the user name that the client asked for; "": none */
+	/* the user name that the client has proved; at most CND_USER_MAX bytes */
+	const char *user;
 };
 
 /* ---- refusals ---- */
 
-/* "unix user joe", "192.0.2.1:5000". */
+/* The client in words: "unix user joe", "192.0.2.1:5000". */
 static const char *
 client_text(const struct login *l, char text[CND_PEER_TEXT_MAX + 16])
 {
@@ -143,7 +143,7 @@ refuse_password(const struct login *l)
 	return deny(l);
 }
 
-/* EXTERNAL means that the client has no password to show. */
+/* Refuse a client that has no password to show, as EXTERNAL says. */
 static int
 want_password(const struct login *l)
 {
@@ -243,7 +243,8 @@ take_keys(const struct login *l, const struct cnp_scram_server *s,
 	(void)cnc_base64_encode(v->server_key, CNP_HASH_LEN, c->server_key);
 }
 
-/* From the client's first message to our last, which goes out together with ATTACHED. */
+/* The exchange of SCRAM, from the client's first message to the server's last. The last message goes
+ * out together with ATTACHED. */
 static int
 exchange(const struct login *l, struct cnp_scram_server *s, const struct cnp_str *first)
 {
@@ -274,7 +275,7 @@ exchange(const struct login *l, struct cnp_scram_server *s, const struct cnp_str
 	return r;
 }
 
-/* The first message has arrived: go on with the mechanism that the client chose. */
+/* Continue with the mechanism that the client chose; its first message has arrived. */
 static int
 log_in_by(struct login *l, const struct cnp_str *mechanism, const struct cnp_str *first)
 {
@@ -345,7 +346,7 @@ await_credentials(const struct login *l)
 	return r;
 }
 
-/* The worker has the credentials to log in as this client. */
+/* Log in to the server with the client's credentials. */
 static int
 log_in_as_client(struct login *l)
 {
@@ -406,8 +407,8 @@ by_trust(struct login *l)
 	return *l->user != '\0' ? CENOTE_OK : refuse(l, "it named no user");
 }
 
-/* Cut "DNS:db.example, email:joe@example" in place into names without their kinds. Returns how
- * many. */
+/* Cut "DNS:db.example, email:joe@example" in place into names without their kinds. Returns the number
+ * of names. */
 static size_t
 cut_names(char *list, const char **names, size_t max)
 {
@@ -421,8 +422,8 @@ cut_names(char *list, const char **names, size_t max)
 	return n;
 }
 
-/* By the common name or an alternative name. Skip a name that was truncated: it may be another
- * user's. */
+/* Identify the client by the certificate's common name or an alternative name. Skip a name that was
+ * truncated: it may be another user's. */
 static int
 by_certificate(struct login *l)
 {
@@ -457,7 +458,7 @@ static int (*const methods[])(struct login *l) = {
 	[CND_METHOD_SCRAM_PASS_THROUGH] = by_scram_pass_through,
 };
 
-/* Whether the method has messages of its own. */
+/* Whether the client must send messages for this method. */
 static int
 hears_client(enum cnd_method method)
 {
@@ -498,7 +499,7 @@ begin(struct login *l, struct cnd_worker *w, struct cnp_str wanted)
 					 : refuse(l, cnd_admission_text(admission));
 }
 
-/* HELLO went out before we knew that this user needs no password, so the client still sends a
+/* The worker sent HELLO before it knew that this user needs no password, so the client still sends a
  * message. */
 static int
 await_external(const struct login *l)

@@ -22,7 +22,7 @@ struct cnd_channel {
 ssize_t cnd_channel_secure_read(struct cnd_channel *c, void *room, size_t n);
 ssize_t cnd_channel_secure_write(struct cnd_channel *c, const void *bytes, size_t n);
 
-/* As recv() and send() that never wait and raise no signal. */
+/* Like recv() and send(), but never wait and raise no signal. */
 static inline ssize_t
 cnd_channel_read(struct cnd_channel *c, int fd, void *room, size_t n)
 {
@@ -44,13 +44,15 @@ cnd_channel_pending(const struct cnd_channel *c)
 	return c->tls != NULL && c->ops->pending(c->tls);
 }
 
-/* Send what write() has taken and the socket has not: 0; or -1, with errno as from send(). */
+/* Send the bytes that write() accepted and the socket has not taken. 0; or -1, with errno as from
+ * send(). */
 int cnd_channel_flush(struct cnd_channel *c);
 /* Encrypt these bytes into `room`, so that another process can send them later. Returns their
  * length there; -1 if they do not fit. The channel cannot send anything afterwards. */
 ssize_t cnd_channel_seal(
 	struct cnd_channel *c, const void *bytes, size_t n, uint8_t *room, size_t size);
-/* Begin TLS with the client of this socket. CENOTE_OK, CENOTE_ERR_NOMEM. `c` must not move. */
+/* Begin TLS with the client of this socket. CENOTE_OK, CENOTE_ERR_NOMEM. `c` must not move
+ * afterwards. */
 int cnd_channel_secure(struct cnd_channel *c, int fd, struct cn_tls_server *server);
 /* Go back to clear text. The socket is not touched. */
 void cnd_channel_finish(struct cnd_channel *c);

@@ -21,19 +21,19 @@
 /* How long a client that attached again keeps its session for the request that made it attach. Without this it might never
  * get to send the request. */
 #define GRACE_MS       20
-/* The same for a client that attached for the first time. It may have no request for long. If it sends one at once, this
- * saves it from attaching again. */
+/* The same for a client that attached for the first time. It may send no request for long. If it
+ * sends one at once, this pause saves it from attaching again. */
 #define FIRST_GRACE_MS 1
 /* How often a worker asks the server what a statement has left in the session. */
 #define SETTLE_MS      50
-/* How long a client is idle before the worker asks without need: if the server then ends the
- * session, nothing is lost with it. */
+/* How long a client is idle before the worker asks without need. If the server then ends the session,
+ * the client loses nothing. */
 #define SETTLE_IDLE_MS 1000
-/* The same if the client would notice the question, since it may ask for warnings some time later. */
+/* The same if the client would notice the question, since it may ask for warnings later. */
 #define SETTLE_FELT_MS 60000
-/* How many reads may drop what a client still sends. */
+/* How many reads drop the bytes that a parting client still sends. */
 #define DROPS_MAX      64
-/* Replies of a pipeline go out when this many bytes have come together. */
+/* Replies of a pipeline are sent once they have this many bytes. */
 #define FLUSH_BYTES    32768u
 
 /* ---- the last message ---- */
@@ -46,8 +46,9 @@ limit_parting(struct cnd_worker *w)
 		w->client.login_until_ms = cnd_now_ms() + w->config->auth_timeout_ms;
 }
 
-/* Drop what the client sent. Unread bytes would turn our close into a reset, and the client might never read our last
- * message. The number of reads is bounded, so a client that sends without end does not keep us. */
+/* Drop what the client sent. Unread bytes would turn the close into a reset, and the client might
+ * never read the last message. The number of reads is bounded, so a client that sends without end
+ * does not keep the worker. */
 static void
 drop_input(int fd)
 {
@@ -99,7 +100,7 @@ is_contended(const struct cnd_worker *w, int64_t now)
 	       CONTENDED_MS;
 }
 
-/* Until when a client keeps its session although others wait and it has sent no request yet. */
+/* Until when a client that has sent no request keeps its session while others wait. */
 static int64_t
 grace_until(const struct cnd_worker *w)
 {
@@ -130,8 +131,8 @@ reason_to_yield(const struct cnd_worker *w)
 	return 0;
 }
 
-/* Only what functions may have left keeps the session, and the server has not been asked about it
- * since. */
+/* Whether settle() may free the session: only CENOTE_PIN_FUNCTION keeps it, and the server has not
+ * been asked since the last request. */
 static int
 can_settle(const struct cnd_worker *w)
 {
@@ -139,7 +140,8 @@ can_settle(const struct cnd_worker *w)
 	       w->held.tx == CENOTE_TX_IDLE && w->held.settled_at != w->client.n_served;
 }
 
-/* Ask the server what functions have left. The answer stays valid until another request runs. */
+/* Ask the server what functions have left in the session. The answer stays valid until another
+ * request runs. */
 static int
 settle(struct cnd_worker *w)
 {
@@ -159,7 +161,7 @@ settle(struct cnd_worker *w)
 	return CENOTE_OK;
 }
 
-/* The same, but not more often than SETTLE_MS. */
+/* Call settle(), but not more often than every SETTLE_MS. */
 static int
 settle_soon(struct cnd_worker *w)
 {
@@ -169,7 +171,7 @@ settle_soon(struct cnd_worker *w)
 	return CENOTE_OK;
 }
 
-/* 1: the session is yielded, or lost. */
+/* Yield the session if there is a reason and the client holds nothing. 1: it is yielded, or lost. */
 static int
 try_to_yield(struct cnd_worker *w)
 {
@@ -192,7 +194,8 @@ try_to_yield(struct cnd_worker *w)
 	return 1;
 }
 
-/* 1: the client cannot stay, even if it holds something, and it has got its message. */
+/* Part with a client that has reached a limit, even if it holds something. 1: it has got its
+ * message. */
 static int
 must_part(struct cnd_worker *w)
 {
@@ -224,7 +227,7 @@ next_look(const struct cnd_worker *w)
 
 	if (w->held.settle_due_ms < until)
 		until = w->held.settle_due_ms;
-	/* others wait, but the client still has its grace */
+	/* others wait, but the client may still keep the session for a moment */
 	if (w->config->mode == CND_MODE_TRANSACTION && w->client.n_served == 0 &&
 		!w->slot->is_held && grace_until(w) < until &&
 		is_contended(w, cnd_now_ms()))
@@ -419,7 +422,8 @@ cnd_client_resume(struct cnd_worker *w)
 		}
 		say_goodbye(w);
 		cnd_client_close(&w->client);
-		/* it was lent, and the client has gone without knowing that: nobody can resume it */
+		/* the session was lent, and the client has gone without knowing: nobody can resume
+		 * it */
 		if (w->sm.state == CND_SLOT_ATTACHED)
 			return CND_PARTING_GONE;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A client's bytes: its socket, in the clear or through TLS, and how long it may take to read and to speak. It owns the
- * descriptor in w->client. Everything in the worker that talks to a client calls this file.
+ * A client's bytes: its socket, in the clear or through TLS, and the time limits for reading and
+ * writing. Owns the descriptor in w->client. Everything in the worker that talks to a client calls
+ * this file.
  */
 #include "worker.h"
 
@@ -72,8 +73,8 @@ cnd_client_take_handed(struct cnd_worker_client *c, const struct cnd_ipc *m)
 	memcpy(c->handed, m->bytes, m->n_bytes);
 }
 
-/* A slow reader costs time of its own worker only, and no memory. A client without a session must
- * not take longer than a login may. */
+/* Wait until the client reads. A slow reader costs only its own worker's time, and no memory. A
+ * client without a session must not take longer than a login may. */
 static int
 wait_for_reader(struct cnd_worker *w)
 {
@@ -90,7 +91,7 @@ wait_for_reader(struct cnd_worker *w)
 	return CENOTE_OK;
 }
 
-/* Send what TLS has taken and the socket has not. */
+/* Send the bytes that TLS accepted and the socket has not taken. */
 static int
 flush_secure(struct cnd_worker *w)
 {

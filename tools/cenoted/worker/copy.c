@@ -8,7 +8,7 @@
 #include "core/sqlstate.h"
 #include "shared/log.h"
 
-/* Pieces go out when this many bytes have come together. */
+/* Pieces are sent once they have this many bytes. */
 #define COPY_BYTES 32768u
 
 int
@@ -57,7 +57,8 @@ cnd_copy_in(struct cnd_sink *sink, const struct cnp_copy_in *m)
 	return r < 0 ? r : cnd_client_flush(w);
 }
 
-/* CENOTE_OK: look again; CENOTE_AGAIN: the server has sent something. */
+/* Wait for the client's next piece. CENOTE_OK: look again; CENOTE_AGAIN: the server has sent
+ * something. */
 static int
 await_piece(struct cnd_worker *w, int server_fd)
 {

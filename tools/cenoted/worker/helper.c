@@ -58,7 +58,7 @@ forget_secrets(const struct cnd_child *child, struct cnd_worker *w)
 	cnd_tls_forget(&w->config->tls);
 }
 
-/* It keeps three rights: to answer this client, to pass a cancel to the door, and to report a
+/* The helper keeps three rights: to answer this client, to pass a cancel to the door, and to report a
  * failed login there. */
 static void
 give_up_rights(const struct cnd_child *child, const struct cnd_worker *w)

@@ -8,8 +8,8 @@
 #include "shared/child.h"
 #include "shared/ipc.h"
 
-/* A process for one client that needs TLS or a login, but no session: for a cancel or a status
- * query. It answers from the scoreboard and ends. */
+/* A helper is a process for one client that needs TLS or a login, but no session: for a cancel or a
+ * status query. It answers from the scoreboard and ends. */
 
 /* Exit status if the client had no right to the answer or did not wait for it; otherwise 0. */
 #define CND_HELPER_IN_VAIN 3

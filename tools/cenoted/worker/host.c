@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the worker does for its backend (struct cnd_host): wait for the server, and say when to
- * stop. The parts that need no system call are cheap enough to ask often. It owns w->stop. The
- * backends call it; sink and client code are below it.
+ * What the worker does for its backend (struct cnd_host): wait for the server, and say when to stop.
+ * The checks that need no system call are cheap enough to make often. It owns w->stop. The backends
+ * call it; it calls the sink and client files.
  */
 #include "worker.h"
 
@@ -49,7 +49,7 @@ cnd_host_client_gone(struct cnd_worker *w, struct cnc_diag *diag)
 		"the client has gone");
 }
 
-/* A worker that is to end and has no client does not wait long for its server. */
+/* Shorten the limit: a worker that shall end and has no client does not wait long for its server. */
 static void
 lose_patience(struct cnd_worker *w)
 {
@@ -161,7 +161,8 @@ host_wait(const struct cnd_host *host, int fd, short events, int timeout_ms,
 	if (w->result.is_in_rows && w->result.batch.n_rows > 0)
 		cnd_pace_long_result(&w->pace);
 	for (;;) {
-		/* this sees a signal that came since the last wait; a later one ends the wait */
+		/* this check sees a signal that came since the last wait; a later one ends the
+		 * wait */
 		r = cnd_host_look(w, ret_diag);
 		if (r < 0)
 			return r;

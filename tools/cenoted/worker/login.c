@@ -127,7 +127,7 @@ n_sessions(const struct cnd_worker *w, size_t line)
 	return w->pool->line_sessions[line];
 }
 
-/* Do not count this worker for any line. */
+/* Count this worker for no line. */
 static void
 leave_line(struct cnd_worker *w)
 {
@@ -220,7 +220,7 @@ is_clients_fault(const struct cnd_worker *w, const struct cnc_diag *diag)
 		       !cnd_login_blames_server(diag));
 }
 
-/* The options of the line, then the client's. 0, or -1 without memory. */
+/* Fill in the options of the line, and then those of the client. 0, or -1 without memory. */
 static int
 fill_spec(struct cnd_worker *w, const struct cnd_server_line *s,
 	struct cnd_server_spec *ret_spec)
@@ -285,7 +285,7 @@ try_line(struct cnd_worker *w, size_t line, struct cnd_session **ret_session,
 
 /* ---- logging in ---- */
 
-/* Each of several lines gets a share of the space for the message. */
+/* Add a line's error to the message. Each line gets an equal share of the space. */
 static void
 add_failure(struct cnd_worker *w, size_t line, const struct cnc_diag *diag, char *text,
 	size_t size)

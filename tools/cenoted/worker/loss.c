@@ -11,7 +11,7 @@
 #include "core/effect.h"
 #include "core/sqlstate.h"
 
-/* The most that an error's fields may take. */
+/* Most bytes of an error's fields. */
 #define WORDS_MAX 16384u
 
 static uint8_t
@@ -56,7 +56,7 @@ may_commit(const struct cnd_worker *w, const struct cnp_msg *m)
 void
 cnd_loss_expect(struct cnd_worker *w, const struct cnp_msg *m)
 {
-	/* only if a synchronisation point commits what came before it */
+	/* only a server with synchronisation points commits earlier requests there */
 	if (w->backend->sync != NULL && !w->request.is_sync &&
 		!w->loss.may_have_committed)
 		w->loss.may_have_committed = may_commit(w, m);
@@ -73,7 +73,7 @@ cnd_loss_expect_ahead(struct cnd_worker *w, const struct cnp_msg *m)
 		w->loss.ahead_may_commit = true;
 }
 
-/* First the outcome of the request, then the server's last error. */
+/* Write the outcome of the request, and then the server's last error. */
 static int
 put_words(struct cnc_buf *b, const struct cnc_diag *outcome, const struct cnc_diag *said)
 {
@@ -93,7 +93,7 @@ put_words(struct cnc_buf *b, const struct cnc_diag *outcome, const struct cnc_di
 	return r;
 }
 
-/* Our own errors have no such field. */
+/* cenoted's own errors have no field V. */
 int
 cnd_loss_has_words(const struct cnc_diag *diag)
 {
@@ -114,8 +114,8 @@ keep_words(struct cnc_diag *outcome, const struct cnc_diag *said)
 	cnc_buf_finish(&fields);
 }
 
-/* The backend knows that the request has not reached the server, and no earlier one waits for its
- * synchronisation point. */
+/* Whether the request surely had no effect: the backend says that it did not reach the server, and no
+ * earlier request waits for its synchronisation point. */
 static int
 was_refused(
 	const struct cnc_diag *said, const struct cnd_worker *w, const struct cnp_msg *m)

@@ -11,7 +11,7 @@
 
 #include "worker.h"
 
-/* Leave a policy that the administrator has chosen. */
+/* Keep a policy that the administrator has chosen. */
 void
 cnd_pace_init(struct cnd_worker_pace *p)
 {

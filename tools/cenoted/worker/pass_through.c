@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pools whose clients log in to the server as themselves. The server decides who gets in. A worker
- * believes a password again without asking for credential_ttl, and only if it holds the session of
- * that login. It keeps no password, only a keyed hash whose key no other process has. The second
- * half of the file sends a client to the idle worker that has its session. auth.c, attach.c and
- * worker.c call it.
+ * Pools whose clients log in to the server as themselves. The server decides who gets in. For
+ * credential_ttl after a login, its worker accepts the same password without asking the server. It
+ * keeps no password, only a keyed hash whose key no other process has. The second half of the file
+ * sends a client to the idle worker that has its session. auth.c, attach.c and worker.c call it.
  */
 #include "worker.h"
 
@@ -24,7 +23,7 @@ static int
 make_proof(struct cnd_worker_pass_through *p, uint8_t ret_proof[CNP_HASH_LEN])
 {
 	const struct cnd_credentials *c = &p->credentials;
-	/* each with its zero byte, so that two parts cannot be mistaken for one */
+	/* each part with its zero byte, so that two parts cannot be taken for one */
 	const struct cnp_bytes parts[] = { { c->user, strlen(c->user) + 1 },
 		{ c->secret, strlen(c->secret) + 1 },
 		{ c->server_key, strlen(c->server_key) + 1 },
@@ -46,7 +45,8 @@ is_proved(const struct cnd_worker *w, const uint8_t proof[CNP_HASH_LEN])
 	       hashes()->is_same(proof, w->pass_through.proof, CNP_HASH_LEN);
 }
 
-/* FNV-1a. It only finds a worker and grants nothing. Never 0. */
+/* Hash a user and settings with FNV-1a. The hash only helps to find a worker and grants nothing.
+ * Never 0. */
 static uint64_t
 hash_owner(const char *user, const char *settings)
 {
@@ -81,7 +81,7 @@ cnd_pass_through(struct cnd_worker *w)
 
 /* ---- the worker that has the session ---- */
 
-/* Claim an idle worker with such a session: its slot; -1: there is none. */
+/* Claim an idle worker with the session of this owner. Returns its slot; -1: there is none. */
 static int
 claim_owner(struct cnd_worker *w, uint64_t owner)
 {
@@ -97,7 +97,8 @@ claim_owner(struct cnd_worker *w, uint64_t owner)
 	return -1;
 }
 
-/* TLS cannot move to another process, and no client is sent on twice. */
+/* Whether the client may go to another worker. TLS cannot move to another process, and no client is
+ * sent on twice. */
 static int
 can_route(const struct cnd_worker *w)
 {

@@ -54,7 +54,7 @@ settle_portal(struct cnd_worker *w, struct cnd_portal *portal)
 	portal->rows_left = w->result.rows_left;
 }
 
-/* Some servers lack a feature. `has_op` is 0 if the backend lacks the function for it. */
+/* Check that the backend has a feature. `has_op` is 0 if it lacks the function for it. */
 static int
 need(struct cnd_worker *w, uint64_t feature, int has_op, const char *what)
 {
@@ -65,7 +65,8 @@ need(struct cnd_worker *w, uint64_t feature, int has_op, const char *what)
 	return CENOTE_ERR_UNSUPPORTED;
 }
 
-/* Whether the pool has named statements, if the request needs them: only those of kind statement have numbers. */
+/* Check that the pool has named statements, if the request needs them. Only statements have numbers;
+ * portals always have names. */
 static int
 check_named(struct cnd_worker *w, uint32_t number, struct cnp_str name, uint8_t kind)
 {
@@ -129,7 +130,7 @@ set_exec(struct cnd_worker *w, struct cnd_exec *exec, struct cnp_str params,
 	if (r == CENOTE_ERR_PROTOCOL)
 		return fail(w, r, CNC_SQLSTATE(PROTOCOL), "malformed parameters");
 	exec->params = values;
-	/* the content of a value in pieces never came if the backend takes none */
+	/* without this feature, the content of a value in pieces never came */
 	for (uint32_t i = 0; r == CENOTE_OK && i < exec->n_params; i++) {
 		if (values[i].is_long)
 			r = need(w, CNP_FEATURE_LONG_DATA, 1, "values in pieces");
@@ -355,8 +356,8 @@ on_ping(struct cnd_worker *w, const struct cnp_msg *m)
 	return r < 0 ? r : reply_done(w, "PING");
 }
 
-/* Tell the client about parameters that changed. A server reports changes itself; this is for those
- * that only the backend knows. `only` names one parameter; NULL: all. */
+/* Tell the client about changed parameters. A server reports its changes itself, so this is for
+ * parameters that only the backend knows. `only` names one parameter; NULL: all. */
 static int
 tell_parameters(struct cnd_worker *w, const char *only)
 {
@@ -405,7 +406,7 @@ on_reset(struct cnd_worker *w, const struct cnp_msg *m)
 	return r < 0 ? r : reply_done(w, "RESET");
 }
 
-/* The session's facts have changed, until its reset. */
+/* Note that the session's facts differ until its reset. Returns `r`. */
 static int
 become_another(struct cnd_worker *w, int r)
 {
@@ -424,7 +425,7 @@ on_change_user(struct cnd_worker *w, const struct cnp_msg *m)
 
 	if (r == CENOTE_OK)
 		r = become_another(w, w->backend->change_user(w->session, c, &w->sink));
-	/* it is in the receive buffer, which is not cleared for a long time */
+	/* the password is in the receive buffer, which is not cleared for a long time */
 	cnc_wipe((void *)(uintptr_t)c->password.p, c->password.n);
 	return r;
 }
@@ -459,7 +460,7 @@ on_set_option(struct cnd_worker *w, const struct cnp_msg *m)
 	return r < 0 ? r : reply_done(w, "SET OPTION");
 }
 
-/* cnp_server_finish_request() does all that these need. */
+/* Requests for which cnp_server_finish_request() does everything. */
 static int
 on_nothing(struct cnd_worker *w, const struct cnp_msg *m)
 {
@@ -468,8 +469,9 @@ on_nothing(struct cnd_worker *w, const struct cnp_msg *m)
 	return CENOTE_OK;
 }
 
-/* The next client may come by the door. On a busy machine the door may not have read yet what the master sent when it
- * made this worker; then it would refuse that client. */
+/* Wait until the door knows this worker. The next client may come by the door. On a busy machine, the
+ * door may not have read the master's message about this worker yet; then it would refuse that
+ * client. */
 static void
 await_door(struct cnd_worker *w)
 {
@@ -560,7 +562,7 @@ begin(struct cnd_worker *w, const struct cnp_request *req)
 	atomic_store_explicit(&w->slot->request, req->number, memory_order_relaxed);
 }
 
-/* The error, if the backend gave none. */
+/* Set an error if the backend gave none. */
 static void
 complete_diag(struct cnd_worker *w, int status, uint8_t code)
 {
@@ -626,7 +628,7 @@ cnd_request_take_state(struct cnd_worker *w, struct cnd_state *ret_state)
 	w->backend->state(w->session, ret_state);
 	w->held.tx = ret_state->tx;
 	w->held.pins = ret_state->pins;
-	/* what the server can still be asked about does not hold the session for certain */
+	/* a pin that settle() may still clear does not hold the session for certain */
 	pins = w->held.pins;
 	if (w->backend->settle != NULL && w->held.settled_at != w->client.n_served)
 		pins &= ~(uint32_t)CENOTE_PIN_FUNCTION;
@@ -658,9 +660,9 @@ finish(struct cnd_worker *w, const struct cnp_request *req)
 }
 
 /*
- * The synchronisation point after a request that ended with `status`. The answer to SYNC can have
- * an error that happens here. A request with the flag has had its answer, so such an error follows
- * it as the last message (returns 1).
+ * Run the synchronisation point after a request that ended with `status`. The answer to SYNC can
+ * carry an error that happens here. A request with the flag has had its answer already, so the error
+ * follows as the last message (returns 1).
  */
 static int
 synchronise(struct cnd_worker *w, const struct cnp_request *req, int status)
@@ -726,7 +728,7 @@ cnd_request_run(struct cnd_worker *w, const struct cnp_request *req)
 	return r == CENOTE_ERR_PROTOCOL || w->login.is_lost ? CENOTE_ERR_CONN : CENOTE_OK;
 }
 
-/* ---- while none runs ---- */
+/* ---- while no request runs ---- */
 
 int
 cnd_request_lose_idle(struct cnd_worker *w)

@@ -10,7 +10,7 @@
 
 #include "core/sqlstate.h"
 
-/* Rows go out when this many bytes have come together. */
+/* Rows are sent once they have this many bytes. */
 #define BATCH_BYTES  32768u
 /* Other replies wait for the end of the request, up to this size. */
 #define QUEUED_BYTES 65536u
@@ -22,8 +22,8 @@ cnd_sink_worker(struct cnd_sink *sink)
 					     offsetof(struct cnd_worker, sink));
 }
 
-/* A long row is the last one of its batch, and the rows before it are shorter than BATCH_BYTES
- * together. */
+/* The most bytes of a batch: a long row is the last of its batch, and the rows before it have less
+ * than BATCH_BYTES. */
 static size_t
 longest_batch(const struct cnd_worker *w)
 {
@@ -73,7 +73,7 @@ cnd_sink_abort(struct cnd_worker *w)
 {
 	if (!w->result.is_in_rows)
 		return;
-	/* nothing else may be queued in between, so end with this row */
+	/* nothing may be queued inside a ROWS frame, so end it with this row */
 	cnc_batch_row_undo(&w->result.batch);
 	(void)cnd_sink_end_rows(w);
 }
@@ -106,7 +106,7 @@ sink_columns(
 	struct cnd_worker *w = cnd_sink_worker(sink);
 	int r;
 
-	/* the rows' columns were left out, and the result gave no row */
+	/* the columns had been left out, and the result failed before its first row */
 	if (!known)
 		cnd_sink_abort(w);
 	r = known ? CENOTE_OK : cnp_server_columns(&w->client.server, columns, n);
@@ -133,7 +133,8 @@ sink_row_done(struct cnd_sink *sink)
 	return cnd_sink_flush(w);
 }
 
-/* A request may have any number of results and notices. */
+/* Send the queued replies once they are many: a request may have any number of results and
+ * notices. */
 static int
 flush_if_much(struct cnd_worker *w)
 {
@@ -174,7 +175,8 @@ put_between(struct cnd_worker *w, const struct cnc_diag *notice, const struct cn
 		return r;
 	r = notice != NULL ? cnp_server_notice(&w->client.server, notice)
 			   : cnp_server_reply(&w->client.server, m, 1);
-	/* it cannot be made shorter, and the request goes on without it */
+	/* the message is too long for the client and cannot be shortened; the request goes on without
+	 * it */
 	if (r == CENOTE_ERR_LIMIT)
 		r = CENOTE_OK;
 	/* servers send a notice at once, since the statement may run for long after it */
@@ -218,7 +220,7 @@ cnd_sink_knows_parameter(
 	return 0;
 }
 
-/* Keep what ATTACHED must say to a client that resumes. */
+/* Keep a changed parameter, which ATTACHED must report to a client that resumes. */
 static int
 keep_parameter(struct cnd_worker_login *l, const char *name, const char *value)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The worker's slot on the scoreboard: its state, and the key with which a client may cancel or
- * resume. Only these functions change them. They wake the door if it has to act on the change. */
+ * resume. Only these functions change the slot. They wake the door if it has to act on the change. */
 #include "worker.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tables of a client's statements and portals, by number. request.c and ahead.c find the entries here, and the
- * backend hangs its own part on each. An entry without that part is only room for the next one, since a backend may
- * close a portal by itself when a transaction ends.
+ * The tables of a client's statements and portals, by number. request.c and ahead.c find the entries
+ * here, and the backend adds its own part to each. An entry without that part is free for reuse,
+ * since a backend may close a portal by itself when a transaction ends.
  */
 #include "statements.h"
 
@@ -62,7 +62,7 @@ grow(const struct cnd_statements *t, void *list, size_t n, size_t *cap)
 
 /* ---- statements ---- */
 
-/* Where a number is, or belongs. */
+/* The index at which a number is, or should be inserted. */
 static size_t
 find_place(const struct cnd_statements *t, uint32_t number)
 {

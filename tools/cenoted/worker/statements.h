@@ -12,22 +12,25 @@ void cnd_statements_forget(const struct cnd_host *host, struct cnd_session *s);
 
 /* NULL: the client has no statement of that number. */
 struct cnd_statement *cnd_statement_find(const struct cnd_statements *t, uint32_t number);
-/* The same; what is missing is an error: CENOTE_ERR_SERVER. */
+/* Find a statement. If there is none, set the diagnostics and return CENOTE_ERR_SERVER. */
 int cnd_statement_get(const struct cnd_statements *t, uint32_t number,
 	struct cnd_statement **ret_statement, struct cnc_diag *ret_diag);
-/* As cnd_statement_ops.prepare(), under that number. */
+/* Call cnd_statement_ops.prepare() for the statement of that number. */
 int cnd_statement_prepare(struct cnd_statements *t, struct cnd_session *s,
 	uint32_t number, struct cnd_prepare *prepare, struct cnd_sink *sink);
-/* As cnd_statement_ops.close(). An unknown number is no error. */
+/* Call cnd_statement_ops.close() for the statement of that number. An unknown number is not an
+ * error. */
 int cnd_statement_close(struct cnd_statements *t, struct cnd_session *s, uint32_t number,
 	struct cnd_named *which, struct cnd_sink *sink);
 
-/* An entry for a request that may leave a portal. It exists once the backend has set its `own`. NULL: no memory. */
+/* Make an entry for a request that may leave a portal. It exists for the client once the backend has
+ * set its `own`. NULL: no memory. */
 struct cnd_portal *cnd_portal_make(struct cnd_statements *t, uint32_t number);
-/* CENOTE_ERR_SERVER: the client has no portal of that number. */
+/* Find a portal. CENOTE_ERR_SERVER, with the diagnostics filled: the client has no portal of that
+ * number. */
 int cnd_portal_get(const struct cnd_statements *t, uint32_t number,
 	struct cnd_portal **ret_portal, struct cnc_diag *ret_diag);
-/* An unknown number is no error. */
+/* Close a portal. An unknown number is not an error. */
 void cnd_portal_close(struct cnd_statements *t, struct cnd_session *s, uint32_t number);
 
 #endif

@@ -29,7 +29,7 @@
 
 /* ---- waiting after a failure ---- */
 
-/* Longer after each failure, and different for each worker. */
+/* Wait before the next login: longer after each failure, and differently in each worker. */
 static void
 back_off(struct cnd_worker *w)
 {
@@ -52,7 +52,7 @@ back_off(struct cnd_worker *w)
 
 /* ---- taking a client ---- */
 
-/* There was no descriptor for the client, and no other process has it: it loses its connection. */
+/* Close the connection of a client for which there was no descriptor. No other process has it. */
 static void
 lose_client(struct cnd_worker *w, const struct cnd_ipc *m)
 {
@@ -62,7 +62,7 @@ lose_client(struct cnd_worker *w, const struct cnd_ipc *m)
 	cnd_worker_wake_door(w);
 }
 
-/* Take a client that waited. 0: there is none. */
+/* Take a waiting client from the queue. 0: no client waits. */
 static int
 take_from_queue(struct cnd_worker *w)
 {
@@ -115,7 +115,7 @@ take_from_socket(struct cnd_worker *w)
 	return w->client.fd >= 0;
 }
 
-/* What is left of a span of time, for poll(2); -1: no bound. */
+/* The rest of a span of time, for poll(2); -1: no bound. */
 static int
 left_of(int64_t since_ms, int64_t span_ms)
 {
@@ -127,7 +127,7 @@ left_of(int64_t since_ms, int64_t span_ms)
 	return left > 3600000 ? 3600000 : left > 0 ? (int)left : 0;
 }
 
-/* Until idle_ttl has passed. Status queries do not count as use. */
+/* The time until idle_ttl has passed. Status queries do not count as use. */
 static int
 idle_left(const struct cnd_worker *w)
 {
@@ -143,7 +143,7 @@ look_left(const struct cnd_worker *w, int idle)
 	if (w->config->n_servers < 2)
 		return idle;
 	balance = left_of(w->login.balanced_ms, w->config->rebalance_ms);
-	/* it was due, and the lines are balanced: look again after a while */
+	/* a look was due, and the lines are balanced: look again after a while */
 	if (balance == 0)
 		balance = (int)(w->config->rebalance_ms % 3600000) + 1;
 	return idle < 0 || (balance >= 0 && balance < idle) ? balance : idle;
@@ -187,10 +187,10 @@ take_waiting(struct cnd_worker *w)
 		take_from_queue(w))
 		return 1;
 	/*
-	 * A client that came while the last one was served is there already. The server was checked
-	 * when that one went, or by the reset since. Epoll may have woken only the door, which left
-	 * the client to this worker. poll(2) is cheaper: an accept4() that finds nobody costs six
-	 * times as much.
+	 * A client that came while the last one was served is waiting already. The server was checked
+	 * when the last client went, or by the reset since. Epoll may have woken only the door, which
+	 * left the client to this worker. poll(2) is cheaper: an accept4() that finds nobody costs
+	 * six times as much.
 	 */
 	if (!w->has_served)
 		return 0;
@@ -210,7 +210,8 @@ take_who_came(struct cnd_worker *w, const struct epoll_event *events, int n)
 	return n > 0 && take_from_socket(w);
 }
 
-/* Wait for the client that was promised this session. Not forever: the promising process may die. */
+/* Wait for the client that was promised this session, but not forever: the process that promised it
+ * may die. */
 static int
 take_promised(struct cnd_worker *w)
 {
@@ -225,7 +226,7 @@ take_promised(struct cnd_worker *w)
 	return 0;
 }
 
-/* 1: there is a client; 0: look around and come again. */
+/* Take the next client. 1: there is a client; 0: look around and call this again. */
 static int
 take_client(struct cnd_worker *w)
 {
@@ -257,7 +258,7 @@ take_client(struct cnd_worker *w)
 	return 0;
 }
 
-/* The promised client can go nowhere else. */
+/* Before the worker ends, take the promised client, which can go nowhere else. */
 static int
 take_last_promised(struct cnd_worker *w)
 {
@@ -265,7 +266,7 @@ take_last_promised(struct cnd_worker *w)
 	       take_promised(w);
 }
 
-/* A daemon that ends still serves the clients that wait; their sessions are yielded soon. */
+/* When cenoted ends, it still serves the waiting clients; their sessions are yielded soon. */
 static int
 take_last_client(struct cnd_worker *w)
 {
@@ -307,7 +308,7 @@ serve(struct cnd_worker *w)
 		w->login.is_lost = true;
 }
 
-/* 1: the session is as fresh as a new login. */
+/* Reset the session. 1: it is as fresh as a new login. */
 static int
 reset_session(struct cnd_worker *w)
 {
@@ -337,7 +338,7 @@ freshen(struct cnd_worker *w)
 		cnd_logout(w);
 }
 
-/* The session is there. Get ready to wait for a client. */
+/* Get ready to wait for a client with the present session. */
 static void
 be_ready(struct cnd_worker *w)
 {
@@ -363,14 +364,15 @@ log_in_unasked(struct cnd_worker *w)
 	return r < 0 && !is_plain ? cnd_login(w) : r;
 }
 
-/* There is a session, or the client's own login will make one. */
+/* Whether there is a session, or the client's own login will make one. */
 static int
 can_lend(const struct cnd_worker *w)
 {
 	return w->session != NULL || w->config->clients_login != CND_CLIENTS_NONE;
 }
 
-/* 1: there is a client; 0: look around and come again; -1: it is time to leave. */
+/* Find the next client. 1: there is one; 0: look around and call this again; -1: it is time to
+ * leave. */
 static int
 find_client(struct cnd_worker *w)
 {
@@ -405,7 +407,7 @@ live(struct cnd_worker *w)
 	}
 }
 
-/* Return the memory of one long row to the system: glibc would keep up to 64 MB of it. */
+/* Make malloc() return the memory of a long row to the system: glibc would keep up to 64 MB of it. */
 static void
 bound_memory(void)
 {
@@ -466,7 +468,8 @@ cnd_worker_run(const struct cnd_child *child, const struct cnd_pool *pool, uint3
 	cnd_log_set_role("worker", pool->name);
 	cnd_worker_set_signals(w);
 	bound_memory();
-	/* It keeps two rights: to talk to its server as this user, and to use its own sockets. */
+	/* The worker keeps two rights: to talk to its server as this user, and to use its own
+	 * sockets. */
 	if ((r = cnd_priv_drop(who.uid, who.gid, who.user)) < 0 ||
 		(r = cnd_priv_confine(child->master)) < 0)
 		cnd_fatal("cannot give up privileges: %s", strerror(-r));

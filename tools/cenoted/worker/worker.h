@@ -19,16 +19,17 @@
 
 /* Why a client's time with the worker ended. */
 enum cnd_parting {
-	CND_PARTING_GONE, /* it closed, or it knows why it cannot stay */
-	CND_PARTING_SUSPENDED, /* it will resume */
+	/* the client closed the connection, or got the reason why it cannot stay */
+	CND_PARTING_GONE,
+	CND_PARTING_SUSPENDED, /* the client will resume */
 	CND_PARTING_LOST /* the server's session is lost */
 };
 
 #define CND_PASSWORD_MAX   1023u
-/* The parameters that a server reports under names of its own, encoded. */
+/* Most bytes of the parameters that a server reports, encoded. */
 #define CND_PARAMETERS_MAX 16384u
 #define CND_SETTINGS_MAX   1023u
-/* How long a failed server line is tried last, if the pool does not rebalance. */
+/* How long a failed server line is tried after all others, if the pool does not rebalance. */
 #define CND_LINE_DOWN_MS   60000
 
 /*
@@ -39,17 +40,19 @@ enum cnd_parting {
 struct cnd_worker_login {
 	uint32_t changes; /* the pool's login_changes at the time of the login */
 	struct cnd_info info;
-	struct cnc_buf parameters; /* of info, encoded for ATTACHED */
+	struct cnc_buf parameters; /* the parameters in `info`, encoded for ATTACHED */
 	int server_fd; /* watched while no request runs; -1: none */
 	bool is_info_stale; /* a client changed what info() returns */
 	bool is_lost; /* the server ended the session */
 	int64_t balanced_ms; /* when the worker last looked for a line with fewer sessions */
 	unsigned n_failures; /* failed logins in a row */
-	char settings[CND_SETTINGS_MAX + 1]; /* of the session, or of the next login */
-	const char *wanted_settings; /* of the client that attaches */
+	/* the settings of the session, or of the next login */
+	char settings[CND_SETTINGS_MAX + 1];
+	const char *wanted_settings; /* the settings that the attaching client wants */
 };
 
-/* What a client logs in to the server with, and the names in its certificate ("": none). */
+/* The credentials with which a client logs in to the server, and the names in its certificate ("":
+ * none). */
 struct cnd_credentials {
 	char user[CND_USER_MAX + 1]; /* "": there are no credentials */
 	char secret[CND_PASSWORD_MAX + 1]; /* the password, or SCRAM's client key */
@@ -62,17 +65,19 @@ struct cnd_credentials {
 struct cnd_worker_pass_through {
 	struct cnd_credentials credentials; /* wiped when the attach is over */
 	uint8_t proof_key[CNP_HASH_LEN];
-	uint8_t proof[CNP_HASH_LEN]; /* of the credentials of the session's login */
+	/* keyed hash of the credentials of the session's login */
+	uint8_t proof[CNP_HASH_LEN];
 	int64_t proved_ms; /* when the server last accepted a login; 0: never */
 };
 
 /* client.c: the client that has the worker. */
 struct cnd_worker_client {
 	int fd; /* -1: none */
-	struct cnd_channel channel; /* on fd */
+	struct cnd_channel channel; /* over `fd` */
 	struct cnp_server server; /* our end of the protocol */
 	struct cnd_peer peer; /* where it came from */
-	bool is_handed_over; /* other processes have its socket, too: closing it is not enough */
+	/* other processes have its socket too: closing it is not enough */
+	bool is_handed_over;
 	bool is_routed; /* another worker sent it here */
 	bool is_gone;
 	bool is_suspending; /* the session waits for its RESUME next */
@@ -83,12 +88,12 @@ struct cnd_worker_client {
 	size_t n_handed;
 	char user[64];
 	uid_t uid; /* -1: not known */
-	/* the deadline to attach, or to read the last message; CND_NEVER: it is attached */
+	/* the deadline to attach, or to read the last message; CND_NEVER: the client is attached */
 	int64_t login_until_ms;
 	int64_t suspended_until_ms;
 	int64_t attached_ms;
 	int64_t active_ms; /* when it last sent or read something */
-	uint32_t n_served; /* its requests since it attached */
+	uint32_t n_served; /* requests since the client attached */
 };
 
 /* request.c: the running request. */
@@ -101,22 +106,22 @@ struct cnd_worker_request {
 struct cnd_worker_result {
 	struct cnc_batch batch;
 	uint32_t n_columns;
-	uint64_t max_rows; /* of each result; UINT64_MAX: no bound */
-	uint64_t rows_left; /* until max_rows */
+	uint64_t max_rows; /* most rows of each result; UINT64_MAX: no bound */
+	uint64_t rows_left; /* rows until max_rows */
 	uint32_t batch_rows; /* stop after so many rows; 0: do not stop */
-	uint32_t batch_left; /* until batch_rows */
+	uint32_t batch_left; /* rows until batch_rows */
 	bool is_in_rows; /* a ROWS frame is open */
 	bool is_quiet; /* a set-up request: it gets a reply only if it fails */
 	bool is_describing; /* no rows follow columns() */
 	bool is_done; /* done() was called for the last result */
-	uint8_t done_flags; /* of the last done() */
+	uint8_t done_flags; /* flags of the last done() */
 };
 
 /* ahead.c: requests that the backend has before their turn. */
 struct cnd_worker_ahead {
-	uint32_t n; /* not yet answered */
-	uint32_t
-		last; /* the number of the last one; without any, of the running request */
+	uint32_t n; /* requests that the backend has and that are not yet answered */
+	/* the number of the last of these requests; if there is none, of the running request */
+	uint32_t last;
 };
 
 /* loss.c: what may be committed if the session is lost now. */
@@ -139,16 +144,17 @@ struct cnd_worker_stop {
 struct cnd_worker_held {
 	uint8_t tx; /* enum cenote_tx */
 	uint32_t pins; /* bits of enum cenote_pin */
-	bool is_ready; /* the client knows: nothing has come since the last READY */
+	/* the client knows this state: nothing has come since the last READY */
+	bool is_ready;
 	uint32_t settled_at; /* n_served at the last settle() */
-	int64_t settled_ms; /* when that was */
+	int64_t settled_ms; /* the time of the last settle() */
 	int64_t settle_due_ms; /* when settle() may be called again; CND_NEVER: no need */
 };
 
 /* pace.c: our scheduling policy. */
 struct cnd_worker_pace {
-	bool may_pace; /* the worker may choose it */
-	bool is_patient; /* it is SCHED_BATCH now */
+	bool may_pace; /* the worker may change the policy */
+	bool is_patient; /* the policy is SCHED_BATCH now */
 };
 
 /* worker.c: random bytes for keys. */
@@ -159,7 +165,7 @@ struct cnd_worker_random {
 
 /* A worker: one process with one session of the backend. */
 struct cnd_worker {
-	/* what it serves */
+	/* what the worker serves */
 	const struct cnd_child *child;
 	struct cnd_pool_config *config;
 	const struct cnd_backend *backend;
@@ -170,7 +176,7 @@ struct cnd_worker {
 	uint32_t slot_index;
 	struct cn_tls_server *tls; /* NULL: the pool has no TLS */
 
-	/* its life, in worker.c */
+	/* the worker's life, in worker.c */
 	struct cnc_sm sm; /* enum cnd_state_of_slot; only cnd_worker_move() changes it */
 	uint64_t key; /* the right to cancel or resume; 0: nobody has it */
 	int listen_fd;
@@ -179,15 +185,15 @@ struct cnd_worker {
 	int wake_fd;
 	int epoll_fd;
 	sigset_t waiting_mask; /* signals are blocked except while it waits */
-	int64_t idle_ms; /* since when it is idle, or when it last asked to leave */
-	bool has_served; /* a client has gone since it last waited for one */
+	int64_t idle_ms; /* when the worker became idle, or last asked to leave */
+	bool has_served; /* a client has gone since the worker last waited for a client */
 
 	struct cnd_session *session; /* NULL: logged out */
 	struct cnd_host host; /* what the backend calls, in host.c */
-	struct cnd_sink sink; /* and what it writes its answers to, in sink.c */
+	struct cnd_sink sink; /* where the backend writes its answers, in sink.c */
 	struct cnc_diag diag; /* of the running request */
 
-	struct cnd_statements statements; /* and portals, in statements.c */
+	struct cnd_statements statements; /* statements and portals, in statements.c */
 	struct cnd_worker_login login;
 	struct cnd_worker_pass_through pass_through;
 	struct cnd_worker_client client;
@@ -213,20 +219,20 @@ uint64_t cnd_worker_random(struct cnd_worker_random *r);
 /* Give the session a new key, with which its client may cancel or resume; or take the key away. */
 void cnd_worker_make_key(struct cnd_worker *w);
 void cnd_worker_drop_key(struct cnd_worker *w);
-/* The client from TCP has proved its identity, or has gone: the door may let in the next one. */
+/* A TCP client has proved its identity, or has gone: the door may let in the next one. */
 void cnd_worker_settle_stranger(struct cnd_worker *w);
 
 /* wait.c */
 /* Block all signals, except while waiting. */
 void cnd_worker_set_signals(struct cnd_worker *w);
-/* What the master wants: enum cnd_order. */
+/* The master's order: enum cnd_order. */
 uint32_t cnd_worker_order(const struct cnd_worker *w);
 /*
- * Wait, with signals let in. Returns how many descriptors have events. 0, with no events set: the time is up or a signal
- * came; look around and wait again.
+ * Wait, and allow signals meanwhile. Returns how many descriptors have events. 0, with no events set:
+ * the time is up or a signal came; look around and wait again.
  */
 int cnd_worker_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms);
-/* The same for one descriptor (-1: none). Returns the events. */
+/* Wait for one descriptor (-1: none). Returns the events. */
 int cnd_worker_wait(struct cnd_worker *w, int fd, int events, int64_t until_ms);
 
 /* login.c */
@@ -244,18 +250,18 @@ int cnd_login_is_as_wanted(const struct cnd_worker *w);
 /* Whether the server or the network made a login fail, and not the user. */
 int cnd_login_blames_server(const struct cnc_diag *diag);
 void cnd_logout(struct cnd_worker *w);
-/* Ask the backend again for the facts that clients get about the session. */
+/* Ask the backend again for the facts about the session that clients get. */
 void cnd_login_take_info(struct cnd_worker *w);
-/* Whether the session should move to a line with fewer sessions; and move it, if that succeeds. */
+/* Whether the session should look for a line with fewer sessions; and try to move it there. */
 int cnd_login_is_due(const struct cnd_worker *w);
 void cnd_login_rebalance(struct cnd_worker *w);
 
 /* host.c */
 void cnd_host_init(struct cnd_worker *w);
-/* Begin something that may be stopped. limit_ms: how long it may take (0: no bound); `limit` names
- * the key that says so. */
+/* Begin work that may be stopped. limit_ms: how long it may take (0: no bound); `limit` names the
+ * configuration key of that limit. */
 void cnd_host_begin(struct cnd_worker_stop *s, int64_t limit_ms, const char *limit);
-/* The same for work that no client asked for. */
+/* Begin work that no client asked for. */
 void cnd_host_begin_service(struct cnd_worker *w);
 /* Whether to stop, without a system call; returns the same as cnd_host.interrupted(). */
 int cnd_host_look(struct cnd_worker *w, struct cnc_diag *diag);
@@ -268,13 +274,13 @@ void cnd_auth_prepare(const struct cnd_worker_client *c);
 /* Get the user at the other end of a unix socket: 0, or -1. */
 int cnd_auth_peer(const struct cnd_worker_client *c, struct ucred *ret_peer);
 /*
- * Find out who the client is, as the pool's rules demand; HELLO and a login go over the wire if
- * necessary. CENOTE_OK: w->client.user and uid are known; negative: refused, and the client has its
- * error. `wanted` points into w->client.server and stays valid.
+ * Find out who the client is, as the pool's rules demand. This sends HELLO and exchanges the messages
+ * of a login if necessary. CENOTE_OK: w->client.user and uid are known; negative: refused, and the
+ * client has its error. `wanted` points into w->client.server and stays valid.
  */
 int cnd_auth_log_in(struct cnd_worker *w, struct cnp_str wanted);
-/* The same for a client that has shown the key of its suspended session, which replaces the
- * password. */
+/* Like cnd_auth_log_in(), for a client that has shown the key of its suspended session. The key
+ * replaces the password. */
 int cnd_auth_resume(struct cnd_worker *w, struct cnp_str wanted);
 /*
  * Whether the client may ask for the status. By TCP it logs in for that. On a unix socket, root and
@@ -307,11 +313,11 @@ void cnd_pass_through_release(struct cnd_worker *w);
 int cnd_pass_through_expire(struct cnd_worker *w);
 
 /* attach.c */
-/* Lend the session to the client, or answer what needs no session. CENOTE_OK: it is attached. Any
- * other result: it is done. */
+/* Lend the session to the client, or answer a request that needs no session. CENOTE_OK: the client is
+ * attached. Any other result: the client is done. */
 int cnd_attach_open(struct cnd_worker *w);
-/* Only answer what needs no session, in a process that has none. CENOTE_DONE, or negative as from
- * cnd_attach_open(). */
+/* Only answer a request that needs no session, in a process that has none. CENOTE_DONE, or negative
+ * as from cnd_attach_open(). */
 int cnd_attach_answer(struct cnd_worker *w);
 /* After a failed login: leave the client to the door, which sends the answer when its time has
  * come. 0; or -1: the client is still here, answer at once. */
@@ -341,18 +347,20 @@ void cnd_client_take_handed(struct cnd_worker_client *c, const struct cnd_ipc *m
 /* Send the client and `bytes` to the door. 0: it has gone there; -1: it is still here. */
 int cnd_client_hand_over(struct cnd_worker *w, uint32_t kind, uint32_t index,
 	const uint8_t *bytes, size_t n);
-/* The same, with all that the client has sent so far. */
+/* Send the client to the door, with all bytes that the client has sent so far. */
 int cnd_client_send_on(struct cnd_worker *w, uint32_t kind, uint32_t slot);
 /* Send all that is queued, and wait for a slow reader. CENOTE_OK, or CENOTE_ERR_CONN: the client has gone. */
 int cnd_client_flush(struct cnd_worker *w);
-/* Read what is there: 1; 0: nothing yet; CENOTE_ERR_CONN at the end. */
+/* Read from the client. 1: bytes came; 0: nothing yet; CENOTE_ERR_CONN at the end. */
 int cnd_client_receive(struct cnd_worker_client *c);
-/* As cnd_worker_poll(). fds[0] is the client's socket; bytes that TLS has already read count as an event. */
+/* Like cnd_worker_poll(). fds[0] is the client's socket; bytes that TLS has already read count as an
+ * event. */
 int cnd_client_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms);
-/* When the pool's idle_client_timeout ends; and when that or its session_timeout does. CND_NEVER: no such limit. */
+/* When the pool's idle_client_timeout ends; and the earlier end of that and session_timeout.
+ * CND_NEVER: no such limit. */
 int64_t cnd_client_idle_limit(const struct cnd_worker *w);
 int64_t cnd_client_limit(const struct cnd_worker *w);
-/* Whether it has closed its end; reads nothing. */
+/* Whether the client has closed its end. Reads nothing. */
 int cnd_client_has_gone(const struct cnd_worker_client *c);
 
 /* request.c */
@@ -365,7 +373,7 @@ void cnd_request_forget_client(struct cnd_worker *w);
 int cnd_request_idle(struct cnd_worker *w);
 /* The session was lost between requests; w->diag says why. Always returns CENOTE_ERR_CONN. */
 int cnd_request_lose_idle(struct cnd_worker *w);
-/* Get what the session holds from the backend, and publish it. */
+/* Ask the backend what the session holds, and publish the answer. */
 void cnd_request_take_state(struct cnd_worker *w, struct cnd_state *ret_state);
 
 /* Decode the types of a PREPARE into the arena. */
@@ -373,16 +381,16 @@ int cnd_request_set_types(
 	struct cnd_worker *w, struct cnd_prepare *prepare, struct cnp_str types);
 
 /* ahead.c */
-/* The request is about to run. Give it to the backend at once together with the requests of its
- * unit that have arrived after it. w->ahead.n: how many the backend took. */
+/* The request is about to run. Give it to the backend at once, together with the requests of its unit
+ * that have arrived after it. Sets w->ahead.n to the number that the backend took. */
 void cnd_ahead_give(struct cnd_worker *w, const struct cnp_request *req);
-/* Answer the next of them. Returns the same as a handler of request.c. */
+/* Answer the next request that the backend took. Returns the same as a handler of request.c. */
 int cnd_ahead_answer(struct cnd_worker *w, const struct cnp_request *req);
 
 /* loss.c */
 /* Note what a request may commit before it runs, for the case that the session is lost. */
 void cnd_loss_expect(struct cnd_worker *w, const struct cnp_msg *m);
-/* The same for a request that runs before the earlier ones are answered. */
+/* Like cnd_loss_expect(), for a request that runs before the earlier ones are answered. */
 void cnd_loss_expect_ahead(struct cnd_worker *w, const struct cnp_msg *m);
 /* Whether the server itself sent this error. */
 int cnd_loss_has_words(const struct cnc_diag *diag);
@@ -397,7 +405,8 @@ int cnd_sink_knows_parameter(
 	const struct cnd_worker_login *l, struct cnp_str name, struct cnp_str value);
 /* End the ROWS frame, if one is open. */
 int cnd_sink_end_rows(struct cnd_worker *w);
-/* Send what is ready, also whole rows of an open ROWS frame. CENOTE_OK, or negative: part. */
+/* Send the queued replies, also whole rows of an open ROWS frame. CENOTE_OK, or negative: part with
+ * the client. */
 int cnd_sink_flush(struct cnd_worker *w);
 /* The request failed in the middle of a result: keep the whole rows. */
 void cnd_sink_abort(struct cnd_worker *w);
