@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * May this client try to log in, and by which rule? Pure questions about the configuration,
- * without state. A worker and --explain-auth ask.
+ * Decides whether a client may try to log in, and by which rule. Pure functions of the configuration,
+ * without state. Workers and --explain-auth call them.
  */
 #include "admission.h"
 

@@ -26,7 +26,7 @@ void cnd_map_destroy(struct cnd_map *m);
 void cnd_map_print(const struct cnd_map *m, FILE *out);
 /* Whether `name` may be `user`. */
 int cnd_map_has(const struct cnd_map *m, const char *name, const char *user);
-/* The user that `name` becomes if it names none; NULL: it must name one. */
+/* The user that `name` becomes if the client asks for none; NULL: it must ask for one. */
 const char *cnd_map_first(const struct cnd_map *m, const char *name);
 
 #endif

@@ -72,7 +72,7 @@ cnd_network_text(const struct cnd_network *n, char out[CND_NETWORK_TEXT_MAX])
 	char addr[INET6_ADDRSTRLEN];
 	unsigned first = n->bits >= V4_BITS && addr_text(&n->addr, addr) ? V4_BITS : 0;
 
-	/* ::ffff:0:0/90 is a network of IPv6 */
+	/* a network such as ::ffff:0:0/90 is wider than IPv4: write it as IPv6 */
 	if (first == 0)
 		(void)inet_ntop(AF_INET6, &n->addr, addr, sizeof(addr));
 	snprintf(out, CND_NETWORK_TEXT_MAX, "%s/%u", addr, n->bits - first);

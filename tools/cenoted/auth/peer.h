@@ -20,9 +20,9 @@ struct cnd_peer {
 
 #define CND_PEER_TEXT_MAX 64u
 
-/* Set it from the result of accept() or getpeername(). 0; -1: this is no TCP address. */
+/* Set the address from the result of accept() or getpeername(). 0; -1: this is not a TCP address. */
 int cnd_peer_set(struct cnd_peer *p, const struct sockaddr *addr);
-/* "192.0.2.1:50000", "[2001:db8::1]:50000", "unix". */
+/* Write the address: "192.0.2.1:50000", "[2001:db8::1]:50000", "unix". */
 const char *cnd_peer_text(const struct cnd_peer *p, char out[CND_PEER_TEXT_MAX]);
 
 /* A network (RFC 4632, RFC 4291): an address and how many of its bits count. */
@@ -31,10 +31,10 @@ struct cnd_network {
 	struct in6_addr addr;
 };
 
-/* "10.0.0.0/8", "2001:db8::/32", "192.0.2.1". 0; -1: it is no network, or bits after the prefix are
- * set. */
+/* Parse "10.0.0.0/8", "2001:db8::/32", "192.0.2.1". 0; -1: it is not a network, or bits after the
+ * prefix are set. */
 int cnd_network_parse(const char *text, struct cnd_network *ret_network);
-/* The form that can be parsed. */
+/* Write a network in the form that cnd_network_parse() reads. */
 #define CND_NETWORK_TEXT_MAX 64u
 const char *cnd_network_text(const struct cnd_network *n, char out[CND_NETWORK_TEXT_MAX]);
 /* The network that stands for one host: an IPv6 host may have all addresses of a /64. */
@@ -52,7 +52,8 @@ struct cnd_networks {
 	} list[CND_NETWORKS_MAX];
 };
 
-/* 0: the address is in a denied network, or there are allowed networks and it is in none of them. */
+/* Whether an address may come. 0: it is in a denied network, or there are allowed networks and it is
+ * in none of them. */
 int cnd_networks_admit(const struct cnd_networks *n, const struct in6_addr *addr);
 
 #endif

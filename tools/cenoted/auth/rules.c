@@ -167,7 +167,7 @@ static const struct option {
 	{ "map", set_map },
 };
 
-/* NAME=VALUE. A comma after it ends the rule. */
+/* Take NAME=VALUE. A comma after it ends the rule. */
 static int
 take_option(struct parser *p, char *word, char *value)
 {
@@ -219,7 +219,7 @@ begin_rule(struct parser *p, const char *name)
 	return 0;
 }
 
-/* METHOD or METHOD,METHOD…; a comma may end the word. */
+/* Take METHOD or METHOD,METHOD…; a comma may end the word. */
 static int
 take_methods(struct parser *p, char *word)
 {
@@ -350,7 +350,7 @@ is_of(const struct cnd_rule *rule, const char *user)
 	return rule->n_users == 0;
 }
 
-/* What the method itself needs. */
+/* Why the method does not fit the client; NULL: it does. */
 static const char *
 method_mismatch(const struct cnd_rule *rule, const struct cnd_arrival *a)
 {
@@ -460,7 +460,7 @@ cnd_rules_logins(const struct cnd_rules *rules, enum cnd_door door, int has_tls)
 const char *
 cnd_logins_mechanisms(uint8_t logins, int can_bind)
 {
-	/* in such a pool there is no other way in */
+	/* such a pool has no other kind of login */
 	if (logins & CND_LOGIN_PLAIN)
 		return CNP_PLAIN;
 	if (!(logins & CND_LOGIN_PASSWORD))

@@ -11,13 +11,15 @@
 /* Who may log in, and how: a pool's `auth` lines. The first rule that matches decides. If none
  * matches, nobody gets in. */
 enum cnd_method {
-	CND_METHOD_PEER, /* the kernel says which user it is: unix sockets only */
+	CND_METHOD_PEER, /* the kernel says who the client is: unix sockets only */
 	CND_METHOD_SCRAM, /* a password */
 	CND_METHOD_CERT, /* a verified certificate: TLS only */
 	CND_METHOD_TRUST, /* believe the name that the client gives */
 	CND_METHOD_REJECT,
 	CND_METHOD_PASS_THROUGH, /* the server checks the password, which passes through cenoted */
-	CND_METHOD_SCRAM_PASS_THROUGH /* the same, but the client only proves it, to cenoted and to the server */
+	/* the server checks the password, but the client only proves that it knows it, to cenoted and
+	 * to the server */
+	CND_METHOD_SCRAM_PASS_THROUGH
 };
 
 enum cnd_tls_wanted {
@@ -54,7 +56,7 @@ struct cnd_rules {
 /* A client before its login. */
 struct cnd_arrival {
 	struct cnd_peer peer;
-	uid_t uid; /* if it came by the unix socket */
+	uid_t uid; /* valid for a client on the unix socket */
 	const char *user; /* the user that it asks for */
 	uint8_t has_tls;
 	uint8_t has_cert; /* and the certificate was verified */
@@ -79,22 +81,21 @@ const struct cnd_rule *cnd_rules_match(
 /* Kinds of login. */
 enum cnd_logins {
 	CND_LOGIN_PASSWORD = 1,
-	CND_LOGIN_OTHER = 2, /* has no messages of its own */
-	CND_LOGIN_PLAIN = 4 /* sends the password itself */
+	CND_LOGIN_OTHER = 2, /* the login has no messages of its own */
+	CND_LOGIN_PLAIN = 4 /* the client sends the password itself */
 };
 
 /* The kinds of login that may be needed for clients that come this way, before their address and
  * user are known. */
 uint8_t cnd_rules_logins(const struct cnd_rules *rules, enum cnd_door door, int has_tls);
-/* The names of their mechanisms, for HELLO. "": no login needs a password. `can_bind`: also those
- * with -PLUS. */
+/* The names of the mechanisms for these kinds of login, for HELLO. "": no login needs a password.
+ * `can_bind`: also the mechanisms with -PLUS. */
 const char *cnd_logins_mechanisms(uint8_t logins, int can_bind);
 int cnd_rules_have(const struct cnd_rules *rules, enum cnd_method method);
 
 /*
- * The user that an identified client becomes: the rule's map must allow one of `names` (n of them)
- * to be `wanted`; without a map, one of them must be equal to it. `wanted` may be empty. NULL:
- * none.
+ * The user that an identified client becomes. With a map, it must allow one of `names` (n of them) to
+ * be `wanted`; without a map, one of them must equal `wanted`. `wanted` may be empty. NULL: no user.
  */
 const char *cnd_rule_user(const struct cnd_rule *rule, const char *const *names, size_t n,
 	const char *wanted);

@@ -86,7 +86,7 @@ sort(struct cnd_users *u, struct cnd_lines *lines)
 	return 0;
 }
 
-/* Make room for one more. realloc() would leave secrets behind. */
+/* Make room for one more user. realloc() would leave secrets behind. */
 static int
 grow(struct cnd_users *u)
 {

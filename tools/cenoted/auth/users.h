@@ -25,10 +25,10 @@ struct cnd_users {
 		pattern; /* the first verifier of the file; made-up ones look like it */
 };
 
-/* NULL: it can be the name of a user; otherwise why not. */
+/* Why `name` cannot be the name of a user; NULL: it can. */
 const char *cnd_user_name_fault(const char *name);
 
-/* 0; or -1, with the error of `lines` set. */
+/* Read the file. 0; or -1, with the error of `lines` set. */
 int cnd_users_read(struct cnd_users *u, struct cnd_lines *lines);
 /* Wipe the users. */
 void cnd_users_destroy(struct cnd_users *u);
@@ -37,7 +37,7 @@ void cnd_users_print(const struct cnd_users *u, FILE *out);
 /* NULL: there is no such user. */
 const struct cnd_user *cnd_users_find(const struct cnd_users *u, const char *name);
 /*
- * Get the verifier for a login as `name`; this takes the same time for any name. 0: it is a user.
+ * Get the verifier for a login as `name`; this takes the same time for any name. 0: the user exists.
  * 1: the login cannot succeed, since there is no such user or he is disabled; the same name always
  * gets the same verifier. Negative: the hash functions failed.
  */

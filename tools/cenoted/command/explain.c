@@ -57,7 +57,7 @@ take_word(struct question *q, const char *word)
 	return -1;
 }
 
-/* 1: yes; 0: no; -1: neither. */
+/* 1: yes; 0: no, or not given; -1: another word. */
 static int
 yes_or_no(const char *word)
 {

@@ -94,7 +94,7 @@ static const struct cnd_key pool_keys[] = {
 	TLS_KEYS(P, NULL, NULL, NULL),
 };
 
-/* Keys that only a later version has. To accept them in silence would be a lie. */
+/* Keys that only a later version has. Accepting them silently would mislead the administrator. */
 static const char *const later_keys[] = { "stats_listen" };
 
 _Static_assert(
@@ -321,7 +321,7 @@ begin_section(struct cnd_loader *l, char *text)
 	}
 }
 
-/* Take a value that is too long for inih out of its line, without its comment. */
+/* Take a value that is too long for inih out of the line, without the comment after it. */
 static void
 stash_value(struct cnd_loader *l, char *value)
 {
@@ -345,8 +345,8 @@ look_at(struct cnd_loader *l, char *text)
 
 	cnd_config_free_secret(l->long_value);
 	l->long_value = NULL;
-	/* without the leading blanks, since inih reads an indented line as the rest of the value
-	 * before it */
+	/* without leading blanks, since inih reads an indented line as a continuation of the previous
+	 * value */
 	text += strspn(text, " \t");
 	if (*text == '[') {
 		begin_section(l, text);
@@ -431,7 +431,7 @@ open_whole(struct cnd_loader *l, const char *path)
 	size_t n;
 
 	l->bytes = cnd_config_must(malloc(FILE_MAX + 1));
-	/* a stream's buffer is not wiped when it is closed */
+	/* no buffer, since it would not be wiped when the stream is closed */
 	if (file != NULL)
 		setvbuf(file, NULL, _IONBF, 0);
 	n = file != NULL ? fread(l->bytes, 1, FILE_MAX, file) : 0;

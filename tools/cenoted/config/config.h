@@ -24,7 +24,7 @@ enum cnd_mode {
 	CND_MODE_TRANSACTION
 };
 
-/* auto: use it if possible; or it must be used, or must not. */
+/* Auto: use the feature if the system has it. On: cenoted fails without it. Off: do not use it. */
 enum cnd_switch {
 	CND_SWITCH_AUTO,
 	CND_SWITCH_ON,
@@ -70,7 +70,7 @@ struct cnd_pool_config {
 	char *name;
 	unsigned line; /* of the section */
 	char *user; /* "": the user of [cenoted] */
-	uid_t uid; /* of that user, if there is one */
+	uid_t uid; /* valid if `user` is not "" */
 	gid_t gid;
 	char *backend;
 	struct cnd_server_line *servers;
@@ -157,7 +157,8 @@ int cnd_pool_config_is_equal(
 	const struct cnd_pool_config *a, const struct cnd_pool_config *b);
 /* Overwrite and forget the server lines: for processes that do not need them. */
 void cnd_pool_config_forget_servers(struct cnd_pool_config *p);
-/* The same for the server lines, users and TLS keys of all pools except this one (NULL: of all). */
+/* Overwrite and forget the server lines, users and TLS keys of all pools except this one (NULL: of
+ * all). */
 void cnd_pool_configs_forget(
 	const struct cnd_config *c, const struct cnd_pool_config *but);
 /* The value of a key; NULL: the line does not have it. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What all files of the configuration need: memory, errors with their line, and short questions
- * about a pool. It calls none of the other files. cenoted ends if it has no memory for its
- * configuration.
+ * What all files of the configuration need: memory, errors with their line, and simple queries about
+ * a pool. It calls none of the other files. cenoted ends if it has no memory for its configuration.
  */
 #include "config_internal.h"
 

@@ -36,7 +36,7 @@ set_run_dir(struct cnd_config *c)
 		cnd_fatal("out of memory");
 }
 
-/* NULL, or what is wrong, in static memory. */
+/* Find a unix user. NULL; or the error, in static memory. */
 static const char *
 find_user(const char *user, uid_t *ret_uid, gid_t *ret_gid)
 {
@@ -156,8 +156,8 @@ load_maps(struct cnd_config *c, struct cnd_pool_config *p)
 	}
 }
 
-/* The sessions of a pool log in as the pool or as their clients. Its clients must not be able to
- * choose. */
+/* Check the rules of a pool whose clients log in as themselves. All sessions of a pool log in either
+ * as the pool or as their clients; clients must not be able to choose. */
 static void
 check_pass_through(struct cnd_config *c, struct cnd_pool_config *p)
 {

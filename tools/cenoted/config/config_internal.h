@@ -37,7 +37,7 @@ struct cnd_loader {
 	unsigned cenoted_line;
 };
 
-/* How a kind of value is read and printed. parse: 0; or -1, and the error is reported. */
+/* How a kind of value is read and printed. parse() returns 0; or -1, and the error is reported. */
 struct cnd_kind {
 	int (*parse)(struct cnd_loader *l, void *field, const char *value);
 	void (*print)(const void *field, FILE *out, int show_secrets);
@@ -78,7 +78,8 @@ void cnd_config_print_server(
 	const struct cnd_server_line *s, FILE *out, int show_secrets);
 
 /* config_check.c */
-/* Check the whole, and read the files that it names, with the rights of the start. */
+/* Check the whole configuration, and read the files that it names, with cenoted's rights at its
+ * start. */
 void cnd_config_check(struct cnd_loader *l);
 
 #endif

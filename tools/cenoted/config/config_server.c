@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The `server` lines: key=value pairs; 'quotes' for values with blanks; \ makes the next character
- * literal. Read and printed here, with secrets masked, and searched for keys. config.c calls it;
+ * literal. This file reads them, prints them with secrets masked, and finds keys. config.c calls it;
  * workers and pool.c ask for single keys.
  */
 #include "config_internal.h"
@@ -23,7 +23,7 @@ is_secret(const char *key)
 	static const char *const words[] = { "pass", "pwd", "secret", "token" };
 
 	for (size_t i = 0; i < N_ITEMS(words); i++) {
-		/* the name of a file that holds the secret is no secret */
+		/* the name of a file that holds the secret is not secret */
 		if (strcasestr(key, words[i]) != NULL && strcasestr(key, "file") == NULL)
 			return 1;
 	}

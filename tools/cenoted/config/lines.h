@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 /* Files that decide who may log in. They consist of lines; '#' begins a comment line. The master
- * reads them, and checks that nobody else could have written them, or have read what is secret. */
+ * reads them. It checks that nobody else could have written them, or could have read secret ones. */
 #define CND_LINES_ERROR_MAX 256u
 
 struct cnd_lines {
@@ -20,7 +20,7 @@ struct cnd_lines {
 
 enum cnd_privacy {
 	CND_FILE_PUBLIC, /* only root and the owner may write it */
-	CND_FILE_SECRET /* and others may not even read it */
+	CND_FILE_SECRET /* and only root and the owner may read it */
 };
 
 /* Read the file; "credential:NAME" is NAME in systemd's $CREDENTIALS_DIRECTORY. `uid`: who may own

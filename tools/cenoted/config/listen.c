@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The TCP addresses of the `listen` lines: read from the configuration, compared, and written out. The master makes
- * sockets of them (master/listeners.c).
+ * The TCP addresses of the `listen` lines: reads them from the configuration, compares them, and
+ * writes them out. The master opens the sockets (master/listeners.c).
  */
 #include "listen.h"
 

@@ -30,7 +30,7 @@ struct cnd_listens {
 int cnd_listen_add(struct cnd_listens *l, const char *text, char why[CND_LISTEN_WHY_MAX]);
 int cnd_listen_is_equal(const struct cnd_listen *a, const struct cnd_listen *b);
 
-/* "127.0.0.1:9432", "[::]:9432". */
+/* Write the address: "127.0.0.1:9432", "[::]:9432". */
 #define CND_LISTEN_TEXT_MAX 64u
 const char *cnd_listen_text(const struct cnd_listen *a, char out[CND_LISTEN_TEXT_MAX]);
 

@@ -260,7 +260,8 @@ read_pool(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *aske
 	return 1;
 }
 
-/* Only a client's own user, and those who run the pool, may know who the client is. */
+/* Whether the asker may know who the client is: only the client's own user, and users who run the
+ * pool, may. */
 static int
 may_know(const struct cnd_asker *asker, const struct cnd_identity *client)
 {

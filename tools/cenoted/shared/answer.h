@@ -6,20 +6,21 @@
 #include "auth/rules.h"
 #include "scoreboard.h"
 
-/* Send HELLO, unless it has been sent: a client gets it before the first frame if it wants TLS and
- * there is none. */
+/* Send HELLO, unless it has been sent. A client that wants TLS and gets none has had HELLO before its
+ * first frame. */
 int cnd_answer_hello(struct cnp_server *s);
-/* The same if a login may follow: `logins` has bits of enum cnd_logins. */
+/* Send HELLO when a login may follow: `logins` has bits of enum cnd_logins. */
 int cnd_answer_hello_login(struct cnp_server *s, int tls, uint8_t logins);
 
-/* Openings that need no session. Each function queues the whole answer, with HELLO, and leaves the
- * protocol in CLOSING (or BROKEN). */
+/* Answers to openings that need no session. Each function queues the whole answer, with HELLO, and
+ * leaves the protocol in CLOSING (or BROKEN). */
 void cnd_answer_cancelled(struct cnp_server *s, int is_delivered);
 struct cnd_asker {
 	uid_t uid; /* only root, cenoted's own user and the client's own user see who a client is; -1: none */
 	uid_t cenoted; /* cenoted's own user */
-	uint32_t pool; /* the only pool that it hears about; CND_POOL_RECORD: all */
-	int slot; /* of the worker that answers, which counts as idle; -1: none */
+	uint32_t pool; /* the only pool that the answer covers; CND_POOL_RECORD: all */
+	/* the slot of the worker that answers, which counts as idle; -1: none */
+	int slot;
 };
 void cnd_answer_status(struct cnp_server *s, struct cnd_scoreboard *b,
 	const struct cnp_status *m, const struct cnd_asker *asker);
@@ -27,10 +28,11 @@ void cnd_answer_status(struct cnp_server *s, struct cnd_scoreboard *b,
 void cnd_answer_refuse(struct cnp_server *s, const char *sqlstate, const char *format,
 	...) __attribute__((format(printf, 3, 4)));
 /* The slot that a RESUME for this pool names, if its session can be resumed. Otherwise
- * CND_BOARD_NONE, and the client is refused. */
+ * CND_BOARD_NONE, and the client gets an error. */
 uint32_t cnd_answer_resume(struct cnp_server *s, const struct cnd_scoreboard *b,
 	uint32_t pool, const struct cnp_resume *m);
-/* The same by the session's number in the opening, if TLS ends in that worker. The key comes later. */
+/* Like cnd_answer_resume(), but by the session's number in the opening: TLS ends in that worker, so
+ * the key comes later. */
 uint32_t cnd_answer_resume_named(
 	struct cnp_server *s, const struct cnd_scoreboard *b, uint32_t pool);
 

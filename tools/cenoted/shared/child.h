@@ -10,7 +10,8 @@ struct cnd_child {
 	struct cnd_scoreboard *board;
 	const struct cnd_config *config;
 	pid_t master;
-	const struct cn_tls_tickets *tickets; /* of its pool, read-only; NULL: none */
+	/* the ticket keys of the child's pool, read-only; NULL: none */
+	const struct cn_tls_tickets *tickets;
 	int helper_inbox[2]; /* helpers write into [0], the door reads from [1] */
 };
 
@@ -18,8 +19,9 @@ struct cnd_child {
 struct cnd_place {
 	pid_t pid; /* 0: none */
 	uint32_t pool;
-	uint32_t order; /* enum cnd_order; the master's */
-	int inbox; /* the door's end: messages go both ways; -1: none */
+	uint32_t order; /* enum cnd_order; only the master uses it */
+	/* the door's end of the worker's inbox; messages go both ways; -1: none */
+	int inbox;
 	int64_t born_ms;
 };
 

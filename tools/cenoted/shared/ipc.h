@@ -32,22 +32,25 @@ enum cnd_ipc_kind {
 		8, /* worker → door: the last message for a client whose login failed; index: its pool */
 	CND_IPC_LISTENER =
 		9, /* master → door: a TCP socket; serial: a proxy sends a header first */
-	CND_IPC_LISTENER_GONE = 10, /* master → door: accept there no more */
+	CND_IPC_LISTENER_GONE = 10, /* master → door: stop accepting on this TCP socket */
 	CND_IPC_NETWORKS = 11, /* master → door: where a pool's clients may come from */
 	CND_IPC_HELP =
 		12, /* door → master: a client that needs a helper; serial: its place */
 	CND_IPC_HELPED =
-		13, /* master → door: that place is free again; serial: the helper worked in vain */
+		/* master → door: the helper's place is free again; serial: the helper worked in
+		 * vain */
+		13,
 	CND_IPC_ROUTED =
 		14, /* worker → door → worker: a client whose session the other worker has */
 	CND_IPC_CANCEL =
 		15, /* worker, helper → door: serial: session; bytes: struct cnd_ipc_cancel */
 	CND_IPC_NUDGE =
 		16, /* door → master: workers to wake; bytes: their slots, 16 bits each */
-	CND_IPC_BAD = 17 /* door → master: workers that sent nonsense; bytes: the same */
+	/* door → master: workers that sent nonsense; bytes: their slots, 16 bits each */
+	CND_IPC_BAD = 17
 };
 
-/* What a client sends to cancel. The door checks the right to it. */
+/* What a client sends to cancel. The door checks that the client may. */
 struct cnd_ipc_cancel {
 	uint64_t key;
 	uint32_t request;
@@ -70,10 +73,10 @@ struct cnd_ipc {
 
 /* Make a connected pair, close-on-exec and non-blocking. 0 or -errno. */
 int cnd_ipc_pair(int ret_fds[2]);
-/* 0; -EAGAIN: no space now; -errno. Never waits. The caller keeps its descriptors. */
+/* Send a message. 0; -EAGAIN: no space now; -errno. Never waits. The caller keeps its descriptors. */
 int cnd_ipc_send(int fd, const struct cnd_ipc *m);
-/* 1: a message; 0: none now; -EPIPE: the other side is gone; -EBADMSG: nonsense; -EMFILE: there was
- * no room for the message's descriptors, which are closed now; -errno. */
+/* Receive a message. 1: a message; 0: none now; -EPIPE: the other side is gone; -EBADMSG: nonsense;
+ * -EMFILE: there was no room for the message's descriptors, which are closed now; -errno. */
 int cnd_ipc_receive(int fd, struct cnd_ipc *ret_m);
 /* Close the message's descriptors. */
 void cnd_ipc_drop(struct cnd_ipc *m);

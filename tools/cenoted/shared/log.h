@@ -17,12 +17,13 @@ void cnd_log_begin_start(void);
 void cnd_log_end_start(int is_daemon);
 /* The descriptor that a child must keep open; -1: none. */
 int cnd_log_fd(void);
-/* Call these before and after a child closes its descriptors: syslog(3) has one that nobody knows. */
+/* Call these before and after a child closes its descriptors: syslog(3) has a descriptor that the
+ * caller cannot know. */
 void cnd_log_before_closing(void);
 void cnd_log_after_fork(void);
 /* Drop messages above this level (syslog's numbers). */
 void cnd_log_set_level(int level);
-/* Set what every line from here on says; the texts are copied. `pool` may be NULL. */
+/* Set the role and pool that every further line shows; the texts are copied. `pool` may be NULL. */
 void cnd_log_set_role(const char *role, const char *pool);
 
 void cnd_log(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -33,7 +34,7 @@ void cnd_vlog(int level, const char *format, va_list args)
  * cenoted. */
 _Noreturn void cnd_fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* "debug", "info", "notice", "warning", "error"; -1: none of these. */
+/* The level for "debug", "info", "notice", "warning", "error"; -1: another word. */
 int cnd_log_level_parse(const char *text);
 const char *cnd_log_level_text(int level);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Open and check places in the file system that others could have changed. It has no state. The
- * master calls it, also through the log, pool.c and module.c.
+ * Opens and checks places in the file system that others could have changed. It has no state. The
+ * master calls it, also through log.c, pool.c and module.c.
  */
 #include "place.h"
 

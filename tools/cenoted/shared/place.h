@@ -14,11 +14,11 @@
 /* Whether only root, and the user and group given, can change what is at a place. NULL: yes;
  * otherwise why not, in words that follow its name; in static memory. */
 const char *cnd_place_fault(const struct stat *st, uid_t uid, gid_t gid);
-/* Open a directory that has no such fault. Returns a descriptor, which the caller closes; -1:
- * logged, with `what` and the path. */
+/* Open a directory for which cnd_place_fault() is NULL. Returns a descriptor, which the caller
+ * closes; -1: logged, with `what` and the path. */
 int cnd_place_open_dir(const char *what, const char *path, uid_t uid, gid_t gid);
-/* Open a file to write to, and create it if it does not exist. -errno: -ELOOP: it is a symbolic
- * link; -EMLINK: the file has another name, too. */
+/* Open a file to write to, and create it if it does not exist. -errno: -ELOOP: it is a symbolic link;
+ * -EMLINK: the file also has another name. */
 int cnd_place_open_file(const char *path, int flags, mode_t mode);
 /* The text for such an error. */
 const char *cnd_place_error(int error);

@@ -23,7 +23,7 @@ cnd_priv_drop(uid_t uid, gid_t gid, const char *user)
 
 	if (geteuid() != 0 || uid == 0)
 		return 0;
-	/* libraries look there for certificates and settings; libpq goes on without TLS if it
+	/* libraries look in HOME for certificates and settings; libpq goes on without TLS if it
 	 * cannot read root's */
 	pw = getpwuid(uid);
 	if (setenv("HOME", pw != NULL ? pw->pw_dir : "/", 1) < 0)
@@ -38,12 +38,12 @@ cnd_priv_drop(uid_t uid, gid_t gid, const char *user)
 /* What the master does as root, and the capability that each needs (capabilities(7)). */
 static const uint8_t kept[] = {
 	CAP_SETUID, /* children become the configured user */
-	CAP_SETGID, /* with that user's groups */
-	CAP_KILL, /* the master signals them */
+	CAP_SETGID, /* children get that user's groups */
+	CAP_KILL, /* the master signals children */
 	CAP_CHOWN, /* sockets get that user and socket_group */
-	CAP_FOWNER, /* and socket_mode */
-	CAP_DAC_OVERRIDE, /* it reads configuration, users and keys and makes sockets, whoever owns them */
-	CAP_NET_BIND_SERVICE /* ports below 1024 */
+	CAP_FOWNER, /* sockets get socket_mode */
+	/* the master reads configuration, users and keys and makes sockets, whoever owns the files */
+	CAP_DAC_OVERRIDE, CAP_NET_BIND_SERVICE /* ports below 1024 */
 };
 
 int

@@ -4,13 +4,13 @@
 
 #include <sys/types.h>
 
-/* Become this user for good, without root's groups and with the user's HOME. Nothing happens if the
- * process is that user already. 0; or -errno: the caller must end. */
+/* Become this user for good, without root's groups and with the user's HOME. Does nothing if the
+ * process is not root. 0; or -errno: the caller must end. */
 int cnd_priv_drop(uid_t uid, gid_t gid, const char *user);
 /* Keep only the capabilities that the master needs: to fork children that become another user, and
- * for sockets that a reload opens. Nothing happens if it is not root. 0 or -errno. */
+ * for sockets that a reload opens. Does nothing if the process is not root. 0 or -errno. */
 int cnd_priv_keep_minimum(void);
-/* For each child: no new privileges, and the end when the master ends. 0 or -errno; -ESRCH: the
+/* For each child: allow no new privileges, and end when the master ends. 0 or -errno; -ESRCH: the
  * master has ended already. */
 int cnd_priv_confine(pid_t master);
 

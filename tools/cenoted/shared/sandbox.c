@@ -69,7 +69,8 @@ static const int refused[] = {
 	SCMP_SYS(lookup_dcookie), SCMP_SYS(vmsplice)
 };
 
-/* The kinds of sockets that a database's library opens; no raw sockets, and none of rare protocols. */
+/* Allow the kinds of sockets that a database's library opens, but no raw sockets and no rare
+ * protocols. */
 static int
 limit_sockets(scmp_filter_ctx filter)
 {
@@ -99,9 +100,9 @@ limit_clone(scmp_filter_ctx filter)
 }
 
 /*
- * A process may signal itself only. Other processes of the same user may have another pool's
- * session, and only the master signals those. The kernel also signals the owner of a socket, so
- * setting an owner is limited, too.
+ * Let a process signal only itself. Other processes of the same user may have another pool's session,
+ * and only the master signals those. The kernel also signals the owner of a socket, so the filter
+ * limits setting an owner.
  */
 static int
 limit_signals(scmp_filter_ctx filter)
@@ -117,11 +118,11 @@ limit_signals(scmp_filter_ctx filter)
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]) && r == 0; i++)
 		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), calls[i], 1,
 			SCMP_A0(SCMP_CMP_NE, (unsigned)getpid()));
-	/* the kernel looks at the lower half of these */
+	/* the kernel looks only at the lower half of these arguments */
 	for (size_t i = 0; i < sizeof(owners) / sizeof(owners[0]) && r == 0; i++)
 		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), owners[i].call, 1,
 			SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, owners[i].command));
-	/* a limit on another process's CPU time could end it, too */
+	/* a limit on another process's CPU time could also end it */
 	return r < 0 ? r
 		     : seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM),
 			       SCMP_SYS(prlimit64), 1, SCMP_A0(SCMP_CMP_NE, 0));
@@ -279,7 +280,7 @@ landlock_version(void)
 		SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 }
 
-/* 0 or -errno. A place that does not exist needs no grant. */
+/* Allow access to files below a path. 0 or -errno. A place that does not exist needs no grant. */
 static int
 grant(int ruleset, const char *path, uint64_t access)
 {
@@ -309,7 +310,8 @@ grant_free_port(int ruleset)
 		       : -errno;
 }
 
-/* Forbid everything that both this kernel and we know. Returns a descriptor, or -errno. */
+/* Make a ruleset that forbids everything that both this kernel and this file know. Returns a
+ * descriptor, or -errno. */
 static int
 make_ruleset(const struct ruleset *wanted, struct ruleset *ret_has)
 {
@@ -376,9 +378,9 @@ cnd_sandbox_lacks_landlock(void)
 
 #endif
 
-/* ---- all of it ---- */
+/* ---- entering the sandbox ---- */
 
-/* Neither the kernel nor another process of the same user may get a copy of the secrets here. */
+/* Keep the kernel and other processes of the same user from copying the secrets in this process. */
 static int
 forbid_core_dumps(void)
 {
@@ -404,9 +406,9 @@ judge(const char *what, int wanted, int r)
 }
 
 /*
- * A filter costs 5 % of a short query, since it checks every system call. That is little where
- * strangers come by TCP; the users who may open a unix socket are known. No client waits for the
- * door's system calls.
+ * Whether to load the filter. It costs 5 % of a short query, since it checks every system call. That
+ * is little when strangers come by TCP; the users who may open a unix socket are known. No client
+ * waits for the door's system calls.
  */
 static int
 is_filtered(enum cnd_sandbox_role role, const struct cnd_config *c)

@@ -5,22 +5,21 @@
 #include "config/config.h"
 
 /*
- * What a process gives up once it has all that it needs: kernel interfaces (seccomp), files, in
- * later kernels TCP and signals (Landlock, Linux 5.13), and copies of its memory (core dumps,
- * ptrace). An attacker who takes over such a process has its sockets and its memory, and little
- * else.
+ * What a process gives up once it has everything that it needs: kernel interfaces (seccomp), files,
+ * in later kernels TCP and signals (Landlock, Linux 5.13), and copies of its memory (core dumps,
+ * ptrace). An attacker who takes over such a process has its sockets and its memory, and little else.
  */
 enum cnd_sandbox_role {
-	/* The door: it uses the sockets that it has. No files, no new processes. */
+	/* The door. It uses the sockets that it has; it opens no files and starts no processes. */
 	CND_SANDBOX_DOOR,
-	/* A worker: it reads what its database's library reads, connects to its server, and starts
+	/* A worker. It reads what its database's library reads, connects to its server, and starts
 	 * threads. It writes only temporary files, and starts no process. */
 	CND_SANDBOX_WORKER,
-	/* The same for a backend whose SQL may write files (SQLite). */
+	/* A worker whose backend can write files by SQL (SQLite). */
 	CND_SANDBOX_FILE_WORKER
 };
 
-/* Whether this build and this kernel have it: NULL, or why not. */
+/* Why this build or this kernel lacks the feature; NULL: it has the feature. */
 const char *cnd_sandbox_lacks_seccomp(void);
 const char *cnd_sandbox_lacks_landlock(void);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The shared memory of all processes: creating it, limiting who can write what, and the operations
- * on slots, pools and tickets. scoreboard.h says what it holds. All processes call this file, each
- * with its own view of the memory.
+ * The shared memory of all processes: creates it, limits who can write what, and operates on slots,
+ * pools and tickets. scoreboard.h says what it holds. All processes call this file, each with its own
+ * view of the memory.
  */
 #include "scoreboard.h"
 
@@ -35,8 +35,8 @@ const struct cnc_sm_state cnd_slot_states[CND_SLOT_STATES] = {
 
 /* ---- the memory ---- */
 
-/* What only the master writes comes first, then the pools' records, then the slots. Each part has
- * pages of its own, so that a process can be kept from writing the parts of others. */
+/* The layout: first the heads, which only the master writes, then the pools' records, then the slots.
+ * Each part has pages of its own, so that a process can be kept from writing the parts of others. */
 struct heads {
 	struct cnd_pool_head pools[CND_POOL_RECORD];
 	struct cnd_slot_head slots[CND_SLOTS_MAX];
@@ -50,8 +50,8 @@ in_pages(size_t size)
 	return (size + page - 1) / page * page;
 }
 
-/* Create it before the first fork, so that no process has to look up the algorithm. 0, or -1 with
- * errno. */
+/* Create the hasher before the first fork, so that no process has to look up the algorithm. 0, or -1
+ * with errno. */
 static int
 create_hasher(struct cnd_scoreboard *b)
 {
@@ -114,7 +114,7 @@ make_read_only(const struct cnd_scoreboard *b, size_t from, size_t to)
 	return 0;
 }
 
-/* There are n objects of this size from `at` on: do this for all except number `own`. */
+/* Make n objects from `at` on read-only, except number `own`. They are `stride` bytes apart. */
 static int
 make_others_read_only(const struct cnd_scoreboard *b, size_t at, size_t stride,
 	uint32_t n, uint32_t own)
@@ -200,7 +200,8 @@ seq_write(struct cnd_seq *seq, void *to, const void *from, size_t size)
 	atomic_store_explicit(&seq->n, (n | 1u) + 1, memory_order_release);
 }
 
-/* All zero if no consistent text could be read: a writer may have died in the middle of it. */
+/* Read a text. The result is all zero if no consistent text could be read: a writer may have died in
+ * the middle of it. */
 static void
 seq_read(const struct cnd_seq *seq, void *to, const void *from, size_t size)
 {
@@ -218,7 +219,7 @@ seq_read(const struct cnd_seq *seq, void *to, const void *from, size_t size)
 	memset(to, 0, size);
 }
 
-/* The writer may be an attacker and have left out the terminating zero. */
+/* The writer may be an attacker who left out the terminating zero. */
 #define END_TEXT(array) ((array)[sizeof(array) - 1] = '\0')
 
 void
@@ -464,7 +465,7 @@ cnd_slot_take_cancel(struct cnd_slot *s, uint32_t last)
 		(int32_t)((uint32_t)asked - running) < 0 ||
 		(int32_t)((uint32_t)asked - last) < 0)
 		return 0;
-	/* it hits one request, and not the next as well */
+	/* clear the cancel, so that it does not hit the next request as well */
 	return atomic_compare_exchange_strong(&s->cancel, &asked, 0);
 }
 

@@ -10,14 +10,14 @@
 #include "core/sm.h"
 
 /*
- * Memory that all processes share, made before the first fork, in which each says what it does.
- * Every word has one writer or changes by compare-and-swap; texts are read under a sequence lock.
+ * Memory that all processes share, made before the first fork. Each process publishes its state in
+ * it. Every word has one writer or changes by compare-and-swap; texts are read under a sequence lock.
  * No process can block another here.
  *
- * cnd_scoreboard_confine() enforces who may write what: only the master writes the heads; its
- * workers and the door write a pool's record; the worker and the door write a slot. Every process
- * may read everything. So no process decides by something that another pool's worker could have
- * written, and the master decides only by its own memory (cnd_the_master.places).
+ * cnd_scoreboard_confine() enforces who may write what. Only the master writes the heads. The pool's
+ * workers and the door write a pool's record. The worker and the door write a slot. Every process may
+ * read everything. So no process decides by something that another pool's worker could have written,
+ * and the master decides only by its own memory (cnd_the_master.places).
  */
 
 /* A worker's states; scoreboard.c has the table of allowed moves. */
@@ -38,7 +38,7 @@ enum cnd_state_of_slot {
 enum cnd_order {
 	CND_ORDER_NONE,
 	CND_ORDER_RELOAD, /* end as soon as the client holds nothing: the pool has changed */
-	CND_ORDER_DRAIN, /* the same, since cenoted ends */
+	CND_ORDER_DRAIN, /* like RELOAD, but because cenoted ends */
 	CND_ORDER_NOW /* end even if the client holds something */
 };
 
@@ -57,10 +57,11 @@ struct cnd_identity {
 	int32_t uid; /* -1: unknown */
 };
 
-/* Where the worker is logged in, or why it is not. */
+/* The server where the worker is logged in, or why it is not. */
 struct cnd_login {
 	char server[128];
-	char tls[96]; /* of that connection; "" in the clear, or unknown */
+	/* TLS of the connection to the server; "" in the clear, or unknown */
+	char tls[96];
 	char sqlstate[6];
 	char error[512]; /* "": it is logged in */
 };
@@ -69,26 +70,26 @@ struct cnd_login {
  * session's number and key. */
 #define CND_PROOF_WORDS 4u
 
-/* A worker's part that the master writes. */
+/* The part of a worker's entry that only the master writes. */
 struct cnd_slot_head {
 	_Atomic int32_t pid; /* 0: there is no worker */
 	_Atomic uint32_t pool;
 	_Atomic uint32_t order; /* enum cnd_order */
 };
 
-/* A worker's own part. */
+/* The part of a worker's entry that the worker and the door write. */
 struct cnd_slot {
 	_Atomic uint32_t state; /* enum cnd_state_of_slot */
 	_Atomic uint32_t is_known; /* the door has the worker's inbox; the door sets it */
 	_Atomic uint32_t is_leaving; /* counted in its pool's `leaving` */
-	_Atomic uint32_t is_unproven; /* and in its `unproven` */
+	_Atomic uint32_t is_unproven; /* counted in its pool's `unproven` */
 	_Atomic uint32_t
 		generation; /* how many attaches this slot has had, over all its workers */
-	_Atomic uint32_t request; /* of this generation: the last request that began */
+	_Atomic uint32_t request; /* the last request of this generation that began */
 	_Atomic uint32_t finished; /* the last request that ended */
 	_Atomic uint32_t is_held; /* the client holds something, so it cannot yield */
 	_Atomic uint32_t tx; /* enum cenote_tx: what the client holds */
-	_Atomic uint32_t pins; /* bits of enum cenote_pin: the same */
+	_Atomic uint32_t pins; /* bits of enum cenote_pin: what the client holds */
 	_Atomic uint32_t
 		server_line; /* the server line in use or being tried, from 1; 0: none */
 	_Atomic uint64_t
@@ -112,29 +113,29 @@ struct cnd_slot {
 #define CND_TICKETS     8192u
 #define CND_POOL_RECORD CND_CONFIG_POOLS
 
-/* A pool's part that the master writes. */
+/* The part of a pool's entry that only the master writes. */
 struct cnd_pool_head {
 	_Atomic uint32_t is_used;
 	_Atomic uint32_t min_sessions;
 	_Atomic uint32_t max_sessions;
-	_Atomic uint32_t live; /* its workers, in any state */
+	_Atomic uint32_t live; /* workers of the pool, in any state */
 	_Atomic uint32_t mode; /* enum cnd_mode */
 	_Atomic int64_t queue_timeout_ms;
 	char name[CND_POOL_NAME_MAX + 1];
 	char backend[32];
 };
 
-/* A pool's part that its workers and the door write. */
+/* The part of a pool's entry that its workers and the door write. */
 struct cnd_pool_record {
 	_Atomic uint32_t
 		is_armed; /* the door accepts on its socket, since no worker is idle */
-	_Atomic uint32_t door_is_awake; /* it will look at this pool soon */
-	_Atomic uint32_t waiting; /* written by the door */
+	_Atomic uint32_t door_is_awake; /* the door will look at this pool soon */
+	_Atomic uint32_t waiting; /* clients that wait; the door writes it */
 	_Atomic uint32_t leaving; /* idle workers that decided to end */
 	_Atomic uint32_t
 		unproven; /* workers whose client came by TCP and is not attached yet */
-	_Atomic uint32_t
-		held; /* the door's clients that wait for one of these to attach */
+	/* the door's clients that wait for an unproven client to attach; the door writes it */
+	_Atomic uint32_t held;
 	_Atomic int64_t contended_ms; /* when a client last waited; the door writes it */
 	_Atomic uint32_t
 		login_changes; /* clients changed what a login sets; its workers write it, and the next five */
@@ -143,15 +144,17 @@ struct cnd_pool_record {
 	_Atomic uint64_t errors;
 	_Atomic uint64_t yields;
 	_Atomic uint64_t relogins; /* sessions that no reset could make fresh */
-	_Atomic uint64_t queued; /* the door writes it */
+	_Atomic uint64_t queued; /* clients that had to wait; the door writes it */
 	_Atomic uint64_t timeouts;
 	_Atomic uint64_t idle[CND_IDLE_WORDS]; /* one bit for each slot */
-	_Atomic uint32_t line_sessions[CND_SERVERS_MAX]; /* for each server line */
+	/* sessions of each server line */
+	_Atomic uint32_t line_sessions[CND_SERVERS_MAX];
 	_Atomic int64_t line_failed_ms
 		[CND_SERVERS_MAX]; /* its workers write it; 0: it did not fail */
 	_Atomic uint32_t line_reads
 		[CND_SERVERS_MAX]; /* digest of how the line's last session reads texts, for a warning; 0: none yet */
-	_Atomic uint64_t tickets[CND_TICKETS]; /* of the clients that wait for the pool */
+	/* tickets of the clients that wait for the pool */
+	_Atomic uint64_t tickets[CND_TICKETS];
 };
 
 /* The state of a client that waits: serial << 2 | state. */
@@ -175,7 +178,7 @@ struct cnd_scoreboard {
 	struct evp_md_ctx_st *hasher; /* for the keys; NULL without OpenSSL */
 };
 
-/* NULL with errno. */
+/* Create the memory. NULL with errno. */
 struct cnd_scoreboard *cnd_scoreboard_create(uint32_t n_slots);
 void cnd_scoreboard_destroy(struct cnd_scoreboard *b);
 
@@ -200,19 +203,19 @@ int64_t cnd_now_ms(void);
 #define CND_NEVER INT64_MAX
 
 /* Give the free slot to a worker of this pool, with the order NONE and the state STARTING. Only the
- * master calls this and the next one. */
+ * master calls this function and cnd_slot_release(). */
 void cnd_slot_begin(struct cnd_scoreboard *b, uint32_t slot, uint32_t pool);
-/* The process of the slot has ended in any way. */
+/* Free the slot: its process has ended in any way. */
 void cnd_slot_release(struct cnd_scoreboard *b, uint32_t slot);
 /* Publish the state, and the pool's bit for idle. 1: the pool has no idle worker now. */
 int cnd_slot_publish(struct cnd_scoreboard *b, uint32_t slot, uint32_t state);
-/* Claim an idle worker: it then takes only the client that is sent to it. 1; 0: it is not idle, or
+/* Claim an idle worker, which then takes only the client that is sent to it. 1; 0: it is not idle, or
  * was claimed. A worker that claims itself may take any client. */
 int cnd_slot_claim(struct cnd_scoreboard *b, uint32_t slot);
-/* Give up the claim: it is idle as before. */
+/* Give up the claim: the worker is idle as before. */
 void cnd_slot_unclaim(struct cnd_scoreboard *b, uint32_t slot);
-/* Count the worker in its pool's `unproven`, or no longer. 1: the door holds a client that waits
- * for this. */
+/* Count the worker in its pool's `unproven`, or stop counting it. 1: the door holds a client that
+ * waits for this. */
 int cnd_slot_set_unproven(struct cnd_scoreboard *b, uint32_t slot, uint32_t is_unproven);
 /* Count the worker for no server line. */
 void cnd_slot_leave_line(struct cnd_scoreboard *b, uint32_t slot);
@@ -230,14 +233,14 @@ cnd_session_number(uint32_t slot, uint32_t generation)
 /* The slot of that pool that a session number names; CND_BOARD_NONE if there is no such session
  * now. The number proves nothing. */
 uint32_t cnd_slot_named(const struct cnd_scoreboard *b, uint32_t pool, uint64_t session);
-/* The same by number and key. */
+/* The slot with this session number and key; CND_BOARD_NONE if there is none. */
 uint32_t cnd_slot_find(
 	const struct cnd_scoreboard *b, uint32_t pool, uint64_t session, uint64_t key);
-/* Let the slot be found by this key; 0: by none. */
+/* Let cnd_slot_find() find the slot by this key; 0: by no key. */
 void cnd_slot_set_key(struct cnd_scoreboard *b, uint32_t slot, uint64_t key);
-/* Whether that request runs or is still to come. */
+/* Whether that request of the session runs or is still to come. */
 int cnd_slot_runs(const struct cnd_slot *s, uint64_t session, uint32_t request);
-/* Cancel the running requests up to this one: 1; 0: it does not run any more. Only the door calls
+/* Cancel the running requests up to this one. 1; 0: it does not run any more. Only the door calls
  * this. */
 int cnd_slot_cancel(struct cnd_slot *s, uint64_t session, uint32_t request);
 /* Whether the running request is cancelled; returns it once. `last`: the server has all requests up
@@ -249,7 +252,7 @@ struct cnd_census {
 	uint32_t n[CND_SLOT_STATES];
 	uint32_t live;
 	uint32_t in_use; /* lent, about to be lent or given back, suspended */
-	int failing_slot; /* a failing one; -1: none */
+	int failing_slot; /* the slot of a failing worker; -1: none */
 };
 void cnd_pool_census(
 	const struct cnd_scoreboard *b, uint32_t pool, struct cnd_census *ret_census);
@@ -257,14 +260,16 @@ int cnd_pool_has_idle(const struct cnd_pool_record *p);
 /* 1: the worker in this slot may end, since the pool keeps its minimum without it. */
 int cnd_pool_leave(struct cnd_scoreboard *b, uint32_t slot);
 
-/* A pool's tickets. The door takes one: its number, with the serial; -1: none is free. */
+/* Take a free ticket of the pool, for the door. Returns its number, and the serial; -1: none is
+ * free. */
 int cnd_ticket_take(struct cnd_pool_record *p, uint32_t hint, uint64_t *ret_serial);
-/* Move the ticket on from WAITING: 1; 0: another process was first, or the ticket is an old one. */
+/* Move the ticket from WAITING to another state. 1; 0: another process was first, or the ticket is an
+ * old one. */
 int cnd_ticket_move(
 	struct cnd_pool_record *p, uint32_t ticket, uint64_t serial, uint64_t to);
 uint64_t cnd_ticket_state(const struct cnd_pool_record *p, uint32_t ticket);
 void cnd_ticket_release(struct cnd_pool_record *p, uint32_t ticket);
-/* The door has ended: no client waits any more. */
+/* Free all tickets: the door has ended, so no client waits any more. */
 void cnd_tickets_reset(struct cnd_scoreboard *b);
 
 #endif

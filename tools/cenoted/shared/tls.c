@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * TLS settings, certificates and keys of the pools, and the keys of session tickets. The master
- * reads the files and makes new ticket keys; workers and helpers make their end of TLS and then
+ * TLS settings, certificates and keys of the pools, and the keys of session tickets. The master reads
+ * the files and makes new ticket keys. Workers and helpers make the server's end of TLS and then
  * forget the private key. lib/crypto does the rest.
  */
 #include "tls.h"
@@ -51,7 +51,7 @@ inherit(struct cnd_tls_config *t, const struct cnd_tls_config *from)
 	}
 }
 
-/* A private key must not be readable by others; but one of root's may be meant for a group. */
+/* Whether others cannot read a private key. A group may read a key that root owns. */
 static int
 is_private(const struct stat *st)
 {
@@ -269,7 +269,7 @@ begin_keys(const struct cn_tls_ops *ops, void *room)
 {
 	size_t size = ops->tickets_size();
 
-	/* a core dump must not have the keys: they decrypt recorded connections */
+	/* a core dump must not contain the keys: they decrypt recorded connections */
 	(void)madvise(room, size, MADV_DONTDUMP);
 	if (madvise(room, size, MADV_DONTFORK) == 0 &&
 		ops->tickets_rotate(room) == CENOTE_OK)

@@ -5,11 +5,12 @@
 #include "config/config.h"
 #include "crypto/crypto.h"
 
-/* TLS with clients, as the configuration demands it. The master reads the files together with the
- * configuration, with the rights that it has then. The pool's workers make their end of it. */
+/* TLS with clients, as the configuration demands. The master reads the files together with the
+ * configuration, with the rights that it has then. The pool's workers make the server's end of
+ * TLS. */
 
-/* Inherit what the pool does not set, read the files, and check that they can be used. Problems
- * become errors of the configuration. */
+/* Inherit the settings that the pool does not set, read the files, and check that they can be used.
+ * Problems become errors of the configuration. */
 void cnd_tls_load(struct cnd_config *c, struct cnd_pool_config *p);
 /* Wipe the files' content. */
 void cnd_tls_forget(struct cnd_tls_config *t);
@@ -22,7 +23,8 @@ cnd_tls_is_on(const struct cnd_tls_config *t)
 /* Whether the files have the same content. */
 int cnd_tls_is_equal(const struct cnd_tls_config *a, const struct cnd_tls_config *b);
 
-/* For a worker. NULL: the pool has no TLS, or its TLS could not be set up, which is logged. */
+/* Make the server's end of TLS for a worker. NULL: the pool has no TLS, or it could not be set up,
+ * which is logged. */
 struct cn_tls_server *cnd_tls_server(
 	const struct cnd_pool_config *p, const struct cn_tls_tickets *tickets);
 
@@ -36,7 +38,7 @@ struct cnd_tls_tickets {
 
 /* Make a first key, unless there are keys already. */
 void cnd_tls_tickets_create(struct cnd_tls_tickets *t, int64_t now);
-/* Workers that run keep them. */
+/* Running workers keep their keys. */
 void cnd_tls_tickets_destroy(struct cnd_tls_tickets *t);
 /* Make a new key when it is due. Returns when the next one is due, in milliseconds of cnd_now_ms(). */
 int64_t cnd_tls_tickets_tend(struct cnd_tls_tickets *t, int64_t now);

@@ -144,7 +144,7 @@ static const char *const synonyms[][5] = {
 	{ "user", "username", "uid", "login" },
 };
 
-/* The group that a word is in; N_ITEMS(synonyms): none. */
+/* The index of the group with this word; N_ITEMS(synonyms): none. */
 static size_t
 group_of(const char *word)
 {

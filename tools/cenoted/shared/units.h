@@ -8,17 +8,17 @@
 /* Times and sizes as people write them. */
 #define CND_UNITS_TEXT_MAX 32u
 
-/* "30s", "500ms", "2min", "1h", "1d", or "0": 0 or -1. The unit must be given, so that nobody has
- * to remember it. */
+/* Parse "30s", "500ms", "2min", "1h", "1d", or "0". Returns 0 or -1. The unit must be given, so that
+ * nobody has to remember it. */
 int cnd_ms_parse(const char *text, int64_t *ret_ms);
-/* Print it in the largest unit that is exact. */
+/* Print a time in the largest unit that is exact. */
 const char *cnd_ms_text(int64_t ms, char out[CND_UNITS_TEXT_MAX]);
 
-/* "64kB", "16MB", "1GB" (steps of 1024), "4096B": 0 or -1. */
+/* Parse "64kB", "16MB", "1GB" (steps of 1024), "4096B". Returns 0 or -1. */
 int cnd_size_parse(const char *text, uint64_t *ret_size);
 const char *cnd_size_text(uint64_t size, char out[CND_UNITS_TEXT_MAX]);
 
-/* A whole decimal number of at most `max`: 0 or -1. */
+/* Parse a whole decimal number of at most `max`. Returns 0 or -1. */
 int cnd_number_parse(const char *text, uint64_t max, uint64_t *ret_value);
 
 /* Find the name that is most like this word; NULL if none is near. `stride`: bytes from one name
