@@ -15,7 +15,8 @@ args_skip_blanks(struct args *a)
 	a->rest += strspn(a->rest, blanks);
 }
 
-/* From after an opening quote to after the closing one. NULL: there is no closing quote. */
+/* Read a word after its opening quote. Returns the text after the closing quote; NULL: there is
+ * none. */
 static const char *
 take_quoted(const char *s, char quote, struct text *word)
 {

@@ -11,7 +11,7 @@ struct args {
 };
 
 void args_skip_blanks(struct args *a);
-/* The next word: 1. 0 at the end, -1 if a quote is not closed. */
+/* Read the next word. 1: there is one; 0: the end; -1: a quote is not closed. */
 int args_next(struct args *a, struct text *ret_word);
 
 #endif

@@ -122,7 +122,7 @@ hex_digit(char c)
 	return p ? (int)(p - digits) : -1;
 }
 
-/* Hexadecimal digits, with or without \x before them. */
+/* Parse hexadecimal digits, with or without \x before them. 0: it is something else. */
 static int
 parse_bytes(const char *s, struct text *ret_bytes)
 {
@@ -168,7 +168,7 @@ is_decimal(const char *s)
 	return *s == '\0';
 }
 
-/* Take the value; NULL, or what is wrong with it for a bind of that type. */
+/* Parse the value by the bind's type. Returns NULL, or why it does not fit. */
 static const char *
 parse_value(struct bind *bind, const char *value)
 {
@@ -220,7 +220,7 @@ name_length(const char *s)
 	return n;
 }
 
-/* b->n if there is none. */
+/* The index of the bind with this name; b->n if there is none. */
 static size_t
 find_index(const struct binds *b, const char *name, size_t len)
 {
@@ -234,7 +234,8 @@ find_index(const struct binds *b, const char *name, size_t len)
 	return i;
 }
 
-/* NAME[:TYPE][=VALUE]: the type, and the value ("" if there is none). */
+/* Read the type and value ("" if there is none) after the name in NAME[:TYPE][=VALUE]. Returns NULL,
+ * or the error. */
 static const char *
 split_spec(const char *rest, uint32_t *ret_type, const char **ret_value)
 {
@@ -315,7 +316,7 @@ bind_style_for(const char *backend)
 	return BIND_QUESTION;
 }
 
-/* Number (from 1) of the parameter that this value has already, 0 if none. */
+/* The number (from 1) of the parameter that already has this value; 0: none has. */
 static size_t
 number_of(const struct bound *bound, const struct bind *bind)
 {

@@ -26,9 +26,9 @@ struct binds {
 
 /* How a server writes placeholders. */
 enum bind_style {
-	BIND_NAMED, /* :name, unchanged: the server counts each name once */
+	BIND_NAMED, /* :name, unchanged; one parameter for each name */
 	BIND_DOLLAR, /* $1 */
-	BIND_QUESTION /* ?, one for each use */
+	BIND_QUESTION /* ?, one parameter for each use */
 };
 
 /* A statement that is ready to send, and the value of each of its parameters in order. */
@@ -42,7 +42,7 @@ void binds_finish(struct binds *b);
 /* Take NAME=VALUE or NAME:TYPE=VALUE, which replaces a value of that name. NAME alone is NULL.
  * Returns NULL, or the error as a static text. */
 const char *binds_set(struct binds *b, const char *spec);
-/* 1 if there was a value of that name. */
+/* Remove a value. 1: there was a value of that name; 0. */
 int binds_unset(struct binds *b, const char *name);
 const struct bind *binds_find(const struct binds *b, const char *name, size_t len);
 const char *bind_type_name(uint32_t type);
@@ -50,8 +50,9 @@ const char *bind_type_name(uint32_t type);
 enum bind_style bind_style_for(const char *backend);
 
 /*
- * Prepare a statement for sending. 0, or the length of the first placeholder without a value, and
- * where it is. Only with BIND_NAMED: for other servers, a colon and a name may mean something else.
+ * Prepare a statement for sending. Returns 0; or, only with BIND_NAMED, the length of the first
+ * placeholder without a value, and its place in *ret_missing. For other servers, a colon and a name
+ * may mean something else.
  */
 size_t bound_init(struct bound *bound, const struct binds *b, enum bind_style style,
 	uint32_t lex_flags, const char *sql, size_t len, const char **ret_missing);

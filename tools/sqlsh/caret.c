@@ -24,7 +24,7 @@ offset_of(const char *sql, size_t len, unsigned long position)
 	return position == 1 ? i : len + 1;
 }
 
-/* Move to the begin of a character. */
+/* Move back to the beginning of a character. */
 static size_t
 to_character(const char *sql, size_t begin, size_t i)
 {

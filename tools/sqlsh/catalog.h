@@ -40,7 +40,7 @@ void catalog_load(struct catalog *c, struct shell *sh);
  * after the last word. The words are static or borrowed. */
 const char *catalog_complete(
 	const struct catalog *c, const struct catalog_prefix *prefix, size_t *state);
-/* Whether a table must follow this word, such as "from" (ASCII case ignored). */
+/* Whether a table's name must follow this word, such as "from" (ASCII case ignored). */
 int catalog_is_before_table(const char *word, size_t len);
 
 #endif

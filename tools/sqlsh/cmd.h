@@ -8,7 +8,8 @@
 /* Backslash commands. Each group has a table in a file of its own. */
 
 struct cmd {
-	struct input *in; /* its source, and the statement that is being typed */
+	/* the source of the command, and the statement that is being typed */
+	struct input *in;
 	struct shell *sh;
 	const char *name; /* as typed */
 	struct args args;
@@ -28,7 +29,7 @@ extern const struct command cmd_copy_table[], cmd_describe_table[], cmd_general_
 int cmd_run(struct input *in, const char *line, size_t len);
 /* Whether this command may end a line of SQL. */
 int cmd_is_go(const char *command, size_t len);
-/* The names, for completion; NULL after the last. */
+/* The i-th name, for completion; NULL after the last. */
 const char *cmd_name(size_t i);
 /* Report wrong arguments. */
 int cmd_usage(struct cmd *cmd, const char *expected);

@@ -74,7 +74,7 @@ fail_call(struct import *im, int status)
 		im->r = r;
 }
 
-/* After CENOTE_AGAIN, wait. 1: repeat the call. 0: it is over, with its result in `status`. */
+/* Wait after CENOTE_AGAIN. 1: repeat the call. 0: the call has ended, with its result in `status`. */
 static int
 goes_on(struct import *im, int *status)
 {
@@ -255,7 +255,7 @@ begin_transaction(struct import *im)
 			      : session_do(im->sh, SESSION_BEGIN);
 }
 
-/* Commit all, or nothing. */
+/* Commit all records, or none. */
 static void
 end_transaction(struct import *im)
 {
@@ -467,7 +467,7 @@ copy_by_server(struct shell *sh, const struct copy *copy)
 	return r;
 }
 
-/* Whether the backend has COPY. It makes the session if needed. */
+/* Whether the backend has COPY. Makes the session if needed. */
 static int
 has_server_copy(struct shell *sh)
 {

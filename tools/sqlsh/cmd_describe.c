@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * \d, \l, \dn, \du, \df and their kin: lists from the pool's catalog. describe.c shows a single
- * table. It has no state.
+ * \d, \l, \dn, \du, \df and similar commands: lists from the pool's catalog. describe.c shows a
+ * single table. It has no state.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static const struct run_pick indexes[] = { { "table_cat", "Database" },
 	{ "ordinal_position", "Position" }, { "column_name", "Column" },
 	{ "non_unique", "Not unique" }, { 0 } };
 
-/* Only the users' tables, not the server's. */
+/* Types of the users' tables and views, not the server's. */
 #define TABLES "TABLE,FOREIGN TABLE,GLOBAL TEMPORARY,LOCAL TEMPORARY"
 #define VIEWS  "VIEW,MATERIALIZED VIEW"
 

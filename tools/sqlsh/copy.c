@@ -41,7 +41,7 @@ token_is(const struct parser *p, const char *word)
 	return strlen(word) == n && strncasecmp(p->text + p->lex.start, word, n) == 0;
 }
 
-/* Behind "(": what is up to its ")". */
+/* Read the text after "(" up to its ")". Returns NULL, or the error. */
 static const char *
 parse_parens(struct parser *p, struct text *ret_inner)
 {

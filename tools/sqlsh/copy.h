@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include "csv.h"
 
-/* What \copy was asked to do. */
+/* The arguments of \copy. */
 struct copy {
 	struct text table; /* as typed, perhaps with quotes and a schema; or the query */
 	struct text columns; /* as typed, without the parentheses; "" for none */
@@ -19,19 +19,20 @@ struct copy {
 };
 
 /*
- * TABLE [(COLUMNS)] from|to FILE [csv|tsv] [header], (QUERY) to FILE …; or WITH … behind the file, which
- * makes it the server's own COPY. NULL when done, else what is
- * wrong, static text; copy_finish() it either way.
+ * Parse TABLE [(COLUMNS)] from|to FILE [csv|tsv] [header], or (QUERY) to FILE …. With WITH … after
+ * the file, it is the server's own COPY. Returns NULL, or the error, a static text. Call
+ * copy_finish() in both cases.
  */
 const char *copy_parse(struct copy *c, uint32_t lex_flags, const char *args);
 void copy_finish(struct copy *c);
 
-/* The server's own statement. */
+/* Make the server's own COPY statement. */
 void copy_statement(const struct copy *c, struct text *ret_sql);
 
 /*
- * INSERT for records of n fields. `names` are the columns' names if the file told them and none
- * were typed, else NULL; `quote` goes around them. has_numbers: placeholders are $1 … and not ?.
+ * Make the INSERT for records of n fields. `names` are the columns' names if the file has them and
+ * the user typed none, else NULL; `quote` goes around them. has_numbers: placeholders are $1 … and
+ * not ?.
  */
 void copy_insert(const struct copy *c, const struct cell *names, size_t n, char quote,
 	int has_numbers, struct text *ret_sql);

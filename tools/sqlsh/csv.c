@@ -14,8 +14,8 @@ csv_separator(enum csv_kind kind)
 	return kind == CSV_TAB ? '\t' : ',';
 }
 
-/* A byte order mark at the begin of a file is not data. A value must not begin with it unless it
- * has quotes. */
+/* A byte order mark at the beginning of a file is not data. A value that begins with it needs
+ * quotes. */
 #define BOM "\xef\xbb\xbf"
 
 static int
@@ -170,7 +170,7 @@ add_byte(struct csv_reader *r, int c)
 	return 0;
 }
 
-/* What follows a field: 1 another field, 0 the end of the record, -1 an error. */
+/* Handle the byte after a field. 1: another field follows; 0: the record ends; -1: an error. */
 static int
 end_field(struct csv_reader *r, int c)
 {

@@ -48,11 +48,11 @@ struct csv_reader {
 
 void csv_reader_init(struct csv_reader *r, FILE *file, enum csv_kind kind);
 void csv_reader_finish(struct csv_reader *r);
-/* The next record: 1 and its fields, which are valid until the next call. 0 at the end; -1 and
- * `error`. */
+/* Read the next record. 1: its fields are valid until the next call; 0: the end; -1: `error` is
+ * set. */
 int csv_read(struct csv_reader *r);
 
-/* Add a field as it is written, and what separates two fields. */
+/* Add a field in its written form; the character that separates two fields. */
 void csv_add_field(struct text *t, enum csv_kind kind, const struct cell *cell);
 char csv_separator(enum csv_kind kind);
 

@@ -30,7 +30,7 @@ is_end_line(const struct text *line)
 	       strcmp(s, "\\.\r\n") == 0;
 }
 
-/* NULL, or why the copy ends early. */
+/* Send the lines of the input as data. Returns NULL, or why the copy ends early. */
 static const char *
 put_lines(struct shell *sh, int *ret_r)
 {

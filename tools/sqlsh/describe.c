@@ -56,7 +56,7 @@ add_shown(struct text *t, const char *s)
 	(void)display_add(t, s, strlen(s));
 }
 
-/* Some backends have the length in a column of its own. */
+/* Some backends report the length in a column of its own. */
 void
 describe_type(struct text *t, const cenote_result *res, uint64_t row)
 {
@@ -82,7 +82,7 @@ describe_type(struct text *t, const cenote_result *res, uint64_t row)
 
 /* ---- the footer ---- */
 
-/* A catalog list about this table; NULL if the backend does not have it. RUN_LOST: the session is
+/* Get a catalog list about this table; NULL if the backend does not have it. RUN_LOST: the session is
  * lost. */
 static int
 get_list(struct table *t, uint32_t kind, cenote_result **ret_res)
@@ -138,7 +138,7 @@ add_names(struct text *t, const cenote_result *res, uint64_t row, uint64_t end,
 	text_add_char(t, ')');
 }
 
-/* The row at which the next key or index begins: there the position is 1. */
+/* The row at which the next key or index begins: its position is 1. */
 static uint64_t
 end_of(const cenote_result *res, uint64_t row, const char *position)
 {

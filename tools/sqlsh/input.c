@@ -47,7 +47,7 @@ run_statement(struct input *in, const struct split_statement *st)
 	in->n_data = 0;
 	r = run_sql(sh, st->sql, st->len);
 	sh->input = before;
-	/* These lines count, although they are not SQL. */
+	/* Count the lines of data, although they are not SQL. */
 	for (; in->n_data > 0; in->n_data--) {
 		in->n_lines++;
 		split_add(&in->split, "\n", 1);
@@ -123,12 +123,12 @@ run_command(struct input *in, const char *line, size_t len)
 	in->sh->input = in;
 	r = cmd_run(in, line, len);
 	in->sh->input = before;
-	/* The line counts, although it is not SQL. */
+	/* Count the line, although it is not SQL. */
 	split_add(&in->split, "\n", 1);
 	return r;
 }
 
-/* Whether a token begins there that is not inside a quote or comment. */
+/* Whether a token begins at `at`, outside of quotes and comments. */
 static int
 is_token(const struct split *s, const char *line, size_t len, size_t at)
 {
@@ -136,7 +136,7 @@ is_token(const struct split *s, const char *line, size_t len, size_t at)
 	struct lex l;
 	enum lex_kind kind;
 
-	/* from what is open */
+	/* begin with the open quote or comment */
 	text_add(&whole, text_str(&s->text) + s->lex.start, s->text.len - s->lex.start);
 	at += whole.len;
 	text_add(&whole, line, len);

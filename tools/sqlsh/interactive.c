@@ -21,12 +21,13 @@
 struct interactive {
 	struct input input;
 	int is_data; /* lines are the data of a copy */
-	int is_deaf; /* do not read from the session until the next statement */
+	/* the session is lost: do not read from it until the next statement */
+	int is_deaf;
 	struct shell *sh;
 	EditLine *el;
 	History *history;
 	HistEvent event;
-	char *history_path; /* NULL: there is no place for it */
+	char *history_path; /* NULL: the history is not saved */
 	struct text prompt;
 	struct text entry; /* the typed lines of the current statement, for the history */
 };
@@ -44,7 +45,7 @@ make_folders(char *path)
 }
 
 /* The prompt: inventory=>, in a transaction inventory=*>, after an error in it inventory=!>. In the
- * middle of a statement, what is open stands in place of the =. */
+ * middle of a statement, the open quote, comment or parenthesis replaces the =. */
 static char *
 show_prompt(EditLine *el)
 {
@@ -158,7 +159,7 @@ is_completed(char c)
 	return lex_is_word_char(c) || c == '$';
 }
 
-/* Where the word before the cursor begins. */
+/* The beginning of the word before the cursor. */
 static const char *
 word_begin(const LineInfo *line)
 {
@@ -171,7 +172,7 @@ word_begin(const LineInfo *line)
 	return p;
 }
 
-/* Count the candidates. Returns what all of them begin with; the caller frees it. */
+/* Count the candidates. Their common beginning is in *ret_common; the caller frees it. */
 static size_t
 common_prefix(
 	const struct catalog *c, const struct catalog_prefix *word, char **ret_common)
@@ -316,7 +317,7 @@ open_editor(struct interactive *i)
 	(void)el_set(i->el, EL_EDITOR, "emacs");
 	(void)el_set(i->el, EL_GETCFN, read_char);
 	(void)el_set(i->el, EL_HIST, history, i->history);
-	/* Only the wide function keeps the names. el_set() copies them and never frees the
+	/* Only the wide function stores the names; el_set() copies them and never frees the
 	 * copies. */
 	(void)el_wset(i->el, EL_ADDFN, L"sqlsh-complete", L"complete the word", complete);
 	(void)el_set(i->el, EL_BIND, "^I", "sqlsh-complete", NULL);
@@ -434,7 +435,7 @@ command_for(const struct interactive *i, const char *line)
 	return NULL;
 }
 
-/* An entry of the history may have several lines. */
+/* Run the lines of one entry; an entry of the history may have several. */
 static int
 run_lines(struct interactive *i, const char *lines)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Ctrl-C, and waiting that it can end. All that waits calls it. The state is a flag that the signal
- * handler sets.
+ * Ctrl-C, and waiting that Ctrl-C can end. Every file that waits calls it. The state is a flag that
+ * the signal handler sets.
  */
 #include "interrupt.h"
 

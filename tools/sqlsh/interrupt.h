@@ -13,7 +13,7 @@ void interrupt_clear(void);
 /* poll() for one descriptor (none if fd < 0). 1: ready; 0: timeout; -1: interrupted. */
 int interrupt_wait(int fd, short events, int timeout_ms);
 
-/* The same for two descriptors. 1: one of them is ready; *ret_second: the second one is. */
+/* The same for two descriptors. 1: one or both are ready; *ret_second: the second one is. */
 int interrupt_wait_both(int fd, int second, int *ret_second);
 
 /* End the process as the signal would. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SQL as sqlsh needs it, from lib/core's reader of SQL. split.c cuts statements with it; other files look for
- * placeholders and names. It owns no state.
+ * Splits SQL into tokens for sqlsh, with lib/core's reader of SQL. split.c cuts statements with it;
+ * other files look for placeholders and names. It owns no state.
  */
 #include "lex.h"
 
 #include <string.h>
 
-/* A text that continues in the next line may be unfinished where a line ends: that is two texts here. */
+/* PostgreSQL joins a string with a string on the next line. At the end of a line sqlsh cannot know
+ * whether one follows, so it reads two strings. */
 #define POSTGRESQL (CNC_SQL_POSTGRESQL & ~(unsigned)CNC_SQL_CONTINUED)
 #define UNKNOWN                                                                          \
 	((CNC_SQL_UNKNOWN & ~(unsigned)CNC_SQL_EXECUTED) | CNC_SQL_DOLLAR_QUOTES |       \
@@ -66,7 +67,7 @@ kind_of(const struct cnc_sql_token *t)
 	}
 }
 
-/* Blanks, if some come next or a comment is open; else the token. */
+/* Read blanks and comments if they come next, else a token. */
 static enum lex_kind
 read_next(struct cnc_sql *x)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sqlsh: options, and what -c, -f and standard input run. The state is the shell that main() makes.
+ * sqlsh: reads the options, and runs -c, -f and standard input. The state is the shell that main()
+ * makes.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -312,7 +313,7 @@ run_script(struct shell *sh, const struct options *o)
 	r = run_jobs(sh, o);
 	if (r == RUN_INTERRUPTED)
 		interrupt_die(SIGINT);
-	/* The end of the session rolls back. */
+	/* After an error, the end of the session rolls back. */
 	if (o->is_single_transaction && sh->status == 0 &&
 		session_do(sh, SESSION_COMMIT) != RUN_OK)
 		sh->status = cenote_is_connected(sh->conn) ? EXIT_SQL_ERROR : EXIT_USAGE;

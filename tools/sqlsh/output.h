@@ -19,7 +19,7 @@ struct output_column {
 struct output_ops {
 	const char *name; /* of the format */
 	size_t size; /* of the format's structure */
-	int is_for_people; /* it shows command tags and the like */
+	int is_for_people; /* it also shows command tags and row counts */
 	void (*begin)(struct output *out);
 	void (*row)(struct output *out, const struct cell *cells);
 	void (*end)(struct output *out);
@@ -43,7 +43,7 @@ struct output {
 	FILE *file;
 	int is_begun; /* something was written */
 	int is_paged; /* `file` is the pager */
-	struct text text; /* not written yet */
+	struct text text; /* text that is not written yet */
 	const struct output_column *columns;
 	size_t n_columns;
 	uint64_t n_rows;

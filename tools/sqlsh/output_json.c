@@ -9,8 +9,8 @@
 
 struct json {
 	struct output base;
-	struct text names; /* "name": for each column, as it is written */
-	size_t *ends; /* where each of them ends in `names` */
+	struct text names; /* the written form of each column's name: "name": */
+	size_t *ends; /* the end of each name in `names` */
 };
 
 static void
@@ -54,7 +54,7 @@ n_digits(const char *s)
 	return strspn(s, "0123456789");
 }
 
-/* The grammar of RFC 8259: no leading zeros, no plus sign, no NaN. */
+/* Whether the text is a number of RFC 8259: no leading zeros, no plus sign, no NaN. */
 static int
 is_number(const char *s, size_t len)
 {

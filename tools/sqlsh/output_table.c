@@ -100,7 +100,7 @@ forget_rows(struct table *table)
 	text_clear(&table->shown);
 }
 
-/* The widths are known: write the head and the kept rows. */
+/* Write the head and the kept rows, now that the widths are known. */
 static void
 start_streaming(struct table *table)
 {

@@ -10,7 +10,7 @@
 
 #include "text.h"
 
-/* The width of a line in which NULL may be dimmed. */
+/* The width of a line, without the escape sequences that dim NULL. */
 static size_t
 width_of(const char *line, size_t len)
 {

@@ -7,7 +7,7 @@
 
 /* A program that shows text larger than the screen. */
 
-/* If PAGER is not set. */
+/* The pager if PAGER is not set. */
 #define PAGER_DEFAULT "command -v less >/dev/null && exec less -S; exec cat"
 
 /* Whether the text and a prompt below it fit the screen. */

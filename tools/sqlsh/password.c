@@ -69,7 +69,7 @@ password_is_in(const char *uri)
 
 /* ---- the passfile ---- */
 
-/* HOST:PORT. Of a list, the first. */
+/* Split HOST:PORT; of a list, the first. */
 static void
 put_address(struct text *host, struct text *port, const char *list)
 {
@@ -106,7 +106,8 @@ search_passfile(struct shell *sh, const char *path)
 	return found;
 }
 
-/* 1: the file has one. */
+/* Take the password from the password file. 1: the file has it; 0: it does not; negative: an error
+ * that was reported. */
 static int
 take_from_passfile(struct shell *sh)
 {

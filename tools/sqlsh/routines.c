@@ -127,7 +127,7 @@ put_routine(struct output *out, struct reader *r, uint64_t routine)
 	text_finish(&result);
 }
 
-/* PostgreSQL itself has three thousand functions. */
+/* Whether the server itself has the routine; PostgreSQL has three thousand. */
 static int
 is_system(const cenote_result *res, uint64_t row)
 {

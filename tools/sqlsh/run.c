@@ -41,7 +41,7 @@ add_param(cenote_params *params, const struct bind *bind)
 	}
 }
 
-/* The values of a statement's placeholders. NULL: it has none. */
+/* Make the values of a statement's placeholders. NULL: it has none. */
 static int
 make_params(struct shell *sh, const struct bound *bound, cenote_params **ret_params)
 {

@@ -179,7 +179,7 @@ session_failed(struct shell *sh, int status, const char *sql, size_t len)
 	return cenote_status_is_fatal(status) ? RUN_LOST : RUN_ERROR;
 }
 
-/* 0; a negative status with diagnostics; RUN_QUIT: interrupted, which was reported. */
+/* Connect. 0; a negative status with diagnostics; RUN_QUIT: interrupted, which was reported. */
 static int
 connect_once(struct shell *sh)
 {

@@ -24,13 +24,14 @@ enum run {
 struct shell {
 	cenote_conn *conn;
 	char *uri; /* or the name of a pool; from the command line or \c */
-	uint32_t lex_flags; /* of the backend, as the placeholders */
+	uint32_t lex_flags; /* the backend's rules for SQL, from lex_flags_for() */
 	enum bind_style style;
 	enum password_asking asking;
 	int has_password; /* conn has a password, right or wrong */
 	unsigned n_cancels; /* how often the user cancelled the running statement */
 	int is_cancel_missed; /* the cancel came before the request ran */
-	int is_closed_by_user; /* a second Ctrl-C closed it while a request ran */
+	/* a second Ctrl-C closed the session while a request ran */
+	int is_closed_by_user;
 
 	const struct output_ops *format;
 	const struct output_ops *format_before; /* \x switches back to it */
@@ -114,7 +115,7 @@ int session_next(struct shell *sh, cenote_result *res);
 int session_copy_put(struct shell *sh, const char *data, size_t len);
 int session_copy_end(struct shell *sh, const char *error);
 int session_copy_get(struct shell *sh, const char **ret_data, size_t *ret_len);
-/* Report a call that failed with this status. Returns what the statement comes to. */
+/* Report a call that failed with this status. Returns enum run for the statement. */
 int session_failed(struct shell *sh, int status, const char *sql, size_t len);
 /* Send a request that gives no rows, and take its results. */
 enum session_verb {
@@ -174,15 +175,15 @@ int input_data_line(struct shell *sh, struct text *ret_line);
 
 void input_init(struct input *in, struct shell *sh);
 void input_finish(struct input *in);
-/* Add one line with its newline, and run what is complete. */
+/* Add one line with its newline, and run each complete statement. */
 int input_line(struct input *in, const char *line, size_t len);
-/* At the end of the input, run what is left. */
+/* At the end of the input, run the rest. */
 int input_end(struct input *in);
 int input_run_text(struct shell *sh, const char *text);
 /* "-" is standard input. */
 int input_run_file(struct shell *sh, const char *path);
 int input_run_stream(struct shell *sh, FILE *file, const char *name);
-/* Whether to stop after this result. It sets the exit status. */
+/* Whether to stop after this result. Sets the exit status. */
 int input_stops(struct shell *sh, int r);
 
 /* interactive.c */

@@ -20,13 +20,14 @@ is_one_of(const char *s, size_t len, const char *const *words)
 	return 0;
 }
 
-/* Between CREATE and what is created. */
+/* Words that may stand between CREATE and the kind of object. */
 static const char *const create_words[] = { "or", "replace", "temp", "temporary",
 	"constraint", "alter", "definer", "aggregate", "editionable", "noneditionable",
 	NULL };
 static const char *const routine_words[] = { "trigger", "procedure", "function", "event",
 	"package", NULL };
-/* END is not the end of a BEGIN when one of these follows; none of them counts as an opener. */
+/* If one of these words follows END, END does not close a BEGIN. None of these words counts as an
+ * opener. */
 static const char *const inner_words[] = { "if", "loop", "while", "repeat", "for", NULL };
 
 static void
@@ -78,7 +79,7 @@ count_lines(const char *s, size_t len)
 	return n;
 }
 
-/* Keep s->line true while going on to `pos`; each byte is looked at once. */
+/* Count the lines up to `pos` in s->line; this looks at each byte once. */
 static void
 count_to(struct split *s, size_t pos)
 {
@@ -86,7 +87,7 @@ count_to(struct split *s, size_t pos)
 	s->counted = pos;
 }
 
-/* Cut off what was given out before, when it is worth moving the rest. */
+/* Remove the statements that were returned before, when it is worth moving the rest. */
 static void
 drop_taken(struct split *s)
 {
@@ -106,7 +107,7 @@ split_add(struct split *s, const char *lines, size_t len)
 	text_add(&s->text, lines, len);
 }
 
-/* A word within CREATE TRIGGER …: what it does to the nesting of the body. */
+/* Note how a word in the body of CREATE TRIGGER … changes its nesting. */
 static void
 note_body_word(struct split *s, const char *w, size_t len)
 {
@@ -150,7 +151,7 @@ note_word(struct split *s, const char *w, size_t len)
 	}
 }
 
-/* 1 when this character ends the statement. */
+/* Note a character. 1: it ends the statement. */
 static int
 note_char(struct split *s, char c)
 {
@@ -162,7 +163,7 @@ note_char(struct split *s, char c)
 		s->is_after_end = 0;
 		return s->depth == 0;
 	} else if ((c == '=' || c == '@') && s->body == SPLIT_CREATE) {
-		/* DEFINER=user@host: those two are no words of ours. */
+		/* DEFINER=user@host: the two names are not keywords. */
 		s->is_after_dot = 1;
 		return 0;
 	}

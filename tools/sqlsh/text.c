@@ -232,7 +232,8 @@ display_add(struct text *t, const char *s, size_t len)
 		n = utf8_decode(s + i, len - i, &c);
 		w = n > 1 ? wcwidth((wchar_t)c) : -1;
 		if (w < 0) {
-			/* Also each byte of a control character beyond ASCII, such as U+0085. */
+			/* This includes each byte of a control character beyond ASCII, such as
+			 * U+0085. */
 			width += display_add_byte(t, (unsigned char)s[i]);
 			i++;
 			continue;

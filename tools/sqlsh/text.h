@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Text that grows, and the width of text on a terminal. A shell without memory can only end. So
- * nothing here fails: it reports the error on standard error and exits with EXIT_USAGE. */
+/* Text that grows, and the width of text on a terminal. sqlsh cannot go on without memory. So these
+ * functions do not fail: they report the error on standard error and exit with EXIT_USAGE. */
 
 #define EXIT_SQL_ERROR 1
 #define EXIT_USAGE     2
@@ -28,10 +28,10 @@ void text_addf(struct text *t, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Remove the first n bytes. */
 void text_drop(struct text *t, size_t n);
-/* As a C string; "" if empty. It is valid until the next change. */
+/* The text as a C string; "" if empty. It is valid until the next change. */
 const char *text_str(const struct text *t);
 
-/* As realloc() for n * size bytes. */
+/* Like realloc() for n * size bytes, but never NULL. */
 void *mem_resize(void *p, size_t n, size_t size);
 char *mem_dup(const char *s, size_t len);
 
