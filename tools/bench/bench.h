@@ -68,7 +68,7 @@ struct cnb_target {
 	int only_by_name; /* not among the default targets */
 	/* a variant of the last target, and compared only with that one */
 	int is_variant;
-	/* All that a program does to connect, with making the handle. */
+	/* Do everything that a program does to connect, including making the handle. */
 	int (*open)(const struct cnb_env *env, struct cnb_session **ret_session,
 		struct cnb_error *ret_error);
 	int (*query)(struct cnb_session *s, const char *sql,
@@ -88,18 +88,17 @@ struct cnb_target {
 
 /* The i-th target of this build; NULL after the last. */
 const struct cnb_target *cnb_target(size_t i);
-/* NULL: this build has no such target. */
+/* Find a target by name; NULL: this build does not have it. */
 const struct cnb_target *cnb_target_find(const char *name);
 
 const struct cnb_target *cnb_target_pooled(void);
-/* The pool by TCP with the i-th cipher suite, and, after the last one, without TLS. NULL: there is
- * no more. */
+/* The pool by TCP with the i-th cipher suite; after the last one, without TLS; then NULL. */
 const struct cnb_target *cnb_target_tls(size_t i);
-/* A session of the pool with more options in the URI. As cnb_target.open. */
+/* Open a session of the pool with more options in the URI. Like cnb_target.open. */
 int cnb_pooled_open(const struct cnb_env *env, const char *options,
 	struct cnb_session **ret_session, struct cnb_error *ret_error);
 void cnb_pooled_tell_tls(struct cnb_session *s, char *ret_text, size_t size);
-/* NULL: built without the library. */
+/* Each of these is NULL in a build without its library. */
 const struct cnb_target *cnb_target_direct(void);
 const struct cnb_target *cnb_target_shim(void);
 const struct cnb_target *cnb_target_mysql_shim(void);
@@ -128,9 +127,9 @@ struct cnb_workload {
 	struct cnb_answer expected; /* a wrong answer ends the benchmark */
 	int needs_rows; /* reads the table of cnb_setup() */
 	int has_points; /* --queries applies */
-	uint32_t queries; /* otherwise, per operation; 0: one */
+	uint32_t queries; /* without has_points: queries per operation; 0: one */
 	int (*can)(const struct cnb_target *target); /* NULL: every target can do it */
-	/* not measured; NULL: there is nothing to do */
+	/* Called once before the operations; not measured. NULL: there is nothing to do. */
 	int (*begin)(struct cnb_run *run);
 	int (*operation)(struct cnb_run *run);
 };
@@ -148,7 +147,7 @@ void cnb_cleanup(const struct cnb_target *target, const struct cnb_env *env);
 
 /* ------------------------------------------------------------------ options ----- */
 
-/* Whose CPU time it is. */
+/* The processes that use CPU time, besides the clients. */
 enum cnb_part {
 	CNB_PART_CENOTED,
 	CNB_PART_PGBOUNCER,
@@ -167,13 +166,14 @@ struct cnb_options {
 	double time_s; /* for each target and case */
 	uint64_t operations; /* for each round; 0: as many as fit into time_s */
 	uint32_t clients;
-	uint32_t sessions; /* of the pool that it starts; 0: clients + 3 */
+	/* sessions of the pool that cenote-bench starts; 0: clients + 3 */
+	uint32_t sessions;
 	struct cnb_env env; /* places from the command line */
 	const char *cenoted;
 	pid_t roots[CNB_MAX_ROOTS]; /* processes whose CPU time counts */
 	enum cnb_part parts[CNB_MAX_ROOTS];
 	size_t n_roots;
-	int has_tls; /* it measures TLS, by TCP */
+	int has_tls; /* measure TLS, by TCP */
 	int is_pinned;
 	int cpu; /* -1: the last CPU that is allowed */
 	int is_json;
@@ -206,7 +206,7 @@ int64_t cnb_own_cpu_ns(void);
 
 /* ------------------------------------------------------------------- daemon ----- */
 
-/* A cenoted that the program starts, on an SQLite file in a temporary directory. */
+/* A cenoted that cenote-bench starts, on an SQLite file in a temporary directory. */
 struct cnb_daemon {
 	pid_t pid;
 	char dir[64];
@@ -244,7 +244,7 @@ struct cnb_series {
 	uint32_t n_disturbed;
 	struct cnb_sample *samples; /* one per round */
 	struct cnb_summary wall, cpu, client, parts[CNB_N_PARTS];
-	/* Compared with the targets after it in the list, round by round. */
+	/* Ratios to the targets after this one in the list, round by round. */
 	struct cnb_summary ratio_wall[CNB_MAX_TARGETS], ratio_cpu[CNB_MAX_TARGETS];
 };
 
@@ -285,12 +285,12 @@ struct cnb_summary cnb_summarize(double *values, size_t n); /* sorts them */
 
 /* ------------------------------------------------------------------ clients ----- */
 
-/* One client, or many that do the same. Many clients are processes of their own. */
+/* One client, or many that do the same work. Many clients are processes of their own. */
 struct cnb_crew;
 
 int cnb_crew_begin(const struct cnb_run *pattern, uint32_t n_clients, uint64_t operations,
 	struct cnb_crew **ret_crew, struct cnb_error *ret_error);
-/* All do their operations. Wall time is from the first start to the last end, CPU time is
+/* Let all clients do their operations. Wall time is from the first start to the last end, CPU time is
  * the sum. */
 int cnb_crew_work(struct cnb_crew *crew, int64_t *ret_wall_ns, int64_t *ret_cpu_ns,
 	struct cnb_error *ret_error);

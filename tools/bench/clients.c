@@ -24,13 +24,13 @@ struct report {
 
 struct member {
 	pid_t pid;
-	int fd; /* it carries reports, and the message to start */
+	int fd; /* carries the client's reports, and the message to start */
 };
 
 struct cnb_crew {
-	struct cnb_run run; /* for the single client in this process */
+	struct cnb_run run; /* the single client, if it is in this process */
 	uint64_t operations;
-	uint32_t n_members; /* 0: in this process */
+	uint32_t n_members; /* 0: the single client is in this process */
 	struct member members[];
 };
 

@@ -27,7 +27,8 @@
 
 /* ------------------------------------------------------------- finding cenoted ----- */
 
-/* Next to this program: as installed (bin/ and sbin/), and as built (bench/ and cenoted/). */
+/* Where cenoted is, relative to this program: as installed (bin/ and sbin/), and as built (bench/ and
+ * cenoted/). */
 static const char *const beside[] = { "cenoted", "../sbin/cenoted",
 	"../cenoted/cenoted" };
 
@@ -130,7 +131,7 @@ cnb_daemon_directory(struct cnb_daemon *daemon, struct cnb_error *ret_error)
 
 /* ------------------------------------------------------------------ its TLS ----- */
 
-/* Self-signed, RSA: it allows both kinds of cipher suites. */
+/* Make a self-signed certificate. RSA allows both kinds of cipher suites. */
 static int
 make_certificate(const struct cnb_daemon *daemon, struct cnb_error *ret_error)
 {
@@ -288,7 +289,7 @@ has_ended(struct cnb_daemon *daemon)
 	return 1;
 }
 
-/* Find out by attaching whether it serves. */
+/* Wait until cenoted serves: try to attach. */
 static int
 wait_ready(struct cnb_daemon *daemon, struct cnb_error *ret_error)
 {

@@ -6,7 +6,7 @@
 
 #include "bench.h"
 
-/* libpq, as this program is linked with it, and the shim that replaces it. Both are in the process,
+/* libpq, with which this program is linked, and the shim that replaces it. Both are in the process,
  * so calls go through tables, which cost the same as calls of a shared library. */
 #define CNB_LIBPQ_FUNCTIONS(X)                                                           \
 	X(PQclear)                                                                       \
@@ -37,7 +37,8 @@ struct cnb_libpq {
 
 /* The original library. */
 const struct cnb_libpq *cnb_libpq(void);
-/* The shim, which goes to the pool of that URI. It is opened at the first call and never closed. */
+/* The shim, which connects to the pool of that URI. It is opened at the first call and never
+ * closed. */
 const struct cnb_libpq *cnb_libpq_shim(const char *uri, struct cnb_error *ret_error);
 
 #endif

@@ -76,7 +76,7 @@ any_can(const struct cnb_options *options, const struct cnb_workload *w)
 	return 0;
 }
 
-/* A case for each workload, or for each number of queries. */
+/* Make a case for each workload; for workloads with points, one for each number of queries. */
 static size_t
 make_cases(const struct cnb_options *options, struct cnb_case *ret_cases)
 {

@@ -6,7 +6,7 @@
 
 #include "bench.h"
 
-/* libmariadb and the shim that replaces it, as for libpq. */
+/* libmariadb and the shim that replaces it, in tables as in libpq_library.h. */
 #define CNB_MARIADB_FUNCTIONS(X)                                                         \
 	X(mysql_close)                                                                   \
 	X(mysql_errno)                                                                   \
@@ -38,7 +38,8 @@ struct cnb_mariadb {
 
 /* The original library. */
 const struct cnb_mariadb *cnb_mariadb(void);
-/* The shim, which goes to the pool of that URI. It is opened at the first call and never closed. */
+/* The shim, which connects to the pool of that URI. It is opened at the first call and never
+ * closed. */
 const struct cnb_mariadb *cnb_mariadb_shim(const char *uri, struct cnb_error *ret_error);
 
 #endif

@@ -39,7 +39,7 @@ is_gone(const struct cnb_bench *bench, size_t i, struct cnb_error *ret_error)
 	return -1;
 }
 
-/* The CPU time so far of all but the clients. */
+/* Read the CPU time so far of everything except the clients. */
 static int
 read_parts(const struct cnb_bench *bench, const struct cnb_target *target,
 	int64_t *ret_ns, struct cnb_error *ret_error)
@@ -99,7 +99,7 @@ find_cenoted(const struct cnb_bench *bench, const struct cnb_target *target,
 	return 0;
 }
 
-/* 0; 1: a process started or ended; -1. */
+/* Let the clients work, and measure them. 0; 1: a process started or ended; -1: an error. */
 static int
 work_observed(const struct cnb_bench *bench, const struct cnb_target *target,
 	struct cnb_crew *crew, struct raw *ret_raw, struct cnb_error *ret_error)
@@ -170,7 +170,7 @@ undisturbed_round(const struct cnb_bench *bench, const struct cnb_case *c,
 	return -1;
 }
 
-/* How many operations fit into a round's part of the time. It also warms everything up. */
+/* Find out how many operations fit into a round's part of the time. This also warms everything up. */
 static int
 calibrate(const struct cnb_bench *bench, const struct cnb_case *c,
 	struct cnb_series *series, struct cnb_error *ret_error)
@@ -200,7 +200,8 @@ static struct cnb_sample
 to_sample(const struct cnb_bench *bench, const struct cnb_case *c,
 	const struct cnb_series *series, const struct raw *raw)
 {
-	/* Clients work at the same time, so the wall time per query is that of all together. */
+	/* Clients work at the same time, so the wall time per query counts the queries of all
+	 * clients. */
 	double n = (double)series->operations * c->queries * bench->options->clients;
 
 	struct cnb_sample sample = { (double)raw->wall_ns / n / 1e3,
@@ -251,7 +252,7 @@ enum figure {
 	FIGURE_WALL,
 	FIGURE_CPU,
 	FIGURE_CLIENT,
-	FIGURE_PART /* and the part's number */
+	FIGURE_PART /* add the part's number */
 };
 
 static double
@@ -271,7 +272,8 @@ figure_of(const struct cnb_sample *s, int figure)
 	return sum;
 }
 
-/* One figure of all rounds. With `base`, its ratio to the same round of another series. */
+/* Summarize one figure over all rounds; with `base`, its ratio to the same round of another
+ * series. */
 static struct cnb_summary
 summarize(const struct cnb_sample *samples, const struct cnb_sample *base, uint32_t n,
 	int figure, double *scratch)

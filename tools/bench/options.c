@@ -302,7 +302,7 @@ print_list(struct cnb_options *o, const char *value)
 
 	(void)o;
 	(void)value;
-	/* As wide as the longest name of a cipher suite. */
+	/* The columns are as wide as the longest name of a cipher suite. */
 	puts("Workloads:");
 	for (i = 0; (w = cnb_workload(i)) != NULL; i++)
 		printf("  %-28s %s\n", w->name, w->about);
@@ -455,7 +455,8 @@ set_defaults(struct cnb_options *o)
 static const char *const place_options[CNB_N_PLACES] = { "uri", "file", "pgbouncer",
 	"postgresql", "mariadb", "odbc" };
 
-/* Without a pool on the command line, the program starts one with its file. */
+/* Whether a place is known. Without a pool on the command line, the program starts one with its
+ * file. */
 static int
 is_place_known(const struct cnb_options *o, enum cnb_place place)
 {
@@ -493,7 +494,7 @@ choose_odbc(struct cnb_options *o)
 		(void)add_target(o, "odbc-native");
 }
 
-/* The values of the first argument, and what they choose. */
+/* The values of the first argument, and the targets and workloads that they choose. */
 static const struct cnb_mode {
 	const char *name;
 	void (*choose_targets)(struct cnb_options *o);

@@ -6,7 +6,7 @@
 
 #include "bench.h"
 
-/* The parts of a pool's URI, for programs that need other words; "": not given. */
+/* The parts of a pool's URI, for interfaces that take them separately; "": not given. */
 struct cnb_pool_place {
 	char server[512]; /* "unix:DIR" or "tcp://HOST:PORT", as in CENOTE_SERVER */
 	char pool[128], user[128], password[128];

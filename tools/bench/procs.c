@@ -45,8 +45,8 @@ struct parentage {
 	int is_ours;
 };
 
-/* /proc/PID/stat from its third field on, after a name that may contain anything, even ") R 1".
- * NULL: there is no such process. */
+/* Read /proc/PID/stat from its third field on. The second field is a name that may contain anything,
+ * even ") R 1". NULL: there is no such process. */
 static const char *
 read_stat(long pid, char *text, size_t size)
 {
@@ -65,7 +65,7 @@ read_stat(long pid, char *text, size_t size)
 	return p != NULL && strlen(p) > 2 ? p + 2 : NULL;
 }
 
-/* 0: there is no such process. */
+/* The parent of a process; 0: there is no such process. */
 static pid_t
 parent_of(long pid)
 {
@@ -182,7 +182,7 @@ cnb_procs_finish(struct cnb_procs *procs)
 	*procs = (struct cnb_procs){ NULL, 0 };
 }
 
-/* The CPU time that they have used. 0; 1: one of them has ended. */
+/* Read the CPU time that the processes have used. 0; 1: one of them has ended. */
 static int
 measure_cpu(const struct cnb_procs *procs, int64_t *ret_ns)
 {
@@ -209,7 +209,7 @@ cnb_procs_equal(const struct cnb_procs *a, const struct cnb_procs *b)
 	       (a->n == 0 || memcmp(a->pids, b->pids, a->n * sizeof(*a->pids)) == 0);
 }
 
-/* CPU time of its ended descendants: fields 16 and 17. -1: the process has ended. */
+/* CPU time of a process's ended descendants: fields 16 and 17. -1: the process has ended. */
 static int64_t
 ended_children_ns(pid_t pid)
 {
@@ -230,7 +230,7 @@ ended_children_ns(pid_t pid)
 	return ticks * (1000000000 / sysconf(_SC_CLK_TCK));
 }
 
-/* 0; 1: one of them has ended. */
+/* Add the CPU time of the processes and of their ended descendants. 0; 1: one of them has ended. */
 static int
 sum_family(const struct cnb_procs *procs, int64_t *ret_ns)
 {
@@ -255,7 +255,7 @@ cnb_family_cpu(pid_t root, int64_t *ret_ns)
 	struct cnb_procs procs;
 	int i, r;
 
-	/* If a process ends during the count, it would count twice, or not at all. */
+	/* A process that ends during the count would count twice, or not at all: count again. */
 	for (i = 0; i < 100; i++) {
 		if (cnb_procs_find(root, &procs) < 0)
 			return -1;

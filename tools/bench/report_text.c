@@ -101,7 +101,7 @@ cnb_report_text_begin(
 	}
 }
 
-/* Three digits: rounds differ by more than that. */
+/* Write a number with three digits; rounds differ by more than that. */
 static const char *
 number(double v, char *ret_text, size_t size)
 {
@@ -126,7 +126,7 @@ print_summary(const struct cnb_summary *s)
 	printf(" %5s %-14s", number(s->median, median, sizeof(median)), range);
 }
 
-/* On one line, or on two if both names are long. */
+/* Print the ratios on one line, or on two if both names are long. */
 static void
 print_ratios(const struct cnb_series *s, const struct cnb_series *base, size_t k)
 {

@@ -50,7 +50,7 @@ cnb_shim_load(const char *file, const char *mark, const char *uri,
 		address = dlsym(library, functions[i].name);
 		if (address == NULL)
 			return failed(path, functions[i].name, ret_error);
-		/* A function's address from the object pointer of dlsym(); POSIX guarantees that
+		/* Copy a function's address from the object pointer of dlsym(); POSIX guarantees that
 		 * this works. */
 		memcpy(functions[i].slot, &address, sizeof(address));
 	}

@@ -10,8 +10,8 @@ struct cnb_function {
 	void *slot;
 };
 
-/* Load the shim with that file name, which exports `mark`, and make it go to the pool of that URI
- * by the environment. It is never closed. 0, or -1. */
+/* Load the shim with that file name, which exports `mark`, and set the environment variables that
+ * choose the pool of that URI. It is never closed. 0, or -1. */
 int cnb_shim_load(const char *file, const char *mark, const char *uri,
 	const struct cnb_function *functions, size_t n, struct cnb_error *ret_error);
 

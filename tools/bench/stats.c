@@ -14,7 +14,7 @@ compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Linear between two values, as in most tools. */
+/* Interpolate linearly between two values, as most tools do. */
 static double
 quantile(const double *sorted, size_t n, double q)
 {

@@ -87,7 +87,7 @@ pgbouncer_open(const struct cnb_env *env, struct cnb_session **ret_session,
 		cnb_libpq(), env->places[CNB_PLACE_PGBOUNCER], ret_session, ret_error);
 }
 
-/* The usual options of a program. The environment chooses the pool. */
+/* Connect with the usual options of a program. The environment chooses the pool. */
 static int
 shim_open(const struct cnb_env *env, struct cnb_session **ret_session,
 	struct cnb_error *ret_error)
@@ -115,7 +115,7 @@ read_values(const struct cnb_libpq *lib, const PGresult *res, struct cnb_answer 
 	answer->rows += (uint64_t)n_rows;
 }
 
-/* Add what the result contains, and free it. */
+/* Add the result's rows and bytes to the answer, and free it. */
 static int
 take(const struct cnb_libpq *lib, PGresult *res, struct cnb_answer *answer,
 	struct cnb_error *ret_error)
@@ -191,7 +191,7 @@ libpq_pipeline(struct cnb_session *cs, const char *sql, uint32_t n,
 	for (i = 0; i < n; i++) {
 		if (take(lib, lib->PQgetResult(s->conn), ret_answer, ret_error) < 0)
 			return -1;
-		/* The end of the query. */
+		/* A NULL result ends the query. */
 		lib->PQclear(lib->PQgetResult(s->conn));
 	}
 	res = lib->PQgetResult(s->conn);

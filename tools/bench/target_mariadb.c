@@ -169,7 +169,7 @@ mariadb_open(const struct cnb_env *env, struct cnb_session **ret_session,
 	return open_at(cnb_mariadb(), &p, ret_session, ret_error);
 }
 
-/* The usual options of a program, but with the pool's database. The environment chooses
+/* Connect with the usual options of a program, but with the pool's database. The environment chooses
  * the pool. */
 static int
 shim_open(const struct cnb_env *env, struct cnb_session **ret_session,

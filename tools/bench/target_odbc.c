@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The targets odbc and odbc-native: Cenote's ODBC driver and another one. targets.c lists them.
+ * The targets odbc and odbc-native: Cenote's ODBC driver, and another driver. targets.c lists them.
  */
 #include <stdio.h>
 #include <stdlib.h>

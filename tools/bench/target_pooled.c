@@ -165,7 +165,7 @@ pooled_execute(struct cnb_session *cs, struct cnb_answer *ret_answer,
 	return 0;
 }
 
-/* The results of a request. CENOTE_DONE: all arrived, without an error. */
+/* Take the results of a request. CENOTE_DONE: all arrived, without an error. */
 static int
 take_results(cenote_conn *conn, struct cnb_answer *answer, struct cnb_error *ret_error)
 {

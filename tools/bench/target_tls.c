@@ -3,8 +3,8 @@
 
 #include "bench.h"
 
-/* The pool by TCP, with each cipher suite and without TLS. Only the options of the URI differ. If
- * the session does not use the requested suite, there is no session. */
+/* The pool by TCP, with each cipher suite and without TLS. The targets differ only in the options of
+ * the URI. If the session does not use the requested suite, opening fails. */
 #define SUITES(X)                                                                        \
 	X(0, "TLS_AES_256_GCM_SHA384")                                                   \
 	X(1, "TLS_AES_128_GCM_SHA256")                                                   \

@@ -6,8 +6,8 @@
 
 #include "bench.h"
 
-/* To add a way to reach a database, add a row. A build without its library has NULL. Each target is
- * compared with those after it, so pools come first. */
+/* To add a target, add a row. In a build without its library, the function returns NULL. Each target
+ * is compared with those after it, so pools come first. */
 static const struct cnb_target *(*const targets[])(void) = {
 	cnb_target_pooled,
 	cnb_target_shim,

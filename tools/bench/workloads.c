@@ -116,7 +116,7 @@ execute(struct cnb_run *run)
 /* -------------------------------------------------------------- workloads ----- */
 
 #define COLUMNS "c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16"
-/* The answer of so many rows of the table. */
+/* The expected answer for n rows of the table. */
 #define ANSWER(n)                                                                        \
 	{                                                                                \
 		n, (uint64_t)(n)*CNB_COLUMNS *CNB_VALUE_BYTES                            \
@@ -208,7 +208,7 @@ cnb_workload_find(const char *name)
 
 /* ------------------------------------------------------------- the table ----- */
 
-/* SQL for all servers. */
+/* This SQL works on all servers. */
 #define ROWS_PER_INSERT 250
 
 struct text {
@@ -238,7 +238,7 @@ create_sql(struct text *t)
 	append(t, ")");
 }
 
-/* Rows from number `first` on. Each value has 32 different characters. */
+/* Make the INSERT of rows from number `first` on. Each value has 32 different characters. */
 static void
 insert_sql(struct text *t, int first)
 {
@@ -275,8 +275,8 @@ fill(const struct cnb_target *target, struct cnb_session *session, struct text *
 	}
 	if (target->query(session, "commit", &answer, ret_error) < 0)
 		return -1;
-	/* Without it PostgreSQL would not use the key. MariaDB has another statement and does not
-	 * need it. */
+	/* Without ANALYZE, PostgreSQL would not use the key. MariaDB has another statement and does
+	 * not need it. */
 	(void)target->query(session, "analyze cenote_bench", &answer, &ignored);
 	return 0;
 }
