@@ -4,8 +4,8 @@
 
 #include <sys/types.h>
 
-/* Become this user for good, without root's groups and with the user's HOME. Does nothing if the
- * process is not root. 0; or -errno: the caller must end. */
+/* Become this user for good, without root's groups and with the user's HOME. Does nothing without
+ * root's rights, or if the user is root. 0; or -errno: the caller must end. */
 int cnd_priv_drop(uid_t uid, gid_t gid, const char *user);
 /* Keep only the capabilities that the master needs: to fork children that become another user, and
  * for sockets that a reload opens. Does nothing if the process is not root. 0 or -errno. */

@@ -137,8 +137,9 @@ struct cnd_pool_record {
 	/* the door's clients that wait for an unproven client to attach; the door writes it */
 	_Atomic uint32_t held;
 	_Atomic int64_t contended_ms; /* when a client last waited; the door writes it */
-	_Atomic uint32_t
-		login_changes; /* clients changed what a login sets; its workers write it, and the next five */
+	/* how often clients changed what a login sets; the pool's workers write this and the next
+	 * five */
+	_Atomic uint32_t login_changes;
 	_Atomic uint64_t attaches;
 	_Atomic uint64_t requests;
 	_Atomic uint64_t errors;
@@ -149,8 +150,8 @@ struct cnd_pool_record {
 	_Atomic uint64_t idle[CND_IDLE_WORDS]; /* one bit for each slot */
 	/* sessions of each server line */
 	_Atomic uint32_t line_sessions[CND_SERVERS_MAX];
-	_Atomic int64_t line_failed_ms
-		[CND_SERVERS_MAX]; /* its workers write it; 0: it did not fail */
+	/* when the line last failed; the pool's workers write it; 0: it did not fail */
+	_Atomic int64_t line_failed_ms[CND_SERVERS_MAX];
 	_Atomic uint32_t line_reads
 		[CND_SERVERS_MAX]; /* digest of how the line's last session reads texts, for a warning; 0: none yet */
 	/* tickets of the clients that wait for the pool */

@@ -151,7 +151,7 @@ struct cnd_worker_held {
 	int64_t settle_due_ms; /* when settle() may be called again; CND_NEVER: no need */
 };
 
-/* pace.c: our scheduling policy. */
+/* pace.c: the worker's scheduling policy. */
 struct cnd_worker_pace {
 	bool may_pace; /* the worker may change the policy */
 	bool is_patient; /* the policy is SCHED_BATCH now */
