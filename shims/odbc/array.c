@@ -10,7 +10,7 @@
 #define SETS_MAX  128
 #define BYTES_MAX (1u << 20)
 
-/* Sets that are under way: `n` of them, the first is number `first`. */
+/* The sets that are under way: `n` sets from number `first` on. */
 struct window {
 	SQLULEN first, n;
 	/* SQL_ERROR: the set was not sent; SQL_NO_DATA: the application leaves it out */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Questions that the driver asks the server for itself, about keys, origins of columns and
- * functions. keys.c, origin.c, nullable.c, position.c and statement.c write them as text and read
- * the answers. It has no state.
+ * Queries of the driver itself, about keys, origins of columns and functions. keys.c, origin.c,
+ * nullable.c, position.c and statement.c write them as text and read the answers. It has no state.
  */
 #include "keys.h"
 

@@ -236,7 +236,7 @@ static const struct {
 	{ "42701", "42S21" },
 	{ "42703", "42S22" },
 	{ "53200", "HY001" },
-	/* PostgreSQL ends the session with this one. */
+	/* PostgreSQL ends the session with this SQLSTATE. */
 	{ "57P01", "08S01" },
 	{ "57P02", "08S01" },
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The catalog functions (SQLTables() and its kin): one or two requests to the pool, whose rows are
- * filtered, adapted and sorted as the ODBC standard wants. catalog_call.c calls cod_catalog_ask()
- * and makes a cursor of the answer. It has no state.
+ * The catalog functions (SQLTables() and similar): one or two requests to the pool, whose rows are
+ * filtered, adapted and sorted as the ODBC standard wants. catalog_call.c calls cod_catalog_ask() and
+ * makes a cursor of the answer. It has no state.
  */
 #include "catalog.h"
 
@@ -14,11 +14,12 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* The rows of one request. `take` looks at each before it becomes a row of the result. */
+/* The rows of one request. */
 struct list {
 	uint32_t request; /* enum cenote_catalog_kind */
 	int has_patterns;
-	/* Changes a row; 0 leaves it out. NULL: take every row as it is. */
+	/* Changes a row before it becomes a row of the result. Returns 0 to leave the row out. NULL:
+	 * take every row as it is. */
 	int (*take)(struct cod_catalog_build *build, struct cod_catalog_row *row);
 };
 
@@ -169,7 +170,7 @@ take_type(struct cod_catalog_build *build, struct cod_catalog_row *row)
 	return read_number(row, 1, 0) == wanted;
 }
 
-/* ---- which rows ---- */
+/* ---- choosing rows ---- */
 
 static int
 has_catalog(const struct cod_catalog_build *build, const char *catalog)
@@ -261,7 +262,7 @@ ask(struct cod_catalog_build *build, const struct list *list)
 	return r;
 }
 
-/* ---- what is not just rows of one request ---- */
+/* ---- lists that need more than one request ---- */
 
 static int
 is_empty(const char *name)
@@ -522,7 +523,8 @@ out:
 	return r;
 }
 
-/* PostgreSQL calls a table t1 that a program made as T1, and the program may look for T1. */
+/* Ask again in small letters if nothing was found: PostgreSQL calls a table t1 that a program created
+ * as T1, and the program may look for T1. */
 int
 cod_catalog_ask(cenote_conn *conn, const struct cod_catalog_args *args,
 	struct cod_catalog *ret_catalog, const char **ret_state)

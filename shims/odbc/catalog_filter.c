@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the arguments of a catalog function mean: which are required, which are names and which are
- * patterns, and how the server folds them. catalog.c calls it before and while it reads rows. It
- * has no state.
+ * The arguments of a catalog function: which are required, which are names and which are patterns,
+ * and how the server folds names. catalog.c calls it before and while it reads rows. It has no state.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "catalog_internal.h"
 #include "types.h"
 
-/* ---- what is allowed ---- */
+/* ---- checking arguments ---- */
 
 static const char *
 check_statistics(const struct cod_catalog_args *a)
@@ -37,7 +36,7 @@ check_type(const struct cod_catalog_args *a)
 	return a->sql_type == SQL_ALL_TYPES || cod_sql_type(a->sql_type) ? NULL : "HY004";
 }
 
-/* The names that a function requires. With SQL_ATTR_METADATA_ID it requires all. */
+/* The names that a function requires. With SQL_ATTR_METADATA_ID it requires all names. */
 enum needs {
 	NEEDS_OBJECT = 1,
 	HAS_NAMES = 2, /* schema and object */
@@ -87,7 +86,7 @@ cod_catalog_check(const struct cod_catalog_args *args)
 	return rules[args->kind].check ? rules[args->kind].check(args) : NULL;
 }
 
-/* ---- what arguments mean ---- */
+/* ---- reading arguments ---- */
 
 static int
 is_quote(char c)
@@ -145,7 +144,7 @@ take_identifier(enum cod_dialect dialect, const char *text, char *to)
 	return n;
 }
 
-/* A pattern that matches this name only. */
+/* Make a pattern that matches this name only. */
 static char *
 escape_pattern(const char *name, size_t n)
 {
@@ -253,7 +252,7 @@ cod_catalog_filter_set(
 	filter->types = texts->types;
 }
 
-/* It goes back to the last % only, so the time is bounded by the product of both lengths. */
+/* Going back to the last % only bounds the time by the product of both lengths. */
 int
 cod_catalog_is_like(const char *text, const char *pattern)
 {

@@ -13,14 +13,14 @@
 struct cod_catalog_row {
 	const char *values[COD_CATALOG_COLUMNS_MAX];
 	size_t lens[COD_CATALOG_COLUMNS_MAX];
-	/* Texts of numbers that the driver computed: the values point here. */
+	/* Numbers that the driver computed, as texts; `values` points to them. */
 	char numbers[6][24];
 	unsigned n_numbers;
 };
 
 void cod_catalog_set_number(struct cod_catalog_row *row, uint32_t col, long value);
 
-/* The columns of a function's result. 0, or -1: no memory. */
+/* Make the columns of a function's result. 0, or -1: no memory. */
 int cod_catalog_columns(const struct cod_catalog_args *args,
 	struct cod_column **ret_columns, uint32_t *ret_n);
 
@@ -44,7 +44,7 @@ void cod_catalog_filter_set(
 /* SQL's LIKE, with \ as the escape character. */
 int cod_catalog_is_like(const char *text, const char *pattern);
 
-/* The SQLSTATE for an argument that is not allowed; NULL: all are. */
+/* The SQLSTATE for an argument that is not allowed; NULL: all arguments are allowed. */
 const char *cod_catalog_check(const struct cod_catalog_args *args);
 
 /* A table that is being filled. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SQLSpecialColumns(): the columns that tell a row from all others. They are the primary key, or
- * else the columns of a unique index of which none may be NULL. No server here has a column for
- * SQL_ROWVER. PostgreSQL's xmin changes with each update, but no ODBC type can be compared with it.
- * catalog.c calls it; it has no state.
+ * SQLSpecialColumns(): the columns that identify a row. They are the primary key, or else the columns
+ * of a unique index that cannot be NULL. No server here has a column for SQL_ROWVER. PostgreSQL's
+ * xmin changes with each update, but no ODBC type can be compared with it. catalog.c calls it; it has
+ * no state.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@ enum {
 
 struct rowid {
 	struct cod_catalog_build *build;
-	cenote_result *columns; /* of the table */
+	cenote_result *columns; /* list of the table's columns */
 };
 
 static int
@@ -34,7 +34,7 @@ ask(struct cod_catalog_build *build, uint32_t request, cenote_result **ret_res)
 	return cenote_catalog(build->conn, request, &filter, ret_res);
 }
 
-/* The row of a column in the list of columns; -1: there is no such column. */
+/* The row of a column in id->columns; -1: there is no such column. */
 static int64_t
 find_column(const struct rowid *id, const char *name)
 {

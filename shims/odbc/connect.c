@@ -21,7 +21,7 @@ static const char *const components[COD_N_DIALECTS] = {
 
 /* -------------------------------------------------------- settings of libcenote ----- */
 
-/* Where cenoted is. The value may be the one of CENOTE_SERVER, or just a directory or a host. */
+/* Set where cenoted is. The value may be as in CENOTE_SERVER, or just a directory or a host. */
 static int
 set_server(cenote_conn *conn, const char *server)
 {
@@ -156,7 +156,7 @@ connect_failed(struct cod_dbc *dbc, int status)
 	return ret;
 }
 
-/* A notice belongs to the statement that is running, or to the connection. */
+/* Add the notice to the running statement's diagnostics, or else to the connection's. */
 static void
 on_notice(const cenote_diag *notice, void *user)
 {

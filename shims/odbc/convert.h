@@ -77,15 +77,15 @@ const char *cod_get(const struct cod_value *value, const struct cod_target *targ
 
 /* Whether the standard converts this SQL type to that C type. SQL_C_DEFAULT always works. */
 int cod_can_get(SQLSMALLINT sql_type, SQLSMALLINT c_type);
-/* The same from a C type to an SQL type. */
+/* Whether the standard converts this C type to that SQL type. */
 int cod_can_put(SQLSMALLINT c_type, SQLSMALLINT sql_type);
 
 /* A bookmark is a number of 64 bits. SQL_C_BOOKMARK and SQL_C_VARBOOKMARK (SQL_C_BINARY) are its
  * bytes. Returns as cod_get() does. */
 #define COD_BOOKMARK_SIZE 8
 const char *cod_get_bookmark(uint64_t number, const struct cod_target *target);
-/* 0 and *ret_number; -1: not a bookmark. `n` is as in the indicator; SQL_C_BOOKMARK does not need
- * it. */
+/* Read a bookmark. 0 and *ret_number; -1: it is not a bookmark. `n` is as in the indicator;
+ * SQL_C_BOOKMARK does not need it. */
 int cod_read_bookmark(
 	const void *from, SQLLEN n, SQLSMALLINT c_type, uint64_t *ret_number);
 
@@ -93,7 +93,8 @@ int cod_read_bookmark(
 
 /* The value of a parameter. The caller has looked at indicator and offsets. */
 struct cod_source {
-	SQLSMALLINT c_type; /* as bound; SQL_C_DEFAULT depends on the SQL type */
+	/* as the application bound it; SQL_C_DEFAULT depends on the SQL type */
+	SQLSMALLINT c_type;
 	const void *from; /* not NULL */
 	SQLLEN n; /* bytes, or SQL_NTS; ignored for types of a fixed length */
 	SQLSMALLINT sql_type; /* concise */

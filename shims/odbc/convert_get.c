@@ -18,14 +18,13 @@
 #include "types.h"
 #include "unicode.h"
 
-/* One conversion. */
 struct job {
 	const struct cod_value *value;
 	const struct cod_target *target;
 	struct cod_piece *piece; /* a local one if the caller has none */
 	enum cod_class from;
 	SQLSMALLINT c_type; /* never SQL_C_DEFAULT */
-	int is_bound; /* the whole value at once */
+	int is_bound; /* a bound column: write the whole value at once */
 };
 
 /* Report the value's length, and that it is not NULL. */
@@ -63,8 +62,8 @@ bad_form(const struct job *j)
 
 /* ---- texts and bytes, in pieces ---- */
 
-/* How many characters the buffer must hold at least. A number may lose digits after its point only,
- * a date only the fraction of its seconds. */
+/* The least number of characters that the buffer must hold. A number may lose only digits after its
+ * point, a date only the fraction of its seconds. */
 static size_t
 least_of(const struct job *j)
 {
@@ -79,7 +78,8 @@ least_of(const struct job *j)
 	return n;
 }
 
-/* An application asks for the length with a room of 0. */
+/* Whether the buffer cannot hold even the least. With a room of 0, an application only asks for the
+ * length. */
 static int
 is_too_short(const struct job *j, size_t room, size_t length)
 {
@@ -96,7 +96,8 @@ cut_or_done(const struct job *j, size_t given, int is_whole)
 	return is_whole ? NULL : "01004";
 }
 
-/* Not one character fits, although there is room: SQLGetData() would never come to an end. */
+/* Whether not even one character fits, although there is room: SQLGetData() would never come to an
+ * end. */
 static int
 is_stuck(const struct job *j, size_t room, size_t fits, size_t left)
 {
@@ -199,11 +200,10 @@ get_wide_or_hex(const struct job *j)
 	return j->from == COD_BYTES ? get_hex(j, sizeof(SQLWCHAR)) : get_wide(j);
 }
 
-/* The bytes of a value that is neither text nor bytes are those of its structure. */
+/* Write the bytes of a value that is neither text nor bytes: those of its structure. */
 static const char *
 get_structure_bytes(const struct job *j)
 {
-	/* Large enough for each structure. */
 	union {
 		SQL_INTERVAL_STRUCT interval;
 		SQL_TIMESTAMP_STRUCT timestamp;
@@ -552,7 +552,7 @@ get_null(const struct cod_target *target, struct cod_piece *piece)
 	return NULL;
 }
 
-/* ODBC programs expect the text of a GUID in upper case. */
+/* Make the text of a GUID upper case, as ODBC programs expect. */
 static void
 raise_guid(const struct cod_value *value, char *text, struct cod_value *ret_value)
 {

@@ -27,7 +27,7 @@ struct job {
 	struct cod_moment moment;
 	struct cod_interval interval;
 	char *memory; /* holds the text; or NULL */
-	char own[COD_NUMBER_TEXT_MAX]; /* holds it otherwise */
+	char own[COD_NUMBER_TEXT_MAX]; /* holds the text otherwise */
 };
 
 static int
@@ -36,7 +36,7 @@ is_text(const struct job *j)
 	return j->from == COD_TEXT || j->from == COD_WIDE;
 }
 
-/* ---- what the application has ---- */
+/* ---- from the application ---- */
 
 static const char *
 take_text(struct job *j)
@@ -160,7 +160,8 @@ take_date(struct job *j)
 	return NULL;
 }
 
-/* A number that does not fit into a byte cannot be an hour. 255 fails every later check. */
+/* Convert a part of a time. A number that does not fit into a byte cannot be valid; 255 fails every
+ * later check. */
 static uint8_t
 part(SQLUSMALLINT value)
 {
@@ -246,7 +247,7 @@ static const char *(*const takers[COD_N_CLASSES])(struct job *) = {
 	[COD_INTERVAL] = take_interval,
 };
 
-/* ---- what the server gets ---- */
+/* ---- to the server ---- */
 
 /* Give the text to the parameter, which keeps it in the source's memory or in its own. */
 static const char *
@@ -321,8 +322,8 @@ lost_digits(const struct job *j)
 	return is_text(j) ? "22001" : "22003";
 }
 
-/* The range is that of signed and of unsigned numbers: only the server knows which the
- * column is. */
+/* Whether the number fits into the type, signed or unsigned: only the server knows which the column
+ * is. */
 static int
 fits(SQLSMALLINT sql_type, uint64_t magnitude, int is_negative)
 {
@@ -395,7 +396,7 @@ put_real(struct job *j, struct cod_param *param)
 	return NULL;
 }
 
-/* The application need not write a digit on both sides of the point, but libcenote wants one. */
+/* Send a decimal. ODBC does not require a digit on both sides of the point, but libcenote does. */
 static const char *
 keep_decimal(struct job *j, struct cod_param *param)
 {
@@ -432,8 +433,8 @@ put_exact(struct job *j, struct cod_param *param)
 		return state;
 	if (number.kind == COD_NUMBER_FINITE)
 		return keep_decimal(j, param);
-	/* A numeric of PostgreSQL may be NaN or Infinity, but a decimal of libcenote may not. Send
-	 * them as text. */
+	/* A numeric of PostgreSQL may be NaN or Infinity, but a decimal of libcenote may not, so send
+	 * text. */
 	if (j->dialect == COD_DIALECT_POSTGRESQL)
 		return keep(j, CENOTE_TYPE_TEXT, param);
 	return is_text(j) ? "22018" : "22003";
@@ -530,7 +531,8 @@ read_interval(struct job *j)
 	return NULL;
 }
 
-/* Send units to PostgreSQL. It reads 30:45 as hours and minutes, whatever the application meant. */
+/* Send an interval. PostgreSQL gets it with units, since it reads 30:45 as hours and minutes,
+ * whatever the application meant. */
 static const char *
 put_interval(struct job *j, struct cod_param *param)
 {
@@ -563,7 +565,7 @@ static const char *(*const putters[COD_N_CLASSES])(struct job *, struct cod_para
 	[COD_INTERVAL] = put_interval,
 };
 
-/* For a number or a date, bytes are the structure of its default C type. */
+/* Read bytes for a number or a date: they are the structure of its default C type. */
 static const char *
 read_structure(enum cod_dialect dialect, const struct cod_source *source,
 	struct cod_param *ret_param)

@@ -6,7 +6,7 @@
  */
 #include "odbc.h"
 
-/* The number after the last row of the batch in memory. */
+/* The number of the row after the batch in memory. */
 static uint64_t
 window_end(const struct cod_cursor *cursor)
 {
@@ -86,7 +86,7 @@ keep_rows(struct cod_cursor *cursor, uint64_t from, uint64_t to)
 	return true;
 }
 
-/* Forget the copies. The next copy is of row `first`. */
+/* Drop the copied rows. The next copy is of row `first`. */
 static void
 keep_from(struct cod_cursor *cursor, uint64_t first)
 {
@@ -224,7 +224,7 @@ read_ahead(struct cod_stmt *stmt)
 	return SQL_SUCCESS;
 }
 
-/* After an error there is no cursor. */
+/* Close the cursor after an error while opening it. */
 static SQLRETURN
 open_failed(struct cod_stmt *stmt)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Attributes of a connection, as SQLSetConnectAttr() and SQLGetConnectAttr() know them, and the SQL
- * that makes a session fit them. face.c and face_w.c call it, connect.c for a new session. The
- * state is the attributes in struct cod_dbc.
+ * Attributes of a connection, for SQLSetConnectAttr() and SQLGetConnectAttr(), and the SQL that
+ * applies them to a session. face.c and face_w.c call it, connect.c for a new session. The state is
+ * the attributes in struct cod_dbc.
  */
 #include "odbc.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -------------------------------------------------- what the server is told ----- */
+/* ------------------------------------------------- attributes of the session ----- */
 
 /* SQL that changes the session's state. The pool resets that state when it gets the
  * session back. */
@@ -229,7 +229,7 @@ get_auto_ipd(struct cod_dbc *dbc)
 	return dbc->dialect == COD_DIALECT_POSTGRESQL ? SQL_TRUE : SQL_FALSE;
 }
 
-/* It reads what has arrived, and sends nothing. */
+/* Whether the connection is dead. This reads bytes that have arrived, and sends nothing. */
 static SQLULEN
 get_dead(struct cod_dbc *dbc)
 {
@@ -243,8 +243,8 @@ get_dead(struct cod_dbc *dbc)
 #define AT(member) offsetof(struct cod_dbc, member)
 
 /*
- * Attributes that are a number. `at` is the member that holds it: an SQLUINTEGER, or an SQLULEN for
- * a pointer; 0: there is none. A function, where there is one, comes before the member. An
+ * Attributes that are a number. `at` is the offset of the member that holds it: an SQLUINTEGER, or an
+ * SQLULEN for a pointer; 0: no member. If there is a function, it is used in place of the member. An
  * attribute with neither cannot be set, or cannot be read.
  */
 static const struct attr {

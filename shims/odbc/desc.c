@@ -45,7 +45,7 @@ cod_desc_finish(struct cod_desc *desc)
 	desc->count = 0;
 }
 
-/* Statements that used it get their own implicit descriptor back. */
+/* Statements that used the descriptor get their own implicit descriptor back. */
 void
 cod_desc_unlink(struct cod_desc *desc)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fields of descriptors by their number (SQLGetDescField() and its kin), and copies of whole
+ * Fields of descriptors by their number (SQLGetDescField() and similar), and copies of whole
  * descriptors. Tables say which kind of descriptor has a field and may set it. face.c and face_w.c
  * call it. The state is struct cod_desc.
  */
@@ -267,7 +267,7 @@ set_name(struct cod_desc *desc, struct cod_record *record, const void *value,
 	return SQL_SUCCESS;
 }
 
-/* A type also sets other fields, and it unbinds the record. */
+/* Set a type. This also sets other fields, and it unbinds the record. */
 static SQLRETURN
 set_type(struct cod_desc *desc, struct cod_record *record, SQLSMALLINT id,
 	SQLPOINTER value)
@@ -524,7 +524,7 @@ copy_header(struct cod_desc *to, const struct cod_desc *from)
 	to->rows_processed = from->rows_processed;
 }
 
-/* The caller holds the source's lock. NULL or an SQLSTATE. */
+/* Copy the source; the caller holds its lock. NULL or an SQLSTATE. */
 static const char *
 take_copy(struct cod_desc *copy, const struct cod_desc *source)
 {
@@ -538,7 +538,7 @@ take_copy(struct cod_desc *copy, const struct cod_desc *source)
 	return NULL;
 }
 
-/* The caller holds the target's lock. */
+/* Put the copy into the target; the caller holds its lock. */
 static void
 put_copy(struct cod_desc *to, struct cod_desc *copy)
 {
@@ -568,8 +568,8 @@ copy_from(SQLHDESC source, struct cod_desc *copy, const char **ret_sqlstate)
 	return cod_leave(&call);
 }
 
-/* The standard reports errors on the target, but unixODBC reads them from the source. Both get the
- * record. */
+/* Finish the copy. The standard reports errors on the target, but unixODBC reads them from the
+ * source. So both get the record. */
 static SQLRETURN
 copy_to(SQLHDESC target, struct cod_desc *copy, const char *sqlstate)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a program asks about a statement: its columns, parameters and row count. It prepares the
- * statement at the server if it must. face.c and face_w.c call it, execute.c prepares through it.
- * The state is cod_stmt.handle and cod_stmt.columns.
+ * Describes a statement: its columns, parameters and row count. It prepares the statement at the
+ * server if it must. face.c and face_w.c call it, execute.c prepares through it. The state is
+ * cod_stmt.handle and cod_stmt.columns.
  */
 #include "odbc.h"
 
@@ -45,7 +45,7 @@ cod_describe(struct cod_stmt *stmt)
 	return cod_columns_of_handle(stmt);
 }
 
-/* ---------------------------------------------------------------------- telling them ----- */
+/* ------------------------------------------------------------------------ reporting them ----- */
 
 SQLRETURN
 cod_num_result_cols(struct cod_stmt *stmt, SQLSMALLINT *ret_n)
@@ -64,7 +64,7 @@ bookmark_column(struct cod_column *column)
 	column->type.is_unsigned = SQL_TRUE;
 }
 
-/* SQL_SUCCESS and a column. Column 0 is the bookmark. */
+/* Find a column. Column 0 is the bookmark. */
 static SQLRETURN
 find_column(struct cod_stmt *stmt, SQLUSMALLINT col, struct cod_column *ret_column)
 {

@@ -14,7 +14,7 @@
 #include "core/sql.h"
 
 #define ROOM_MIN    4
-/* SQLGetDiagRec() cannot ask for more. */
+/* SQLGetDiagRec() cannot count more records. */
 #define RECORDS_MAX INT16_MAX
 
 static char no_memory[] = "[Cenote][ODBC] memory allocation error";
@@ -187,7 +187,7 @@ static const struct {
 	{ "with", NULL, "SELECT CURSOR", SQL_DIAG_SELECT_CURSOR },
 };
 
-/* The next word, past opening parentheses: a query in them is a query. */
+/* The next word after opening parentheses: a query in parentheses is a query. */
 static struct cnc_sql_token
 read_word(struct cnc_sql *x)
 {

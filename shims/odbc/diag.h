@@ -16,7 +16,8 @@ struct cod_diag_record {
 	bool is_of_server; /* from the data source, not from the driver */
 	SQLINTEGER native;
 	SQLLEN row; /* SQL_NO_ROW_NUMBER, SQL_ROW_NUMBER_UNKNOWN, or the row from 1 */
-	SQLINTEGER column; /* the same for the column */
+	/* SQL_NO_COLUMN_NUMBER, SQL_COLUMN_NUMBER_UNKNOWN, or the column */
+	SQLINTEGER column;
 	char *message; /* "[Cenote][...] ..."; freed unless it is static */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which dialect a pool speaks, from the name of its backend. connect.c asks once for each session. Also how each dialect reads SQL.
- * It has no state.
+ * The dialect of a pool, from the name of its backend, and how each dialect reads SQL. connect.c
+ * looks it up once for each session. It has no state.
  */
 #include "dialect.h"
 
@@ -32,8 +32,8 @@ cod_dialect_of(const char *backend)
 uint32_t
 cod_sql_rules(enum cod_dialect dialect, bool is_odd)
 {
-	/* ODBC numbers markers by their order. To MySQL's driver, what a comment hides is hidden, although the server
-	 * may execute it. */
+	/* ODBC numbers markers by their order. MySQL's driver treats every comment as a comment,
+	 * although the server executes some. */
 	static const uint32_t rules[COD_N_DIALECTS] = {
 		[COD_DIALECT_OTHER] = CNC_SQL_ANSI,
 		[COD_DIALECT_POSTGRESQL] = CNC_SQL_POSTGRESQL,

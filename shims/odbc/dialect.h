@@ -10,7 +10,7 @@
 enum cod_dialect {
 	COD_DIALECT_OTHER = 0, /* plain ISO SQL */
 	COD_DIALECT_POSTGRESQL = 1,
-	COD_DIALECT_MYSQL = 2, /* and MariaDB */
+	COD_DIALECT_MYSQL = 2, /* also MariaDB */
 	COD_DIALECT_SQLITE = 3,
 	COD_DIALECT_TDS = 4 /* SQL Server, Sybase */
 };

@@ -70,7 +70,7 @@ cod_escape_literal_rules(const struct cod_translation *t)
 
 /* ---- parameter markers ---- */
 
-/* Whether a character next to a marker would become a part of it, or would hide what it begins. */
+/* Whether a character next to a marker would join it into one token. */
 static bool
 is_joining(char c)
 {
@@ -78,7 +78,7 @@ is_joining(char c)
 	       (c >= '0' && c <= '9') || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* `rest` is what follows the marker. */
+/* Write a marker. `rest` is the text after it. */
 static void
 put_marker(struct cod_translation *t, struct cod_span rest)
 {
@@ -104,7 +104,7 @@ put_marker(struct cod_translation *t, struct cod_span rest)
 		cod_escape_put_text(t, " ");
 }
 
-/* ---- what is between braces and parentheses ---- */
+/* ---- finding the end of braces and parentheses ---- */
 
 bool
 cod_escape_close(struct cnc_sql *x, char open, char close, struct cod_span *ret_inner)
@@ -152,7 +152,7 @@ cod_escape_literal(const struct cnc_sql_token *token, struct cod_span *ret_inner
 	       memchr(inner, '\'', n) == NULL;
 }
 
-/* {oj ...}: the braces go. */
+/* {oj ...}: drop the braces. */
 static void
 translate_join(struct cod_translation *t, struct cod_span text)
 {
@@ -160,7 +160,7 @@ translate_join(struct cod_translation *t, struct cod_span text)
 	cod_escape_translate(t, text);
 }
 
-/* ---- all of them ---- */
+/* ---- all escapes ---- */
 
 static const struct {
 	const char *keyword;
@@ -203,8 +203,8 @@ translate_inner(struct cod_translation *t, struct cod_span text)
 }
 
 /*
- * {escape '\'}: the one character between the quotes never begins anything. The server's way to
- * read texts would take a backslash for the begin of an escape and would not find the end.
+ * Find the end of {escape '\'}. The character between the quotes is never the beginning of an escape
+ * sequence. But the server's rules would read a backslash as such, and not find the end.
  */
 static bool
 close_character(
@@ -227,8 +227,8 @@ close_character(
 	return true;
 }
 
-/* Two characters of one kind that stand together may be one token: a word, name, number or text, or
- * an operator or the begin of a comment. */
+/* Two adjacent characters of one kind may form one token: a word, name, number or text, or an
+ * operator or the beginning of a comment. */
 enum kind {
 	KIND_NONE,
 	KIND_WORD,
@@ -249,7 +249,8 @@ would_join(char left, char right)
 	return kind_of(left) != KIND_NONE && kind_of(left) == kind_of(right);
 }
 
-/* The braces separated what is written from `at` from its neighbours on both sides. Blanks must. */
+/* The braces separated the text from `at` on from its neighbours on both sides. Put blanks where it
+ * would join them now. */
 static void
 keep_apart(struct cod_translation *t, size_t at, struct cod_span rest)
 {
@@ -310,7 +311,7 @@ cod_escape_translate(struct cod_translation *t, struct cod_span text)
 		text.p = x.p;
 	}
 	cod_escape_put_span(t, text);
-	/* what follows the braces must not become a part of the comment */
+	/* the text after the braces must not become a part of the comment */
 	if (t->depth > 0 && (x.seen & CNC_SQL_SEEN_OPEN_LINE) != 0)
 		cod_escape_put_text(t, "\n");
 }

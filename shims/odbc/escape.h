@@ -11,8 +11,8 @@
 #include "dialect.h"
 
 /*
- * A statement in ODBC's SQL, made one of the server's: escape clauses in braces, and parameter
- * markers. What is in literals, quoted names and comments, as the server reads these, stays as it is.
+ * Translates a statement from ODBC's SQL to the server's: escape clauses in braces, and parameter
+ * markers. Literals, quoted names and comments, as the server reads them, stay as they are.
  */
 
 #define COD_ESCAPE_DEPTH_MAX  32 /* braces and parentheses in braces */
@@ -20,53 +20,57 @@
 
 struct cod_escape_options {
 	enum cod_dialect dialect;
-	int is_odd; /* the session reads a backslash as its server usually does not (dialect.h) */
+	/* the session reads a backslash in the way that is unusual for its server (dialect.h) */
+	int is_odd;
 	int is_noscan; /* SQL_ATTR_NOSCAN: braces stay as they are */
 	/*
-	 * Whether {call NAME(…)} names a function, which is called in another way. `name` is as it is
-	 * written, quotes and schema included. NULL: {call} is of procedures, {?=call} of functions.
+	 * Whether {call NAME(…)} names a function, which needs another call. `name` is as written,
+	 * with quotes and schema. NULL: {call} is for procedures, {?=call} for functions.
 	 */
 	int (*is_function)(const char *name, size_t n, void *user);
 	/*
-	 * Whether parameter i, from 1, only comes out: it is no argument of a function, but a column of what the
-	 * function gives. NULL: none does.
+	 * Whether parameter i, from 1, is an output parameter only. It is then not an argument of a
+	 * function, but a column of the function's result. NULL: no parameter is.
 	 */
 	int (*is_output)(uint32_t i, void *user);
 	void *user;
 };
 
 struct cod_statement {
-	char *text; /* the server's, with a zero byte; for free() */
+	char *text; /* the server's text, with a zero byte; for free() */
 	size_t n;
-	/* Markers as the application counts them. The first one of {?=call} is not in `text`. */
+	/* parameter markers as the application counts them; the first of {?=call} is not in `text` */
 	uint32_t n_params;
-	uint32_t
-		n_left_out; /* of them, that are not in `text` since they only come out */
-	int is_call; /* {call}, {?=call} */
-	int calls_function; /* one of these, and not of a procedure */
-	int returns_value; /* {?=call}: parameter 1 is what the only column of the only row holds */
-	char message[128]; /* why, where it failed */
+	/* markers that are not in `text`, since they are output parameters only */
+	uint32_t n_left_out;
+	int is_call; /* the statement is {call} or {?=call} */
+	int calls_function; /* the call is of a function, not of a procedure */
+	int returns_value; /* {?=call}: parameter 1 gets the only value of the only row */
+	char message[128]; /* the reason of a failure */
 };
 
 /*
- * @param n              bytes
- * @param ret_statement  set also on failure, to what cod_statement_finish() may be called for: message
+ * @param n bytes of `sql`
  *
- * @return NULL; an SQLSTATE, static: 42000 not well formed, nested too deep, or an escape that the
- *         server has nothing for; 22007, 22018 a literal that is none; HY001 no memory.
+ * @param ret_statement also set on failure, with the message; for cod_statement_finish()
+ *
+ * @return NULL; an SQLSTATE, a static text: 42000 the statement is malformed, is nested too deep, or
+ * has an escape that the server cannot do; 22007, 22018 a literal is not valid; HY001 no memory.
  */
 const char *cod_escape(const struct cod_escape_options *options, const char *sql,
 	size_t n, struct cod_statement *ret_statement);
 void cod_statement_finish(struct cod_statement *statement);
 
 /*
- * Functions that {fn} maps, as SQLGetInfo() has them: the mask of one of SQL_NUMERIC_FUNCTIONS,
- * SQL_STRING_FUNCTIONS, SQL_SYSTEM_FUNCTIONS, SQL_TIMEDATE_FUNCTIONS.
+ * The functions that {fn} translates, as SQLGetInfo() reports them: the mask for
+ * SQL_NUMERIC_FUNCTIONS, SQL_STRING_FUNCTIONS, SQL_SYSTEM_FUNCTIONS or SQL_TIMEDATE_FUNCTIONS.
  */
 SQLUINTEGER cod_function_mask(enum cod_dialect dialect, SQLUSMALLINT info_type);
-/* SQL_TIMEDATE_ADD_INTERVALS, SQL_TIMEDATE_DIFF_INTERVALS: units of {fn timestampadd()}, …diff(). */
+/* The mask for SQL_TIMEDATE_ADD_INTERVALS or SQL_TIMEDATE_DIFF_INTERVALS: units of {fn
+ * timestampadd()} and {fn timestampdiff()}. */
 SQLUINTEGER cod_interval_mask(enum cod_dialect dialect, SQLUSMALLINT info_type);
-/* SQL_CONVERT_… : targets of {fn convert(value, SQL_…)}. The same for every source. */
+/* The mask for SQL_CONVERT_…: target types of {fn convert(value, SQL_…)}, the same for every source
+ * type. */
 SQLUINTEGER cod_cast_mask(enum cod_dialect dialect);
 
 #endif

@@ -22,8 +22,7 @@ struct arguments {
 	size_t n;
 };
 
-/* Translate each argument into memory of its own, in the order of the text: that numbers the
- * markers. */
+/* Translate each argument into memory of its own. The order of the text numbers the markers. */
 static void
 translate_arguments(struct cod_translation *t, struct cod_span text, struct arguments *a)
 {
@@ -84,7 +83,7 @@ put_call(struct cod_translation *t, struct cod_span name, const struct arguments
 	cod_escape_put_text(t, ")");
 }
 
-/* timestampadd(unit, …), timestampdiff(unit, …) */
+/* Write timestampadd(unit, …) or timestampdiff(unit, …). */
 static void
 put_interval_function(
 	struct cod_translation *t, struct cod_span name, int is_diff, struct arguments *a)
@@ -101,7 +100,7 @@ put_interval_function(
 		put_template(t, template, &two);
 }
 
-/* convert(value, SQL_type) */
+/* Write convert(value, SQL_type). */
 static void
 put_cast(struct cod_translation *t, const struct arguments *a)
 {
@@ -166,10 +165,11 @@ cod_escape_function(struct cod_translation *t, struct cod_span text)
 
 /* ---- calls ---- */
 
-/* How a server calls procedures, functions, and functions for their value. NULL: it cannot. */
+/* The SQL to call a procedure, a function for its rows, and a function for its value. NULL: the
+ * server cannot. */
 static const struct {
 	const char *procedure, *function, *value;
-	int has_parentheses; /* of procedures */
+	int has_parentheses; /* a call of a procedure needs parentheses */
 } calls[COD_N_DIALECTS] = {
 	[COD_DIALECT_OTHER] = { "CALL ", "SELECT ", "SELECT ", 1 },
 	[COD_DIALECT_POSTGRESQL] = { "CALL ", "SELECT * FROM ", "SELECT ", 1 },
@@ -195,7 +195,8 @@ is_part_of_name(const struct cnc_sql_token *token)
 	}
 }
 
-/* Take a name with its quotes and schema: parts that no blank separates. Empty: there is none. */
+/* Take a name with its quotes and schema: parts without blanks between them. Empty: there is no
+ * name. */
 static struct cod_span
 take_name(struct cnc_sql *x)
 {
@@ -257,7 +258,7 @@ put_arguments(struct cod_translation *t, struct cod_span text)
 	}
 }
 
-/* A function with output parameters is called for its columns. */
+/* Write the call of a function. If it has output parameters, they are columns of its result. */
 static void
 put_function_call(struct cod_translation *t, const char *verb, struct cod_span name,
 	struct cod_span inner)

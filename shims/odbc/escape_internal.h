@@ -20,12 +20,12 @@ struct cod_translation {
 	struct cod_statement *statement;
 	struct cod_escape_out *out;
 	unsigned depth;
-	uint32_t n_markers; /* so far, also those that were left out */
+	uint32_t n_markers; /* markers so far, including those that were left out */
 	const char *
 		state; /* SQLSTATE of the first failure, after which nothing is written */
 };
 
-/* Only the first failure counts. */
+/* Note a failure. Only the first one counts. */
 void cod_escape_fail(
 	struct cod_translation *t, const char *state, const char *format, ...);
 void cod_escape_put(struct cod_translation *t, const char *p, size_t n);
@@ -35,17 +35,18 @@ void cod_escape_put_text(struct cod_translation *t, const char *text);
 void cod_escape_translate(struct cod_translation *t, struct cod_span text);
 
 /*
- * Find the token that closes what `x` has just opened, and go past it. *ret_inner is what stands
- * between the two. False: it is not closed.
+ * Find the token that closes what `x` has just opened, and go past it. *ret_inner is the text between
+ * the two. False: it is not closed.
  */
 bool cod_escape_close(
 	struct cnc_sql *x, char open, char close, struct cod_span *ret_inner);
 /* Take the text up to the next comma outside parentheses and braces, or all. `rest` begins there. */
 struct cod_span cod_escape_argument(
 	const struct cod_translation *t, struct cod_span *rest);
-/* Whether the token is a text in single quotes with none in it. *ret_inner is what they enclose. */
+/* Whether the token is a text in single quotes that has no single quote in it. *ret_inner is the text
+ * between the quotes. */
 bool cod_escape_literal(const struct cnc_sql_token *token, struct cod_span *ret_inner);
-/* How texts are read in which a backslash is a character. */
+/* The rules for reading texts in which a backslash is an ordinary character. */
 uint32_t cod_escape_literal_rules(const struct cod_translation *t);
 
 /* The escapes. Each gets what is inside its braces, after the key word. */
@@ -57,7 +58,7 @@ void cod_escape_character(struct cod_translation *t, struct cod_span text);
 void cod_escape_interval(struct cod_translation *t, struct cod_span text);
 void cod_escape_function(struct cod_translation *t, struct cod_span text);
 void cod_escape_call(struct cod_translation *t, struct cod_span text);
-/* {?=call ...}, from after the ? */
+/* {?=call ...}: gets the text after the ?. */
 void cod_escape_value(struct cod_translation *t, struct cod_span text);
 
 #endif

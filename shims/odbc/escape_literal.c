@@ -35,7 +35,8 @@ read_literal(struct cod_translation *t, struct cod_span text, struct cod_span *r
 	       cnc_sql_next(&x).kind == CNC_SQL_END;
 }
 
-/* PostgreSQL and MySQL need the type. SQLite has none and compares texts. */
+/* Write a literal. PostgreSQL and MySQL need the type before it. SQLite has no such types and
+ * compares texts. */
 static void
 put_literal(struct cod_translation *t, const char *type, const char *text)
 {
@@ -52,7 +53,8 @@ put_literal(struct cod_translation *t, const char *type, const char *text)
 	cod_escape_put_text(t, "'");
 }
 
-/* Read a literal that must have a date, or not, and may have a time, or not. */
+/* Read a literal. has_date: it must have a date, else it must not; may_have_time: it may have a
+ * time. */
 static bool
 read_moment(struct cod_translation *t, struct cod_span text, const char *what,
 	bool has_date, bool may_have_time, struct cod_moment *ret_moment)
@@ -124,7 +126,7 @@ cod_escape_guid(struct cod_translation *t, struct cod_span text)
 	cod_escape_put_text(t, "'");
 }
 
-/* The character between the quotes is written so that the server takes it as it is. */
+/* Write the ESCAPE clause so that the server takes the character itself. */
 void
 cod_escape_character(struct cod_translation *t, struct cod_span text)
 {
@@ -144,7 +146,7 @@ cod_escape_character(struct cod_translation *t, struct cod_span text)
 /* ---- intervals ---- */
 
 static const struct {
-	const char *first, *last; /* of the literal's qualifier */
+	const char *first, *last; /* first and last field of the literal's qualifier */
 	SQLSMALLINT type;
 	const char *mysql;
 } qualifiers[] = {

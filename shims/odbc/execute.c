@@ -14,7 +14,7 @@ take_count(struct cod_stmt *stmt, cenote_result *result, SQLLEN n)
 	cod_result_over(stmt, cenote_result_flags(result));
 	cenote_result_destroy(result);
 	stmt->has_columns = true;
-	/* Not a command that changes rows: it reports 0. */
+	/* A command that does not change rows reports 0. */
 	if (n > 0)
 		stmt->exec.affected += n;
 	stmt->row_count = stmt->exec.affected;
@@ -71,7 +71,7 @@ take_copy(struct cod_stmt *stmt, cenote_result *result)
 		&stmt->head, "HYC00", "ODBC has no functions for the data of a COPY");
 }
 
-/* Close the result that is open. */
+/* Close the open result. */
 static void
 drop_result(struct cod_stmt *stmt)
 {
@@ -92,7 +92,7 @@ is_output(const struct cod_stmt *stmt)
 		       cod_has_output(stmt));
 }
 
-/* MySQL ends a CALL with a command's result that says nothing. */
+/* Take the command's result with which MySQL ends a CALL. */
 static void
 drop_status(struct cod_stmt *stmt)
 {
@@ -110,7 +110,7 @@ drop_status(struct cod_stmt *stmt)
 	cenote_result_destroy(result);
 }
 
-/* A result that follows the output values belongs to the application. */
+/* Take the values of output parameters. A result that follows them belongs to the application. */
 static SQLRETURN
 take_output(struct cod_stmt *stmt)
 {
@@ -219,7 +219,7 @@ answer_set(struct cod_stmt *stmt)
 	return ret;
 }
 
-/* The return for all sets together. */
+/* The return code for all sets together. */
 static SQLRETURN
 outcome(struct cod_stmt *stmt, SQLRETURN last)
 {
@@ -313,7 +313,8 @@ start(struct cod_stmt *stmt, SQLUSMALLINT function)
 		*ipd->rows_processed = 0;
 	if (cenote_params_create(NULL, &exec->params) < 0)
 		return cod_fail(&stmt->head, "HY001");
-	/* If the server rejects the statement, it need not reject it once for each set. */
+	/* Prepare first: if the server rejects the statement, it does so once, and not for each
+	 * set. */
 	if (exec->is_array && stmt->sql.n_params > 0 &&
 		cod_need_handle(stmt) == SQL_ERROR) {
 		cod_array_count(stmt, SQL_ERROR);

@@ -40,7 +40,7 @@ COD_FACE_PLAIN(FUNCTION)
 COD_FACE_TEXT(FUNCTION)
 COD_FACE_DIAG(DIAGNOSTICS)
 
-/* Each kind of handle is made from another kind. */
+/* A handle of one kind is allocated from a handle of its parent's kind. */
 COD_EXPORT SQLRETURN SQL_API
 SQLAllocHandle(SQLSMALLINT kind, SQLHANDLE handle, SQLHANDLE *ret_handle)
 {
@@ -76,14 +76,14 @@ SQLEndTran(SQLSMALLINT kind, SQLHANDLE handle, SQLSMALLINT completion)
 	return cod_end_tran(kind, handle, completion);
 }
 
-/* The two handles may have different locks. */
+/* The two handles may have different locks, so cod_copy_desc() takes them. */
 COD_EXPORT SQLRETURN SQL_API
 SQLCopyDesc(SQLHDESC source, SQLHDESC target)
 {
 	return cod_copy_desc(source, target);
 }
 
-/* These come from another thread while the handle is locked, so they do not take the lock. */
+/* Another thread may call these while the handle is locked, so they do not take the lock. */
 COD_EXPORT SQLRETURN SQL_API
 SQLCancel(SQLHSTMT handle)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SQLFetch(), SQLFetchScroll() and SQLExtendedFetch(): where the next rowset is, and its rows into
- * the bound columns. position.c and param.c use the parts for one row. The state is
- * cod_stmt.cursor.
+ * SQLFetch(), SQLFetchScroll() and SQLExtendedFetch(): find the next rowset, and put its rows into
+ * the bound columns. position.c and param.c use the parts for one row. The state is cod_stmt.cursor.
  */
 #include "odbc.h"
 
@@ -89,7 +88,7 @@ cod_fetch_row(struct cod_stmt *stmt, uint64_t number, SQLULEN i)
 /* ------------------------------------------------------------------------- a rowset ----- */
 
 struct rowset {
-	SQLULEN size; /* as the application asked */
+	SQLULEN size; /* rows that the application asked for */
 	SQLULEN *n_fetched; /* may be NULL */
 	SQLUSMALLINT *status; /* may be NULL */
 };
@@ -130,7 +129,7 @@ fill(struct cod_stmt *stmt, const struct rowset *rowset)
 	return SQL_SUCCESS;
 }
 
-/* Make the rowset at `at` the current one. Without rows it is SQL_NO_DATA. */
+/* Make the rowset at `at` the current one. SQL_NO_DATA: it has no rows. */
 static SQLRETURN
 show(struct cod_stmt *stmt, int64_t at, const struct rowset *rowset)
 {
@@ -169,7 +168,7 @@ show(struct cod_stmt *stmt, int64_t at, const struct rowset *rowset)
 struct place {
 	int64_t at; /* start of the previous rowset */
 	int64_t last; /* rows in the result */
-	int64_t size; /* of the new rowset */
+	int64_t size; /* size of the new rowset */
 	int64_t before; /* size of the previous rowset */
 	bool is_after_end;
 	const char *warning;
@@ -262,7 +261,7 @@ static const struct {
 	{ SQL_FETCH_RELATIVE, go_relative },
 };
 
-/* The row of a bookmark, from 0, plus an offset. */
+/* Get the row of a bookmark, from 0, plus an offset. */
 static SQLRETURN
 go_bookmark(struct cod_stmt *stmt, const void *bookmark, SQLLEN offset, int64_t *ret_at)
 {

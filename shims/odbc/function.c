@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The scalar functions of {fn ...} and what each server calls them. escape_call.c looks up
- * templates, info.c the masks for SQLGetInfo(). It has no state.
+ * The scalar functions of {fn ...} and the servers' equivalents. escape_call.c looks up templates,
+ * info.c the masks for SQLGetInfo(). It has no state.
  */
 #include "function.h"
 
@@ -38,8 +38,9 @@ server_of(enum cod_dialect dialect)
 struct function {
 	const char *name;
 	unsigned char least, most; /* how many arguments it takes */
-	SQLUSMALLINT info; /* SQL_STRING_FUNCTIONS or one of its kin */
-	SQLUINTEGER bit; /* in the mask of `info`; 0: another row has it */
+	SQLUSMALLINT info; /* SQL_STRING_FUNCTIONS or a similar type */
+	/* the function's bit in the mask of `info`; 0: another row has it */
+	SQLUINTEGER bit;
 	const char *templates[N_SERVERS];
 };
 
@@ -300,7 +301,7 @@ cod_cast_type(enum cod_dialect dialect, struct cod_span type)
 	return NULL;
 }
 
-/* ---- what is claimed ---- */
+/* ---- masks for SQLGetInfo() ---- */
 
 SQLUINTEGER
 cod_function_mask(enum cod_dialect dialect, SQLUSMALLINT info_type)

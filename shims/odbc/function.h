@@ -13,8 +13,8 @@
  * have an argument twice, or in another order.
  */
 
-/* NULL: the server has nothing for it, or no function of that name takes so many arguments. "": the
- * call stays as it is. */
+/* The template for a function. NULL: the server has no such function, or no function of that name
+ * takes so many arguments. "": the call stays as it is. */
 const char *cod_function(enum cod_dialect dialect, struct cod_span name, size_t n_args);
 /* Whether ODBC has a function of that name. */
 int cod_is_function(struct cod_span name);

@@ -5,8 +5,8 @@
  */
 #include "odbc.h"
 
-/* The C type that the application means. SQL_ARD_TYPE is the one in the descriptor. 0: there is
- * none. */
+/* The C type that the application means. SQL_ARD_TYPE means the descriptor's type. 0: the descriptor
+ * has no record for the column. */
 static SQLSMALLINT
 resolve(const struct cod_stmt *stmt, SQLUSMALLINT col, SQLSMALLINT c_type,
 	struct cod_target *target)

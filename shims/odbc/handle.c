@@ -195,7 +195,8 @@ free_dbc(struct cod_dbc *dbc)
 	free(dbc);
 }
 
-/* The lock is part of the handle and goes with it. No other thread may use the handle any more. */
+/* Free an environment or connection. The lock is part of the handle and is freed with it. No other
+ * thread may use the handle any more. */
 static SQLRETURN
 free_root(SQLSMALLINT kind, SQLHANDLE handle)
 {

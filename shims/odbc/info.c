@@ -24,7 +24,7 @@ struct row {
 	get_value *get; /* called if the value is not in the table */
 };
 
-/* ---- what the connection says ---- */
+/* ---- facts of the connection ---- */
 
 static const char *
 or_empty(const char *text)
@@ -77,7 +77,8 @@ get_dbms_name(
 	value->text = is_mariadb(facts) ? "MariaDB" : names[facts->dialect];
 }
 
-/* "15.00.0018" from "15.18 (Debian ...)", "10.11.0019" from "10.11.19-MariaDB...". Cut to `size`. */
+/* Write the version as the standard wants it: "15.00.0018" for "15.18 (Debian ...)", "10.11.0019" for
+ * "10.11.19-MariaDB...". Cut to `size`. */
 static void
 format_version(const char *server_version, char *to, size_t size)
 {
@@ -94,7 +95,7 @@ format_version(const char *server_version, char *to, size_t size)
 		to, size, "%02lu.%02lu.%04lu", parts[0] % 100, parts[1] % 100, parts[2]);
 }
 
-/* First the form that the standard wants, then the server's own words. */
+/* Write the version in the standard's form, and then in the server's own. */
 static void
 get_dbms_version(
 	SQLUSMALLINT id, const struct cod_info_facts *facts, struct cod_info_value *value)
@@ -140,7 +141,7 @@ get_cast_functions(
 		value->number |= SQL_FN_CVT_CONVERT;
 }
 
-/* ---- what is known beforehand ---- */
+/* ---- answers that are known in advance ---- */
 
 #define NO_TEXT                                                                          \
 	{                                                                                \

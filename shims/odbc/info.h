@@ -21,7 +21,7 @@ struct cod_info_facts {
 	const char *user; /* SQL_USER_NAME */
 	const char *driver_name; /* the driver's file name */
 	SQLUINTEGER is_read_only; /* SQL_DATA_SOURCE_READ_ONLY */
-	/* the application's: SQL_OV_ODBC2, SQL_OV_ODBC3 or SQL_OV_ODBC3_80 */
+	/* the version that the application uses: SQL_OV_ODBC2, SQL_OV_ODBC3 or SQL_OV_ODBC3_80 */
 	SQLUINTEGER odbc_version;
 };
 
@@ -38,8 +38,8 @@ struct cod_info_value {
 	char buffer[64];
 };
 
-/* 0 and *ret_value; -1: no such information type (HY096). The driver manager answers some types
- * itself (SQL_DRIVER_HDBC and its kin); they are not here. */
+/* Answer an information type. 0 and *ret_value; -1: there is no such type (HY096). The driver manager
+ * itself answers some types (SQL_DRIVER_HDBC and similar); they are not here. */
 int cod_info(SQLUSMALLINT id, const struct cod_info_facts *facts,
 	struct cod_info_value *ret_value);
 

@@ -23,7 +23,8 @@ enum field {
 
 static const struct {
 	uint64_t unit; /* in months or seconds */
-	unsigned limit; /* largest value where another field stands before it */
+	/* the field must be less than this if another field precedes it */
+	unsigned limit;
 	char before; /* character between it and the previous field */
 	const char *word; /* the server's word for the unit begins with it */
 	const char *unit_name;
@@ -156,8 +157,8 @@ take_fraction(struct text *t)
 	return value;
 }
 
-/* Take what stands between the quotes of INTERVAL [-]'...' ..., and the sign. Leave any other text
- * as it is. */
+/* Reduce INTERVAL [-]'...' ... to the text between the quotes, and take the sign. Leave any other
+ * text as it is. */
 static void
 take_quoted(struct text *t, int *ret_is_negative)
 {
@@ -217,7 +218,7 @@ struct sum {
 	int64_t months, seconds, nanoseconds;
 };
 
-/* HH:MM[:SS[.f]] */
+/* Read HH:MM[:SS[.f]] from after the first colon. */
 static int
 read_clock(struct text *t, uint64_t hours, int64_t sign, struct sum *sum)
 {

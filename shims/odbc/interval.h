@@ -13,7 +13,7 @@
 
 struct cod_interval {
 	int is_negative;
-	int is_months; /* else of seconds */
+	int is_months; /* else the amount is in seconds */
 	uint64_t amount; /* in months, or in seconds */
 	uint32_t nanosecond;
 };
@@ -21,7 +21,7 @@ struct cod_interval {
 int cod_is_interval(SQLSMALLINT type);
 /* YEAR, MONTH or YEAR TO MONTH. All others are of days and seconds. */
 int cod_interval_is_months(SQLSMALLINT type);
-/* Whether it has one field, so that a number can stand for it. */
+/* Whether the type has only one field, so that a number can stand for it. */
 int cod_interval_is_single(SQLSMALLINT type);
 
 /*
@@ -31,10 +31,10 @@ int cod_interval_is_single(SQLSMALLINT type);
  */
 int cod_interval_read(
 	const char *text, size_t n, SQLSMALLINT type, struct cod_interval *ret_interval);
-/* 0, or -1: the members are not those of an interval. */
+/* Read a structure. 0, or -1: its members are not those of an interval. */
 int cod_interval_of_struct(
 	const SQL_INTERVAL_STRUCT *from, struct cod_interval *ret_interval);
-/* From a number in units of a single field. 0, or -1: too large. */
+/* Make an interval from a number in units of the type's only field. 0, or -1: too large. */
 int cod_interval_of_number(uint64_t value, int is_negative, SQLSMALLINT type,
 	struct cod_interval *ret_interval);
 
@@ -45,15 +45,15 @@ int cod_interval_of_number(uint64_t value, int is_negative, SQLSMALLINT type,
  */
 const char *cod_interval_struct(const struct cod_interval *interval, SQLSMALLINT type,
 	SQLINTEGER leading, SQLSMALLINT precision, SQL_INTERVAL_STRUCT *ret_struct);
-/* The interval in units of a single field. *ret_is_cut: there was more. */
+/* The interval in units of the type's only field. *ret_is_cut: there was more. */
 uint64_t cod_interval_number(
 	const struct cod_interval *interval, SQLSMALLINT type, int *ret_is_cut);
 
 #define COD_INTERVAL_TEXT_MAX 128
-/* Write what stands between the quotes of the type's literal. Returns the length. */
+/* Write the text between the quotes of the type's literal. Returns the length. */
 size_t cod_interval_text(
 	const struct cod_interval *interval, SQLSMALLINT type, char *out);
-/* Write it with units: '-1 day -2 hours'. */
+/* Write the interval with units: '-1 day -2 hours'. */
 size_t cod_interval_units(const struct cod_interval *interval, char *out);
 
 #endif

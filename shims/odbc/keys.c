@@ -24,7 +24,8 @@ origin_finish(struct origin *origin)
 	free(origin->table);
 }
 
-/* Replace a text by a copy. NULL becomes "", although the server has no reason to give it. */
+/* Replace a text by a copy of another. NULL becomes "", although servers should not send NULL
+ * here. */
 static bool
 set(char **to, const char *text)
 {
@@ -42,7 +43,7 @@ keys_init(struct cod_keys *keys, SQLUSMALLINT n)
 	return keys->names != NULL && keys->is_key != NULL;
 }
 
-/* For servers that name table and columns in the result. */
+/* Find the table and columns for servers that name them in the result. */
 static SQLRETURN
 origin_by_name(struct cod_stmt *stmt, struct cod_keys *keys, struct origin *origin)
 {
@@ -97,7 +98,7 @@ take_origin(struct cod_stmt *stmt, const cenote_result *found, int64_t table,
 	return SQL_SUCCESS;
 }
 
-/* For PostgreSQL, which gives numbers of table and columns in the result. */
+/* Find the table and columns for PostgreSQL, which gives their numbers in the result. */
 static SQLRETURN
 origin_by_number(struct cod_stmt *stmt, struct cod_keys *keys, struct origin *origin)
 {
@@ -126,7 +127,7 @@ origin_by_number(struct cod_stmt *stmt, struct cod_keys *keys, struct origin *or
 	return ret;
 }
 
-/* ---------------------------------------------------------------------------- its key ----- */
+/* ----------------------------------------------------------------------- the primary key ----- */
 
 static bool
 mark_key(struct cod_keys *keys, const char *name)
@@ -148,7 +149,7 @@ is_text(const char *text)
 	return text != NULL && *text != '\0';
 }
 
-/* A pattern that matches this name only. NULL: no memory. */
+/* Make a pattern that matches this name only. NULL: no memory. */
 static char *
 pattern_of(const char *name)
 {

@@ -36,8 +36,8 @@ void cod_sql_put_param(struct cod_sql *sql, enum cod_dialect dialect, unsigned i
 SQLRETURN cod_ask(struct cod_stmt *stmt, const char *sql, const cenote_params *params,
 	cenote_result **ret_result);
 
-/* Ask without a trace: no diagnostics, and no transaction that the program did not begin. Returns
- * the whole result; NULL: it could not be found out. */
+/* Ask the server without a visible effect: no diagnostics, and no transaction that the program did
+ * not begin. Returns the whole result; NULL: the server did not answer. */
 cenote_result *cod_ask_aside(
 	struct cod_dbc *dbc, const char *sql, const cenote_params *params);
 

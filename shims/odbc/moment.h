@@ -22,10 +22,10 @@ struct cod_moment {
  * nanoseconds. 0, or -1: another form, or no such day or time.
  */
 int cod_moment_read(const char *text, size_t n, struct cod_moment *ret_moment);
-/* The same for ODBC's literals {d '...'}, {t '...'} and {ts '...'}, or without them. */
+/* Like cod_moment_read(), also for ODBC's literals {d '...'}, {t '...'} and {ts '...'}. */
 int cod_moment_read_literal(const char *text, size_t n, struct cod_moment *ret_moment);
 
-/* Whether there is such a day, or such a time. */
+/* Whether the date, or the time, exists. */
 int cod_is_date(const cenote_date *date);
 int cod_is_time(const cenote_time *time);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether columns can be NULL. Other servers say so with the result. PostgreSQL only names the
+ * Whether columns can be NULL. Other servers report this with the result. PostgreSQL only names the
  * table and column, so the driver asks its catalog, once for each table and connection. describe.c,
  * desc_field.c and origin.c call it. The state is cod_dbc.facts.
  */
@@ -61,8 +61,8 @@ cod_nullable_changed(struct cod_dbc *dbc, const char *tag)
 	cod_nullable_forget(dbc);
 }
 
-/* Whether the statement may give NULL for a column that is NOT NULL in its table: outer joins and
- * groupings do. FETCH and EXECUTE count, too, since their text is unknown. */
+/* Whether the statement may return NULL for a column that is NOT NULL in its table, as outer joins
+ * and groupings do. FETCH and EXECUTE count as such, since their text is unknown. */
 static bool
 adds_nulls(const struct cod_stmt *stmt)
 {
@@ -79,8 +79,8 @@ adds_nulls(const struct cod_stmt *stmt)
 	return false;
 }
 
-/* The question about tables that are not known yet. Its text is NULL if there are none, or no
- * memory. */
+/* Make the query about the tables that are not known yet. Its text is NULL if all are known, or
+ * without memory. */
 static struct cod_sql
 question(const struct cod_stmt *stmt)
 {
@@ -123,8 +123,8 @@ take_answer(struct cod_stmt *stmt, const cenote_result *found)
 	}
 }
 
-/* While the application reads a result, the driver does not ask: that would take the result into
- * memory. The columns stay unknown. */
+/* Ask the server about unknown tables. While the application reads a result, the driver does not ask,
+ * since that would take the result into memory. The columns then stay unknown. */
 static void
 ask(struct cod_stmt *stmt)
 {

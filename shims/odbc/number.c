@@ -12,7 +12,8 @@
 
 /* A larger exponent means infinity, or zero. */
 #define EXPONENT_MAX 100000
-/* More digits cannot change the nearest double, but it matters whether they are all zero. */
+/* Digits beyond these cannot change the nearest double, except that it matters whether all of them
+ * are zero. */
 #define REAL_DIGITS  800
 
 static int
@@ -301,7 +302,7 @@ size_t
 cod_struct_text(const SQL_NUMERIC_STRUCT *value, char *out)
 {
 	SQL_NUMERIC_STRUCT s = *value;
-	/* There may be as many zeros before or after the digits as an SQLSCHAR can count. */
+	/* The text may have as many zeros before or after the digits as an SQLSCHAR can count. */
 	char text[COD_NUMBER_TEXT_MAX], *end = text + sizeof(text), *p = end;
 	int is_null = is_zero(s.val), behind = 0, zeros;
 

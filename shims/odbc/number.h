@@ -19,7 +19,7 @@ enum cod_number_kind {
 struct cod_number {
 	enum cod_number_kind kind;
 	int is_negative;
-	/* from the first that is not 0; may contain a point; borrowed */
+	/* the digits from the first that is not 0; may contain a point; borrowed */
 	const char *digits;
 	size_t n; /* 0: the number is zero */
 	int64_t top; /* the power of ten of the first digit */
@@ -29,8 +29,8 @@ struct cod_number {
  * -1: not a number. */
 int cod_number_read(const char *text, size_t n, struct cod_number *ret_number);
 
-/* The whole part without its sign. *ret_has_fraction says whether digits after the point were lost.
- * 0, or -1: too large. */
+/* Get the whole part without its sign. *ret_has_fraction says whether digits after the point were
+ * lost. 0, or -1: too large. */
 int cod_number_magnitude(
 	const struct cod_number *number, uint64_t *ret_magnitude, int *ret_has_fraction);
 /* The nearest double; infinite if the number is too large. */

@@ -245,7 +245,8 @@ struct cod_stmt {
 	atomic_bool is_cancelled; /* SQLCancel() was called while it ran */
 	uint64_t deadline_ms; /* SQL_ATTR_QUERY_TIMEOUT; 0: none */
 	bool is_timed_out;
-	struct cod_keys *keys; /* how to find its rows again, for SQLSetPos(); NULL */
+	/* how to find the result's rows again, for SQLSetPos(); NULL: not known yet */
+	struct cod_keys *keys;
 };
 
 /* ------------------------------------------------------------- connections ----- */
@@ -305,7 +306,7 @@ struct cod_call {
  * failed. */
 bool cod_enter(
 	struct cod_call *call, SQLHANDLE handle, enum cod_kind kind, SQLUSMALLINT id);
-/* The same for functions that read diagnostics, which it keeps. */
+/* Like cod_enter(), for functions that read diagnostics: the diagnostics stay. */
 bool cod_enter_diag(struct cod_call *call, SQLHANDLE handle, SQLSMALLINT kind);
 SQLRETURN cod_leave(struct cod_call *call);
 /* Convert a text argument. It lives until cod_leave(). With a bad length, or without memory, the
@@ -331,7 +332,7 @@ struct cod_sink cod_sink32(
 SQLRETURN cod_give(struct cod_head *head, const struct cod_sink *sink, const char *text);
 SQLRETURN cod_give_n(
 	struct cod_head *head, const struct cod_sink *sink, const char *text, size_t n);
-/* The same without a record, for functions that read diagnostics. */
+/* Like cod_give(), but add no record; for functions that read diagnostics. */
 SQLRETURN cod_give_quietly(const struct cod_sink *sink, const char *text);
 
 /* Add a record. Errors return SQL_ERROR, warnings SQL_SUCCESS_WITH_INFO. */
@@ -391,7 +392,7 @@ SQLRETURN cod_set_connect_attr(struct cod_dbc *dbc, SQLINTEGER attr, SQLPOINTER 
 	SQLINTEGER n, bool is_wide);
 SQLRETURN cod_get_connect_attr(struct cod_dbc *dbc, SQLINTEGER attr, SQLPOINTER value,
 	const struct cod_sink *sink);
-/* Apply to a new session what was set before it existed. */
+/* Apply to a new session the attributes that were set before it existed. */
 SQLRETURN cod_apply_attrs(struct cod_dbc *dbc);
 SQLRETURN cod_get_info(struct cod_dbc *dbc, SQLUSMALLINT id, SQLPOINTER value,
 	const struct cod_sink *sink);
@@ -419,7 +420,7 @@ SQLRETURN cod_get_desc_field(struct cod_desc *desc, SQLSMALLINT i, SQLSMALLINT i
 	SQLPOINTER value, const struct cod_sink *sink);
 SQLRETURN cod_set_desc_field(struct cod_desc *desc, SQLSMALLINT i, SQLSMALLINT id,
 	SQLPOINTER value, SQLINTEGER n, bool is_wide);
-/* Where SQLGetDescRec() puts numbers. NULL: the application does not want that one. */
+/* Where SQLGetDescRec() puts numbers. NULL: the application does not want that number. */
 struct cod_desc_numbers {
 	SQLSMALLINT *type, *sub, *precision, *scale, *nullable;
 	SQLLEN *length;
@@ -473,7 +474,8 @@ SQLRETURN cod_describe(struct cod_stmt *stmt);
 SQLRETURN cod_columns_of_handle(struct cod_stmt *stmt);
 SQLRETURN cod_columns_of_result(struct cod_stmt *stmt, const cenote_result *result);
 void cod_columns_drop(struct cod_stmt *stmt);
-/* Complete the columns as far as possible, before the application asks for this field of them. */
+/* Complete the facts about the columns as far as possible, before the application asks for this
+ * field. */
 void cod_origins_learn(struct cod_stmt *stmt, SQLSMALLINT field);
 /* Learn whether the columns can be NULL. Some may stay unknown. */
 void cod_nullable_learn(struct cod_stmt *stmt);
@@ -499,7 +501,7 @@ SQLRETURN cod_describe_param(struct cod_stmt *stmt, SQLUSMALLINT i, SQLSMALLINT 
  * reads the rest into the owner's memory.
  */
 int cod_settle(struct cod_dbc *dbc);
-/* The same, and also for all cursors whose rows the server would forget at the end of a
+/* Like cod_settle(), and also for all cursors whose rows the server would forget at the end of a
  * transaction. */
 int cod_settle_all(struct cod_dbc *dbc);
 
@@ -514,7 +516,7 @@ bool cod_is_streamed(const struct cod_stmt *stmt);
 int cod_send_request(struct cod_stmt *stmt);
 /* Whether the last request was cancelled or took too long. */
 bool cod_is_stopped(const struct cod_stmt *stmt);
-/* Stop also the next one of several requests. */
+/* Also stop the next of several requests. */
 void cod_stop_next(struct cod_stmt *stmt);
 /* The end of a result was read. Check whether it was the last one. */
 void cod_result_over(struct cod_stmt *stmt, uint32_t flags);
@@ -555,7 +557,7 @@ void cod_array_send(struct cod_stmt *stmt);
 SQLRETURN cod_bind_parameter(struct cod_stmt *stmt, SQLUSMALLINT i,
 	SQLSMALLINT param_type, SQLSMALLINT c_type, SQLSMALLINT sql_type, SQLULEN size,
 	SQLSMALLINT digits, SQLPOINTER data, SQLLEN room, SQLLEN *length);
-/* Read the values of one set of parameters. Those of data at execution come from what the
+/* Read the values of one set of parameters. Data at execution comes from the values that the
  * application gave. */
 SQLRETURN cod_params_read(struct cod_stmt *stmt, SQLULEN set, cenote_params *params);
 /* Append one value, as the two records describe it, of row `set`. NULL or an SQLSTATE. */

@@ -23,7 +23,8 @@ is_of_origin(SQLSMALLINT field)
 	return false;
 }
 
-/* The question. Its text is NULL if no column comes from a table, or without memory. */
+/* Make the query about origins. Its text is NULL if no column comes from a table, or without
+ * memory. */
 static struct cod_sql
 question(const struct cod_stmt *stmt)
 {
@@ -60,7 +61,7 @@ question(const struct cod_stmt *stmt)
 	return sql;
 }
 
-/* Never NULL, whatever the server sends. */
+/* A text of the answer; "" if the server sent NULL. */
 static const char *
 text_at(const cenote_result *found, uint64_t row, uint32_t col)
 {
@@ -93,7 +94,7 @@ name_columns(struct cod_stmt *stmt, const cenote_result *found, uint64_t row)
 	}
 }
 
-/* Some origins stay unknown, for example after an error in a transaction. */
+/* Some origins may stay unknown, for example after an error in a transaction. */
 void
 cod_origins_learn(struct cod_stmt *stmt, SQLSMALLINT field)
 {

@@ -254,7 +254,7 @@ write_one(struct cod_stmt *stmt, SQLSMALLINT i, SQLUSMALLINT col)
 		cod_get(&value, &target, NULL));
 }
 
-/* The columns are those of the output parameters, in their order. */
+/* Write the output parameters. The result's columns are these parameters, in their order. */
 SQLRETURN
 cod_params_write(struct cod_stmt *stmt)
 {

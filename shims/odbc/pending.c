@@ -35,7 +35,7 @@ descriptor(const struct cod_stmt *stmt)
 	return stmt->desc[is_of_rows(stmt) ? COD_ARD : COD_APD];
 }
 
-/* The next item after `item` that needs data; 0: there is none. */
+/* The next item after `item` that needs data; 0: no further item does. */
 static SQLUSMALLINT
 next_item(const struct cod_stmt *stmt, SQLUSMALLINT item, size_t n_items)
 {
@@ -71,7 +71,7 @@ cod_pending_begin(
 	return SQL_NEED_DATA;
 }
 
-/* Make what was put the value of the item. */
+/* Make the bytes that the application put the value of the item. */
 static void
 take_value(struct cod_pending *pending)
 {
@@ -118,7 +118,7 @@ cod_pending_next(struct cod_stmt *stmt, SQLPOINTER *ret_value)
 	return (SQLRETURN)(item > 0 ? ask_for(stmt, item, ret_value) : SQL_SUCCESS);
 }
 
-/* The length of a piece. False: it has none. */
+/* Get the length of a piece. False: the length is not valid. */
 static bool
 piece_length(SQLSMALLINT c_type, const void *data, SQLLEN n, size_t *ret_n)
 {

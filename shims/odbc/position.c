@@ -249,7 +249,7 @@ change_row(struct cod_stmt *stmt, SQLUSMALLINT kind, SQLULEN row, const uint8_t 
 	return ret;
 }
 
-/* ---------------------------------------------------------------- which rows of the set ----- */
+/* -------------------------------------------------------------------- rows of the rowset ----- */
 
 static const struct {
 	SQLUSMALLINT kind, status;
@@ -301,7 +301,7 @@ number_of_bookmark(const struct cod_stmt *stmt, SQLULEN row)
 	return number;
 }
 
-/* The cursor's row for a row of the buffers; NULL: there is none. */
+/* The cursor's row for a row of the buffers; NULL: there is no such row. */
 static const uint8_t *
 old_row(struct cod_stmt *stmt, const struct cod_change *change, uint64_t *ret_number)
 {

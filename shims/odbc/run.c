@@ -12,8 +12,8 @@
 
 /* How long the server may take to stop a request after its deadline. */
 #define STOP_MS  10000u
-/* While many sets of parameters are under way: how often to look for a cancel, and then how often
- * to stop the next set. */
+/* While many sets of parameters are under way: how often to look for a cancel (LOOK_MS), and after a
+ * cancel, how often to stop the next set (AGAIN_MS). */
 #define LOOK_MS  100u
 #define AGAIN_MS 10u
 
@@ -107,7 +107,7 @@ wait_for_socket(struct cod_stmt *stmt)
 		limit = earlier(limit, stmt->deadline_ms - now);
 	if (stmt->exec.is_array)
 		limit = earlier(limit, cod_is_stopped(stmt) ? AGAIN_MS : LOOK_MS);
-	/* A cancel stops one of several requests. */
+	/* A cancel stops only one of several requests, so stop the next one too. */
 	if (poll(&fd, 1, limit) == 0 && stmt->exec.is_array && cod_is_stopped(stmt))
 		cod_stop_next(stmt);
 	return CENOTE_OK;

@@ -100,8 +100,8 @@ cod_settings_put(
 
 #define SPACE " \t\r\n"
 
-/* Read a value in braces, in which a closing brace is written twice. *at stands after the opening
- * brace, and then after the closing one. NULL: the end is missing, or no memory (*ret_status). */
+/* Read a value in braces, in which a closing brace is doubled. *at is after the opening brace; it
+ * moves after the closing one. NULL: the end is missing, or no memory (*ret_status). */
 static char *
 braced(const char **at, const char *end, enum cod_parse *ret_status)
 {
@@ -153,7 +153,7 @@ put_named(struct cod_settings *settings, const char *name, size_t n_name,
 		*status = COD_PARSE_UNKNOWN;
 		return true;
 	}
-	/* Of DSN and Driver, the first one counts. */
+	/* If both DSN and Driver are given, the first one counts. */
 	if ((key == COD_KEY_DSN && settings->values[COD_KEY_DRIVER] != NULL) ||
 		(key == COD_KEY_DRIVER && settings->values[COD_KEY_DSN] != NULL))
 		return true;

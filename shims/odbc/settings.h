@@ -31,7 +31,7 @@ enum cod_key {
 
 struct cod_settings {
 	char *values[COD_N_KEYS]; /* NULL: not set */
-	/* from odbc.ini; a program that only named the data source must not see it */
+	/* the password is from odbc.ini; a program that only named the data source must not see it */
 	bool is_password_read;
 };
 
@@ -40,7 +40,7 @@ void cod_wipe(char *text);
 void cod_settings_clear(struct cod_settings *settings);
 /* The attribute's name, in the case in which the driver writes it. */
 const char *cod_key_name(enum cod_key key);
-/* "" if it is not set. */
+/* The value of an attribute; "" if it is not set. */
 const char *cod_setting(const struct cod_settings *settings, enum cod_key key);
 /* Set a value, unless there is one already. False: no memory. */
 bool cod_settings_put(
@@ -58,7 +58,7 @@ enum cod_parse cod_settings_parse(
 /* Write a connection string, without a password from odbc.ini. NULL: no memory; else for
  * cod_wipe(). */
 char *cod_settings_format(const struct cod_settings *settings);
-/* Read what is not set yet from the section `dsn` of odbc.ini. False: no memory. */
+/* Read the attributes that are not set yet from the section `dsn` of odbc.ini. False: no memory. */
 bool cod_settings_read_dsn(struct cod_settings *settings, const char *dsn);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Frees the connection for another request: it reads what the owner's request still sends into the
- * owner's memory. Everything that sends a request or ends a transaction calls it first. The state
+ * Frees the connection for another request: reads the remaining results of the owner's request into
+ * the owner's memory. Everything that sends a request or ends a transaction calls it first. The state
  * is cod_dbc.owner.
  */
 #include "odbc.h"
@@ -14,7 +14,7 @@ keep_result(struct cod_stmt *owner, cenote_result *result)
 
 	if (cenote_result_kind(result) == CENOTE_RESULT_ROWS)
 		r = cenote_result_buffer(result);
-	/* The result was complete, or it failed. In that case reading it reports the error. */
+	/* The result was complete, or it failed. If it failed, reading it reports the error. */
 	if (r == CENOTE_ERR_STATE || r == CENOTE_ERR_SERVER)
 		r = CENOTE_OK;
 	if (r < 0) {

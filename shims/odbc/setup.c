@@ -20,7 +20,7 @@ fail(DWORD code, const char *text)
 	return SQL_FALSE;
 }
 
-/* "NAME=VALUE\0NAME=VALUE\0\0" */
+/* Read "NAME=VALUE\0NAME=VALUE\0\0". */
 static bool
 read_attributes(struct cod_settings *settings, const char *at)
 {
@@ -37,8 +37,8 @@ read_attributes(struct cod_settings *settings, const char *at)
 	return true;
 }
 
-/* The installer library writes values unchanged: a line break would begin a new line of
- * the file. */
+/* Whether a value is one line. The installer library writes values unchanged: a line break would
+ * begin a new line of the file. */
 static bool
 is_line(const char *text)
 {
@@ -71,7 +71,7 @@ is_complete(const struct cod_settings *settings)
 	       *cod_setting(settings, COD_KEY_DATABASE) != '\0';
 }
 
-/* Values in the file stay, unless the call gives others. */
+/* Write or remove a data source. Values in the file stay, unless the call gives others. */
 static BOOL
 config(WORD request, const char *driver, struct cod_settings *settings)
 {
@@ -112,7 +112,7 @@ ConfigDSN(HWND window, WORD request, LPCSTR driver, LPCSTR attributes)
 	return done;
 }
 
-/* The installer library itself writes the driver's section. Only its options are left. */
+/* The installer library itself writes the driver's section, so only its options remain. */
 COD_EXPORT BOOL INSTAPI
 ConfigDriver(HWND window, WORD request, LPCSTR driver, LPCSTR args, LPSTR message,
 	WORD room, WORD *length)

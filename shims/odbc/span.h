@@ -3,8 +3,8 @@
 #define COD_SPAN_H
 
 /*
- * A part of a statement's text, which escape clauses are made of. The reader of SQL (core/sql.h)
- * finds where parts begin and end; these functions only compare and trim them.
+ * A part of a statement's text. The reader of SQL (core/sql.h) finds where parts begin and end; these
+ * functions only compare and trim them. The files of the escape clauses use them.
  */
 
 #include <stdbool.h>
@@ -23,14 +23,14 @@ cod_span_length(struct cod_span span)
 	return (size_t)(span.end - span.p);
 }
 
-/* How much of it a message shows, for %.*s. */
+/* How many bytes of the span a message shows, for %.*s. */
 static inline int
 cod_span_shown(struct cod_span span)
 {
 	return cod_span_length(span) > 40 ? 40 : (int)cod_span_length(span);
 }
 
-/* Whether it is this word, in any case. */
+/* Whether the span is this word; case does not matter. */
 static inline bool
 cod_span_is(struct cod_span span, const char *word)
 {
@@ -49,7 +49,7 @@ cod_span_read(struct cod_span span, uint32_t rules)
 	return cnc_sql_begin(span.p, cod_span_length(span), rules);
 }
 
-/* Without blanks at both ends. Comments stay, with the blanks outside them. */
+/* Trim blanks at both ends. Comments stay, with the blanks outside them. */
 struct cod_span cod_span_trim(struct cod_span span, uint32_t rules);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SQLSTATEs: their texts, and what ODBC 2 has for them. diag.c and diag_get.c look them up. It has
+ * SQLSTATEs: their texts, and their equivalents in ODBC 2. diag.c and diag_get.c look them up. It has
  * no state.
  */
 #include "diag.h"
@@ -139,8 +139,8 @@ cod_state_is_odbc_class(const char *sqlstate)
 	return strncmp(sqlstate, "IM", 2) == 0;
 }
 
-/* The standard lists them: subclasses that begin with S, and those of HY that ISO 9075 does not
- * have. */
+/* ODBC defined the subclasses that begin with S, and those of HY that ISO 9075 does not have. The
+ * standard lists them. */
 bool
 cod_state_is_odbc_subclass(const char *sqlstate)
 {

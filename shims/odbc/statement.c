@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A statement's text and its end: translates escape clauses when the text is set, and closes
- * results, cursors and the prepared statement. face.c and most files that work on statements call
- * it. The state is in struct cod_stmt.
+ * The beginning and the end of a statement: translates escape clauses when the text is set, and
+ * closes results, cursors and the prepared statement. face.c and most files that work on statements
+ * call it. The state is in struct cod_stmt.
  */
 #include "keys.h"
 
@@ -26,8 +26,8 @@ cod_execution_finish(struct cod_stmt *stmt)
 	cod_request_end(stmt);
 }
 
-/* Nobody will read the remaining rows, so a cancel saves sending them. In a transaction it would
- * undo work. */
+/* Cancel the request: nobody will read the remaining rows. Not in a transaction, where the cancel
+ * would undo work. */
 static void
 stop_sending(struct cod_stmt *stmt)
 {
@@ -39,7 +39,7 @@ stop_sending(struct cod_stmt *stmt)
 	(void)pthread_mutex_lock(&dbc->cancel_mutex);
 	cenote_cancel_follow(dbc->cancel, dbc->conn);
 	if (cenote_cancel_send(dbc->cancel) < 0)
-		dbc->running = NULL; /* all rows come */
+		dbc->running = NULL; /* the cancel failed: all rows will come */
 	(void)pthread_mutex_unlock(&dbc->cancel_mutex);
 }
 
@@ -108,7 +108,7 @@ cod_free_stmt(struct cod_stmt *stmt, SQLUSMALLINT option)
 	}
 }
 
-/* ---------------------------------------------------------------- its beginning ----- */
+/* ------------------------------------------------------- the statement's beginning ----- */
 
 /* PostgreSQL calls functions and procedures in different ways, so the driver must ask
  * which it is. */
@@ -130,13 +130,13 @@ is_function(const char *name, size_t n, void *user)
 		cenote_params_add_text(params, name, n) == CENOTE_OK)
 		found = cod_ask_aside(stmt->dbc, sql, params);
 	cenote_params_destroy(params);
-	/* If it could not be found out, the call itself will report the reason. */
+	/* Without an answer, treat it as a procedure: the call itself will report the error. */
 	is_procedure = found == NULL || cenote_result_n_rows(found) > 0;
 	cenote_result_destroy(found);
 	return !is_procedure;
 }
 
-/* As the parameter is bound at the moment. */
+/* Whether parameter i is bound as an output parameter at the moment. */
 static int
 is_output(uint32_t i, void *user)
 {
@@ -178,7 +178,7 @@ is_known_function(const char *name, size_t n, void *user)
 	return 1;
 }
 
-/* The application may have changed the bindings after the driver translated the function call. */
+/* Translate a function call again: the application may have changed the bindings since. */
 SQLRETURN
 cod_stmt_fit_call(struct cod_stmt *stmt)
 {

@@ -16,8 +16,7 @@ enum {
 
 /* ---------------------------------------------------------------------- numbers ----- */
 
-/* The values that are allowed: up to `most`. The driver replaces a value that it does not have by
- * `instead`, with a warning. */
+/* The values that are allowed. */
 static const struct {
 	SQLINTEGER attr;
 	SQLULEN most; /* a larger value is HY024 */
@@ -134,7 +133,7 @@ cod_get_stmt_default(struct cod_dbc *dbc, SQLINTEGER attr, SQLULEN *ret_value)
 	return true;
 }
 
-/* ------------------------------------------- what is a field of a descriptor's header ----- */
+/* ---------------------------------------------- fields of a descriptor's header ----- */
 
 static const struct {
 	SQLINTEGER attr;

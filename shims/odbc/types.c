@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What ODBC calls the types of each server: rules by the server's type number and by libcenote's
+ * ODBC's types for the types of each server: rules by the server's type number and by libcenote's
  * type, and sizes derived from them. columns.c, describe.c and catalog.c call it. It has no state.
  */
 #include "types.h"
@@ -13,7 +13,8 @@
 struct rule {
 	uint32_t native;
 	SQLSMALLINT sql;
-	int16_t size; /* if the SQL type has none or another one; else 0 */
+	/* the column size, if the SQL type has none or another one; else 0 */
+	int16_t size;
 	uint8_t is_unsigned;
 	uint8_t has_offset; /* the text of a time ends with the offset of its zone */
 };
@@ -53,11 +54,13 @@ static const struct rule mysql_rules[] = {
 static const struct {
 	const struct rule *rules;
 	size_t n;
-	int16_t decimal_size; /* of a number without a precision */
-	int16_t fraction; /* digits of a time's fraction, if the server does not say */
-	int16_t bytes_per_character; /* of a column's length */
+	int16_t decimal_size; /* column size of a number without a precision */
+	/* digits of a time's fraction, if the server does not report them */
+	int16_t fraction;
+	int16_t bytes_per_character; /* to convert a column's length to characters */
 	uint32_t unsigned_flag, auto_flag, binary_flag;
-	uint8_t is_case_sensitive; /* texts, unless they have BINARY_FLAG */
+	/* texts are case-sensitive; 0: only those with binary_flag are */
+	uint8_t is_case_sensitive;
 	const char *bytes_prefix;
 } servers[COD_N_DIALECTS] = {
 	[COD_DIALECT_OTHER] = { NULL, 0, 38, 0, 1, 0, 0, 0, 1, "X'" },
@@ -189,7 +192,7 @@ cod_is_limited(int64_t length)
 	return length > 0 && length < 65536;
 }
 
-/* Sizes count characters, or bytes. */
+/* Set the sizes of a text in characters, or of bytes. */
 static void
 size_string(enum cod_dialect dialect, const struct cod_native *native,
 	const struct cod_string_form *form, const struct cod_type_options *options,
@@ -239,7 +242,7 @@ size_datetime(enum cod_dialect dialect, const struct cod_native *native, int has
 
 	if (t->sql->concise == SQL_TYPE_DATE)
 		digits = 0;
-	/* No server stores a time of day more exactly. */
+	/* No server stores a time of day with more digits. */
 	if (t->sql->concise == SQL_TYPE_TIME && native->scale < 0 && digits > 6)
 		digits = 6;
 	t->digits = t->precision = (SQLSMALLINT)digits;

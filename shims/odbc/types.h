@@ -12,18 +12,18 @@
 
 #include "dialect.h"
 
-/* ---- what ODBC itself says of types ---- */
+/* ---- ODBC's own types ---- */
 
 /* An SQL type. */
 struct cod_sql_type {
 	SQLSMALLINT concise; /* SQL_TYPE_DATE: SQL_DESC_CONCISE_TYPE */
 	SQLSMALLINT verbose; /* SQL_DATETIME: SQL_DESC_TYPE */
 	SQLSMALLINT sub; /* SQL_CODE_DATE: SQL_DESC_DATETIME_INTERVAL_CODE; else 0 */
-	SQLSMALLINT c_type; /* what SQL_C_DEFAULT means for a signed column */
-	SQLSMALLINT c_unsigned; /* what it means for an unsigned column */
+	SQLSMALLINT c_type; /* the meaning of SQL_C_DEFAULT for a signed column */
+	SQLSMALLINT c_unsigned; /* the meaning of SQL_C_DEFAULT for an unsigned column */
 	SQLSMALLINT radix; /* SQL_DESC_NUM_PREC_RADIX: 10, 2, or 0 */
 	SQLLEN size; /* column size if the type alone decides it, else 0 */
-	SQLLEN octets; /* bytes of its default C type, else 0 */
+	SQLLEN octets; /* bytes of the default C type, else 0 */
 	SQLLEN display; /* display size, else 0 */
 };
 
@@ -55,7 +55,7 @@ SQLSMALLINT cod_default_c_type(SQLSMALLINT sql_type, int is_unsigned);
  * in ODBC 2. */
 SQLSMALLINT cod_sql_type_for(SQLSMALLINT concise, SQLINTEGER odbc_version);
 
-/* ---- what a server's column is ---- */
+/* ---- types of a server's columns ---- */
 
 /* What the server says about a column or a parameter, from cenote_column_int() and
  * cenote_column_text(). */
@@ -122,8 +122,7 @@ struct cod_type_options {
 
 void cod_type_of(enum cod_dialect dialect, const struct cod_native *native,
 	const struct cod_type_options *options, struct cod_type *ret_type);
-/* Whether a program can allocate texts or bytes of this length. 0 or less means that there is no
- * limit. */
+/* Whether a program can allocate texts or bytes of this length. 0 or less: the type has no limit. */
 int cod_is_limited(int64_t length);
 
 /* A column of a result: the record of an implementation row descriptor. Texts are never NULL; those
