@@ -282,8 +282,8 @@ names_nothing(const struct cod_catalog_args *a)
 
 /*
  * SQLTables() with SQL_ALL_CATALOGS, SQL_ALL_SCHEMAS or SQL_ALL_TABLE_TYPES: only one of the five
- * columns has values. The standard wants empty strings in the other arguments. No table has an
- * empty name, so a null pointer may stand for it, too.
+ * columns has values. The standard wants empty strings in the other arguments. No table has an empty
+ * name, so a null pointer is also accepted in their place.
  */
 static int
 is_all(const char *it, const char *other, const char *table)

@@ -60,8 +60,8 @@ static const struct {
 	[COD_CATALOG_TYPE_INFO] = { 0, check_type },
 };
 
-/* With SQL_ATTR_METADATA_ID a null pointer is an error, except for a schema where the server has
- * none. */
+/* Whether a name is missing. With SQL_ATTR_METADATA_ID a null pointer is an error, except for a
+ * schema if the server has none. */
 static int
 lacks_name(const struct cod_catalog_args *a, unsigned needs)
 {

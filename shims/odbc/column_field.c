@@ -171,7 +171,7 @@ cod_column_field(const struct cod_stmt *stmt, const struct cod_column *column,
 {
 	*ret_text = NULL;
 	*ret_number = 0;
-	/* Of the numbers, only this one depends on the application's ODBC version. */
+	/* this is the only number that depends on the application's ODBC version */
 	if (id == SQL_DESC_CONCISE_TYPE) {
 		*ret_number = cod_sql_type_for(
 			column->type.sql->concise, stmt->dbc->env->odbc_version);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The columns that a statement shows: those of its result, or of the prepared statement. The state
- * is cod_stmt.columns, and whether their origins are known. cursor.c and describe.c set them. */
+/* The columns that a statement shows: the columns of its result, or of the prepared statement. The
+ * state is cod_stmt.columns, and whether their origins are known. cursor.c, describe.c, execute.c and
+ * statement.c call it. */
 #include "odbc.h"
 
 #include <stdlib.h>

@@ -91,8 +91,8 @@ static const struct cod_integer integers[] = {
 #define NUMBERS    (BIT(COD_INTEGER) | BIT(COD_EXACT) | BIT(COD_REAL) | BIT(COD_BIT))
 #define ALL        (BIT(COD_N_CLASSES) - 1)
 
-/* What the standard's tables mark, as bits of the other side's classes. goes_with() decides about
- * intervals. */
+/* The conversions that the standard's tables allow, as bits of the other side's classes. goes_with()
+ * decides about intervals. */
 static const unsigned gets[COD_N_CLASSES] = {
 	[COD_TEXT] = ALL,
 	[COD_WIDE] = ALL,

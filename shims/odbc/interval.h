@@ -19,7 +19,7 @@ struct cod_interval {
 };
 
 int cod_is_interval(SQLSMALLINT type);
-/* YEAR, MONTH or YEAR TO MONTH. All others are of days and seconds. */
+/* Whether the type is YEAR, MONTH or YEAR TO MONTH. All others count days and seconds. */
 int cod_interval_is_months(SQLSMALLINT type);
 /* Whether the type has only one field, so that a number can stand for it. */
 int cod_interval_is_single(SQLSMALLINT type);

@@ -269,7 +269,7 @@ struct cod_dbc {
 	struct cod_stmt *owner; /* the statement whose results are still on their way */
 	unsigned n_cursors; /* how many names the driver has made up */
 
-	/* The only lock that SQLCancel() takes, and what it protects. */
+	/* The only lock that SQLCancel() takes, and the members that it protects. */
 	pthread_mutex_t cancel_mutex;
 	cenote_cancel *cancel;
 	struct cod_stmt *running;

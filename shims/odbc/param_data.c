@@ -33,7 +33,7 @@ cod_param_data(struct cod_stmt *stmt, SQLPOINTER *ret_value)
 	}
 	if (ret == SQL_STILL_EXECUTING)
 		stmt->async = SQL_API_SQLPARAMDATA;
-	/* The next set of parameters, or the next row, needs data, too. */
+	/* The next set of parameters, or the next row, also needs data. */
 	if (ret == SQL_NEED_DATA)
 		return cod_pending_next(stmt, ret_value);
 	return ret;

@@ -27,12 +27,12 @@ struct cod_sql_type {
 	SQLLEN display; /* display size, else 0 */
 };
 
-/* NULL: there is no such type. The date codes of ODBC 2 find the types of ODBC 3 (SQL_DATE is
- * SQL_TYPE_DATE). */
+/* Find an SQL type; NULL: there is no such type. The date codes of ODBC 2 find the types of ODBC 3
+ * (SQL_DATE is SQL_TYPE_DATE). */
 const struct cod_sql_type *cod_sql_type(SQLSMALLINT concise);
 /*
- * The concise type for a verbose type and its code (SQL_DATETIME, SQL_CODE_DATE). For any other
- * type it is `verbose` itself. 0: no such type, or no such code. It serves C types, too:
+ * The concise type for a verbose type and its code (SQL_DATETIME, SQL_CODE_DATE). For any other type
+ * it is `verbose` itself. 0: no such type, or no such code. It also serves C types:
  * SQL_C_INTERVAL_... and SQL_C_TYPE_... have the same numbers.
  */
 SQLSMALLINT cod_concise(SQLSMALLINT verbose, SQLSMALLINT sub);
@@ -46,8 +46,8 @@ struct cod_c_type {
 	SQLLEN octets;
 };
 
-/* NULL: there is no such type. SQL_C_DEFAULT is one. The C types of ODBC 2 (SQL_C_DATE and its kin)
- * find those of ODBC 3, but SQL_C_LONG stays itself and is signed. */
+/* Find a C type; NULL: there is no such type. SQL_C_DEFAULT is a type. The C types of ODBC 2
+ * (SQL_C_DATE and similar) find those of ODBC 3, but SQL_C_LONG stays itself and is signed. */
 const struct cod_c_type *cod_c_type(SQLSMALLINT c_type);
 /* What SQL_C_DEFAULT means for an SQL type; SQL_C_CHAR if there is no such type. */
 SQLSMALLINT cod_default_c_type(SQLSMALLINT sql_type, int is_unsigned);

@@ -8,11 +8,11 @@
 #include <sys/types.h>
 
 /*
- * cenote-bench does the same work through the pool and against the server itself, in rounds that
- * take turns. So other load on the machine affects all of them alike.
+ * cenote-bench does the same work through the pool and against the server itself, in rounds that take
+ * turns. So other load on the machine affects all of them alike.
  *
- * A target is a way to reach a database. A workload is what is done there. A case is a workload
- * with its number of queries per connection. All figures are per query.
+ * A target is a way to reach a database. A workload is the work that is done there. A case is a
+ * workload with its number of queries per connection. All figures are per query.
  */
 
 #define CNB_MAX_TARGETS   8
@@ -41,7 +41,7 @@ enum cnb_place {
 	CNB_PLACE_POOL, /* libcenote's URI */
 	CNB_PLACE_FILE, /* the SQLite file of the pool */
 	CNB_PLACE_PGBOUNCER, /* libpq's connection string */
-	CNB_PLACE_POSTGRESQL, /* the same */
+	CNB_PLACE_POSTGRESQL, /* libpq's connection string */
 	CNB_PLACE_MARIADB, /* words name=value */
 	CNB_PLACE_ODBC, /* a connection string */
 	CNB_N_PLACES
@@ -52,7 +52,7 @@ struct cnb_env {
 	const char *places[CNB_N_PLACES];
 };
 
-/* The answer to a query. Each target looks at every value, so that none is cheaper by skipping
+/* The answer to a query. Each target looks at every value, so that no target is cheaper by skipping
  * some. */
 struct cnb_answer {
 	uint64_t rows;

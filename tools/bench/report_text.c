@@ -59,7 +59,7 @@ missing_option(const struct cnb_machine *machine, const struct cnb_target *targe
 	if (target->place == CNB_PLACE_PGBOUNCER &&
 		!machine->is_known[CNB_PART_PGBOUNCER])
 		return "pgbouncer-pid";
-	/* What a pool uses is unknown here: a file or a server. */
+	/* Whether a pool uses a file or a server is unknown here. */
 	if (target->place != CNB_PLACE_POOL && target->place != CNB_PLACE_FILE &&
 		!machine->is_known[CNB_PART_SERVER])
 		return "server-pid";

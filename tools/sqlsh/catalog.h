@@ -25,7 +25,7 @@ enum catalog_what {
 	CATALOG_COMMANDS
 };
 
-/* What to complete. */
+/* The word to complete. */
 struct catalog_prefix {
 	enum catalog_what what;
 	const char *text; /* for a command: without the backslash */

@@ -12,7 +12,7 @@
 #include "progress.h"
 #include "split.h"
 
-/* What running a statement, a command or a file returns. */
+/* The result of running a statement, a command or a file. */
 enum run {
 	RUN_OK = 0,
 	RUN_QUIT = 1, /* \q */
@@ -108,10 +108,10 @@ int session_ensure(struct shell *sh);
 void session_begin_request(struct shell *sh);
 /* Wait until a call that returned CENOTE_AGAIN should be repeated. RUN_OK or RUN_LOST. */
 int session_wait(struct shell *sh);
-/* As cenote_get_result() and cenote_result_next(), but never CENOTE_AGAIN. */
+/* Like cenote_get_result() and cenote_result_next(), but never CENOTE_AGAIN. */
 int session_get_result(struct shell *sh, cenote_result **ret_res);
 int session_next(struct shell *sh, cenote_result *res);
-/* As cenote_copy_put(), cenote_copy_end() and cenote_copy_get(), but never CENOTE_AGAIN. */
+/* Like cenote_copy_put(), cenote_copy_end() and cenote_copy_get(), but never CENOTE_AGAIN. */
 int session_copy_put(struct shell *sh, const char *data, size_t len);
 int session_copy_end(struct shell *sh, const char *error);
 int session_copy_get(struct shell *sh, const char **ret_data, size_t *ret_len);
@@ -128,8 +128,8 @@ int session_do(struct shell *sh, enum session_verb verb);
  * is_quiet). */
 int session_catalog(struct shell *sh, uint32_t kind, const cenote_catalog_filter *filter,
 	int is_quiet, cenote_result **ret_res);
-/* The same for SQL of sqlsh itself. `texts` are the values of its placeholders, and NULL
- * ends them. */
+/* Run SQL of sqlsh itself, and get its rows like session_catalog(). `texts` are the values of its
+ * placeholders, and NULL ends them. */
 int session_query(struct shell *sh, const char *sql, const char *const *texts,
 	int is_quiet, cenote_result **ret_res);
 

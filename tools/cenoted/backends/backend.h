@@ -50,9 +50,10 @@ struct cnd_server_spec {
 };
 
 /*
- * Statements that the client numbers, and results that it fetches in batches. cenoted owns both tables and finds the
- * entry for a request. A backend hangs what it needs on `own`. While `own` is NULL, the entry does not exist for the
- * client. Entries stay where they are until their `own` is NULL.
+ * Statements that the client numbers, and results that it fetches in batches. cenoted owns both
+ * tables and finds the entry for a request. A backend keeps its own data for an entry in `own`. While
+ * `own` is NULL, the entry does not exist for the client. Entries are not moved until their `own` is
+ * NULL.
  */
 struct cnd_statement {
 	uint32_t number;
@@ -114,9 +115,9 @@ struct cnd_host {
 	/* Log a line, at a level of syslog(3). Never log a secret, a statement or a value. */
 	void (*log)(const struct cnd_host *host, int level, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));
-	/* Call this when the client's change of what a new login begins with (a global variable, a role's settings)
-	 * is in force. Then the pool lends no session again that was logged in before. NULL: there are no other
-	 * sessions. */
+	/* Call this when the client has changed the state that new logins begin with (a global
+	 * variable, a role's settings) and the change is in force. Then the pool lends no session
+	 * again that was logged in before. NULL: there are no other sessions. */
 	void (*login_changed)(const struct cnd_host *host);
 	/* Whether the worker can log in again now, in place of a reset. A pool that passes logins through forgets the
 	 * client's password after the login, so it cannot while a client has the session. NULL: it always can. */
@@ -307,8 +308,9 @@ struct cnd_backend {
 
 	/* The members from here on may be NULL. The worker then reports that the backend cannot do it. */
 
-	/* A descriptor to watch for reading while no request runs; -1: none. While a client has the session, the
-	 * worker asks before each wait, and -1 also means that what comes there belongs to a request. */
+	/* A descriptor to watch for reading while no request runs; -1: none. While a client has the
+	 * session, the worker asks before each wait, and -1 also means that bytes there belong to a
+	 * request. */
 	int (*fd)(const struct cnd_session *s);
 	/* That descriptor is readable while no request runs. Read it, and pass notices, notifications and parameters to
 	 * the sink (NULL: no client has the session). CENOTE_ERR_CONN: the session is lost. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The configuration file: the tables of its keys, reading it line by line with inih, and printing
- * and comparing the result. The master reads it at its start and at a reload; cenoted --check and
- * --explain-auth read it, too. A configuration owns all its texts.
+ * The configuration file: the tables of its keys, reading it line by line with inih, and printing and
+ * comparing the result. The master reads it at its start and at a reload; cenoted --check and
+ * --explain-auth also read it. A configuration owns all its texts.
  */
 #include "config_internal.h"
 

@@ -104,8 +104,8 @@ on_listen(uint32_t pool)
 
 	if (!p->is_here)
 		return;
-	/* An idle worker was woken, too, so it can accept directly. The next look takes what is
-	 * still in the backlog then. */
+	/* The kernel also woke an idle worker, which can accept directly. The next look takes the
+	 * clients that are still in the backlog then. */
 	while (n < CND_DOOR_ACCEPTS && !cnd_pool_has_idle(record_of(pool))) {
 		fd = cnd_door_accept(p->listen_fd, NULL, NULL);
 		if (fd < 0)
@@ -302,7 +302,7 @@ on_control(void)
 		else
 			cnd_log(LOG_ERR,
 				"out of descriptors: lost a message of the master");
-		/* the next message needs descriptors, too */
+		/* the next message also needs descriptors */
 		while (cnd_door_reserve() < 0 && cnd_waiting_shed())
 			;
 	}

@@ -20,7 +20,7 @@
 #define KEEPALIVE_INTERVAL_S 10
 #define KEEPALIVE_PROBES     6
 
-/* ---- what it wants ---- */
+/* ---- serving the request ---- */
 
 /* Send the guest to the worker in that slot. 0: the guest is gone; or -1. */
 static int

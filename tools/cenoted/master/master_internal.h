@@ -10,8 +10,8 @@
 #include "shared/child.h"
 #include "shared/ipc.h"
 
-/* What the files of the master share. master.c: its life; master_children.c: the processes that it
- * forks; master_pools.c: the pools that it has open, and reloads. */
+/* What the files of the master share. master.c: the master's life; master_children.c: the processes
+ * that it forks; master_pools.c: the pools that it has open, and reloads. */
 enum cnd_phase {
 	CND_PHASE_SERVING,
 	CND_PHASE_DRAINING, /* a worker ends when its client holds nothing */

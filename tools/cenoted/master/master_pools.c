@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pools that the master has open: opening them at the start, and changing them at a reload. A
- * reload opens what is new first, so that a failure changes nothing. master.c calls this file.
+ * The pools that the master has open: opens them at the start, and changes them at a reload. A reload
+ * opens new pools and sockets first, so that a failure changes nothing. master.c calls this file.
  */
 #include "master_internal.h"
 
@@ -248,7 +248,8 @@ adopt_log(const struct cnd_config *c)
 	cnd_log_set_level(c->log_level);
 }
 
-/* The pool `p` has its sockets. `old` has the same name and has lost its own; NULL: there is none. */
+/* Start the pool `p`, whose sockets are open. `old` has the same name and has lost its socket; NULL:
+ * there is no such pool. */
 static void
 adopt_opened(struct cnd_pool *p, struct cnd_pool *old, struct cnd_pool_config *pc,
 	const struct cnd_backend *backend)

@@ -154,7 +154,7 @@ NUMBER(worker_attaches, r->slot->attaches)
 NUMBER(worker_requests, r->slot->requests)
 NUMBER(worker_errors, r->slot->errors)
 
-/* What keeps the client's session from being yielded, in words. */
+/* The reasons, in words, why the client's session cannot be yielded. */
 static const char *
 worker_pins(const struct row *r)
 {

@@ -50,7 +50,7 @@ enum cnd_ipc_kind {
 	CND_IPC_BAD = 17
 };
 
-/* What a client sends to cancel. The door checks that the client may. */
+/* A client's cancel request. The door checks that the client may cancel. */
 struct cnd_ipc_cancel {
 	uint64_t key;
 	uint32_t request;

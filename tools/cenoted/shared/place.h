@@ -7,7 +7,7 @@
 
 /*
  * Places in the file system where cenoted creates or changes something by name, often as root.
- * Whoever may write in the directory can put a link to somebody else's file there. So cenoted
+ * Anybody who may write in the directory can put a link to somebody else's file there. So cenoted
  * follows no link, and opens a file before it looks at it and changes it.
  */
 

@@ -35,7 +35,7 @@ cnd_priv_drop(uid_t uid, gid_t gid, const char *user)
 	return setuid(0) == 0 ? -EPERM : 0;
 }
 
-/* What the master does as root, and the capability that each needs (capabilities(7)). */
+/* The capabilities that the master keeps, and their purpose (capabilities(7)). */
 static const uint8_t kept[] = {
 	CAP_SETUID, /* children become the configured user */
 	CAP_SETGID, /* children get that user's groups */

@@ -34,7 +34,7 @@ enum cnd_state_of_slot {
 	CND_SLOT_STATES
 };
 
-/* What the master wants from a worker; a later value overrides an earlier one. */
+/* The master's orders to a worker; a later value overrides an earlier one. */
 enum cnd_order {
 	CND_ORDER_NONE,
 	CND_ORDER_RELOAD, /* end as soon as the client holds nothing: the pool has changed */

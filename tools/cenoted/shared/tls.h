@@ -28,8 +28,8 @@ int cnd_tls_is_equal(const struct cnd_tls_config *a, const struct cnd_tls_config
 struct cn_tls_server *cnd_tls_server(
 	const struct cnd_pool_config *p, const struct cn_tls_tickets *tickets);
 
-/* The ticket keys of a pool, as the master has them: no child inherits `keys`. All zero: there are
- * none, and no TLS session can be resumed. */
+/* The ticket keys of a pool, in the master; no child inherits `keys`. All zero: there are no keys,
+ * and no TLS session can be resumed. */
 struct cnd_tls_tickets {
 	struct cn_tls_tickets *keys; /* only the master may write here; NULL: none */
 	int fd; /* the same memory, sealed against writing */

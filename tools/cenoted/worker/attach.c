@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From a client's opening to its first READY: read what it wants, have auth.c find out who it is,
- * and lend it the session. It also answers what needs no session: status queries, cancels, and
- * clients that resume elsewhere. client.c and helper.c call it.
+ * From a client's opening to its first READY: reads what the client wants, has auth.c find out who it
+ * is, and lends it the session. It also answers requests that need no session: status queries,
+ * cancels, and clients that resume elsewhere. client.c and helper.c call it.
  */
 #include "worker.h"
 
@@ -41,7 +41,7 @@ publish_identity(struct cnd_worker *w, struct cnp_str program, struct cnp_str ap
 
 /* ---- lending ---- */
 
-/* From here on the session belongs to this client and must be reset afterwards. */
+/* Give the session to this client. It must be reset afterwards. */
 static void
 begin_lending(struct cnd_worker *w)
 {
@@ -257,9 +257,9 @@ find_settings(struct cnd_worker *w, struct cnp_str options)
 }
 
 /*
- * What a login sets is part of a fresh session, since RESET goes back to it. So a client gets this
- * session only if it wants the settings that the session was logged in with, and if a login would
- * still give the same. Otherwise the worker logs in again.
+ * The settings of a login are part of a fresh session, since RESET restores them. So a client gets
+ * this session only if it wants the settings that the session was logged in with, and if a login
+ * would still give the same session. Otherwise the worker logs in again.
  */
 static int
 log_in_as_wanted(struct cnd_worker *w)

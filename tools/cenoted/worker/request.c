@@ -498,8 +498,8 @@ on_suspend(struct cnd_worker *w, const struct cnp_msg *m)
 	if (ms > UINT32_MAX)
 		ms = UINT32_MAX;
 	await_door(w);
-	/* The lent session's key ends here; the new one is the right to resume. The new number is
-	 * random, too: it brings a client with TLS to this worker before the worker sees the key. */
+	/* The lent session's key ends here; the new key is the right to resume. The new number is
+	 * also random: it brings a client with TLS to this worker before the worker sees the key. */
 	cnd_worker_drop_key(w);
 	atomic_store(&w->slot->generation, (uint32_t)cnd_worker_random(&w->random));
 	cnd_worker_make_key(w);

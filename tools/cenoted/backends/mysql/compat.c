@@ -79,7 +79,7 @@ cnd_my_take_status(MYSQL *my)
 		my->server_status = (unsigned)(p[n] | p[n + 1] << 8);
 }
 
-/* COM_SET_OPTION sets what is already set. Unlike COM_PING it does not touch ROW_COUNT(). */
+/* Set an option to its present value. Unlike COM_PING, COM_SET_OPTION does not touch ROW_COUNT(). */
 int
 cnd_my_refresh_status(MYSQL *my, int is_single)
 {

@@ -15,30 +15,30 @@
 #include "../common/watch.h"
 
 /*
- * The MySQL and MariaDB backend: one session is one connection of the client library. What the
- * files are:
+ * The MySQL and MariaDB backend: one session is one connection of the client library. The
+ * files:
  *
  *     module.c      the table of functions
  *     compat.c      what differs between MariaDB's and Oracle's library
  *     options.c     the keys of a server line, and the password file
  *     connect.c     connections of the library
  *     session.c     login, attach, reset, state: the life of a session
- *     reset.c       a session as of a new login
+ *     reset.c       resetting a session to the state of a new login
  *     wait.c        waiting that can be interrupted; cancelling
- *     watch.c       the same where the library waits unasked
- *     carry.c       what goes along with a client to another session
- *     query.c       queries in the text protocol, and results of any number
+ *     watch.c       the same where the library waits without calling a hook
+ *     carry.c       state that moves with a client to another session
+ *     query.c       queries in the text protocol, and any number of results
  *     stmt.c        prepared statements, portals
  *     infile.c      LOAD DATA LOCAL INFILE
- *     progress.c    how far the server is with a long statement
+ *     progress.c    progress of long statements
  *     tx.c          transactions, savepoints, autocommit
  *     types.c       column descriptions and logical types
  *     params.c      binding parameters
  *     rows.c        writing rows
- *     packet.c      what the packets of rows say
+ *     packet.c      reading the packets of rows
  *     values.c      values of both protocols
  *     catalog.c     catalog queries
- *     names.c       which names before a parenthesis leave nothing
+ *     names.c       names that may stand before a parenthesis and leave nothing
  *     scan.c        what the text of a statement may leave in its session
  *     errors.c      the server's errors
  */
@@ -340,8 +340,8 @@ cnd_my_wait_fn cnd_my_on_wait;
 cnd_my_progress_fn cnd_my_on_progress;
 /* Tell the server to stop the session's running statement. The statement then fails as usual. */
 void cnd_my_cancel(struct cnd_session *s);
-/* Ask the host whether to stop, while rows come too fast for any wait. If it says stop, the server is told to
- * stop. */
+/* Ask the host whether to stop, while rows come too fast for any wait. If the host says stop, order
+ * the server to stop. */
 int cnd_my_interrupted(struct cnd_session *s);
 /* Wait for the answer directly after sending a command. Needed where the library would wait without calling our
  * hook, or would try to read first. CENOTE_OK, or CENOTE_ERR_CONN. */

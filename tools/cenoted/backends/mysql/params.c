@@ -262,7 +262,7 @@ bind_native_time(struct binding *d, uint32_t type)
 	/* The server reads the text of dates and times by itself. */
 	if (d->v->format == CENOTE_FORMAT_TEXT)
 		return bind_text(d);
-	/* the server judges what is not a date */
+	/* the server decides whether the numbers are a date */
 	if (cnd_my_time_load(type, p, d->v->len, &d->slot->as.time) < 0)
 		return refuse_native(d, type);
 	if (type == MYSQL_TYPE_DATE)

@@ -163,10 +163,10 @@ take_role(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 /*
  * Some state survives both the server's reset and COM_CHANGE_USER. MariaDB keeps the role that a
  * client took; MySQL does not. SHOW PROFILES would show the next client the texts of this client's
- * statements, and profiling stays on. A stored function behind any table can switch profiling on and
- * off. Nothing clears all of it (the numbers of the profiles go on), so the reset looks for it. After
- * MariaDB's COM_CHANGE_USER, profiling goes on though @@profiling is 0; then a stored profile shows
- * it. The socket keeps its time limits, though their variables are reset.
+ * statements, and profiling stays on. A stored function that a table calls can switch profiling on
+ * and off. Nothing clears all of it (the numbers of the profiles go on), so the reset looks for it.
+ * After MariaDB's COM_CHANGE_USER, profiling goes on though @@profiling is 0; then a stored profile
+ * shows it. The socket keeps its time limits, though their variables are reset.
  */
 static int
 learn_to_forget(struct cnd_session *s)

@@ -68,7 +68,7 @@ is_variable(const struct cnc_sql_token *t)
 enum verb_flag {
 	VERB_WORST = 1,
 	VERB_INSERT = 2, /* a table's name may stand before a parenthesis */
-	VERB_DDL = 4, /* only what follows a SELECT or VALUES is evaluated */
+	VERB_DDL = 4, /* only the part after SELECT or VALUES is evaluated */
 	VERB_VARIABLES = 8, /* user variables are set without := */
 	VERB_CREATE = 16,
 	VERB_SET = 32,

@@ -171,7 +171,7 @@ hash_columns(const struct cnp_column *columns, uint32_t n)
 	return h ? h : 1;
 }
 
-/* Hash of what the client gets: the columns in these formats. Never 0. */
+/* Hash of the columns in the formats that the client gets. Never 0. */
 static uint64_t
 hash_sent(uint64_t shape, const struct cnd_exec *exec)
 {

@@ -38,7 +38,7 @@ int cnd_my_binary_put(
  * Also CENOTE_ERR_PROTOCOL. */
 int cnd_my_text_row(struct cnc_batch *w, const struct cnp_column *columns, uint32_t n,
 	const uint8_t *packet, size_t len);
-/* The same for a row whose values are all sent unchanged. */
+/* Like cnd_my_text_row(), for a row whose values are all sent unchanged. */
 int cnd_my_plain_row(struct cnc_batch *w, uint32_t n, const uint8_t *packet, size_t len);
 int cnd_my_binary_row(struct cnc_batch *w, const struct cnp_column *columns, uint32_t n,
 	const uint8_t *packet, size_t len);

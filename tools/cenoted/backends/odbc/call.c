@@ -171,7 +171,7 @@ cnd_od_call_directions(
 	return r;
 }
 
-/* ---- what came back ---- */
+/* ---- output values ---- */
 
 int
 cnd_od_has_output(const struct cnd_od_stmt *st)

@@ -20,17 +20,16 @@
 #include "../common/watch.h"
 
 /*
- * The ODBC backend: one session is one connection of a driver, under unixODBC's manager. What the files
- * are:
+ * The ODBC backend: one session is one connection of a driver, under unixODBC's manager. The files:
  *
  *     module.c   the table of functions
  *     options.c  the keys of a server line; the connection string
- *     quirks.c   what is known of single drivers and servers
+ *     quirks.c   known properties of drivers and servers
  *     session.c  login, attach, reset, state: the life of a session
- *     watch.c    cancelling: what watches while a driver's function runs
- *     sockets.c  which sockets a driver has opened
+ *     watch.c    cancelling: the thread that watches a driver's functions
+ *     sockets.c  finding a driver's sockets
  *     text.c     UTF-8 and UTF-16: the two families of ODBC's functions
- *     scan.c     first words of SQL, and what they hold of a session
+ *     scan.c     first words of SQL, and what statements leave in a session
  *     stmt.c     prepared statements
  *     exec.c     running statements; results and portals
  *     columns.c  column descriptions and logical types
@@ -132,7 +131,9 @@ struct cnd_od_scan {
 	uint32_t flags;
 	uint32_t pins; /* bits of enum cenote_pin */
 	int is_empty; /* only blanks and comments */
-	int has_more; /* several statements: `flags` are of the last one about transactions */
+	/* several statements; the transaction bits of `flags` are from the last statement that has
+	 * any */
+	int has_more;
 	/* a query that is not only numbers: its views and operators may call functions that it does not
 	 * name */
 	int reads;
