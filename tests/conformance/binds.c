@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Bound parameters of a conformance case, from its JSON to a value of the library.
+ * Makes parameters of the library from the bound values of a conformance case.
  */
 #include "run.h"
 

@@ -99,7 +99,8 @@ has_way(const char *list, const struct cnt_way *way)
 	return 0;
 }
 
-/* A quirk is marked as TODO: it is run, and when it passes the list is out of date. */
+/* Run one case in one way. A case with a quirk runs as TODO. If such a case passes, the list of
+ * quirks is out of date, which is a failure. */
 static void
 run_one(struct suite *s, const struct cnt_way *way, const struct cnt_case *test)
 {
@@ -127,7 +128,7 @@ run_all(struct suite *s)
 {
 	size_t i, w;
 
-	/* Keep their order: some cases check what the previous case may have left. */
+	/* Keep the order of the cases: some check what the previous case may have left. */
 	for (w = 0; w < cnt_n_ways; w++) {
 		if (s->ways && !has_way(s->ways, &cnt_ways[w]))
 			continue;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads a conformance case from its JSON file (README.md). It checks the whole case
- * first.
+ * Reads conformance cases from a file. README.md describes the form.
  */
 #include "case.h"
 
@@ -22,14 +21,14 @@ struct parser {
 	struct cnt_expect *expect;
 	const char *path;
 	int line;
-	int is_variant; /* the line is for our backend in particular */
-	const struct word *last; /* of the line before */
-	int replaces; /* a variant in this line would take the place of the line before */
+	int is_variant; /* the line is only for the backends that it names */
+	const struct word *last; /* the word of the last line that was for our backend */
+	int replaces; /* if the next line is a variant with the same word, it replaces the last line */
 	int is_left_out; /* the case is not for our backend */
 };
 
-/* Room for one more element at the end of an array, zeroed. A test program may end for lack of
- * memory. */
+/* Make room for one more zeroed element at the end of an array. A test program may abort when
+ * memory runs out. */
 static void *
 grow(void *array, size_t *n, size_t size)
 {
@@ -54,7 +53,8 @@ copy_text(const char *text, size_t len)
 	return p;
 }
 
-/* "\R{COUNT|TEXT}" at `line`: write that many copies of TEXT. Returns its length, 0 if it is none. */
+/* Write "\R{COUNT|TEXT}" at `line` as COUNT copies of TEXT. Returns the length of the escape, or 0
+ * if there is no escape. */
 static size_t
 expand_copies(FILE *f, const char *line)
 {
@@ -70,7 +70,8 @@ expand_copies(FILE *f, const char *line)
 	return (size_t)(end - line) + 1;
 }
 
-/* The Nth placeholder as `form` has it, N for '#'; NULL: the backend's own. */
+/* Write the Nth placeholder: `form` with N in place of '#'. If `form` is NULL, use the backend's
+ * own form. */
 static void
 write_placeholder(FILE *f, unsigned long n, const char *form, const char *backend)
 {
@@ -88,7 +89,8 @@ write_placeholder(FILE *f, unsigned long n, const char *form, const char *backen
 	}
 }
 
-/* "{N}" or "{N:TYPE}" at `line`: write the placeholder. */
+/* Write the placeholder for "{N}" or "{N:TYPE}" at `line`. Returns the length of that text, or 0 if
+ * there is no such text. */
 static size_t
 expand_placeholder(FILE *f, const char *line, const struct cnt_backend_names *names)
 {
@@ -108,7 +110,7 @@ expand_placeholder(FILE *f, const char *line, const struct cnt_backend_names *na
 	return (size_t)(end - line) + 1;
 }
 
-/* What README.md says is replaced before anything else. */
+/* Replace copies and placeholders, before the line is parsed. */
 static char *
 expand(const char *line, const struct cnt_backend_names *names)
 {
@@ -154,7 +156,7 @@ unescape(const char **p)
 	return at ? to[at - from] : s[1];
 }
 
-/* The value between text and end, blanks around it cut. */
+/* Parse the value between text and end, without the blanks around it. */
 static struct cnt_bytes
 parse_value(const char *text, const char *end)
 {
@@ -448,7 +450,7 @@ on_extended(struct parser *p, const char *text)
 	return *text ? -1 : 0;
 }
 
-/* Several lines are one after the other. */
+/* Append the value of a line: several lines follow each other. */
 static int
 add_bytes(struct cnt_bytes *to, const char *text)
 {
@@ -613,7 +615,7 @@ static int
 on_error(struct parser *p, const char *text)
 {
 	free(p->expect->sqlstate);
-	/* A variant may say that there are none. */
+	/* A variant without a value expects no error. */
 	p->expect->sqlstate = *text ? copy_text(text, strlen(text)) : NULL;
 	return *text || p->is_variant ? 0 : -1;
 }
@@ -703,8 +705,8 @@ find_word(const char *name, size_t len)
 	return NULL;
 }
 
-/* A variant for another backend. If nothing general was said before it, then one for ours has to
- * follow: what comes next is not about the step before. */
+/* Skip a variant for another backend. If no general line came before it, a variant for our backend
+ * has to follow. The words after it then do not belong to the step before. */
 static void
 pass_over(struct parser *p, const struct word *w)
 {

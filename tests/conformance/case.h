@@ -23,7 +23,7 @@ struct cnt_row {
 
 struct cnt_column {
 	char *name;
-	char *type; /* "" where any will do */
+	char *type; /* "" accepts any type */
 };
 
 /* What one result must be. Only what the case says is compared. */
@@ -31,9 +31,9 @@ struct cnt_expect {
 	struct cnt_column *columns;
 	size_t n_columns;
 	int64_t column_count; /* CNT_UNSET: as many as `columns`, or any */
-	struct cnt_row *rows; /* the first ones */
+	struct cnt_row *rows; /* the first rows that the result must have */
 	size_t n_rows;
-	int has_variant_rows; /* those of one backend, which replaced the general ones */
+	int has_variant_rows; /* the rows are for one backend and replaced the general rows */
 	int64_t row_count; /* CNT_UNSET: as many as `rows` */
 	int64_t rows_before_error;
 	int64_t affected;
@@ -42,15 +42,16 @@ struct cnt_expect {
 	int64_t tx;
 	int64_t pins;
 	char *tag;
-	char *sqlstate; /* an error is expected; a prefix of the code */
+	char *sqlstate; /* the beginning of the SQLSTATE of the expected error; NULL expects success */
 	char *message; /* a part of the error's message */
 	char *position;
-	char *params; /* of a description: types, with blanks between */
-	struct cnt_bytes copy_out; /* what the statement copies to us */
-	int has_output; /* it is the output values of a call */
-	char *notices; /* parts of notices, a line each */
-	char *notifications; /* "CHANNEL PAYLOAD" lines: all of them since the last such step */
-	char *parameters; /* "NAME VALUE" lines, as they are afterwards */
+	char *params; /* types of the parameters of a description, separated by blanks */
+	struct cnt_bytes copy_out; /* the data that the statement copies to the client */
+	int has_output; /* the result holds the output values of a call */
+	char *notices; /* one line for each notice that must arrive: a part of its text */
+	char *notifications; /* "CHANNEL PAYLOAD" lines: every notification since the last step that
+			      * checked them */
+	char *parameters; /* "NAME VALUE" lines: session parameters after the step */
 };
 
 struct cnt_bind {
@@ -68,11 +69,11 @@ struct cnt_step {
 	struct cnt_bind *binds;
 	size_t n_binds;
 	uint32_t format;
-	uint8_t formats[CNT_FORMATS_MAX]; /* of the columns */
+	uint8_t formats[CNT_FORMATS_MAX]; /* the requested format of each column */
 	size_t n_formats;
-	int is_extended; /* the extended form also without values */
-	struct cnt_bytes copy_in; /* what a statement that asks for data gets */
-	char *copy_fail; /* … and then why we give up */
+	int is_extended; /* use the extended form of a query, even without parameters */
+	struct cnt_bytes copy_in; /* the data for a statement that asks for some */
+	char *copy_fail; /* the reason for giving up the copy after `copy_in`; NULL: end it normally */
 	uint64_t max_rows;
 	struct cnt_expect *expects;
 	size_t n_expects;
@@ -86,7 +87,7 @@ struct cnt_case {
 	size_t n_setup;
 	struct cnt_step *steps;
 	size_t n_steps;
-	char *not_ways; /* names of ways that cannot run this */
+	char *not_ways; /* names of the ways that cannot run this case */
 };
 
 struct cnt_cases {
@@ -94,15 +95,19 @@ struct cnt_cases {
 	size_t n_cases;
 };
 
-/* Whom variants, `only` and `except` are for, and how parameters are written. */
+/* The backend of a run, which decides about `only`, `except` and variants, and how parameters are
+ * written. */
 struct cnt_backend_names {
-	const char *backend; /* the server's */
-	const char *way; /* "odbc": through a driver of it; NULL: its own backend */
-	const char *placeholder; /* the Nth, N for '#'; NULL: the backend's own */
+	const char *backend; /* the server's backend */
+	const char *
+		way; /* "odbc": through an ODBC driver; NULL: through the server's own backend */
+	const char *
+		placeholder; /* the form of the Nth placeholder, '#' for N; NULL: the backend's
+				  * own */
 };
 
-/* Append the cases of a file; those that are not for the backend have no steps. 0, or -1 after saying on standard
- * error what is wrong and where. */
+/* Append the cases of a file. A case that is not for the backend gets no steps. Returns 0, or -1
+ * after printing the error and its place on standard error. */
 int cnt_cases_read(
 	struct cnt_cases *list, const char *path, const struct cnt_backend_names *names);
 void cnt_cases_finish(struct cnt_cases *list);

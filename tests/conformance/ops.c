@@ -81,7 +81,7 @@ op_reset(cenote_conn *conn, const char *args)
 	return cenote_reset(conn);
 }
 
-/* The first word of *args, cut off; "-" is NULL. */
+/* Cut the first word off *args. Returns NULL for "-". */
 static const char *
 next_word(char **args)
 {
@@ -122,7 +122,7 @@ op_select_database(cenote_conn *conn, const char *args)
 	return cenote_select_database(conn, args);
 }
 
-/* NAME VALUE */
+/* NAME VALUE: an option of the session */
 static int
 op_option(cenote_conn *conn, const char *args)
 {
@@ -270,7 +270,7 @@ run_prepare(struct run *run, const struct cnt_step *step, struct cnt_seen_list *
 	return r;
 }
 
-/* NAME: execute a statement with the step's binds, streamed if the way is. */
+/* NAME: execute a statement with the step's binds, streamed if the way streams */
 static int
 run_execute(struct run *run, const struct cnt_step *step, struct cnt_seen_list *list)
 {

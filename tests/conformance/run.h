@@ -16,9 +16,10 @@ struct run {
 	cenote_conn *conn;
 	struct stmt *stmts;
 	size_t n_stmts;
-	int is_streamed; /* for this step; never for operations */
+	int is_streamed; /* whether rows come in batches in this step; an operation other than
+			  * `execute` never streams */
 	char *why;
-	char notices[2048]; /* messages of this step, one per line */
+	char notices[2048]; /* notices of this step, one per line */
 	char notifications
 		[2048]; /* "CHANNEL PAYLOAD" lines that no step has checked yet */
 };
@@ -34,16 +35,16 @@ int cnt_failed(struct run *run, const char *what, int status);
 /* Wait as a program with an event loop does. 0, or -1 when nothing happens for 30 s. */
 int cnt_wait_ready(cenote_conn *conn);
 
-/* The step's values; NULL when it has none. */
+/* Make the step's parameters. NULL if the step has none and does not ask for the extended form. */
 int cnt_make_params(
 	struct run *run, const struct cnt_step *step, cenote_params **ret_params);
 /* Set the options that the step asks for. */
 void cnt_make_options(
 	const struct run *run, const struct cnt_step *step, cenote_exec_options *ret);
-/* The result of a call, and the results after it. */
+/* Record the result of a call and the results after it. */
 int cnt_see_first(struct run *run, const struct cnt_step *step, cenote_result *res,
 	struct cnt_seen_list *list);
-/* All results of the oldest request. */
+/* Record all results of the oldest request. */
 int cnt_see_results(
 	struct run *run, const struct cnt_step *step, struct cnt_seen_list *list);
 /* Run a step that is an operation instead of a statement. */

@@ -332,7 +332,7 @@ cnt_seen_compare(const struct cnt_seen_list *list, const struct cnt_step *step,
 		return -1;
 	if (compare_number("transaction state", list->tx, last->tx, ret_why) < 0)
 		return -1;
-	/* Accept more pins: a backend cannot always tell what a statement leaves. */
+	/* Accept more pins: a backend cannot always tell what a statement leaves in the session. */
 	if (last->pins > 0 && (list->pins & last->pins) == (uint64_t)last->pins)
 		return 0;
 	return compare_number("pins", list->pins, last->pins, ret_why);

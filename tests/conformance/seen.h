@@ -11,7 +11,7 @@
 /* One result of a request, in the same form for every way of running it. */
 struct cnt_seen {
 	int is_error;
-	int status; /* of an error: what the call returned */
+	int status; /* what the failed call returned; 0 if there is no error */
 	struct cnt_column *columns;
 	size_t n_columns;
 	struct cnt_row *rows;
@@ -31,9 +31,9 @@ struct cnt_seen {
 struct cnt_seen_list {
 	struct cnt_seen *items;
 	size_t n;
-	int tx; /* after the step; CNT_TX_UNSEEN if the way cannot see it */
+	int tx; /* transaction state after the step; CNT_TX_UNSEEN if the way cannot see it */
 	uint32_t pins;
-	char notices[2048]; /* messages, one per line, if they can be told apart */
+	char notices[2048]; /* notices of this step, one per line; empty in a pipeline */
 };
 
 #define CNT_TX_UNSEEN (-1)

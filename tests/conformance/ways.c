@@ -123,8 +123,8 @@ see_rows(struct run *run, cenote_result *res, struct cnt_seen *seen)
 	return 0;
 }
 
-/* Take all of one result. Returns 0; 1 for a copy, whose outcome is in the next result; or -1 if it is
- * not an answer. */
+/* Record all of one result. Returns 0; 1 for a copy, whose outcome is in the next result; -1 if the
+ * result does not answer a statement. */
 static int
 see_result(struct run *run, const struct cnt_step *step, cenote_result *res,
 	struct cnt_seen *seen)
@@ -226,7 +226,7 @@ query(struct run *run, const struct cnt_step *step, const cenote_params *params,
 	return r;
 }
 
-/* A statement through the calls that wait. */
+/* Run a statement with the calls that return its first result. */
 static int
 run_query(struct run *run, const struct cnt_step *step, const cenote_params *params,
 	const cenote_exec_options *options, struct cnt_seen_list *list)
@@ -257,7 +257,7 @@ send_step(struct run *run, const struct cnt_step *step, const cenote_params *par
 	return cenote_send_execute(stmt, params, options);
 }
 
-/* The synchronisation point after a request of the pipeline. */
+/* Take the synchronisation point after a request of the pipeline. */
 static int
 see_sync(struct run *run)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Peers that do not speak the protocol: random bytes, a good beginning with a bad end, silence. They
- * lose their connection; nobody else notices.
+ * Peers that do not speak the protocol: random bytes, a good beginning with a bad end, silence.
+ * Such a peer loses its connection, and no client or process notices.
  */
 #include "support/cnt_client.h"
 #include "support/cnt_cmocka.h"
@@ -56,7 +56,7 @@ attach_once(void *arg)
 	return 0;
 }
 
-/* What a well-behaved client says first, from a socket of our own. */
+/* Record what a well-behaved client sends first, on a socket of our own. */
 static int
 capture(struct fixture *f)
 {
@@ -102,7 +102,7 @@ stop(void **state)
 	return cnt_daemon_stop(&f->daemon);
 }
 
-/* Whether a client is served, and by the same processes as before. */
+/* Check that a client is served, and that the processes are the same as before. */
 static void
 check_unharmed(struct fixture *f)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Clients die at every point of a session's life, a thousand times. The next one must find a fresh
- * session, and nothing may stay of what was not committed.
+ * Clients die at every point of a session's life, a thousand times. The next client must find a
+ * fresh session, and uncommitted work must not stay.
  */
 #include "support/cnt_client.h"
 #include "support/cnt_cmocka.h"
@@ -16,7 +16,7 @@
 
 #define N_DEATHS 1000
 
-/* Each transaction inserts two rows of its client: 0 or 2 of them may be seen, never 1. */
+/* Each transaction inserts two rows of its client: others may see 0 or 2 of them, never 1. */
 #define INSERT_ONE "insert into work (client, part) values (?, ?)"
 #define COUNT_OF   "select count(*) from work where client = ?"
 #define MANY_ROWS                                                                        \
@@ -45,7 +45,7 @@ die_before_a_request(cenote_conn *conn, int64_t number)
 	die_now();
 }
 
-/* The request was written, its answer never read. */
+/* Die after the request was written, without reading its answer. */
 static void
 die_inside_a_request(cenote_conn *conn, int64_t number)
 {
@@ -100,7 +100,7 @@ die_with_a_portal(cenote_conn *conn, int64_t number)
 		die_now();
 }
 
-/* Committed or not: it may be either, but whole. */
+/* Die in COMMIT: the transaction may be committed or not, but never half. */
 static void
 die_in_commit(cenote_conn *conn, int64_t number)
 {
@@ -113,7 +113,7 @@ die_in_commit(cenote_conn *conn, int64_t number)
 		die_now();
 }
 
-/* Everything that a session can hold, and a changed setting. */
+/* Die with a temporary table, a changed setting and an open transaction. */
 static void
 die_holding_things(cenote_conn *conn, int64_t number)
 {
@@ -124,7 +124,7 @@ die_holding_things(cenote_conn *conn, int64_t number)
 	die_in_a_transaction(conn, number);
 }
 
-/* Goes on until the parent ends it, at whatever instruction it then is. */
+/* Work until the parent kills the process, at any instruction. */
 static void
 work_until_killed(cenote_conn *conn, int64_t number)
 {
@@ -141,7 +141,7 @@ work_until_killed(cenote_conn *conn, int64_t number)
 	}
 }
 
-/* In the child. An exit status means that it did not come to its death. */
+/* Runs in the child. Returns only if the child was not killed. */
 static int
 be_victim(void *arg)
 {
@@ -188,7 +188,7 @@ kill_one(const char *uri, const struct death *death, int64_t number,
 	assert_int_equal(cnt_wait(pid), 256 + SIGKILL);
 }
 
-/* What the next client sees, which must be what a new login would. */
+/* Check that the next client sees what it would see on a new login. */
 static void
 check_fresh(const char *uri, const struct death *death, int64_t number)
 {
@@ -210,7 +210,7 @@ check_fresh(const char *uri, const struct death *death, int64_t number)
 				 "total_changes()",
 				 0, 0, 0),
 		0);
-	/* No lock was left either. */
+	/* No lock was left. */
 	assert_ok(cenote_begin(conn, 0, CENOTE_BEGIN_IMMEDIATE));
 	assert_ok(cenote_rollback(conn));
 	cenote_conn_destroy(conn);
@@ -223,7 +223,7 @@ start(void **state)
 	cenote_conn *conn;
 	int r;
 
-	/* Two sessions, so that a client often gets the one of the dead. */
+	/* Two sessions, so that a client often gets the session of the dead client. */
 	if (cnt_daemon_start(&d, CNT_DAEMON_GLOBAL CNT_DAEMON_POOL "sessions = 2..2\n") <
 		0)
 		return -1;
@@ -260,7 +260,7 @@ a_thousand_deaths_leave_nothing_behind(void **state)
 	}
 	for (k = 0; k < N_KINDS; k++)
 		printf("# died %s: %zu\n", deaths[k].name, counts[k]);
-	/* The workers themselves noticed nothing. */
+	/* No process of cenoted is missing. */
 	assert_int_equal(cnt_daemon_children(d, after, 64), n_before);
 	assert_true(cnt_daemon_is_alive(d));
 }

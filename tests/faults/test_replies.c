@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two hundred clients on four sessions: every reply is that of its own request. Each value of an
- * answer is made from the client's and the request's number, so that one that went astray shows.
+ * Two hundred clients on four sessions: every reply belongs to its own request. Each value of a
+ * reply is made from the numbers of the client and the request, so a reply that went astray
+ * shows.
  */
 #include "support/cnt_client.h"
 #include "support/cnt_cmocka.h"
@@ -26,7 +27,7 @@
 struct client {
 	const char *uri;
 	int64_t number;
-	int stays; /* one attach for all it does, else a new one for each round */
+	int stays; /* 1: one attach for all rounds; 0: attach again in each round */
 };
 
 static int
@@ -68,7 +69,7 @@ is_answer(
 	return 1;
 }
 
-/* The rows of one request: 0 when they are its own. */
+/* Take the reply to one request. Returns 0 if the rows belong to that request. */
 static int
 take_one(cenote_conn *conn, const struct client *c, int64_t request, int64_t n_rows)
 {
@@ -94,7 +95,7 @@ take_one(cenote_conn *conn, const struct client *c, int64_t request, int64_t n_r
 	return -1;
 }
 
-/* DEPTH requests, then their answers. */
+/* Send DEPTH requests, then take their replies. */
 static int
 run_pipeline(
 	cenote_conn *conn, const struct client *c, int64_t first, struct cnt_random *rnd)

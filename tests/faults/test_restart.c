@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The daemon's own processes go away under load: a restart is not seen by clients at all, and the
- * loss of a worker only by the client that it served, which gets the true outcome.
+ * The daemon's own processes end under load. Clients do not notice a restart. Only the client of a
+ * lost worker notices the loss, and it learns the true outcome.
  */
 #include "support/cnt_client.h"
 #include "support/cnt_cmocka.h"
@@ -24,19 +24,20 @@
 struct tally {
 	volatile int stop;
 	volatile int64_t n_selects[N_CLIENTS];
-	volatile int64_t n_commits[N_CLIENTS]; /* reported as done */
-	volatile int64_t n_unknown[N_CLIENTS]; /* reported as unknown (08007) */
-	volatile int64_t n_lost[N_CLIENTS]; /* reported as lost (08…), outcome known */
+	volatile int64_t n_commits[N_CLIENTS]; /* commits reported as done */
+	volatile int64_t n_unknown[N_CLIENTS]; /* commits reported as unknown (08007) */
+	volatile int64_t
+		n_lost[N_CLIENTS]; /* losses reported with a known outcome (other 08…) */
 };
 
 struct client {
 	const char *uri;
 	struct tally *tally;
 	int number;
-	int may_lose; /* losses are expected: count them and go on */
+	int may_lose; /* the test expects lost sessions: count them and go on */
 };
 
-/* A worker may be killed while it lets us in; not for long, though. */
+/* Connect. If a worker is killed meanwhile, try again a few times. */
 static int
 connect_again(cenote_conn *conn)
 {
@@ -52,7 +53,7 @@ connect_again(cenote_conn *conn)
 	return r == CENOTE_OK ? 0 : -1;
 }
 
-/* A failed call: 0 if the loss was expected and the client has attached again. */
+/* Handle a failed call. Returns 0 if the loss was expected and the client has connected again. */
 static int
 after_failure(cenote_conn *conn, const struct client *c, int status, int is_write)
 {
@@ -196,7 +197,7 @@ sum(const volatile int64_t *values)
 	return total;
 }
 
-/* End the clients; then the table must hold what their results said. */
+/* End the clients. Then check that the table holds what their results said. */
 static void
 load_end(struct load *load)
 {
@@ -243,13 +244,13 @@ a_restart_under_load_is_not_seen(void **state)
 		assert_int_equal(cnt_daemon_run(&load.daemon), 0);
 		before = sum(load.tally->n_selects);
 		cnt_pause_us(500000);
-		/* They did go on. */
+		/* The clients went on. */
 		assert_true(sum(load.tally->n_selects) > before);
 	}
 	load_end(&load);
 }
 
-/* Workers and door: until there are n of them. */
+/* Wait until the daemon has n children: workers and the door. */
 static size_t
 await_children(const struct cnt_daemon *d, size_t n)
 {
@@ -285,9 +286,9 @@ workers_killed_under_load_lose_nothing_but_what_they_held(void **state)
 		if (n > 0)
 			kill(pids[cnt_random_below(&rnd, n)], SIGKILL);
 	}
-	/* The pool is as large as it was, and serves. */
+	/* The pool has its former size, and serves clients. */
 	before = sum(load.tally->n_selects);
-	/* Those who die young are replaced with patience: that takes a while. */
+	/* The daemon pauses before it replaces a process that died soon after its start. */
 	assert_int_equal(await_children(&load.daemon, n_all), n_all);
 	cnt_pause_us(300000);
 	assert_true(sum(load.tally->n_selects) > before);

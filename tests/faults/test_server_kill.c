@@ -2,9 +2,9 @@
 /*
  * test_server_kill postgresql|mariadb
  *
- * The database server goes away under a request: a statement, one in a transaction, COMMIT. What
- * clients are told of it is true, to the last commit. What becomes of the pool's sessions is
- * test_server_loss.c's.
+ * The database server dies under a request: a statement, a statement in a transaction, COMMIT. What
+ * clients are told is true, to the last commit. test_server_loss.c tests what happens to the pool's
+ * sessions.
  */
 #include "support/cnt_client.h"
 #include "support/cnt_cmocka.h"
@@ -36,7 +36,7 @@ start_daemon(void)
 static int
 setup(void **state)
 {
-	/* What was acknowledged has to outlive the server's processes. */
+	/* An acknowledged commit has to outlive the server's processes. */
 	const char *durable = kind == CNT_POSTGRESQL
 				      ? "synchronous_commit = on\n"
 				      : "innodb_flush_log_at_trx_commit = 1\n";
@@ -117,7 +117,7 @@ remember(const cenote_diag *diag, char *ret_state)
 	snprintf(told, sizeof(told), "%s", cenote_diag_message(diag));
 }
 
-/* Its threads stop one after the other. */
+/* Stop the server, and wait a little: its threads stop one after the other. */
 static void
 stop_server(void)
 {
@@ -125,7 +125,7 @@ stop_server(void)
 	cnt_pause_ms(300);
 }
 
-/* Whatever became of the test before. */
+/* Bring the server and the pool back, however the last test ended. */
 static int
 make_ready(void **state)
 {
@@ -145,7 +145,7 @@ slow_read(void)
 	return kind == CNT_POSTGRESQL ? "select pg_sleep(30)" : "select sleep(30)";
 }
 
-/* Begins a request, and returns after the server had time to begin it. */
+/* Begin a request, and give the server time to begin it. */
 static void
 begin_request(cenote_conn *conn, const char *sql)
 {
@@ -154,7 +154,7 @@ begin_request(cenote_conn *conn, const char *sql)
 	cnt_pause_ms(200);
 }
 
-/* The error that the request ends with: its SQLSTATE, and its message in `told`. */
+/* Check the SQLSTATE that the request ends with, and keep the message in `told`. */
 static void
 assert_ends_with(cenote_conn *conn, const char *wanted)
 {
@@ -187,7 +187,8 @@ lose_in(const char *before, const char *sql, const char *wanted)
 	restart_server();
 }
 
-/* A function may have had an effect; and what runs in a transaction has none without its COMMIT. */
+/* Outside a transaction, a lost statement may have had an effect, even a SELECT with a function. In
+ * a transaction, it has none without COMMIT. */
 static void
 a_loss_in_a_statement_is_told_for_what_it_may_have_done(void **state)
 {
@@ -239,7 +240,7 @@ a_loss_in_a_transaction_is_told(void **state)
 	assert_ok(cenote_send_query(
 		conn, "insert into work values (2, 0)", CENOTE_NTS, NULL, NULL));
 	assert_ends_with(conn, "08006");
-	/* The handle is of use again once the server is. */
+	/* The handle works again once the server does. */
 	restart_server();
 	cenote_close(conn);
 	assert_ok(cenote_connect(conn));
@@ -247,7 +248,7 @@ a_loss_in_a_transaction_is_told(void **state)
 	cenote_conn_destroy(conn);
 }
 
-/* The server got the COMMIT, or not; it dies before it could say so. */
+/* The server may have got the COMMIT, but dies before it can answer. */
 static void
 a_loss_in_commit_is_unknown(void **state)
 {
@@ -286,7 +287,7 @@ a_server_that_hangs_is_waited_for(void **state)
 #define N_WRITERS 3
 #define N_LOSSES  3
 
-/* What a writer knows of its numbers, in its exit status' place: a file that the parent reads. */
+/* What a writer knows about one insert. The writer puts it into a file that the parent reads. */
 enum outcome {
 	OUTCOME_NONE,
 	OUTCOME_DONE,
@@ -296,8 +297,8 @@ enum outcome {
 
 struct writer {
 	int number;
-	int out; /* one byte for each try */
-	const char *stop; /* a file that ends it all */
+	int out; /* file of outcomes, one byte for each insert */
+	const char *stop; /* path of a file whose existence ends the writers */
 };
 
 static enum outcome
@@ -312,7 +313,7 @@ write_one(cenote_conn *conn, int who, int n)
 	if (r == CENOTE_OK)
 		r = cnt_client_try(conn, sql);
 	if (r != CENOTE_OK)
-		/* Without a COMMIT nothing is done, whatever happened. */
+		/* Without a COMMIT nothing is stored, whatever happened. */
 		return OUTCOME_FAILED;
 	r = cenote_commit(conn);
 	if (r == CENOTE_OK)
@@ -329,7 +330,7 @@ be_writer(void *arg)
 	cenote_conn *conn;
 	int n;
 
-	/* on a busy machine it begins when the server is gone already */
+	/* on a busy machine, the server may be gone before the writer connects */
 	while ((conn = cnt_client_open(daemon_.uri, options)) == NULL &&
 		access(w->stop, F_OK) != 0)
 		cnt_pause_ms(20);
@@ -358,7 +359,8 @@ check_writer(const struct writer *w, int64_t *n_done)
 	for (n = 0; read(w->out, &outcome, 1) == 1; n++) {
 		int64_t is_there;
 
-		/* Each would be a start of the command line client: the others are counted. */
+		/* Do not ask for each of these, since each question starts the command line client.
+		 * The caller compares the total. */
 		if (outcome == OUTCOME_DONE) {
 			(*n_done)++;
 			continue;
@@ -371,7 +373,7 @@ check_writer(const struct writer *w, int64_t *n_done)
 	}
 }
 
-/* What was acknowledged is there, what was called failed is not. */
+/* The server has every commit that was acknowledged, and none that was reported as failed. */
 static void
 no_acknowledged_commit_is_lost(void **state)
 {

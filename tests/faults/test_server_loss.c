@@ -2,9 +2,9 @@
 /*
  * test_server_loss postgresql|mariadb
  *
- * Servers that end, are killed, hang and come back: what becomes of the pool's sessions, and of
- * clients that have one and ask for nothing. What is told of a request that was under way is
- * test_server_kill.c's.
+ * Servers that end, are killed, hang and come back: what happens to the pool's sessions, and to
+ * clients that have a session but no request. test_server_kill.c tests what a client is told about
+ * a running request.
  */
 #include "with_pool.h"
 
@@ -19,9 +19,9 @@
 static enum cnt_server_kind kind;
 static struct cnt_server one, two;
 
-/* The same on both servers, written as each wants it. */
+/* Statements with the same effect on both kinds of server. */
 struct dialect {
-	const char *identity; /* which session of the server this is */
+	const char *identity; /* asks which session of the server this is */
 	const char *temp;
 	const char *end_all; /* ends all sessions of the user app */
 };
@@ -60,7 +60,7 @@ teardown(void **state)
 	return r;
 }
 
-/* As an administrator does; the server takes a moment for it. */
+/* End the sessions as an administrator does. The server takes a moment for that. */
 static void
 end_sessions(void)
 {
@@ -77,14 +77,14 @@ who_holds_nothing_does_not_notice_a_restart(void **state)
 	a = wp_attach(NULL);
 	assert_string_equal(wp_value(a, "select 7"), "7");
 	assert_int_equal(cnt_server_restart(&one), 0);
-	/* a pool whose server is down says so at once */
+	/* wait, since a pool whose server is down tells clients so at once */
 	wp_await("main", "idle", 2);
 	assert_string_equal(wp_value(a, "select 7"), "7");
 	cnt_server_kill(&one);
 	assert_int_equal(cnt_server_run(&one), 0);
 	wp_await("main", "idle", 2);
 	assert_string_equal(wp_value(a, "select 7"), "7");
-	/* and when only the sessions end */
+	/* the same when only the sessions end */
 	end_sessions();
 	assert_string_equal(wp_value(a, "select 7"), "7");
 	cenote_conn_destroy(a);
@@ -182,12 +182,12 @@ start_named(struct cnt_server *s, const char *name)
 		"grant select on which to app",
 		name);
 	assert_int_equal(cnt_server_sql(s, sql), 0);
-	/* the tests' servers do not wait for their disk */
+	/* write the table to disk now, since the tests' servers do not wait for their disk */
 	if (kind == CNT_POSTGRESQL)
 		assert_int_equal(cnt_server_sql(s, "checkpoint"), 0);
 }
 
-/* How many of the pool's sessions are on the server of this name. */
+/* How many of the pool's n sessions are on the server of this name. */
 static int
 count_on(const char *server, int n)
 {
@@ -235,7 +235,8 @@ sessions_go_to_the_server_that_lives_and_come_back(void **state)
 	await_share("two", 2);
 	a = wp_attach(NULL);
 	cnt_server_kill(&one);
-	/* whichever it was on; what was just written there may be lost, so "two" is counted */
+	/* The session may be on either server. Rows that "one" has just written may be lost, so
+	 * count on "two". */
 	wp_exec(a, "select 1");
 	cenote_conn_destroy(a);
 	wp_await("main", "idle", 4);

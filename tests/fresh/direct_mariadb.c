@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The probe on a login of our own at MariaDB, with the server's own library.
+ * Asks the probe's questions on a separate login at MariaDB, with the server's own library.
  */
 #include "fresh.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The probe on a login of our own at PostgreSQL, with libpq.
+ * Asks the probe's questions on a separate login at PostgreSQL, with libpq.
  */
 #include "fresh.h"
 

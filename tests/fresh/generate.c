@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Random sequences of what a client does. The seed makes each one again.
+ * Random sequences of what a client does. The same seed gives the same sequence.
  */
 #include "fresh.h"
 
 #include <string.h>
 
-/* Text that grows up to a bound; what does not fit is left away. */
+/* Text that grows up to a bound; the rest is dropped. */
 struct text {
 	char *bytes;
 	size_t size, used;
@@ -21,7 +21,7 @@ put(struct text *t, char c)
 	t->bytes[t->used] = '\0';
 }
 
-/* The end of the alternative that begins here: its | or } . */
+/* Find the end of the alternative that begins here: its | or } . */
 static const char *
 end_of_alternative(const char *p)
 {
@@ -39,7 +39,7 @@ end_of_alternative(const char *p)
 static void expand(
 	struct cnt_random *rnd, const char *p, const char *end, struct text *t);
 
-/* One of the alternatives between the brackets. Returns what is behind them. */
+/* Write one of the alternatives between the braces. Returns the position after them. */
 static const char *
 expand_choice(struct cnt_random *rnd, const char *p, struct text *t)
 {
@@ -56,7 +56,7 @@ expand_choice(struct cnt_random *rnd, const char *p, struct text *t)
 	return *p == '}' ? p + 1 : p;
 }
 
-/* The work on each level of brackets. */
+/* Write a text, with one alternative for each pair of braces. */
 static void
 expand(struct cnt_random *rnd, const char *p, const char *end, struct text *t)
 {
@@ -68,7 +68,7 @@ expand(struct cnt_random *rnd, const char *p, const char *end, struct text *t)
 	}
 }
 
-/* Behind the end of a session the next one is a new login anyway, so that comes seldom. */
+/* Statements that end the session are rare, because the next client gets a new login anyway. */
 static int
 is_passed_over(const char *statement, struct cnt_random *rnd, int is_superuser)
 {
@@ -109,7 +109,7 @@ random_how(struct cnt_random *rnd)
 		FR_QUERY, FR_QUERY, FR_BOUND, FR_BOUND, FR_PREPARED, FR_PREPARED,
 		FR_PORTAL, FR_PIPELINE, FR_CALL, FR_CALL, FR_CALL };
 
-	/* What takes time comes seldom. */
+	/* Slow steps are rare. */
 	if (cnt_random_below(rnd, 40) == 0)
 		return FR_CANCEL;
 	if (cnt_random_below(rnd, 25) == 0)
@@ -154,7 +154,7 @@ random_ending(struct cnt_random *rnd)
 {
 	uint64_t n = cnt_random_below(rnd, 100);
 
-	/* A process costs more than the rest of a sequence. */
+	/* Killing is rare: a process costs more than the rest of a sequence. */
 	return n < 4 ? FR_KILLED : n < 20 ? FR_CUT : n < 35 ? FR_SILENT : FR_CLOSE;
 }
 

@@ -14,7 +14,7 @@ static const char setup[] =
 	"insert into fr_t (a, b) select concat('row ', seq), seq from seq_1_to_20;\n"
 	"create table fr_myisam (a int) engine = myisam;\n"
 	"create sequence fr_s;\n"
-	/* what no text shows */
+	/* effects that the text of a client's statement does not show */
 	"create view fr_v as select get_lock('fr_inside', 0) as l;\n"
 	"create table fr_hidden (a int default nextval(fr_s), b int);\n"
 	"create trigger fr_hides before insert on fr_hidden for each row set @inside = "
@@ -33,7 +33,7 @@ static const char setup[] =
 	"create or replace temporary table fr_inside (a text); set role fr_role;\n"
 	"return last_insert_id(66); end//\n"
 	"create view fr_w as select fr_within() as w//\n"
-	/* of the names of built-in functions, which are called in their place or not */
+	/* functions with the names of built-in functions; the server calls one or the other */
 	"create procedure fr_take() begin set @inside = 'secret';\n"
 	"set role fr_role; do get_lock('fr_inside', 0); end//\n"
 	"create function `count`(a int) returns int begin call fr_take(); return 1; "
@@ -66,14 +66,14 @@ static const struct fr_pool pools[] = {
 };
 
 static const struct fr_probe probes[] = {
-	/* The order matters: each statement changes what some of these tell. */
-	/* Not found_rows(): before the first SELECT of a login it is that of another login which
-	 * the server's thread served before. */
+	/* The order matters: each statement changes what some of the others tell. */
+	/* Do not ask found_rows(): before the first SELECT of a login, it has the value of another
+	 * login that the server's thread served before. */
 	{ "last", "select row_count(), @@warning_count, @@error_count" },
 	{ "warnings", "show warnings" },
 	{ "insert id",
 		"select last_insert_id(), @@last_insert_id, @@identity, @@insert_id" },
-	/* Not those that the server has only for all, nor whose values are of this session alone. */
+	/* Leave out global variables, and variables whose values differ in each session. */
 	{ "variable", "", NULL,
 		"select concat('select concat_ws(''" FR_BETWEEN "'', ',"
 		" group_concat(if(variable_type = 'VARCHAR', concat('ifnull(@@',"
@@ -83,7 +83,8 @@ static const struct fr_probe probes[] = {
 		" where variable_scope <> 'GLOBAL' and variable_name not in"
 		" ('PSEUDO_THREAD_ID', 'RAND_SEED1', 'RAND_SEED2', 'TIMESTAMP',"
 		" 'LAST_GTID')" },
-	/* Its own locks: one that was closed in the middle of a statement has them for a moment more. */
+	/* Ask only for locks of this session: a session that ended in the middle of a statement
+	 * holds its locks for a moment. */
 	{ "session", "select database(), current_user(), substring_index(user(), '@', 1),"
 		     " current_role(), session_user() = user(),"
 		     " abs(timestampdiff(second, now(), sysdate())) < 3,"
@@ -233,7 +234,7 @@ forgive(char *line)
 	return 1;
 }
 
-/* None: where the server's reset is not enough the backend does the rest. */
+/* Empty: the backend clears what the server's reset leaves. */
 static const struct fr_leftover leftovers[] = {
 	{ NULL, 0, NULL, NULL, NULL, NULL },
 };

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Functions that do inside what a client could do outside. */
+/* Functions that do what a client could also do with its own statements. */
 static const char setup[] =
 	"create extension if not exists pg_trgm;\n"
 	"create role fr_member login;\n"
@@ -22,7 +22,7 @@ static const char setup[] =
 	"create function fr_settings() returns void language plpgsql as $$ begin\n"
 	"set work_mem = '3MB'; perform set_config('fresh.inside', 'secret', false);\n"
 	"perform set_config('search_path', 'nowhere', false); end $$;\n"
-	/* The same setting, where no text of a function shows it. */
+	/* The same setting, in places that the text of no function shows. */
 	"create function fr_tree() returns text return\n"
 	"set_config('fresh.inside', 'secret', false);\n"
 	"create view fr_hides as select set_config('fresh.inside', 'secret', false) as "
@@ -47,7 +47,7 @@ static const char setup[] =
 	"perform pg_advisory_lock(78); rollback; end $$;\n"
 	"create function fr_defaults() returns int language sql set work_mem = '5MB'\n"
 	"set search_path = pg_catalog as 'select 1';\n"
-	/* Keys in a temporary table, as applications with encrypted columns have them. */
+	/* Keys in a temporary table, as in applications with encrypted columns. */
 	"create table fr_secret (t text); insert into fr_secret values ('clear text');\n"
 	"create function enable_key(name text, password text) returns text language "
 	"plpgsql\n"
@@ -60,7 +60,8 @@ static const char setup[] =
 	"create function decrypt_secret() returns text language plpgsql as $$ begin\n"
 	"if (select p from enabled_keys) is distinct from 'pw' then\n"
 	"raise 'no key'; end if; return (select t from fr_secret); end $$;\n"
-	/* Functions that are compiled once, with a type whose name may mean another type on another search_path. */
+	/* The server compiles these functions once, with a type whose name may mean another type on
+	 * another search_path. */
 	"create schema fr_tenant; grant all on schema fr_tenant to public;\n"
 	"create domain fr_label text;\n"
 	"create function fr_shared(a text) returns text language plpgsql as $$\n"
@@ -72,7 +73,8 @@ static const char setup[] =
 	"execute function fr_note();\n"
 	"create function fr_elsewhere() returns text language sql\n"
 	"set search_path = fr_tenant, public as 'select fr_shared(''a'')';\n"
-	/* A path that has its own functions before the server's: what calls one leaves a setting. */
+	/* On this path, a schema with its own function comes before the server's schema: a call of
+	 * that function leaves a setting. */
 	"create schema fr_evil; grant usage on schema fr_evil to public;\n"
 	"create function fr_evil.pg_postmaster_start_time() returns text language sql as "
 	"$$\n"
@@ -82,7 +84,7 @@ static const char setup[] =
 	"grant all on all sequences in schema public to public;\n"
 	"grant all on schema public to public;\n";
 
-/* Without this code, a session in which PL/pgSQL has run is kept. */
+/* Without this code, the pool keeps a session in which PL/pgSQL has run. */
 static const char tame[] =
 	"drop function fr_settings, fr_tree, fr_becomes, fr_objects, enable_key;\n"
 	"drop view fr_hides; drop table fr_by_default; drop domain fr_checked;\n"
@@ -94,13 +96,14 @@ static const struct fr_pool pools[] = {
 };
 
 static const struct fr_probe probes[] = {
-	/* First, since a transaction that is left open, or failed, shows here. */
+	/* First, since an open or failed transaction shows here. */
 	{ "transaction", "select now() = statement_timestamp(),"
 			 " pg_current_xact_id_if_assigned() is null" },
-	/* The functions that the views call, without the views' own work; in the order of names. */
+	/* Ask the functions behind the views, to save the views' own work. The rows come in the
+	 * order of names. */
 	{ "setting",
 		"select name, setting, reset_val, source from pg_show_all_settings()" },
-	/* Of fresh.* not whether the name is known, but what it holds. */
+	/* For fresh.*, ask for the value, not whether the name is known. */
 	{ "session",
 		"select current_user, session_user, current_database(),"
 		" current_schema, user, current_role, current_setting('role'),"
@@ -117,7 +120,7 @@ static const struct fr_probe probes[] = {
 	{ "custom name", "select n, current_setting('fresh.' || n, true) is null"
 			 " from unnest(array['a', 'b', 'inside']) n" },
 	{ "temp schema", "select pg_my_temp_schema() <> 0" },
-	/* Each temporary object depends on the schema that it is in, and that is found by an index. */
+	/* Each temporary object depends on its schema, and an index finds the objects of a schema. */
 	{ "held", "select 'object', pg_describe_object(classid, objid, objsubid), null"
 		  " from pg_depend where refclassid = 'pg_namespace'::regclass"
 		  " and refobjid = pg_my_temp_schema()"
@@ -276,13 +279,13 @@ static const char *const copies[] = { "copy fr_t (a) from stdin", "copy fr_t to 
 	"copy (select * from fr_t) to stdout {|with (format csv)|with (format binary)}",
 	"begin; copy fr_t (a) from stdin", NULL };
 
-/* What DISCARD ALL leaves: docs/backends.md. */
+/* Forgive what DISCARD ALL leaves (docs/backends.md). */
 static int
 forgive(char *line)
 {
 	char *last;
 
-	/* The settings of a library that was loaded meanwhile, with their default values. */
+	/* Ignore the default values of the settings of a library that was loaded meanwhile. */
 	if (strncmp(line, "setting|", 8) == 0) {
 		const char *name = strchr(line, '|') + 1;
 		const char *dot = strpbrk(name, ".|");
@@ -291,7 +294,7 @@ forgive(char *line)
 		if (dot && *dot == '.' && strcmp(last, "|default") == 0)
 			return 0;
 	}
-	/* Where its value is from, not the value. */
+	/* Ignore the source of the value, but not the value. */
 	if (strncmp(line, "setting|transaction_", 20) == 0)
 		*strrchr(line, '|') = '\0';
 	return strncmp(line, "custom name|", 12) != 0;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How long what others hold may take to go. */
+/* How long to wait until other sessions have ended. */
 #define SETTLE_TRIES 100
 #define SETTLE_US    10000
 
@@ -77,7 +77,8 @@ is_settled(const struct fr_probe *probe, const cenote_result *res)
 	       (last != NULL && strcmp(last, probe->settled) == 0);
 }
 
-/* All questions in one write. Each is a unit of its own, whatever becomes of those before it. */
+/* Send all questions in one write. Each ends with a synchronisation point, so an error does not
+ * stop the questions after it. */
 static int
 send_all(cenote_conn *conn, const struct fr_probe *probes)
 {
@@ -90,7 +91,7 @@ send_all(cenote_conn *conn, const struct fr_probe *probes)
 	return r == CENOTE_OK ? cenote_flush(conn) : r;
 }
 
-/* The answer to the next of them: the last of its results. */
+/* Take the answer to the next question: the last of its results. */
 static int
 take(cenote_conn *conn, cenote_result **ret_res)
 {
@@ -105,7 +106,7 @@ take(cenote_conn *conn, cenote_result **ret_res)
 	return r == CENOTE_DONE && *ret_res ? CENOTE_OK : r < 0 ? r : CENOTE_ERR_STATE;
 }
 
-/* Once more, until it has settled. */
+/* Ask again, until the answer has settled. */
 static int
 ask_again(cenote_conn *conn, const struct fr_probe *probe, cenote_result **res)
 {
@@ -143,7 +144,7 @@ fr_probe(cenote_conn *conn, const struct fr_probe *probes, FILE *to)
 {
 	int r;
 
-	/* What the pool says of the session before anything was asked. */
+	/* What the pool tells about the session before any question. */
 	fprintf(to, "ready|%d|%u\n", cenote_tx_state(conn), cenote_pins(conn));
 	r = send_all(conn, probes);
 	for (; r == CENOTE_OK && probes->sql != NULL; probes++)

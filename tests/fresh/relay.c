@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A relay between cenoted and the server that cuts the connection at a chosen byte.
+ * A relay between clients and a pool that cuts the connection at a chosen byte.
  */
 #include "fresh.h"
 
@@ -43,7 +43,8 @@ send_all(int fd, const char *bytes, size_t n)
 	return 0;
 }
 
-/* Passes on what is there, at most *left bytes of it. -1: that was the end. */
+/* Pass on the bytes that have arrived, at most *left of them. Returns -1 at the end of the
+ * connection. */
 static int
 pass(int from, int to, uint32_t *left)
 {
@@ -63,7 +64,7 @@ pass(int from, int to, uint32_t *left)
 	return send_all(to, bytes, (size_t)n);
 }
 
-/* A thread for each: what cancels a request comes on a connection of its own. */
+/* Serve one connection, in a thread of its own: a cancel comes on a second connection. */
 static void *
 serve(void *arg)
 {

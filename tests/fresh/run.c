@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* What a client has in its hands. */
+/* What a client holds. */
 struct client {
 	const struct fr_backend *backend;
 	cenote_conn *conn;
@@ -17,7 +17,7 @@ struct client {
 	cenote_stmt *stmts[FR_MAX_STEPS];
 	size_t n_stmts;
 	cenote_params *none;
-	int is_over; /* its state does not allow more */
+	int is_over; /* the connection's state allows no more steps */
 };
 
 static void
@@ -26,7 +26,7 @@ ignore(int status)
 	(void)status;
 }
 
-/* The rest of a request's results. */
+/* Read the rest of a request's results. */
 static void
 drain(struct client *c)
 {
@@ -60,7 +60,7 @@ do_query(struct client *c, const struct fr_step *step)
 	finish(c, r, res);
 }
 
-/* Begun, and half of the time neither ended nor read to its end. */
+/* Begin a copy. Half of the copies are neither ended nor read to their end. */
 static void
 do_copy(struct client *c, const struct fr_step *step)
 {
@@ -105,7 +105,7 @@ do_prepared(struct client *c, const struct fr_step *step)
 	finish(c, r, res);
 }
 
-/* Takes one batch, and leaves the rest to whoever comes. */
+/* Take one batch, and leave the rest open. */
 static void
 do_portal(struct client *c, const struct fr_step *step)
 {
@@ -126,7 +126,7 @@ do_portal(struct client *c, const struct fr_step *step)
 		finish(c, CENOTE_OK, res);
 }
 
-/* Sends all, and reads so many answers. What was not read is for the pool to clear up. */
+/* Send all statements, and read only some of the answers. The pool has to clear up the rest. */
 static void
 do_pipeline(struct client *c, const struct fr_step *step)
 {
@@ -167,7 +167,7 @@ do_cancel(struct client *c, const struct fr_step *step)
 	ignore(cenote_process(c->conn));
 	ignore(cenote_cancel_send(cancel));
 	cenote_cancel_destroy(cancel);
-	/* One of two does not wait for what comes of it. */
+	/* Half of the clients do not wait for the outcome. */
 	if (step->number & 1)
 		drain(c);
 	else
@@ -219,7 +219,7 @@ do_call(struct client *c, const struct fr_step *step)
 		r = cenote_select_database(c->conn, "app2");
 		break;
 	case 4:
-		/* As whom the other pool logs in. */
+		/* change to the user of one of the pools */
 		r = cenote_change_user(c->conn,
 			c->backend->pools[step->number / 12 % c->backend->n_pools].user,
 			NULL, "app2");
@@ -270,7 +270,7 @@ connect_client(struct client *c, const char *run_dir, const char *pool)
 {
 	if (cenote_conn_create(NULL, &c->conn) != CENOTE_OK)
 		return -1;
-	/* A session that is lost is lost: another one would hide what happened to it. */
+	/* Do not reattach: another session would hide what happened to this one. */
 	if (cenote_conn_set(c->conn, "run_dir", run_dir) != CENOTE_OK ||
 		cenote_conn_set(c->conn, "pool", pool) != CENOTE_OK ||
 		cenote_conn_set(c->conn, "reattach", "no") != CENOTE_OK)
@@ -278,7 +278,7 @@ connect_client(struct client *c, const char *run_dir, const char *pool)
 	return cenote_connect(c->conn) == CENOTE_OK ? 0 : -1;
 }
 
-/* A request on its way, and then nothing more from us. */
+/* Send a request, and shut the socket down without waiting. */
 static void
 fall_silent(struct client *c, const struct fr_sequence *seq)
 {

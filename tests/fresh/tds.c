@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fresh equivalence on SQL Server, where CENOTE_TEST_TDS names one: the probe's
- * questions and the random statements.
+ * Fresh equivalence on SQL Server or Babelfish, on the server that CENOTE_TEST_TDS names: the
+ * probe's questions and the random statements.
  */
 #include "fresh.h"
 
-/* SQL Server and Babelfish, on the server that CENOTE_TEST_TDS names. */
-
-/* A batch of its own each: nothing may stand before CREATE PROCEDURE and its like. */
+/* Each statement is a batch of its own: CREATE PROCEDURE and some others must come first in their
+ * batch. */
 static const char setup[] =
 	"drop table if exists fr_t\ngo\n"
 	"drop table if exists fr_i\ngo\n"
@@ -32,7 +31,7 @@ static const struct fr_pool pools[] = {
 };
 
 static const struct fr_probe probes[] = {
-	/* The order matters: each statement changes what some of these tell. */
+	/* The order matters: each statement changes what some of the others tell. */
 	{ "last", "select @@rowcount, @@error, @@trancount, xact_state()" },
 	{ "identity", "select @@identity, scope_identity()" },
 	{ "settings", "select @@datefirst, @@language, @@textsize, @@lock_timeout, "
@@ -45,7 +44,7 @@ static const struct fr_probe probes[] = {
 		     "ansi_warnings, ansi_padding, ansi_nulls, concat_null_yields_null, "
 		     "lock_timeout, deadlock_priority, row_count, prev_error from "
 		     "sys.dm_exec_sessions where session_id = @@spid" },
-	/* Babelfish's own. */
+	/* Babelfish only. */
 	{ "setting", "select name, setting from pg_settings order by name" },
 	{ "prepared", "select name from pg_prepared_statements" },
 	{ "cursors", "select name from pg_cursors where name not like '<unnamed%' and "
@@ -125,7 +124,7 @@ static const char *const copies[] = {
 	NULL,
 };
 
-/* Whoever read a table or called a function costs a new login. */
+/* The backend replaces a session that read a table or called a function by a new login. */
 static int
 forgive(char *line)
 {

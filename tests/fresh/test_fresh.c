@@ -2,12 +2,12 @@
 
 /*
  * test_fresh postgresql|mariadb|freetds [ODBC DRIVER]
- *
+ * 
  * With a driver (support/cnt_odbc.h) the backend is odbc.
- *
- * CHECK_FRESH_SEQUENCES  how many random clients (2000)
- * CHECK_FRESH_SECONDS    at most so long (no bound)
- * CNT_SEED               of the first of them; each has the next number
+ * 
+ * CHECK_FRESH_SEQUENCES  number of random clients (2000)
+ * CHECK_FRESH_SECONDS    the time after which no more clients start (0: no limit)
+ * CNT_SEED               seed of the first client; each of the others has the next number
  */
 
 #include "fresh.h"
@@ -24,7 +24,7 @@
 #include "support/cnt_odbc.h"
 #include "support/cnt_tds.h"
 
-/* Of a difference that are shown. */
+/* The lines of a difference that are printed. */
 #define MAX_LINES 12u
 
 static const struct fr_backend *backend;
@@ -33,13 +33,15 @@ static const struct cnt_odbc *odbc; /* NULL: the server's own backend */
 static struct cnt_server server;
 static struct cnt_daemon daemon_;
 static struct fr_relay *relays[4];
-static char *expected[4]; /* of each pool's user: the probe on a login */
-static struct fr_probe probes[64]; /* the backend's, with those that are made */
-static char made[32768]; /* the one of these */
+static char *expected[4]; /* for each pool's user: the probe's answers on a login */
+static struct fr_probe
+	probes[64]; /* the backend's questions, where `sql` is filled in for those
+				    * with `made_by` */
+static char made[32768]; /* `sql` of the question with `made_by` */
 
 /* --------------------------------------------------------------------- the pools ----- */
 
-/* The backend's lines of a pool. */
+/* Write the backend's lines of a pool. */
 static void
 put_server(char *text, size_t size, const char *user)
 {
@@ -97,12 +99,12 @@ handle(const char *pool)
 	assert_ok(cenote_conn_create(NULL, &conn));
 	assert_ok(cenote_conn_set(conn, "run_dir", daemon_.run_dir));
 	assert_ok(cenote_conn_set(conn, "pool", pool));
-	/* a reset in which a driver hangs is ended after login_timeout, 15 s */
+	/* cenoted ends a reset in which a driver hangs after login_timeout, 15 s */
 	assert_ok(cenote_conn_set(conn, "connect_timeout", "40s"));
 	return conn;
 }
 
-/* NULL: the pool's one worker does not come back. */
+/* Returns NULL if the pool's one worker does not come back. */
 static cenote_conn *
 attach(const char *pool)
 {
@@ -117,7 +119,8 @@ attach(const char *pool)
 	return NULL;
 }
 
-/* What the next client of a pool sees; the caller frees it. NULL: nothing could be seen. */
+/* Get the probe's answers as the next client of a pool. The caller frees them. NULL: the probe
+ * failed. */
 static char *
 look(const char *pool)
 {
@@ -147,7 +150,7 @@ field(const cenote_result *res, uint64_t row, const char *name)
 	return text != NULL ? text : "";
 }
 
-/* End a pool's worker, and with it whatever its session holds. */
+/* End a pool's worker, and so everything that its session holds. */
 static void
 renew(const char *pool)
 {
@@ -169,8 +172,8 @@ renew(const char *pool)
 	cenote_conn_destroy(conn);
 }
 
-/* The probe on a login of a program's own; by ODBC and FreeTDS, on the first one of a pool, since each driver gives
- * values in a form of its own. */
+/* Get the probe's answers on a program's own login. For ODBC and FreeTDS, take the first login of a
+ * pool, since each driver gives values in a form of its own. */
 static char *
 log_in(const struct fr_pool *pool)
 {
@@ -199,7 +202,7 @@ log_in(const struct fr_pool *pool)
 	return NULL;
 }
 
-/* The batches of the setup, by the pool. */
+/* Run the batches of the setup through the pool. */
 static int
 set_up_elsewhere(void)
 {
@@ -306,7 +309,7 @@ without_known(const char *text)
 	for (line = copy; *line != '\0'; line = next) {
 		next = strchr(line, '\n');
 		*next++ = '\0';
-		/* what is logged in anew has nothing to be forgiven */
+		/* odbc logs in again after each client, so nothing is left to forgive */
 		if (!odbc && !backend->forgive(line))
 			continue;
 		strcat(kept, line);
@@ -326,7 +329,7 @@ has_line(const char *text, const char *line, size_t len)
 	return 0;
 }
 
-/* The lines that only `a` has. */
+/* Print the lines that only `a` has. */
 static void
 print_only(const char *sign, const char *a, const char *b)
 {
@@ -341,7 +344,7 @@ print_only(const char *sign, const char *a, const char *b)
 		printf("#   %s and %zu lines more\n", sign, n - MAX_LINES);
 }
 
-/* Whether the two tell a difference that is not known. */
+/* Whether two answers of the probe differ in more than the server's reset is known to leave. */
 static int
 differ(const char *fresh, const char *now, int say)
 {
@@ -392,7 +395,7 @@ run_killed(const struct fr_sequence *seq, const char *run_dir, const char *pool)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* One client, and then what the next one sees: 1 if that is not a new login. */
+/* Run one client, and look as the next one. Returns 1 if the session differs from a new login. */
 static int
 leaves_something(const struct fr_sequence *seq, int say)
 {
@@ -414,7 +417,7 @@ leaves_something(const struct fr_sequence *seq, int say)
 	return r;
 }
 
-/* Leave away what is not needed. */
+/* Remove the steps without which the difference still shows. */
 static void
 minimise(struct fr_sequence *seq)
 {
@@ -501,7 +504,7 @@ random_clients_leave_nothing(void **state)
 
 /* ------------------------------------------------------------------- fixed cases ----- */
 
-/* A pool's first session is a login of its own, as a program would make it. */
+/* A pool's first session is like a login that a program makes. */
 static void
 a_session_is_a_login(void **state)
 {
@@ -516,7 +519,7 @@ a_session_is_a_login(void **state)
 	}
 }
 
-/* The first value of a statement, in a buffer of the caller's; "error" if there is none. */
+/* Get the first value of a statement; "error" if the statement fails. */
 static void
 ask(cenote_conn *conn, const char *sql, char *ret_value, size_t size)
 {
@@ -533,7 +536,8 @@ ask(cenote_conn *conn, const char *sql, char *ret_value, size_t size)
 		cenote_result_destroy(res);
 }
 
-/* What a client did shows in its own session, and behind it not. */
+/* The probe sees what a client leaves in its own session. After the reset, it sees no
+ * difference. */
 static void
 the_probe_sees_what_a_session_holds(void **state)
 {
@@ -562,7 +566,7 @@ the_probe_sees_what_a_session_holds(void **state)
 	}
 }
 
-/* A client that decrypts, and one behind it on the same worker that must not be able to. */
+/* One client decrypts a text. The next client on the same worker must not be able to. */
 static void
 a_key_stays_with_its_client(void **state)
 {
@@ -611,8 +615,8 @@ assert_leaves(const struct fr_leftover *l, const char *pool, const char *wanted)
 			wanted);
 }
 
-/* What docs/backends.md lists is left, so that the list is no longer than it has to be; and with
- * reset = reconnect nothing is. */
+/* The server's reset leaves all that docs/backends.md lists, so the list is no longer than it has
+ * to be. With reset = reconnect, nothing is left. */
 static void
 what_is_left_needs_a_new_login(void **state)
 {
@@ -628,7 +632,8 @@ what_is_left_needs_a_new_login(void **state)
 	}
 }
 
-/* Behind a few random clients all is as in a new login, to the last line. */
+/* With reset = reconnect, the session after each of a few random clients equals a new login, to the
+ * last line. */
 static void
 reset_by_reconnecting_leaves_nothing_at_all(void **state)
 {
@@ -664,13 +669,13 @@ main(int argc, char **argv)
 		cmocka_unit_test(random_clients_leave_nothing),
 	};
 
-	/* on a database without the code because of which sessions are replaced */
+	/* on a database without the functions because of which cenoted replaces sessions */
 	const struct CMUnitTest tame_tests[] = {
 		cmocka_unit_test(a_session_is_a_login),
 		cmocka_unit_test(random_clients_leave_nothing),
 	};
 
-	/* without what is known to stay */
+	/* for odbc and freetds */
 	const struct CMUnitTest short_tests[] = {
 		cmocka_unit_test(a_session_is_a_login),
 		cmocka_unit_test(a_key_stays_with_its_client),
