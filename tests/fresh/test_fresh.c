@@ -2,9 +2,9 @@
 
 /*
  * test_fresh postgresql|mariadb|freetds [ODBC DRIVER]
- * 
+ *
  * With a driver (support/cnt_odbc.h) the backend is odbc.
- * 
+ *
  * CHECK_FRESH_SEQUENCES  number of random clients (2000)
  * CHECK_FRESH_SECONDS    the time after which no more clients start (0: no limit)
  * CNT_SEED               seed of the first client; each of the others has the next number
