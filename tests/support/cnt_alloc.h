@@ -23,7 +23,7 @@ struct cnt_alloc {
 	struct cenote_allocator mem;
 	size_t n_calls; /* calls of alloc and realloc */
 	size_t fail_at; /* the number of the call that fails, from 1; 0: none */
-	int fail_on; /* all later ones fail as well */
+	int fail_on; /* 1: all later calls fail as well */
 	size_t n_failed;
 	size_t n_live; /* pieces that are not freed yet */
 	size_t live_bytes;

@@ -7,8 +7,8 @@
 #include "tools/cenoted/worker/statements.h"
 
 /*
- * A backend without a daemon: the module is loaded as cenoted loads it, and what it answers is
- * written down as text, one line per event:
+ * A backend without a daemon: the module is loaded as cenoted loads it, and its answers are written
+ * as text, one line per event:
  *
  *     columns a:INT64 b:TEXT        (a '=' in front of the list: the client knows them)
  *     row 1|x|NULL
@@ -16,10 +16,10 @@
  *     done SELECT 1                 (then, where set: affected=N id=N warnings=N more-rows
  *                                    more-results limited empty output)
  *
- * What else a backend says, and how a request ends that failed, is written by its own tests.
+ * The tests of a backend write its other answers, and the end of a failed request.
  */
 
-/* A symbol that the module, or a library that it needs, exports; NULL: none. */
+/* Find a symbol that the module, or a library that it needs, exports. NULL: there is none. */
 void *cnt_backend_symbol(const char *module, const char *name);
 const struct cnd_backend *cnt_backend_load(const char *module);
 /* Log in and attach, like a worker for its first client. */
@@ -39,18 +39,19 @@ struct cnt_request {
 	uint64_t max_rows; /* for each result; 0: no bound */
 	int count_only; /* count the rows, but do not write them down */
 	int is_describing; /* no rows follow the columns */
-	uint64_t fail_at; /* the sink refuses that row of a result, from 1; 0: none */
+	uint64_t
+		fail_at; /* the sink refuses this row of a result, counted from 1; 0: none */
 	int fail_with;
 };
 
 struct cnt_transcript {
 	struct cnd_sink sink;
-	char *log; /* of the request, ends with 0 */
+	char *log; /* the events of the request as text, ends with 0 */
 	size_t log_len, log_cap;
-	uint64_t n_rows; /* of the request */
-	size_t longest; /* batch, of all requests */
-	struct cnd_statements statements; /* and portals, as a worker has them */
-	/* The rest is cnt_backend.c's. */
+	uint64_t n_rows; /* rows of the request */
+	size_t longest; /* bytes of the longest batch of all requests */
+	struct cnd_statements statements; /* statements and portals, as in a worker */
+	/* The rest belongs to cnt_backend.c. */
 	struct cnt_request request;
 	struct cnc_batch batch;
 	struct cnc_buf out;
@@ -59,28 +60,28 @@ struct cnt_transcript {
 	uint64_t rows_in_result;
 };
 
-/* `ops`: the functions below, and the backend's own; the backend's object is its `seen.sink`.
- * `max`: the bytes of a batch. */
+/* `ops`: the functions below, and those of the backend's test, whose object begins with
+ * `seen.sink`. `max`: the bytes of a batch. */
 void cnt_transcript_init(struct cnt_transcript *t, const struct cnd_sink_ops *ops,
 	struct cnc_diag *diag, size_t max);
 void cnt_transcript_finish(struct cnt_transcript *t);
-/* Requests about statements and portals, by their numbers, with this host. */
+/* Give the host a table of statements and portals. The requests below find them there by number. */
 void cnt_transcript_lend(
 	struct cnt_transcript *t, const struct cnd_backend *b, struct cnd_host *host);
 int cnt_prepare(struct cnt_transcript *t, struct cnd_session *s, uint32_t number,
 	struct cnd_prepare *prepare);
-/* `which`: by number, which fills it, or with number 0 as it is. */
+/* `number` finds the statement and fills `which`. With number 0, `which` is used as it is. */
 int cnt_describe(struct cnt_transcript *t, struct cnd_session *s, uint32_t number,
 	struct cnd_named *which);
 int cnt_execute(struct cnt_transcript *t, struct cnd_session *s, uint32_t number,
 	struct cnd_named *which, const struct cnd_exec *exec);
-/* For cnd_exec. */
+/* The portal for a cnd_exec; NULL if batch_rows is 0. */
 struct cnd_portal *cnt_portal(
 	struct cnt_transcript *t, uint32_t number, uint32_t batch_rows);
 int cnt_fetch(struct cnt_transcript *t, struct cnd_session *s, uint32_t portal,
 	uint32_t batch_rows, int send_columns);
 void cnt_transcript_begin(struct cnt_transcript *t, const struct cnt_request *request);
-/* The request failed: write down the rows that came before. */
+/* After a failed request: write the rows that came before the failure. */
 void cnt_transcript_break(struct cnt_transcript *t);
 
 void cnt_say(struct cnt_transcript *t, const char *format, ...)

@@ -2,7 +2,7 @@
 #ifndef CNT_CMOCKA_H
 #define CNT_CMOCKA_H
 
-/* <cmocka.h> needs these before it. */
+/* <cmocka.h> needs these headers before it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -19,7 +19,7 @@
 #define READY_MS 60000
 #define END_MS   20000
 
-/* The length of the placeholder at `text`, and its replacement; 0: there is none. */
+/* The length of the placeholder at `text`, and its replacement; 0: no placeholder. */
 static size_t
 placeholder(const struct cnt_daemon *d, const char *text, const char **ret_value)
 {
@@ -118,7 +118,7 @@ cnt_daemon_create(struct cnt_daemon *d, const char *config)
 	return 0;
 }
 
-/* As many clients as may wait. */
+/* Connect as many clients as may wait. */
 static int
 fill_queue(const struct sockaddr_un *addr)
 {
@@ -189,7 +189,7 @@ exec_daemon(const struct cnt_daemon *d, pid_t parent)
 	int fd = open(d->log, O_WRONLY | O_CREAT | O_APPEND, 0644);
 
 	setpgid(0, 0);
-	/* If the test is killed, its daemon ends, too. */
+	/* If the test is killed, its daemon ends too. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent || fd < 0)
 		_exit(126);
@@ -289,7 +289,7 @@ cnt_daemon_start(struct cnt_daemon *d, const char *config)
 	return 0;
 }
 
-/* Wait for the end of the master and of everything in its group. */
+/* Wait for the end of the master and of every process in its group. */
 static int
 wait_for_end(pid_t pid, int *ret_status)
 {

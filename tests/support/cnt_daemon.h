@@ -23,7 +23,7 @@ struct cnt_daemon {
 	char backends[CNT_PATH_MAX]; /* dir/backends: every backend of this build */
 	char conf[CNT_PATH_MAX]; /* dir/cenoted.conf */
 	char log[CNT_PATH_MAX]; /* dir/log: cenoted's standard error */
-	pid_t pid; /* of the master, and its process group; 0: it does not run */
+	pid_t pid; /* the master's process id and process group; 0: cenoted does not run */
 };
 
 /*
@@ -31,7 +31,8 @@ struct cnt_daemon {
  * test, @BACKENDS@ the directory of the backend modules, @LINES@ the value of CNT_DAEMON_LINES in
  * the environment.
  */
-/* LeakSanitizer starts another process that looks at the tested one and its files in /proc. */
+/* LeakSanitizer starts a process that looks at the tested process and its files in /proc, so the
+ * sandbox is off. */
 #if defined(__SANITIZE_ADDRESS__)
 #define CNT_DAEMON_SANDBOX "seccomp = off\nlandlock = off\ncore_dumps = yes\n"
 #elif defined(__has_feature)
@@ -39,7 +40,8 @@ struct cnt_daemon {
 #define CNT_DAEMON_SANDBOX "seccomp = off\nlandlock = off\ncore_dumps = yes\n"
 #endif
 #endif
-/* Tests look at their processes in /proc, and need not run as root. */
+/* Tests look at cenoted's processes in /proc, also when they do not run as root. Without core
+ * dumps, only root could. */
 #ifndef CNT_DAEMON_SANDBOX
 #define CNT_DAEMON_SANDBOX "seccomp = auto\nlandlock = auto\ncore_dumps = yes\n"
 #endif
@@ -63,7 +65,7 @@ struct cnt_daemon {
  * and cenoted's log on standard error, and nothing left behind.
  */
 int cnt_daemon_start(struct cnt_daemon *d, const char *config);
-/* The two halves of that, for a test that looks at the daemon or restarts it. */
+/* The two halves of cnt_daemon_start(), for a test that looks at the daemon or restarts it. */
 int cnt_daemon_create(struct cnt_daemon *d, const char *config);
 int cnt_daemon_run(struct cnt_daemon *d);
 /* Replace the configuration file at once, so that nobody reads half of one. The daemon gets no
@@ -71,9 +73,9 @@ int cnt_daemon_run(struct cnt_daemon *d);
 int cnt_daemon_configure(struct cnt_daemon *d, const char *config);
 
 /*
- * Instead of a daemon, in a directory that was created: the socket of a pool "main" with as many
- * waiting clients as it allows. It accepts one after jam_ms, and ends 200 ms later. Returns the
- * process that does this, or -1.
+ * Imitate a daemon in a directory that cnt_daemon_create() made: the socket of a pool "main", with
+ * as many waiting clients as it allows. It accepts one client after jam_ms, and ends 200 ms later.
+ * Returns the process that does this, or -1.
  */
 pid_t cnt_daemon_jam(const struct cnt_daemon *d, unsigned jam_ms);
 

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* Made from the schema, field by field and by name, so it does not depend on lib/protocol/msg.c. */
+/* The functions here are made from the schema, field by field and by name, so they do not depend on
+ * lib/protocol/msg.c. */
 
 #define SHOW(kind, name) ", " #kind " " #name
 #define X(UPPER, lower, code, from)                                                      \

@@ -16,7 +16,7 @@ struct cnt_msg {
 	char text[CNT_MSG_TEXTS][CNT_MSG_TEXT_MAX + 1];
 };
 
-/* One line of the schema. */
+/* One message of the schema, lib/protocol/msg_list.h. */
 struct cnt_schema {
 	uint8_t code;
 	char from;

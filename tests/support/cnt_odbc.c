@@ -72,7 +72,7 @@ cnt_odbc_need(const struct cnt_odbc *o)
 		cnt_server_need(o->kind);
 }
 
-/* The driver's names for the keys of the server line. */
+/* Write the keys of the server line under the driver's names. */
 static void
 put_tds_keys(char *text, size_t size)
 {

@@ -100,7 +100,7 @@ do_resume(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_resume *
 	say_attached(p, c);
 }
 
-/* A client that still waits gets an answer. */
+/* A client that still waits for the cancelled request gets an error. */
 static void
 do_cancel(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_cancel *m)
 {
@@ -138,7 +138,7 @@ do_status(struct cnt_peer_conn *c, const struct cnp_status *m)
 	c->has_end = 1;
 }
 
-/* A client that wants TLS waits for it before its first frame. */
+/* Send HELLO once. A client that wants TLS waits for HELLO before its first frame. */
 static int
 say_hello(struct cnt_peer *p, struct cnt_peer_conn *c)
 {
@@ -174,7 +174,7 @@ do_first(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_request *
 	}
 }
 
-/* The first message of a SCRAM login gets an answer; no login gets further. */
+/* Answer the first message of a SCRAM login. No login gets further. */
 static void
 do_auth(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_auth *m)
 {
@@ -194,7 +194,7 @@ do_auth(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_auth *m)
 
 /* ------------------------------------------------------------------ stepping ----- */
 
-/* The client's part of a copy. 1: it has ended; 0: more must come. */
+/* Read the client's part of a copy. Returns 1 if the copy has ended, 0 if more must come. */
 static int
 step_copy(struct cnt_peer *p, struct cnt_peer_conn *c)
 {
@@ -257,7 +257,7 @@ process(struct cnt_peer *p, struct cnt_peer_conn *c)
 			do_auth(p, c, &req.msg.as.auth);
 			continue;
 		}
-		/* A request that this session must not carry out. */
+		/* Yield instead of carrying out this request. */
 		if (req.msg.code == CNP_MSG_QUERY &&
 			strcmp(req.msg.as.query.sql.p, "yield_now") == 0 &&
 			!(p->seen.flags & CNP_ATTACH_AGAIN)) {
@@ -277,7 +277,7 @@ process(struct cnt_peer *p, struct cnt_peer_conn *c)
 static void
 end_conn(struct cnt_peer_conn *c)
 {
-	/* While the thread polls it, closing it would not end the poll. */
+	/* While the thread polls the socket, closing it would not end the poll. */
 	(void)shutdown(c->fd, SHUT_RDWR);
 	(void)close(c->fd);
 	c->fd = -1;
@@ -305,7 +305,7 @@ step_read(struct cnt_peer *p, struct cnt_peer_conn *c)
 	return 1;
 }
 
-/* How much may go out now; 0 ends the connection. */
+/* How many bytes may go out now; 0 ends the connection. */
 static size_t
 write_limit(const struct cnt_peer *p, const struct cnt_peer_conn *c, size_t n)
 {

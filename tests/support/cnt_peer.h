@@ -11,7 +11,7 @@
 
 /*
  * A pool that a test plays: the server's end of the protocol on a unix socket in a temporary
- * directory. What it answers is said by the statement:
+ * directory. The statement says what the peer answers:
  *
  *     cmd             DONE "INSERT 1", 1 row, last id 7; READY gives a new carry
  *     rows N          N rows of (n int64, t text, z null)
@@ -64,30 +64,32 @@ struct cnt_peer_conn {
 	int has_end; /* close once everything is sent */
 	int is_hanging;
 	int is_copying;
-	size_t copy_left; /* bytes after which it has enough */
+	size_t copy_left; /* bytes of a copy after which the peer reports an error; SIZE_MAX: never */
 	int wants_carry;
-	int wants_yield; /* at the next synchronisation point */
+	int wants_yield; /* yield at the next synchronisation point */
 	unsigned n_columns;
 };
 
 /* What a test may change, before the first step or while it holds the lock. */
 struct cnt_peer_knobs {
-	size_t write_max; /* bytes in a step and connection; 0: no bound */
-	long cut_after; /* the first connection ends after so many bytes; -1: never */
-	const char *refuse; /* SQLSTATE of a refusal to attach */
-	unsigned n_refuse; /* how many times */
-	unsigned n_yield_on_attach; /* takes back so many sessions at once */
-	unsigned n_die_on_attach; /* ends so many connections without an answer */
+	size_t write_max; /* bytes written in a step on a connection; 0: no bound */
+	long cut_after; /* bytes after which the first connection ends; -1: never */
+	const char *refuse; /* SQLSTATE of the refusals to attach */
+	unsigned n_refuse; /* how many attaches to refuse */
+	unsigned
+		n_yield_on_attach; /* how many sessions to yield as soon as they are attached */
+	unsigned n_die_on_attach; /* how many connections to end without an answer */
 	uint8_t die_on; /* code of a message on which the connection ends */
-	uint8_t auth; /* what HELLO asks for */
-	unsigned iterations; /* of the hash, for a SCRAM login */
+	uint8_t auth; /* the login method that HELLO asks for */
+	unsigned iterations; /* of the hash in a SCRAM login */
 	int fail_prepare; /* prepares fail */
 	int fail_sync; /* synchronisation points fail */
-	const char *zone; /* parameter that ATTACHED reports; NULL: none */
-	unsigned n_columns; /* that "rows" gives on new connections; 0: all three */
+	const char *zone; /* the TimeZone that ATTACHED reports; NULL: none */
+	unsigned n_columns; /* columns of "rows" on new connections; 0: all three */
 	unsigned
-		n_fetch_columns; /* that a FETCH reports again; 0: none, unless it asks */
-	size_t read_max; /* 0: no limit; 1: reads nothing while it has something to send */
+		n_fetch_columns; /* columns that the answer to FETCH reports again; 0: only if the
+				  * client asks */
+	size_t read_max; /* 0: no limit; 1: read nothing while there is something to send */
 };
 
 struct cnt_peer_seen {
@@ -97,11 +99,12 @@ struct cnt_peer_seen {
 	uint8_t autocommit_off;
 	char carry[32];
 	char program[64];
-	char commands[256]; /* statements that it has carried out, each with a ';' */
-	size_t sent; /* to the first connection */
-	char copied[256]; /* the outcome of copies, truncated */
+	char commands[256]; /* statements that the peer carried out, each with a ';' */
+	size_t sent; /* bytes sent to the first connection */
+	char copied[256]; /* data of copies, truncated */
 	size_t n_copied;
-	char options[128]; /* of the last ATTACH, and each SET_OPTION: "name=value;" */
+	char options[128]; /* options of the last ATTACH and of each SET_OPTION after it:
+			    * "name=value;" */
 	char asked[256]; /* other requests: their names and texts, each with a ';' */
 	size_t n_long; /* bytes of LONG_DATA */
 	unsigned n_auths; /* messages of a login */
@@ -111,7 +114,7 @@ struct cnt_peer {
 	char dir[64];
 	char path[96];
 	char uri[160];
-	int listen_fd; /* -1: no client is connected */
+	int listen_fd; /* -1: the peer does not listen */
 	struct cnt_peer_conn conns[CNT_PEER_CONNS];
 	struct cnt_peer_knobs knobs;
 	struct cnt_peer_seen seen;
@@ -140,7 +143,7 @@ void cnt_peer_unlisten(struct cnt_peer *p);
 int cnt_peer_listen(struct cnt_peer *p);
 /* Listen on 127.0.0.1 instead, and change the URI to that. */
 int cnt_peer_listen_tcp(struct cnt_peer *p);
-/* Send something to all connections that they did not ask for. */
+/* Send all connections a notification and a parameter that they did not ask for. */
 void cnt_peer_notify(struct cnt_peer *p, const char *channel);
 /* End all connections, with or without a YIELD. */
 void cnt_peer_drop(struct cnt_peer *p, int yield);

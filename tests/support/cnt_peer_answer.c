@@ -41,7 +41,7 @@ yield_if_wanted(struct cnt_peer *p, struct cnt_peer_conn *c)
 	cnt_peer_yield(p, c);
 }
 
-/* A statement has run: finish it, and the connection if the statement says so. */
+/* Finish a statement that has run, and the connection if the statement asks for that. */
 static void
 after_sql(struct cnt_peer *p, struct cnt_peer_conn *c, const char *sql)
 {
@@ -52,7 +52,7 @@ after_sql(struct cnt_peer *p, struct cnt_peer_conn *c, const char *sql)
 		c->has_end = 1;
 }
 
-/* The statement or portal that the server knows by a name: there is one. */
+/* Find the statement or portal of a name. The peer keeps only one. */
 static struct cnt_peer_stmt *
 find_named(struct cnt_peer_conn *c, struct cnp_str name)
 {

@@ -6,7 +6,7 @@
 
 #include "cnt_peer.h"
 
-/* The answers of the played pool, for cnt_peer.c, which attaches clients and moves the bytes. */
+/* The answers of the played pool. cnt_peer.c attaches the clients and moves the bytes. */
 
 #define CNT_PEER_KEY 0xfeedbeefcafe1234u
 
@@ -21,15 +21,15 @@ cnt_peer_message(uint8_t code)
 }
 
 /* cnt_peer_answer.c */
-/* A request of a session that is attached. */
+/* Answer a request of an attached session. */
 void cnt_peer_do_request(
 	struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_request *req);
-/* The end of a request. */
+/* End a request. */
 void cnt_peer_finish(struct cnt_peer *p, struct cnt_peer_conn *c);
 void cnt_peer_yield(struct cnt_peer *p, struct cnt_peer_conn *c);
 
 /* cnt_peer_sql.c */
-/* How a statement is run. */
+/* A statement, and how to run it. */
 struct cnt_peer_run {
 	const char *sql;
 	uint32_t number;
@@ -39,7 +39,7 @@ struct cnt_peer_run {
 	struct cnp_str params;
 };
 
-/* 1: the request is finished; 0: it must stay open. */
+/* Returns 1 if the request is finished, 0 if it must stay open. */
 int cnt_peer_run_sql(
 	struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnt_peer_run *r);
 int cnt_peer_is_verb(const char *sql, const char *verb);
@@ -51,7 +51,7 @@ void cnt_peer_done(
 void cnt_peer_error(struct cnt_peer_conn *c, const char *sqlstate, const char *text);
 /* A whole answer: one value of n bytes. */
 void cnt_peer_put_big(struct cnt_peer_conn *c, size_t n);
-/* Not asked for: a notification and a parameter. */
+/* Send a notification and a parameter that the client did not ask for. */
 void cnt_peer_say(struct cnt_peer_conn *c, const char *channel);
 /* Append to the record of what was seen. */
 void cnt_peer_add_text(char *to, size_t size, const char *format, ...)

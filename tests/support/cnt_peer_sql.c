@@ -333,7 +333,7 @@ cnt_peer_is_verb(const char *sql, const char *verb)
 	return strncmp(sql, verb, n) == 0 && (sql[n] == ' ' || sql[n] == '\0');
 }
 
-/* ---- what a statement's first word says: 1, the request is finished; 0, it is not to be ---- */
+/* ---- by the first word of a statement; 1: the request is finished, 0: it stays open ---- */
 
 static int
 on_rows(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnt_peer_run *r)
@@ -343,7 +343,7 @@ on_rows(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnt_peer_run *
 	return 1;
 }
 
-/* Some rows without an end. */
+/* Send some rows, but no end of the result. */
 static void
 break_off(struct cnt_peer_conn *c, const struct cnt_peer_run *r)
 {

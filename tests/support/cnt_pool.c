@@ -29,7 +29,7 @@ start_server(struct cnt_pool *p)
 	return 0;
 }
 
-/* Through an ODBC driver, on a server or a file. */
+/* Write the configuration of a pool on an ODBC driver, with a server or a file. */
 static int
 configure_odbc(
 	struct cnt_pool *p, const struct cnt_odbc *o, const char *sessions, char *pool)
@@ -48,7 +48,7 @@ configure_odbc(
 	return 0;
 }
 
-/* The whole configuration. */
+/* Write the whole configuration, and start the server if the backend has one. */
 static int
 configure(struct cnt_pool *p, const char *sessions, char *pool)
 {

@@ -12,10 +12,11 @@ struct cnt_pool {
 	struct cnt_daemon daemon;
 };
 
-/* Start the server, if the backend has one, and a cenoted with so many sessions. If the server is
- * not installed, end the program as a skipped test. 0; or -1, with nothing left behind. */
+/* Start the server, if the backend has one, and a cenoted with at most n_sessions sessions. If the
+ * server is not installed, end the program as a skipped test. 0; or -1, with nothing left
+ * behind. */
 int cnt_pool_start(struct cnt_pool *p, const char *backend, unsigned n_sessions);
-/* 0: cenoted ended well. */
+/* Returns 0 if cenoted ended well. */
 int cnt_pool_stop(struct cnt_pool *p);
 
 #endif

@@ -55,7 +55,7 @@ cnt_is_running(pid_t child)
 	       si.si_pid == 0;
 }
 
-/* State and parent from a file like /proc/PID/stat; 'Z' and 0: there is none. */
+/* Read state and parent from a file like /proc/PID/stat; 'Z' and 0 if there is no such file. */
 static char
 read_stat(const char *path, int *ret_parent)
 {
@@ -75,7 +75,7 @@ read_stat(const char *path, int *ret_parent)
 	return state;
 }
 
-/* The parent of a process; 0: it has gone, or only waits to be reaped. */
+/* The parent of a process; 0 if the process has gone, or only waits to be reaped. */
 static pid_t
 parent_of(pid_t pid)
 {
@@ -109,7 +109,8 @@ cnt_is_stopped(pid_t pid)
 	return is_stopped;
 }
 
-/* A look at each process of the machine would cost much more. */
+/* Read the lists of children in /proc. To look at each process of the machine would cost much
+ * more. */
 size_t
 cnt_children_of(pid_t parent, pid_t *ret_pids, size_t max)
 {
@@ -188,7 +189,7 @@ cnt_clean_environment(void)
 static void
 exec_command(const struct cnt_command *c, int in, int out, int err)
 {
-	/* Kept by exec: a server that does not answer must not stop the tests. */
+	/* The alarm stays over exec: a server that does not answer must not stop the tests. */
 	alarm(RUN_S);
 	dup2(in, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);

@@ -27,7 +27,7 @@ struct cnt_command {
 	const char *const
 		*argv; /* ends with NULL; argv[0] is a path, or searched in PATH */
 	const char *input; /* its standard input; NULL: nothing */
-	uid_t uid; /* the user to run it as; 0: ourselves */
+	uid_t uid; /* the user to run it as; 0: the user of the test */
 	gid_t gid;
 	char *output; /* its standard output goes here, truncated if necessary */
 	size_t size; /* 0: no bound */
@@ -41,7 +41,7 @@ int cnt_run(const struct cnt_command *command);
 int cnt_become(uid_t uid, gid_t gid);
 
 /* Remove from the environment what a server or its client must not find: the user's own settings,
- * and libraries that would be loaded in place of theirs. */
+ * and libraries that would replace the program's own. */
 void cnt_clean_environment(void);
 
 #endif

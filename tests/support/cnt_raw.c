@@ -118,7 +118,7 @@ cnt_raw_query(struct cnt_raw *c, uint32_t request, uint8_t flags, const char *sq
 	cnt_raw_send(c, request, flags, &m);
 }
 
-/* 1, 0 at the end, -1 too late. */
+/* Receive bytes. 1; 0 at the end of the connection; -1 if nothing came in time. */
 static int
 receive(struct cnt_raw *c)
 {

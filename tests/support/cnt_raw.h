@@ -11,17 +11,18 @@ struct cnt_raw {
 	struct cnc_buf in;
 	struct cnc_buf out;
 	size_t taken;
-	struct cnp_frame frame; /* the last one */
-	struct cnp_msg msg; /* decoded; text is good until the next */
+	struct cnp_frame frame; /* the last one received */
+	struct cnp_msg
+		msg; /* the decoded frame; its text is valid until the next frame */
 	const uint8_t *payload;
-	struct cnp_attached attached; /* its numbers: the text is gone */
+	struct cnp_attached attached; /* only its numbers are valid */
 };
 
 /* Connect, attach with these options (pairs, see cnp_pairs_put(); NULL: none), and wait for READY.
- * 0; or -1, and `msg` may be the ERROR. */
+ * Returns 0 or -1. After a refusal, `msg` is the ERROR. */
 int cnt_raw_open(struct cnt_raw *c, const char *run_dir, const char *pool,
 	const struct cnc_buf *options);
-/* The two halves of that. */
+/* The two halves of cnt_raw_open(). */
 int cnt_raw_begin(struct cnt_raw *c, const char *run_dir, const char *pool,
 	const struct cnc_buf *options);
 int cnt_raw_await(struct cnt_raw *c);
@@ -30,12 +31,14 @@ void cnt_raw_send(
 	struct cnt_raw *c, uint32_t request, uint8_t flags, const struct cnp_msg *m);
 /* Send a query in the simple form. */
 void cnt_raw_query(struct cnt_raw *c, uint32_t request, uint8_t flags, const char *sql);
-/* The next frame: 1; 0 at the end; -1: none came in time, or it is malformed. */
+/* Receive the next frame. 1; 0 at the end of the connection; -1 if no frame came in time, or if it
+ * is malformed. */
 int cnt_raw_next(struct cnt_raw *c);
 /* Read frames and compare them with a list: "COLUMNS/1 ROWS/1 DONE/1 READY/1"; "END" is the end of
- * the connection. 0; or -1, after printing what came instead. `msg` is the last one. */
+ * the connection. Returns 0, or -1 after printing what came instead. `msg` is the last frame. */
 int cnt_raw_expect(struct cnt_raw *c, const char *list);
-/* A field of `msg`, which is an ERROR or NOTICE: "C", "M". It is in a buffer of its own. */
+/* A field of `msg`, which is an ERROR or NOTICE: "C", "M". The text is valid until the next
+ * call. */
 const char *cnt_raw_field(struct cnt_raw *c, char letter);
 
 #endif

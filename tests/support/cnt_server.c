@@ -76,7 +76,7 @@ all_processes(pid_t pid, pid_t ret_pids[MAX_CHILDREN + 1])
 	return 1 + cnt_children_of(pid, ret_pids + 1, MAX_CHILDREN);
 }
 
-/* Whether it ended in time; it may be our child or not. */
+/* Whether a process ended in time. It need not be our child. */
 static int
 has_ended(pid_t pid, int64_t ms)
 {
@@ -105,7 +105,7 @@ kill_all(pid_t pid)
 	pid_t pids[MAX_CHILDREN + 1];
 	size_t i, n;
 
-	kill(pid, SIGSTOP); /* no more children */
+	kill(pid, SIGSTOP); /* it starts no more children */
 	n = all_processes(pid, pids);
 	for (i = n; i > 0; i--)
 		kill(pids[i - 1], SIGKILL);
@@ -126,7 +126,7 @@ end_quickly(const struct cnt_server_type *type, pid_t pid)
 		kill_all(pid);
 }
 
-/* From here on the guard has the server's process id, which changes. */
+/* Write the server's process id to a file for the guard: each start of the server changes it. */
 static void
 write_pid(const struct cnt_server *s)
 {
@@ -230,7 +230,7 @@ exec_server(const struct cnt_server *s, const char *path, const struct cnt_argv 
 	setsid();
 	if (cnt_become(uid, gid) < 0)
 		_exit(126);
-	/* A change of user forgets it. */
+	/* Do this after the change of user, which resets it. */
 	prctl(PR_SET_PDEATHSIG, type->quick_signal);
 	if (getppid() != parent)
 		_exit(126);
@@ -433,7 +433,7 @@ name_paths(struct cnt_server *s)
 	type->name_paths(s);
 }
 
-/* The directory without data: the other files that a server needs. */
+/* Make the directory without the data: the other files that a server needs. */
 static int
 make_dir(struct cnt_server *s, enum cnt_server_kind kind, unsigned flags)
 {
@@ -452,7 +452,7 @@ make_dir(struct cnt_server *s, enum cnt_server_kind kind, unsigned flags)
 		return -1;
 	}
 	name_paths(s);
-	/* Another user must be able to pass through. */
+	/* A server that runs as another user must be able to pass through. */
 	if (chmod(s->dir, 0755) < 0 || mkdir(s->run_dir, 0755) < 0 ||
 		chmod(s->run_dir, 0755) < 0 || (uid && chown(s->run_dir, uid, gid) < 0) ||
 		write_file(s->passfile, cnt_server_type(kind)->passfile, 0600) < 0 ||
@@ -466,7 +466,8 @@ make_dir(struct cnt_server *s, enum cnt_server_kind kind, unsigned flags)
 
 /* ------------------------------------------------------------------- templates ----- */
 
-/* Made once: directories NAME in the cache, each renamed to that when it is complete. */
+/* Templates are made once: directories NAME in the cache, each renamed to that when it is
+ * complete. */
 
 static const char *
 cache_dir(void)
@@ -474,7 +475,7 @@ cache_dir(void)
 	return cnt_env_or("CNT_SERVER_CACHE", CNT_DEFAULT_SERVER_CACHE);
 }
 
-/* Returns a descriptor that holds the lock. */
+/* Lock the cache. Returns a descriptor that holds the lock. */
 static int
 lock_cache(void)
 {
@@ -566,7 +567,7 @@ make_certs(const char *to)
 	return mkdir(to, 0755) < 0 ? -1 : run_simple(argv);
 }
 
-/* kind < 0: certificates. */
+/* Copy a template, and make it first if the cache does not have it. kind < 0: certificates. */
 static int
 from_cache(int kind, const char *name, const char *to)
 {

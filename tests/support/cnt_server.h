@@ -5,9 +5,9 @@
 #include "support/cnt_process.h"
 
 /*
- * A real database server for a test: PostgreSQL or MariaDB as installed, with data of its own in a
- * temporary directory, gone when the test ends (also when the test is killed). What a new server
- * begins with is made once per build and then copied, so that a start takes a fraction of a second.
+ * A real database server for a test: PostgreSQL or MariaDB as installed, with its own data in a
+ * temporary directory. The directory goes when the test ends, even if the test is killed. The data
+ * of a new server is made once per build and then copied, so a start takes a fraction of a second.
  *
  * On every server:
  *
@@ -16,10 +16,11 @@
  *     user "locked"  CNT_SERVER_PASSWORD everywhere (PostgreSQL: SCRAM-SHA-256)
  *     user "tls"     CNT_SERVER_PASSWORD, over TCP and with TLS only
  *     user "cert"    no password, over TCP with the client certificate only
- *     and the superuser, without password over the unix socket: cnt_server_sql() is this one
+ *     and the superuser, without password over the unix socket; cnt_server_sql() uses it
  *
  * CNT_POSTGRESQL_BIN and CNT_MARIADB_BIN in the environment name the directory of other programs.
- * PostgreSQL refuses to run as root: then it runs as postgres, or as nobody.
+ * PostgreSQL refuses to run as root. If the test is root, the server runs as postgres, or as
+ * nobody.
  */
 enum cnt_server_kind {
 	CNT_POSTGRESQL,
@@ -39,29 +40,31 @@ struct cnt_server {
 	char conf[CNT_SERVER_PATH_MAX]; /* postgresql.conf, or my.cnf */
 	char log[CNT_SERVER_PATH_MAX]; /* the server's standard error */
 	char run_dir[CNT_SERVER_PATH_MAX]; /* the directory of the unix socket */
-	char socket[CNT_SERVER_PATH_MAX]; /* its path */
-	int port; /* for TCP; PostgreSQL's unix socket has it in its name, too */
+	char socket[CNT_SERVER_PATH_MAX]; /* path of the unix socket */
+	int port; /* of TCP; the name of PostgreSQL's unix socket also contains it */
 
-	/* For `passfile=` in a server line: CNT_SERVER_PASSWORD, for each user that has it. */
+	/* A file for `passfile=` in a server line: CNT_SERVER_PASSWORD for each user that needs it. */
 	char passfile[CNT_SERVER_PATH_MAX];
 
 	/*
-	 * With CNT_SERVER_TCP. certs also holds: client.crt, client.key of the user cert; for the
-	 * server, to be put in its place: wrong-name.crt, expired.crt (with the key server.key);
-	 * and other-ca.crt, which has signed nothing.
+	 * Only with CNT_SERVER_TCP. `certs` also holds client.crt and client.key of the user cert.
+	 * A test can put wrong-name.crt or expired.crt in place of the server's certificate, with
+	 * the same server.key. other-ca.crt has signed nothing.
 	 */
 	char certs[CNT_SERVER_PATH_MAX];
-	char ca[CNT_SERVER_PATH_MAX]; /* has signed the server's certificate for localhost and 127.0.0.1 */
+	char ca[CNT_SERVER_PATH_MAX]; /* the CA of the server's certificate for localhost and
+				       * 127.0.0.1 */
 
-	/* Of cenoted's configuration: `backend = …`, and `server = …` for the user app over the unix
-	 * socket, or over TCP and with TLS, the server's certificate checked, with CNT_SERVER_TCP.
-	 * PostgreSQL: just so a conninfo for libpq. */
+	/* For cenoted's configuration: `backend = …`, and `server = …` for the user app.
+	 * server_line uses the unix socket. tls_line uses TCP and TLS, checks the server's
+	 * certificate, and needs CNT_SERVER_TCP. For PostgreSQL, both lines are also a conninfo for
+	 * libpq. */
 	const char *backend;
 	char server_line[256];
 	char tls_line[512];
 
-	pid_t pid; /* 0: it does not run */
-	pid_t guard; /* cleans up if the test dies */
+	pid_t pid; /* process id of the server; 0: it does not run */
+	pid_t guard; /* process id of the process that cleans up if the test dies */
 };
 
 /*
@@ -70,7 +73,7 @@ struct cnt_server {
  * reviewed list.
  */
 void cnt_server_need(enum cnt_server_kind kind);
-/* Whether they are installed. */
+/* Whether the server's programs are installed. */
 int cnt_server_is_installed(enum cnt_server_kind kind);
 
 /*
@@ -79,40 +82,43 @@ int cnt_server_is_installed(enum cnt_server_kind kind);
  * thread: the server ends with the thread that started it.
  */
 int cnt_server_start(struct cnt_server *s, enum cnt_server_kind kind, unsigned flags);
-/* A port on which nothing listens, and which no client's end of a connection gets: below the
- * ephemeral ports. -1: none. */
+/* Find a port on which nothing listens. It is below the ephemeral ports, so no client's end of a
+ * connection gets it. -1: none is free. */
 int cnt_server_free_port(void);
 /* Make the certificates of CNT_SERVER_TCP in a new directory. */
 int cnt_server_certs(const char *to);
-/* The two halves of that; between them, the configuration file can get more lines. */
+/* The two halves of cnt_server_start(). Between them, a test can append lines to the configuration
+ * file. */
 int cnt_server_create(struct cnt_server *s, enum cnt_server_kind kind, unsigned flags);
 int cnt_server_configure(const struct cnt_server *s, const char *lines);
 int cnt_server_run(struct cnt_server *s);
 
-/* End it at once, and remove its directory. */
+/* End the server at once, and remove its directory. */
 void cnt_server_stop(struct cnt_server *s);
 
-/* End it in order, so that clients see a shutdown. The directory stays, for cnt_server_run(). */
+/* End the server in order, so that clients see a shutdown. The directory stays, for
+ * cnt_server_run(). */
 int cnt_server_shutdown(struct cnt_server *s);
-/* Both. The port stays the same. */
+/* Shut the server down, and run it again. The port stays the same. */
 int cnt_server_restart(struct cnt_server *s);
-/* Kill all its processes at once with SIGKILL. The directory stays, for cnt_server_run(). */
+/* Kill all processes of the server at once with SIGKILL. The directory stays, for
+ * cnt_server_run(). */
 void cnt_server_kill(struct cnt_server *s);
-/* Send a signal to all its processes. After SIGSTOP the server hangs, from this function's return
- * on, until SIGCONT. */
+/* Send a signal to all processes of the server. After SIGSTOP, this function returns once the
+ * server hangs; it hangs until SIGCONT. */
 void cnt_server_signal(const struct cnt_server *s, int sig);
 int cnt_server_is_alive(const struct cnt_server *s);
 
 /* Run SQL (one or more statements) as superuser in the database app, with the server's own command
  * line client. 0; or -1, after copying its messages to standard error. */
 int cnt_server_sql(const struct cnt_server *s, const char *sql);
-/* The same, and return its output: values without names, a line for each row, separated by | for
+/* The same, and return the output: values without names, a line for each row, separated by | for
  * PostgreSQL and by tabs for MariaDB. */
 int cnt_server_ask(
 	const struct cnt_server *s, const char *sql, char *ret_text, size_t size);
 
-/* A configuration for cnt_daemon_start(): CNT_DAEMON_GLOBAL and [pool main] on this server, then
- * `lines` for the pool ("sessions = 1..4\n"). In `ret`, which is returned. */
+/* Write a configuration for cnt_daemon_start() to `ret`, and return it: CNT_DAEMON_GLOBAL and
+ * [pool main] on this server, then `lines` for the pool ("sessions = 1..4\n"). */
 char *cnt_server_config(
 	const struct cnt_server *s, const char *lines, char *ret, size_t size);
 

@@ -92,7 +92,8 @@ pg_write_conf(const struct cnt_server *s, FILE *f)
 		"max_connections = 200\n"
 		"max_prepared_transactions = 10\n"
 		"shared_buffers = 32MB\n"
-		"dynamic_shared_memory_type = mmap\n" /* in the data directory, goes with it */
+		"dynamic_shared_memory_type = mmap\n" /* the memory is in the data directory, and
+						       * goes with it */
 		"fsync = off\n"
 		"full_page_writes = off\n"
 		"synchronous_commit = off\n"
@@ -174,7 +175,7 @@ pg_is_ready(const struct cnt_server *s)
 {
 	char line[128];
 
-	/* Is this file of an earlier start, whose server was killed? */
+	/* Is this the file of an earlier server that was killed? */
 	return pg_read_line(s, 1, line, sizeof(line)) == 0 && atol(line) == s->pid &&
 	       pg_read_line(s, 8, line, sizeof(line)) == 0 &&
 	       strncmp(line, "ready", 5) == 0;
@@ -187,8 +188,8 @@ pg_sweep(const struct cnt_server *s)
 	long key;
 	int id;
 
-	/* A few bytes of System V shared memory, by which a server finds another one with the same
-	 * data. The kernel limits their number. */
+	/* A few bytes of System V shared memory, in which a server finds another one with the same
+	 * data. The kernel limits how many there are. */
 	if (pg_read_line(s, 7, line, sizeof(line)) == 0 &&
 		sscanf(line, "%ld %d", &key, &id) == 2)
 		shmctl(id, IPC_RMID, NULL);
@@ -305,7 +306,7 @@ my_is_ready(const struct cnt_server *s)
 	if (fd < 0)
 		return 0;
 	snprintf(sa.sun_path, sizeof(sa.sun_path), "%.96s", s->socket);
-	/* It sends a greeting when it is ready. */
+	/* The server sends a greeting when it is ready. */
 	r = connect(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0 &&
 	    recv(fd, &byte, 1, 0) == 1;
 	close(fd);
@@ -376,7 +377,7 @@ find_in(const char *pattern, const char *name, char path[PATH_MAX])
 	int r = -1;
 	size_t i;
 
-	/* The last one is the newest. */
+	/* The last match is the newest version. */
 	if (glob(pattern, 0, NULL, &found) == 0) {
 		for (i = found.gl_pathc; i > 0 && r < 0; i--) {
 			snprintf(path, PATH_MAX, "%.4000s/%s", found.gl_pathv[i - 1],

@@ -14,7 +14,7 @@
 struct cnt_argv {
 	const char *args[CNT_SERVER_ARGS + 1];
 	size_t n;
-	char text[4096]; /* of those that were put together */
+	char text[4096]; /* of the arguments that were formatted */
 	size_t used;
 };
 
@@ -28,30 +28,32 @@ struct cnt_server_type {
 	const char *name;
 	const char *backend;
 	const char *bin_env;
-	const char *names[3]; /* of the programs below */
-	const char *const *where; /* patterns of directories; the first match wins */
+	const char *names[3]; /* of the programs: server, init, client */
+	const char *const
+		*where; /* patterns of directories to search; the first match wins */
 	const char *setup; /* SQL that sets up a new server for the tests */
 	const char *setup_database;
 	const char *passfile;
 	int may_be_root;
-	int end_signal; /* in order */
-	int quick_signal; /* as fast as possible without leaving anything outside of the directory */
-	/* The members whose paths depend on the port. */
+	int end_signal; /* ends the server in order */
+	int quick_signal; /* ends the server as fast as possible, without leaving anything outside
+			   * of the directory */
+	/* Fill the members whose paths depend on the port. */
 	void (*name_paths)(struct cnt_server *s);
 	int (*write_conf)(const struct cnt_server *s, FILE *f);
-	/* The arguments after the program's name. */
+	/* Add the arguments after the program's name. */
 	void (*init_args)(const struct cnt_server *s, struct cnt_argv *a);
 	void (*run_args)(const struct cnt_server *s, struct cnt_argv *a);
 	void (*client_args)(
 		const struct cnt_server *s, const char *database, struct cnt_argv *a);
 	int (*is_ready)(const struct cnt_server *s);
-	/* What a killed server leaves outside of its directory. */
+	/* Remove what a killed server leaves outside of its directory. */
 	void (*sweep)(const struct cnt_server *s);
 };
 
 const struct cnt_server_type *cnt_server_type(enum cnt_server_kind kind);
 
-/* Find its programs. -1: one of them is missing. */
+/* Find the server's programs. Returns -1 if one of them is missing. */
 int cnt_server_find(
 	const struct cnt_server_type *type, struct cnt_programs *ret_programs);
 

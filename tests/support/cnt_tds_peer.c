@@ -16,7 +16,7 @@
 #define HEADER      8u
 #define PACKET_MAX  32768u
 #define TEXT_MAX    4096u
-/* With a client that does not stop what has no end. */
+/* How long an endless answer goes on if the client does not stop it. */
 #define PATIENCE_MS 60000
 
 /* Types of packets. */
@@ -54,7 +54,7 @@ struct conn {
 
 /* ---- bytes ---- */
 
-/* Until there is something to read, or room to write: 1; 0: the test is over. */
+/* Wait until there is something to read, or room to write. 1; 0: the test is over. */
 static int
 wait_until(struct conn *c, short events)
 {
@@ -116,7 +116,7 @@ write_packet_raw(struct conn *c, uint8_t type, const uint8_t *bytes, size_t n)
 	return write_raw(c, packet, n + HEADER);
 }
 
-/* What TLS has to send to the client, in a packet during the handshake. */
+/* Send the bytes that TLS has for the client; during the handshake, in a packet. */
 static int
 flush_tls(struct conn *c)
 {
@@ -129,7 +129,7 @@ flush_tls(struct conn *c)
 			       : write_raw(c, bytes, (size_t)n);
 }
 
-/* Plain bytes, through TLS if there is some. */
+/* Read bytes, through TLS if the connection uses it. */
 static int
 read_plain(struct conn *c, uint8_t *room, size_t n)
 {
@@ -152,7 +152,8 @@ read_plain(struct conn *c, uint8_t *room, size_t n)
 	return 0;
 }
 
-/* A packet: its type, or -1. Messages here fit into one, or are not looked at. */
+/* Read a message. Returns its type, or -1. Of a message in several packets, only the last packet is
+ * kept. */
 static int
 read_packet(struct conn *c)
 {
@@ -171,7 +172,7 @@ read_packet(struct conn *c)
 	return header[0];
 }
 
-/* One of several, or the last one. */
+/* Send a packet of the answer: the last one, or one before it. */
 static int
 write_part(struct conn *c, int is_last)
 {
@@ -383,7 +384,7 @@ drop(struct conn *c, unsigned n)
 	return -1;
 }
 
-/* Until the client asks it to stop. */
+/* Send nothing until the client asks to stop. */
 static int
 stall(struct conn *c)
 {
@@ -427,7 +428,8 @@ now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Endless, until it is told to stop and reads that. Slow enough for a client that keeps everything. */
+/* Send without an end, until the client asks to stop. The pauses make it slow enough for a client
+ * that keeps everything. */
 static int
 go_on_and_on(struct conn *c, const char *what, int is_deaf)
 {
@@ -471,7 +473,8 @@ answer_all_others(struct conn *c, const char *sql)
 	return write_packet(c);
 }
 
-/* The number after a word; 0: it is another word. A statement that begins with SELECT only reads. */
+/* The number after a word; 0 if the statement has another word. SELECT may come first, for a
+ * statement that must look like a read. */
 static unsigned
 number_of(const char *sql, const char *word)
 {
@@ -515,7 +518,7 @@ answer_statement(struct conn *c, const char *sql)
 	return strcmp(sql, "deaf") == 0 ? be_deaf(c) : answer_all_others(c, sql);
 }
 
-/* After the headers of the message, in UTF-16. */
+/* Answer a batch, whose text follows the headers of the message in UTF-16. */
 static int
 answer_batch(struct conn *c)
 {
@@ -593,7 +596,7 @@ make_context(struct cnt_tds_peer *p)
 			1 ||
 		SSL_CTX_use_PrivateKey_file(context, p->key, SSL_FILETYPE_PEM) != 1)
 		return -1;
-	/* as this protocol's servers: a ticket would come in no packet */
+	/* like the servers of this protocol: with TLS 1.3, a ticket would come outside of a packet */
 	SSL_CTX_set_max_proto_version(context, TLS1_2_VERSION);
 	p->context = context;
 	return 0;

@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 /*
- * A TDS 7.4 server that a test plays, on a TCP port of 127.0.0.1, one connection at a time: enough of one for
- * logins, with and without TLS, simple statements, and what a real one cannot be made to do. What it answers is
- * said by the statement:
+ * A TDS 7.4 server that a test plays, on a TCP port of 127.0.0.1, one connection at a time. It
+ * knows logins, with and without TLS, simple statements, and faults that a real server cannot be
+ * made to show. The statement says what the peer answers:
  *
  *     rows N       N rows of (n), a text; also "select rows N", and "select drop N"
  *     error        an error, 208 of level 16
@@ -27,21 +27,21 @@ enum cnt_tds_encryption {
 
 enum cnt_tds_login {
 	CNT_TDS_LOGIN_TAKEN,
-	CNT_TDS_LOGIN_REFUSED, /* by error 18456 */
-	CNT_TDS_LOGIN_CLOSED /* without a word */
+	CNT_TDS_LOGIN_REFUSED, /* with error 18456 */
+	CNT_TDS_LOGIN_CLOSED /* without an answer */
 };
 
 struct cnt_tds_peer {
 	/* Set these before the start. */
 	enum cnt_tds_encryption encryption;
 	enum cnt_tds_login login;
-	int is_no_tds; /* it answers with something else */
+	int is_no_tds; /* the peer answers with another protocol */
 	const char *certificate; /* PEM; NULL: no TLS */
 	const char *key;
 
 	int port;
-	int has_given_up; /* for a minute, nobody stopped an endless answer; read this after the stop */
-	int fd; /* These belong to cnt_tds_peer.c. */
+	int has_given_up; /* nobody stopped an endless answer for a minute; read this after the stop */
+	int fd; /* this and the rest belong to cnt_tds_peer.c */
 	int stop[2];
 	pthread_t thread;
 	void *context;

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Run a test that is a program of its own on a pool of its own.
+ * Run a program as a test, on a pool of its own.
  *
  *     on_pool BACKEND SESSIONS PROGRAM ARGUMENT…
  *
- * BACKEND is sqlite, postgresql, mysql or freetds. The program finds in its environment
+ * BACKEND is sqlite, postgresql, mysql, freetds, or the name of an ODBC driver. The program finds
+ * in its environment
  *
  *     CENOTE_TEST_URI      the pool
  *     CENOTE_TEST_BACKEND  its backend
- *     CENOTE_TEST_SERVER   cenoted's server line for the server behind it, if it was started here
+ *     CENOTE_TEST_SERVER   the pool's server line, if on_pool started the server
  *
- * CENOTE_TEST_SQLITE_KEYS in ours is more for SQLite's server line, such as "attach=yes".
+ * CENOTE_TEST_SQLITE_KEYS in the environment of on_pool holds more keys for SQLite's server line,
+ * such as "attach=yes".
  *
- * Its status is ours. If CENOTE_TEST_PRELOAD names the address sanitizer's library, the program and what it
- * starts are run with it.
+ * on_pool ends with the program's status. If CENOTE_TEST_PRELOAD names the address sanitizer's
+ * library, the program and its children run with that library.
  */
 #include "support/cnt_pool.h"
 
@@ -22,9 +24,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Interpreters leave much to the kernel to free, and a collector that looks for objects on the stack
- * does not see the sanitizer's other stacks. Ruby gives its threads a signal stack, which the sanitizer
- * would take for its own. PHP needs one more library, before the sanitizer's. */
+/* Interpreters leave much memory for the kernel to free, and a collector that looks for objects on
+ * the stack does not see the sanitizer's other stacks. Ruby gives its threads a signal stack, which
+ * the sanitizer would take for its own. PHP needs one more library, before the sanitizer's. */
 static void
 preload(const char *library)
 {
