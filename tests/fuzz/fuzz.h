@@ -17,7 +17,7 @@ fuzz_fail(const char *file, int line, const char *condition)
 	abort();
 }
 
-/* As assert(), but also where NDEBUG is set. */
+/* Like assert(), but also with NDEBUG. */
 #define FUZZ_CHECK(condition)                                                            \
 	((condition) ? (void)0 : fuzz_fail(__FILE__, __LINE__, #condition))
 

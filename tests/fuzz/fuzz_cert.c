@@ -9,7 +9,8 @@
 /* The call must not touch the room after the text. */
 #define UNTOUCHED 0x7f
 
-/* What is shown, logged, and split at commas again: one line, and no more than its room. */
+/* Check a text that is shown, logged, and split at commas again: it is one line that fits into its
+ * room. */
 static void
 check_text(const char *text, size_t size)
 {

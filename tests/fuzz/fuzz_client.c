@@ -26,7 +26,7 @@ open_session(struct cnp_client *c, uint8_t how)
 	FUZZ_CHECK(cnp_client_open(c, &o, &m, how >> 7) == CENOTE_OK);
 }
 
-/* One of each shape of answer, in a pipeline of two parts. */
+/* Queue requests with each shape of answer, in a pipeline of two parts. */
 static void
 queue_requests(struct cnp_client *c)
 {
@@ -77,7 +77,7 @@ look_at(struct cnp_event *ev, struct cnc_rowset *rs)
 	cnc_arena_finish(&arena);
 }
 
-/* The client's part of a copy: sometimes a piece, sometimes an end, sometimes neither. */
+/* Send the client's part of a copy: sometimes a piece, sometimes an end, sometimes neither. */
 static void
 copy_in(struct cnp_client *c, const struct cnp_event *ev)
 {
@@ -97,7 +97,7 @@ copy_in(struct cnp_client *c, const struct cnp_event *ev)
 		FUZZ_CHECK(cnp_client_copy(c, &m) == CENOTE_OK);
 }
 
-/* 0 when the session is over. */
+/* Returns 0 when the session is over. */
 static int
 take_events(struct cnp_client *c, struct cnc_rowset *rs)
 {
@@ -108,7 +108,7 @@ take_events(struct cnp_client *c, struct cnc_rowset *rs)
 		look_at(&ev, rs);
 		if (ev.msg.code == CNP_MSG_COPY_IN)
 			copy_in(c, &ev);
-		/* who is answered has an end behind what it sent */
+		/* the last answer also ends the client's part of a copy */
 		FUZZ_CHECK(!ev.is_last || c->copying == 0);
 		if (c->waits_tls)
 			FUZZ_CHECK(cnp_client_tls_done(c) == CENOTE_OK);

@@ -36,7 +36,7 @@ print(const struct cnd_config *c, size_t *ret_len)
 	return text;
 }
 
-/* An accepted configuration is in bounds; printed and read again it prints the same. */
+/* An accepted configuration is in bounds. Printed and read again, it prints the same. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -5,7 +5,7 @@
 
 #include "csv.h"
 
-/* Read the text and write it again into `out`; the status of the end. */
+/* Read the text and write it again to `out`. Returns the reader's last status. */
 static int
 copy(const char *bytes, size_t n, enum csv_kind kind, struct text *out)
 {
@@ -32,7 +32,8 @@ copy(const char *bytes, size_t n, enum csv_kind kind, struct text *out)
 	return got;
 }
 
-/* What was read, written, is read and written the same. The first byte chooses the kind. */
+/* A text that was read and written once stays the same when it is read and written again. The first
+ * byte chooses the kind. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Dates, times, timestamps and intervals: an accepted text is written and read again as
- * the same value.
+ * Dates, times and timestamps: an accepted text is written and read again as the same value.
  */
 #include "fuzz.h"
 

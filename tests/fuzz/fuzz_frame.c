@@ -22,7 +22,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (f.len > size - CNP_FRAME_HEADER ||
 		cnp_msg_decode(f.code, payload, f.len, &m) != CENOTE_OK)
 		return 0;
-	/* the payload of these is no part of the schema */
+	/* the schema does not describe the payload of these messages */
 	if (f.code == CNP_MSG_ROWS || f.code == CNP_MSG_COLUMNS ||
 		f.code == CNP_MSG_PARAMS)
 		return 0;

@@ -12,9 +12,10 @@
 #include <unistd.h>
 
 /*
- * A pool that means harm, and libcenote. The first letter says what the program wants (p to attach, s to log in with a
- * password, t to have TLS, r to resume, o the status), the rest is all that the pool says, whatever is said to it; then it
- * closes. Seeds are what a real one said to such a program.
+ * A hostile pool, and libcenote. The first letter says what the program wants (p to attach, s to
+ * log in with a password, t to have TLS, r to resume, o the status). The rest is what the pool
+ * sends, whatever the program says; then the pool closes. The seeds are what a real pool sent to
+ * such programs.
  */
 
 #define SAID_MAX 65536u
@@ -166,7 +167,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(said->bytes, data + 1, size - 1);
 	conn = handle((char)*data);
 	r = begin(conn, (char)*data);
-	/* who has no key cannot be taken for who has, whatever was recorded */
+	/* a pool without the key or password must not pass for the real one, whatever it recorded */
 	FUZZ_CHECK(*data != 't' || r < 0);
 	login = cenote_info(conn, "login");
 	FUZZ_CHECK(r < 0 || login == NULL || strncmp(login, "SCRAM", 5) != 0);

@@ -78,7 +78,7 @@ try_map(const char *text, size_t n)
 	cnd_lines_close(&lines);
 }
 
-/* A letter says as what: rules, users or a map. */
+/* The first letter says what the text is: rules, users or a map. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -6,8 +6,9 @@
 #include "shims/libmysql/convert.h"
 
 /*
- * A value of a result on its way into the program's buffer: any value for any column and any buffer. Seven bytes say of
- * what type both are, the rest is the value. Behind the buffer nothing is written.
+ * A value of a result on its way into the program's buffer: any value for any column and any
+ * buffer. Seven bytes choose the types of column and buffer, the rest is the value. Nothing may be
+ * written after the buffer.
  */
 #define HEAD  7u
 #define GUARD 64u
@@ -26,7 +27,7 @@ type_at(uint8_t i)
 	return types[i % (sizeof(types) / sizeof(types[0]))];
 }
 
-/* Of what has its size from its type; 0: buffer_length counts. */
+/* The size of a buffer whose type has a fixed size; 0: buffer_length counts. */
 static size_t
 fixed_size(enum enum_field_types type)
 {
@@ -43,7 +44,7 @@ fixed_size(enum enum_field_types type)
 	}
 }
 
-/* Into which the originals, too, write as much as buffer_length says. */
+/* Whether the original libraries also write as many bytes as buffer_length says. */
 static int
 is_length_trusted(const MYSQL_BIND *b, const MYSQL_FIELD *field)
 {
@@ -87,7 +88,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	read_head(data, &field, &b);
 	n = size - HEAD;
-	/* a zero byte is behind each */
+	/* each value ends with a zero byte */
 	value = malloc(n + 1);
 	room = fixed_size(b.buffer_type);
 	room = room > 0 ? room : b.buffer_length;

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The same, of Oracle's flavour. */
+/* The same target, for Oracle's flavour of the shim. */
 #include "fuzz_my_convert.c"

@@ -7,11 +7,11 @@
 #include "shims/libmysql/optionline.h"
 
 struct seen {
-	size_t room; /* of the line at hand */
+	size_t room; /* bytes of the current line */
 	unsigned n;
 };
 
-/* What comes out of a line is in it, and ends. */
+/* The name and value of an option lie in its line, and end. */
 static int
 on_option(void *user, char *key, const char *value)
 {
@@ -32,7 +32,7 @@ on_include(void *user, const char *kind, const char *path)
 	return 0;
 }
 
-/* Options of the first `end` bytes. Each line has exactly the memory that it needs. */
+/* Count the options of the first `end` bytes. Each line has exactly the memory that it needs. */
 static unsigned
 read_all(const char *text, size_t end)
 {
@@ -60,7 +60,7 @@ read_all(const char *text, size_t end)
 	return seen.n;
 }
 
-/* A file that is cut anywhere has no more options than the whole one, but for the line that is cut. */
+/* One more byte of a file takes away at most one option: that of the line that was cut before. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

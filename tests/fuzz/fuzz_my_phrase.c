@@ -6,12 +6,12 @@
 
 #include "shims/libmysql/phrase.h"
 
-/* A blank or a semicolon behind it changes nothing, and a value is a part of the text. */
+/* White space after a statement changes nothing, and a value is a part of the text. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char value[CMY_PHRASE_VALUE_MAX], same[CMY_PHRASE_VALUE_MAX];
-	/* exactly as long: a byte read behind it is seen */
+	/* exactly as long as the text, so that a read beyond it is seen */
 	char *sql = malloc(size > 0 ? size : 1), *longer = malloc(size + 2);
 	enum cmy_phrase phrase;
 

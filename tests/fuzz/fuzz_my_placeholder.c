@@ -16,7 +16,8 @@ count(const char *p, size_t n)
 	return found;
 }
 
-/* Written anew it stays as it is, whatever it is cut to. */
+/* A statement that was rewritten once stays the same when it is rewritten again, whatever the text
+ * is. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

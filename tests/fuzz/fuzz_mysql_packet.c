@@ -11,7 +11,7 @@
 typedef int row_fn(struct cnc_batch *w, const struct cnp_column *columns, uint32_t n,
 	const uint8_t *packet, size_t len);
 
-/* A row that fails leaves the rows before it. */
+/* Write one row. A row that fails leaves nothing in the batch. */
 static void
 put(row_fn *row, const struct cnp_column *columns, uint32_t n, const uint8_t *p,
 	size_t len)
@@ -45,7 +45,7 @@ plain_row(struct cnc_batch *w, const struct cnp_column *columns, uint32_t n,
 	return cnd_my_plain_row(w, n, packet, len);
 }
 
-/* The number of columns, for each its type, flags and format, and then the packet. */
+/* The input: the number of columns; type, flags and format of each; then the packet. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

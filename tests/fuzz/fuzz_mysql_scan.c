@@ -16,8 +16,8 @@ scan(const char *sql, size_t len, uint32_t lexis)
 }
 
 /*
- * What is put before or behind a text cannot be hidden by it: it is seen, or all is taken for the worst.
- * The first byte says how the session reads SQL.
+ * A text cannot hide a statement before or after it: the scan sees that statement, or assumes the
+ * worst. The first byte says how the session reads SQL.
  */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

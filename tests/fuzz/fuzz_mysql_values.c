@@ -54,7 +54,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(c.type <= CENOTE_TYPE_OTHER);
 	put(&c, 0, data, size);
 	put(&c, 1, data, size);
-	/* What is a time has one form, and no bytes that are lost. */
+	/* A time that can be unpacked has one packed form, which can be unpacked again. */
 	if (cnd_my_time_unpack(c.native_type, data, size, &t) == CENOTE_OK) {
 		size_t n = cnd_my_time_pack(c.native_type, &t, packed);
 

@@ -5,7 +5,8 @@
 
 #include "auth/peer.h"
 
-/* A network has its own first address; one that is shorter by a bit of prefix has all that it has. */
+/* A network has its own first address. A network whose prefix is one bit shorter has all addresses
+ * of the longer one. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -55,7 +55,7 @@ check_double(const char *text, size_t len)
 	FUZZ_CHECK(is_same(a, b));
 }
 
-/* strtod() of the C locale reads what is a decimal as we do. */
+/* strtod() of the C locale reads a decimal as cnc_text_double() does. */
 static void
 check_decimal(const char *text, size_t len)
 {

@@ -10,7 +10,7 @@
 struct input {
 	SQLSMALLINT sql_type, c_type;
 	size_t room;
-	char *text; /* of its exact size */
+	char *text; /* in memory of its exact size */
 	size_t n;
 };
 
@@ -48,7 +48,7 @@ get(const struct input *in, struct cod_piece *piece)
 	free(buffer);
 }
 
-/* SQLGetData() comes to an end. */
+/* Repeated calls of SQLGetData() come to an end. */
 static void
 get_in_pieces(const struct input *in)
 {

@@ -6,7 +6,8 @@
 
 #include "shims/odbc/escape.h"
 
-/* The first byte is the dialect. PostgreSQL's statement has no marker left, and stays as it is. */
+/* The first byte chooses the dialect. A statement translated for PostgreSQL has no parameter marker
+ * left. With is_noscan, a second translation does not change it. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

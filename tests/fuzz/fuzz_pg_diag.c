@@ -5,7 +5,7 @@
 
 #include "pg.h"
 
-/* The body of a server's error message: whatever it holds becomes a record. */
+/* The body of a server's error message: whatever it holds becomes a valid record. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

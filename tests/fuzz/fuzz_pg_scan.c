@@ -8,8 +8,8 @@
 
 #define FRONT "select 1; "
 
-/* SQL, behind a byte for the settings. A harmless statement before it changes nothing but that
- * there are several. */
+/* SQL, after a byte for the settings. A harmless statement before the SQL changes only one fact:
+ * that there are several statements. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -6,7 +6,7 @@
 #include "pg.h"
 #include "wire.h"
 
-/* A value of the server: type id and wire format in front of it. */
+/* A value from the server, after its type id and wire format. */
 static void
 fuzz_canonical(const uint8_t *data, size_t size)
 {
@@ -32,7 +32,7 @@ fuzz_canonical(const uint8_t *data, size_t size)
 	cnc_buf_finish(&out);
 }
 
-/* A bound value, of a placeholder whose type id is in front of it. */
+/* A bound value, after the type id of its placeholder. */
 static void
 fuzz_param(const uint8_t *data, size_t size)
 {

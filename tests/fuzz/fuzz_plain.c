@@ -7,7 +7,7 @@
 #include "core/mem.h"
 #include "protocol/plain.h"
 
-/* The texts lie in the message, and are the same when they are written again. */
+/* The user and password lie in the message, and are the same when they are written again. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -10,7 +10,7 @@ static const struct cpq_dialect mysql = {
 	.title = "MySQL", .rules = CPQ_SQL_MYSQL, .has_set = 1
 };
 
-/* What each answer must have. */
+/* Check what each answer must have. */
 static void
 check(const struct cpq_answer *a)
 {
@@ -30,7 +30,8 @@ is_same(const struct cpq_answer *a, const struct cpq_answer *b)
 	       a->flags == b->flags && strcmp(a->text, b->text) == 0;
 }
 
-/* A statement that is answered or refused is so with what nobody reads behind it. */
+/* A statement that the shim answers or refuses gets the same answer when empty statements follow
+ * it. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -53,7 +54,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(sql + size, " ; ;", 5);
 	cpq_dialect_answer(&conn, sql, &b);
 	check(&b);
-	/* unless it went into a text or comment that was not ended */
+	/* unless the statement ends within a text or comment that was not closed */
 	if (a.kind != CPQ_ANSWER_NONE && !is_same(&a, &b))
 		FUZZ_CHECK(strpbrk(sql, "'\"`[/-#") != NULL);
 	free(sql);

@@ -9,7 +9,7 @@ static const Oid types[] = { 0, CPQ_BOOL, CPQ_BYTEA, CPQ_INT8, CPQ_INT2, CPQ_INT
 	CPQ_TEXT, CPQ_OID, CPQ_FLOAT4, CPQ_FLOAT8, CPQ_DATE, CPQ_TIME, CPQ_TIMESTAMP,
 	CPQ_TIMESTAMPTZ, CPQ_NUMERIC, CPQ_UUID, CPQ_JSONB, CPQ_INTERVAL };
 
-/* A value of a parameter: it is taken whole or not at all. The first byte is its type and form. */
+/* A parameter's value is taken whole or not at all. The first byte chooses its type and form. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -23,7 +23,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	is_binary = data[0] & 1;
 	type = types[(data[0] >> 1) % (sizeof(types) / sizeof(types[0]))];
-	/* a text ends with a zero byte; a binary value ends where it ends */
+	/* a text ends with a zero byte; a binary value has only its length */
 	bytes = malloc(size);
 	FUZZ_CHECK(bytes != NULL && cenote_params_create(NULL, &params) == CENOTE_OK);
 	memcpy(bytes, data + 1, size - 1);

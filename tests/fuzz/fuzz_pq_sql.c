@@ -8,7 +8,7 @@
 
 #define GBK 32u
 
-/* What the placeholders become: nothing but they is changed, and none is left. */
+/* Translate the placeholders. Nothing else changes, and no placeholder is left. */
 static void
 fuzz_translate(struct cnc_sql sql, enum cpq_placeholder style)
 {
@@ -72,7 +72,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	sql[size - 1] = '\0';
 	read = cnc_sql_begin(sql, strlen(sql), rules[data[0] & 3u]);
 	read.character = data[0] & GBK ? csh_gbk_valid : NULL;
-	/* SQLite alone has numbers */
+	/* only SQLite has numbered placeholders */
 	fuzz_translate(read, read.rules == CPQ_SQL_SQLITE ? CPQ_PLACEHOLDER_NUMBERED
 							  : CPQ_PLACEHOLDER_PLAIN);
 	fuzz_heads(read);

@@ -11,7 +11,8 @@ is_same(const PQExpBufferData *a, const PQExpBufferData *b)
 	return a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
 }
 
-/* Bytes that are read are written as the same number, though perhaps with fewer zeros. */
+/* Bytes that can be read as a number are written as the same number, though perhaps with fewer
+ * zeros. */
 static void
 fuzz_unpack(const char *bytes, size_t len)
 {
@@ -33,7 +34,7 @@ fuzz_unpack(const char *bytes, size_t len)
 	termPQExpBuffer(&again);
 }
 
-/* A text that is a number is the same number when it has been bytes. */
+/* A text that can be written as bytes is read from them as the same number. */
 static void
 fuzz_pack(const char *text, size_t len)
 {

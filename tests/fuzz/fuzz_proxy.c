@@ -5,8 +5,8 @@
 
 #include "door/proxy.h"
 
-/* A header is found in its first bytes or not at all: what is behind changes nothing, and without its
- * last byte more is asked for. */
+/* A header is found in its first bytes or not at all. Bytes after the header change nothing.
+ * Without its last byte, the parser asks for more. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -5,7 +5,8 @@
 
 #include "protocol/scram.h"
 
-/* Quick, and the same each time: the target is the code that reads messages. */
+/* Toy functions, which are quick and give the same each time: the target is the code that reads
+ * messages. */
 
 static int
 toy_sha256(const void *data, size_t n, uint8_t ret_hash[CNP_HASH_LEN])
@@ -67,7 +68,7 @@ static const struct cnp_hash hash = {
 
 static const uint8_t binding[CNP_SCRAM_BINDING_LEN] = "binding";
 
-/* As a server: two messages. Who passes has the password. */
+/* Act as a server that gets two messages. A login that passes gets the server's signature. */
 static void
 serve(int is_plus, const struct cnp_str m[2])
 {
@@ -87,7 +88,7 @@ serve(int is_plus, const struct cnp_str m[2])
 	cnp_scram_server_finish(&s);
 }
 
-/* As a client: two messages. A failure is for ever. */
+/* Act as a client that gets two messages. After a failure, the client stays failed. */
 static void
 ask(enum cnp_scram_binding how, const struct cnp_str m[2])
 {
@@ -112,7 +113,7 @@ ask(enum cnp_scram_binding how, const struct cnp_str m[2])
 	cnp_scram_client_finish(&c);
 }
 
-/* What is accepted is written the same way. */
+/* A verifier that is accepted is written the same way. */
 static void
 parse(const char *text)
 {
@@ -125,7 +126,7 @@ parse(const char *text)
 	FUZZ_CHECK(strcmp(text, again) == 0);
 }
 
-/* A letter says as whom, then two messages with a newline between. */
+/* The first letter chooses the role. Then come two messages, with a newline between them. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

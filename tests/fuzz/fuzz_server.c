@@ -6,8 +6,8 @@
 #include "protocol/session_server.h"
 
 /*
- * A server session fed with arbitrary bytes, in pieces whose size the first byte says. Requests are
- * answered in turn with success and failure. What it sends must be well formed whatever comes.
+ * A server session that gets arbitrary bytes, in pieces whose size the first byte says. It answers
+ * requests in turn with success and failure. Its output must be well formed, whatever arrives.
  */
 static void
 check_output(struct cnp_server *s)
@@ -48,7 +48,7 @@ answer(struct cnp_server *s, const struct cnp_request *req)
 	FUZZ_CHECK(cnp_server_finish_request(s, 0, 0, NULL) == CENOTE_OK);
 }
 
-/* The running request takes a copy, as far as it has come. 0 while more is awaited. */
+/* Take the part of a copy that has arrived. Returns 0 while more must come. */
 static int
 take_copy(struct cnp_server *s)
 {
@@ -57,7 +57,7 @@ take_copy(struct cnp_server *s)
 	unsigned n = 0;
 	int r;
 
-	/* now and then it has enough before the end */
+	/* after three pieces, answer before the end of the copy */
 	while ((r = cnp_server_next_copy(s, &data)) == CENOTE_OK && n < 3) {
 		FUZZ_CHECK(data.p[data.n] == '\0');
 		n++;
@@ -74,7 +74,7 @@ take_copy(struct cnp_server *s)
 	return 1;
 }
 
-/* A query copies if its text says so. CENOTE_OK: it is done. */
+/* Begin a copy if a query's text asks for one. Returns whether it did. */
 static int
 begin_copy(struct cnp_server *s, const struct cnp_request *req)
 {
@@ -117,7 +117,7 @@ serve_one(struct cnp_server *s, const struct cnp_request *req)
 	return 1;
 }
 
-/* 0 when nothing more is to be read. */
+/* Returns 0 when nothing more can be read. */
 static int
 serve(struct cnp_server *s)
 {

@@ -5,7 +5,7 @@
 
 #include "split.h"
 
-/* Statements, each followed by a zero byte. */
+/* Append all complete statements, each followed by a zero byte. */
 static void
 take_all(struct split *s, struct text *out)
 {
@@ -41,8 +41,8 @@ split_all(uint32_t flags, const char *sql, size_t n, int by_line, struct text *o
 	split_finish(&s);
 }
 
-/* Statements are the same whether they come at once or line by line, with the rules of any server; they
- * are parts of the input. The first byte chooses the rules. */
+/* Statements are the same whether the text comes at once or line by line, with the rules of any
+ * server. They are parts of the input. The first byte chooses the rules. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -5,7 +5,8 @@
 
 #include "core/sql.h"
 
-/* Each token lies in the text, after the one before it; the text has an end. The number of tokens. */
+/* Check that each token lies in the text, after the token before it, and that the text has an end.
+ * Returns the number of tokens. */
 static size_t
 read_all(const char *sql, size_t n, uint32_t rules)
 {
@@ -26,7 +27,7 @@ read_all(const char *sql, size_t n, uint32_t rules)
 	return n_tokens;
 }
 
-/* In memory that ends with the text. */
+/* Read the text in memory that ends with it. */
 static void
 read_cut(const char *sql, size_t n, uint32_t rules)
 {
@@ -38,7 +39,8 @@ read_cut(const char *sql, size_t n, uint32_t rules)
 	free(cut);
 }
 
-/* The text comes line by line, at another address each time: the tokens are as many. */
+/* Read the text line by line, at another address each time. The number of tokens must stay the
+ * same. */
 static void
 read_lines(const char *sql, size_t n, uint32_t rules)
 {
@@ -66,7 +68,7 @@ read_lines(const char *sql, size_t n, uint32_t rules)
 
 			if (t.kind == CNC_SQL_END)
 				break;
-			/* it comes again, as a whole */
+			/* this token comes again, as a whole */
 			if (t.kind != CNC_SQL_BAD || x.open.what == '\0' || len == n)
 				n_tokens++;
 		}
@@ -96,7 +98,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_cut(sql, size, chosen);
 	for (size_t n = 0; size <= 128 && n < size; n++)
 		read_cut(sql, n, chosen);
-	/* A text that goes on in the next line may be unfinished where a line ends. A strict one goes on nowhere. */
+	/* Leave out two rules: a continued text may be unfinished at the end of a line, and a
+	 * strict text never continues in the next line. */
 	read_lines(sql, size, chosen & ~(uint32_t)(CNC_SQL_CONTINUED | CNC_SQL_STRICT));
 	x = cnc_sql_begin(sql, size, chosen);
 	(void)cnc_sql_verb(&x, cnc_sql_next(&x),

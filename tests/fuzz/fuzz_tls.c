@@ -8,9 +8,10 @@
 #include "unit/lib/crypto/pair.h"
 
 /*
- * The start of TLS, and somebody in the middle. The first byte says what he does: bit 0, he speaks for one end himself,
- * and the bytes behind the third are what he says; else he changes a byte of what the other says, or (bit 2) ends it
- * there, at the position that the next two bytes are. Bit 1: towards the client.
+ * The start of TLS, with an attacker in the middle. The first byte says what the attacker does.
+ * With bit 0, the attacker plays one end, and sends the bytes after the third. Otherwise the
+ * attacker changes a byte of one end's output, or, with bit 2, ends it there. The next two bytes
+ * are that position. Bit 1: towards the client.
  */
 
 static char *cert_text, *key_text;
@@ -28,7 +29,7 @@ text_of(BIO *bio)
 	return text;
 }
 
-/* Self-signed; nobody verifies it. */
+/* A self-signed certificate. Nobody verifies it. */
 static void
 make_certificate(void)
 {
@@ -66,7 +67,7 @@ open_pair(struct pair *p)
 	FUZZ_CHECK(pair_open(p, &client, &server) == CENOTE_OK);
 }
 
-/* Nobody takes him for the other end. */
+/* The attacker cannot pass for the other end. */
 static void
 speak_for(struct end *victim, const uint8_t *bytes, size_t n)
 {
@@ -81,7 +82,7 @@ speak_for(struct end *victim, const uint8_t *bytes, size_t n)
 	FUZZ_CHECK(*pair_ops->error(victim->tls) != '\0');
 }
 
-/* What arrives is what was sent, as far as it does. */
+/* The bytes that arrive are those that were sent, up to the disturbance. */
 static void
 disturb(struct pair *p)
 {

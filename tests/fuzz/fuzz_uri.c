@@ -12,8 +12,8 @@ static const char *const names[] = { "pool", "host", "port", "hosts", "run_dir",
 
 #define N_NAMES (sizeof(names) / sizeof(names[0]))
 
-/* A URI sets options or says why not; one that is refused changes nothing; each value that it set is
- * accepted by itself. The rest of the input, behind a newline, is a token to resume with. */
+/* A URI sets options, or an error says why not. A refused URI changes nothing. Each value that a
+ * URI set is accepted by itself. The input after a newline is a token to resume with. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -46,7 +46,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			FUZZ_CHECK(cenote_conn_set(other, names[i], value) == CENOTE_OK);
 	}
 	FUZZ_CHECK(!cenote_conn_get(conn, "password"));
-	/* Where nobody listens: a token that is well formed fails all the same, later. */
+	/* Nobody listens there, so even a well-formed token fails. */
 	if (token && cenote_conn_set(conn, "host", NULL) == CENOTE_OK &&
 		cenote_conn_set(conn, "run_dir", "/nonexistent") == CENOTE_OK)
 		FUZZ_CHECK(cenote_resume(conn, token, &res) < 0);

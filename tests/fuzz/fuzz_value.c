@@ -8,7 +8,6 @@
 
 #include "core/value.h"
 
-/* Every well formed value has one wire form: encoding gives the very bytes that were read. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -9,9 +9,9 @@
 /*
  * usage: smoke_NAME N CORPUS
  *
- * Runs a fuzz target on every file of the folder, on each of their prefixes, and on N
- * mutations of them, which are the same each time. An input lies in memory of exactly its
- * size, so that sanitizers and valgrind see what reads beyond it.
+ * Runs a fuzz target on every file of the folder, on each of their prefixes, and on N mutations of
+ * them, which are the same each time. An input lies in memory of exactly its size, so that
+ * sanitizers and valgrind see a read beyond it.
  */
 #define INPUT_MAX 4096u
 
@@ -111,7 +111,7 @@ put_number(uint8_t *bytes, size_t len, size_t at, uint32_t number)
 		bytes[at + i] = (uint8_t)(number >> 8 * i);
 }
 
-/* Change bytes in place, which has room for INPUT_MAX; gives the new length. */
+/* Change bytes in place; there is room for INPUT_MAX. Returns the new length. */
 static size_t
 mutate(struct cnt_random *rnd, uint8_t *bytes, size_t len, const struct input *other)
 {
@@ -127,7 +127,7 @@ mutate(struct cnt_random *rnd, uint8_t *bytes, size_t len, const struct input *o
 		if (at < len)
 			bytes[at] = (uint8_t)cnt_random_u64(rnd);
 		return len;
-	case 2: /* a number */
+	case 2: /* a number that tends to break code */
 		put_number(bytes, len, at, odd_number(rnd));
 		return len;
 	case 3: /* cut out */
@@ -141,7 +141,7 @@ mutate(struct cnt_random *rnd, uint8_t *bytes, size_t len, const struct input *o
 		memmove(bytes + at + n, bytes + at, len - at);
 		cnt_random_bytes(rnd, bytes + at, n);
 		return len + n;
-	default: /* go on as another does */
+	default: /* continue as another input does */
 		if (at > other->len)
 			at = other->len;
 		if (at > len)

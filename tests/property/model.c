@@ -84,7 +84,7 @@ number(const uint8_t *p)
 	return p[0] + 256u * (p[1] + 256u * (p[2] + (uint64_t)256 * p[3]));
 }
 
-/* One row at *at; 0 if it is not well formed. */
+/* Add the row at *at. Returns 0 if it is not well formed. */
 static int
 add_batch_row(struct model *m, const uint8_t *batch, size_t len, size_t *at)
 {

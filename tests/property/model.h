@@ -11,23 +11,24 @@
 /* Rows in the simplest form: an array of values, each in its own memory. */
 struct model {
 	struct model_value {
-		char *bytes; /* NULL: NULL */
+		char *bytes; /* NULL: the value is NULL */
 		size_t len;
-	} * values; /* of row r and column c: values[r * n_columns + c] */
+	} * values; /* row r and column c: values[r * n_columns + c] */
 	size_t n_rows;
 	uint32_t n_columns;
 };
 
 void model_init(struct model *m, uint32_t n_columns);
 void model_clear(struct model *m);
-/* A row of random values, mostly small. */
+/* Add a row of random values, mostly small. */
 void model_add_random_row(struct model *m, struct cnt_random *rnd, size_t max_len);
 /*
- * The rows of a batch by the rules of docs/protocol.md, written down a second time without
- * any regard for speed. 1: they were added; 0: it is not a batch, and nothing was added.
+ * Add the rows of a batch, read by the rules of docs/protocol.md. This is a second implementation,
+ * without any regard for speed. Returns 1, or 0 if the bytes are not a batch; then nothing was
+ * added.
  */
 int model_add_batch(struct model *m, const uint8_t *batch, size_t len);
-/* Rows first … first + n - 1 as a batch, behind what is in the buffer. */
+/* Append rows first … first + n - 1 to the buffer, as a batch. */
 void model_write_batch(
 	const struct model *m, size_t first, size_t n, struct cnc_buf *out);
 

@@ -41,7 +41,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* A random batch in f->b, its rows in f->m. */
+/* Make a random batch in f->b. Its rows are in f->m. */
 static void
 make_batch(struct fixture *f)
 {
@@ -59,7 +59,7 @@ struct walk {
 	size_t row;
 };
 
-/* Each row that is handed out holds what the model says, and may be read. */
+/* Check that a row can be read, and holds what the model says. */
 static int
 compare_row(void *user, const uint8_t *row)
 {
@@ -82,7 +82,8 @@ compare_row(void *user, const uint8_t *row)
 	return CENOTE_OK;
 }
 
-/* The check must say what the model says, of bytes with nothing readable behind them. */
+/* Check bytes with nothing readable after them. cnc_batch_check() and the model must agree on
+ * them. */
 static int
 check_bytes(struct fixture *f, const uint8_t *bytes, size_t len)
 {

@@ -63,7 +63,7 @@ check_all(struct fixture *f)
 	}
 }
 
-/* Fill a block with one to three batches between bytes that are not theirs; add them. */
+/* Fill a block with one to three batches after some other bytes, and add the batches. */
 static void
 add_block(struct fixture *f)
 {
@@ -85,7 +85,7 @@ add_block(struct fixture *f)
 		model_write_batch(&m, 0, n_rows, &b);
 		model_clear(&m);
 		at[i + 1] = cnc_buf_len(&b);
-		/* Now and then a byte is not what it was. */
+		/* Now and then, damage a byte. */
 		if (cnt_random_below(&f->rnd, 6) == 0)
 			cnc_buf_head(&b)[at[i] +
 					 cnt_random_below(&f->rnd, at[i + 1] - at[i])] ^=
@@ -165,7 +165,7 @@ a_row_set_is_what_an_array_of_rows_is(void **state)
 		for (int i = 0; i < OPERATIONS; i++)
 			operate(f);
 		check_all(f);
-		/* The reader's blocks go first: the set has its own references. */
+		/* Release the reader's blocks first: the set has its own references. */
 		for (size_t i = 0; i < BLOCKS; i++) {
 			cnc_block_unref(f->blocks[i]);
 			f->blocks[i] = NULL;

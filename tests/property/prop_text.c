@@ -41,7 +41,7 @@ random_double(struct cnt_random *rnd)
 	case 1: /* few digits */
 		return (double)(int64_t)cnt_random_below(rnd, 1000000) /
 		       pow(10, (double)cnt_random_below(rnd, 7));
-	case 2: /* below the normal ones */
+	case 2: /* subnormal numbers */
 		bits &= UINT64_C(0x800fffffffffffff);
 		break;
 	default:
@@ -158,7 +158,7 @@ integers_read_back_the_same(void **state)
 	}
 }
 
-/* v, written with `shift` digits moved from before the point into the exponent. */
+/* Write v with the point moved left by `shift` digits, and the exponent that makes up for it. */
 static void
 write_shifted(char *text, size_t size, int64_t v, int shift, int zeros)
 {

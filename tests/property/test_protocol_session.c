@@ -12,10 +12,10 @@
 #include "support/cnt_random.h"
 
 /*
- * A client and a server session joined in memory, over a wire that cuts anywhere, running random
- * pipelines with failures, skips, synchronisation points, set-up requests, portals and yields to a
- * second session. What each request gave, and what was carried out in which order, is compared with
- * a model that knows nothing of frames.
+ * A client session and a server session, joined in memory by a wire that cuts anywhere. They run
+ * random pipelines with failures, skips, synchronisation points, set-up requests, portals and
+ * yields to a second session. The results of each request, and the order in which requests were
+ * carried out, are compared with a model that knows nothing of frames.
  */
 #define N_OPS        40u
 #define N_STATEMENTS 4u
@@ -30,11 +30,12 @@ enum op_kind {
 	OP_PING,
 	OP_SYNC,
 	OP_PREPARE,
-	OP_EXECUTE, /* n rows, of statement */
-	OP_CLOSE, /* set-up */
+	OP_EXECUTE, /* n rows of a prepared statement */
+	OP_CLOSE, /* a set-up request */
 	OP_PORTAL, /* n rows, then the portal stays open */
-	OP_FETCH, /* n rows more, then it is exhausted */
-	OP_COPY, /* n pieces in; with COPY_FAILS the pool has enough after the first */
+	OP_FETCH, /* n rows more, then the portal is exhausted */
+	OP_COPY, /* n pieces from the client; with COPY_FAILS the pool fails the copy after the
+		  * first piece */
 	N_OP_KINDS
 };
 
@@ -43,7 +44,7 @@ struct op {
 	uint8_t flags;
 	uint32_t n;
 	uint32_t statement;
-	uint32_t request; /* as the client numbered it */
+	uint32_t request; /* the client's number of the request */
 	int expect_skipped, expect_error;
 	uint32_t expect_rows;
 	int got_skipped, got_error, got_done, is_finished;
@@ -73,7 +74,7 @@ struct world {
 	size_t n_yields;
 	/* the client's side */
 	uint8_t was_prepared[N_STATEMENTS];
-	uint32_t copy_at; /* pieces that were given to the copy that is open */
+	uint32_t copy_at; /* pieces given to the copy that is open */
 	const struct cenote_allocator *mem;
 };
 
@@ -111,7 +112,7 @@ make_ops(struct world *w)
 	w->ops[w->n_ops - 1].kind = OP_SYNC;
 }
 
-/* What one request does, were it alone: 1 if it fails. */
+/* What one request does by itself. Returns 1 if it fails. */
 static int
 model_op(struct op *op, uint8_t *prepared, uint32_t *portal, uint32_t self)
 {
@@ -150,7 +151,8 @@ model_op(struct op *op, uint8_t *prepared, uint32_t *portal, uint32_t self)
 	}
 }
 
-/* Fills the expectations; the indexes of what is carried out, in order. */
+/* Fill the expectations. Returns how many operations are carried out; `log` gets their indexes, in
+ * order. */
 static size_t
 model(struct world *w, uint32_t *log)
 {
@@ -272,7 +274,7 @@ put_error(struct world *w)
 	assert_ok(cnp_server_error(&w->server, &d));
 }
 
-/* The pool's part of a copy: 1 when the request is finished. */
+/* Run the pool's part of a copy. Returns 1 when the request is finished. */
 static int
 run_copy(struct world *w)
 {
@@ -413,7 +415,7 @@ server_run(struct world *w, const struct cnp_request *req)
 		w->is_prepared[req->msg.as.close.statement] = 0;
 		put_done(w, 0);
 		break;
-	case CNP_MSG_SAVEPOINT: /* stands for OP_PING with its index in the name */
+	case CNP_MSG_SAVEPOINT: /* stands for OP_PING, with the operation's index in the name */
 		w->log[w->n_log++] =
 			(uint32_t)strtoul(req->msg.as.savepoint.name.p, NULL, 10);
 		put_done(w, 0);
@@ -435,7 +437,7 @@ server_attach(struct world *w)
 	assert_ok(cnp_server_ready(&w->server, 0, 0, NULL));
 }
 
-/* Serve what has come, and now and then, when it is legal, yield. */
+/* Serve the requests that have arrived. Now and then yield, when that is allowed. */
 static void
 server_work(struct world *w)
 {
@@ -568,7 +570,7 @@ client_open(struct world *w, int resend)
 	}
 }
 
-/* The session was yielded: another one, on another worker. */
+/* The session was yielded: attach to another session, on another worker. */
 static void
 reattach(struct world *w)
 {
@@ -614,7 +616,7 @@ client_receive(struct world *w)
 	cnp_client_received(&w->client, n);
 }
 
-/* A piece of the copy that is open, or its end. */
+/* Send a piece of the open copy, or its end. */
 static void
 client_copy(struct world *w)
 {
@@ -699,8 +701,8 @@ client_request(struct world *w, struct op *op)
 	struct cnp_msg m;
 	char text[48];
 
-	/* a closed statement must not be prepared again behind the program's back, so the
-	 * client may only close when nothing is outstanding; libcenote does so too */
+	/* A closed statement must not be prepared again behind the program's back. So the client
+	 * closes only when no request is outstanding, as libcenote does. */
 	fill_msg(w, op, &m, text, sizeof text);
 	assert_ok(cnp_client_request(
 		&w->client, &m, op->flags, op->kind == OP_CLOSE, &op->request));
@@ -802,7 +804,7 @@ random_pipelines_do_what_the_model_says(void **state)
 		w->rnd = &rnd;
 		cnt_alloc_init(&alloc, 0);
 		cnp_client_init(&w->client, &alloc.mem, CNP_FRAME_MAX);
-		/* numbers go round in some of the rounds */
+		/* request numbers wrap around in some of the rounds */
 		if (i % 4 == 0)
 			w->client.next_request = UINT32_MAX - 5;
 		cnp_server_init(&w->server, &alloc.mem, 1 << 20, 100);

@@ -60,7 +60,7 @@ struct cnt_transcript {
 	uint64_t rows_in_result;
 };
 
-/* `ops`: the functions below, and those of the backend's test, whose object begins with
+/* `ops`: the functions below, and those of the backend's test, whose sink is
  * `seen.sink`. `max`: the bytes of a batch. */
 void cnt_transcript_init(struct cnt_transcript *t, const struct cnd_sink_ops *ops,
 	struct cnc_diag *diag, size_t max);
