@@ -19,7 +19,7 @@ address_of(const char *path)
 	return a;
 }
 
-/* 1: go on. */
+/* Pass bytes on. Returns 1 to go on, 0 to end the connection. */
 static int
 pass(struct relay *r, int direction, int from, int to)
 {

@@ -9,9 +9,9 @@
  * directions, except where a test changes or withholds some of them. */
 enum relay_trick {
 	RELAY_PASS,
-	RELAY_CUT, /* after so many bytes everything is closed */
-	RELAY_CHANGE, /* that byte is another one */
-	RELAY_INSERT /* before it there are two of its own */
+	RELAY_CUT, /* close everything before byte `at` */
+	RELAY_CHANGE, /* change byte `at` */
+	RELAY_INSERT /* send two other bytes before byte `at` */
 };
 
 struct relay {
@@ -19,16 +19,16 @@ struct relay {
 	char to[160]; /* the pool's socket */
 	int listen_fd;
 	pthread_t thread;
-	/* of the next connection; direction 0: to the pool */
+	/* for the next connection; direction 0: to the pool */
 	int direction;
 	enum relay_trick trick;
 	size_t at;
-	size_t passed[2]; /* bytes of the last connection */
+	size_t passed[2]; /* bytes of the last connection, in each direction */
 };
 
-/* 0, or -1. */
+/* Returns 0, or -1. */
 int relay_start(struct relay *r, const char *dir, const char *to);
-/* The next connection's; once none is open. */
+/* Set the trick for the next connection. Call this while no connection is open. */
 void relay_set(struct relay *r, int direction, enum relay_trick trick, size_t at);
 void relay_stop(struct relay *r);
 

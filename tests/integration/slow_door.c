@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An epoll_pwait() for a process that gets no CPU after it has learnt what is ready. The file that CNT_SLOW_DOOR names
- * begins with two numbers: the process that is to stall, and the process that stalls. The former is 0 again afterwards.
+ * An epoll_pwait() that stalls after it has learnt what is ready, like a process that gets no CPU.
+ * The file that CNT_SLOW_DOOR names begins with two process ids: the process that must stall, and
+ * the process that stalls. Afterwards, the first is 0 again.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -14,7 +15,7 @@
 
 static volatile int *stall;
 
-/* Before any sandbox forbids it. */
+/* Map the file before any sandbox forbids it. */
 __attribute__((constructor)) static void
 begin(void)
 {

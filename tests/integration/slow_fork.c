@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A fork() after which the child is far ahead of its parent. */
+/* A fork() whose parent pauses, so that the child is far ahead of it. */
 #include <dlfcn.h>
 #include <poll.h>
 #include <stddef.h>

@@ -13,7 +13,7 @@
 
 #include "support/cnt_raw.h"
 
-/* pencil; made by PostgreSQL */
+/* the verifier of "pencil", made by PostgreSQL */
 #define PENCIL                                                                           \
 	"SCRAM-SHA-256$4096:Eud57b8IlfdeEdU2MofEBA==$"                                   \
 	"9dW1jSxoilx4I3cPYwirgXEH7tm0KtTsnSMxlcFIfv0=:"                                  \
@@ -40,7 +40,8 @@ static const struct {
 	{ 'o', LONG_NAME, "pencil" },
 };
 
-/* Which client may come by which way; no other may. The test's own unix user is not `known`. */
+/* The clients that may log in over the unix socket, and over TCP; no others may. The test's own
+ * unix user is not `known`. */
 static const struct {
 	const char *auth;
 	const char *by_unix;
@@ -98,7 +99,7 @@ start(const char *config)
 	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
 }
 
-/* A daemon with one pool: each has a door that knows of no failures yet. */
+/* Start a daemon with one pool. Its door is new, so it knows of no failures yet. */
 static void
 start_row(size_t i)
 {
@@ -164,7 +165,7 @@ the_table_is_true(void **state)
 	}
 }
 
-/* The milliseconds of one login that fails by TCP. */
+/* The milliseconds of one login over TCP that fails. */
 static int64_t
 time_failure(void)
 {
@@ -196,7 +197,7 @@ guessing_takes_longer_each_time_and_holds_no_worker(void **state)
 	assert_true(time_failure() >= 500 - WP_CLOCK_MS);
 	child = wp_fork(fail_in_child, NULL, -1);
 	wp_pause_ms(300);
-	/* otherwise the only session is free for the next client */
+	/* meanwhile, the only session is free for the next client */
 	begun = wp_now_ms();
 	conn = handle("main", 0, "known", "pencil");
 	assert_ok(cenote_connect(conn));
@@ -205,7 +206,7 @@ guessing_takes_longer_each_time_and_holds_no_worker(void **state)
 	assert_int_equal(wp_join(child), 0);
 }
 
-/* ---- what who is refused gets to know ---- */
+/* ---- what a refused client is told ---- */
 
 static void
 wrong_unknown_and_disabled_look_the_same(void **state)
@@ -224,7 +225,7 @@ wrong_unknown_and_disabled_look_the_same(void **state)
 			assert_string_equal(said[0], said[1]);
 		cenote_conn_destroy(conn);
 	}
-	/* the log knows better, but repeats no name that is not in the file */
+	/* the log says more, but repeats no name that is not in the file */
 	wp_await_log("user known: wrong password");
 	wp_await_log("user disabled: the user is disabled");
 	wp_await_log("user (not in the users file): no such user");
@@ -287,7 +288,7 @@ a_reload_takes_new_passwords_and_turns_the_disabled_away(void **state)
 	put_file("users", 0600, "known:!" PENCIL "\nnew:" PENCIL "\n");
 	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
 	wp_await_log("pool main was changed");
-	/* its session is taken back, and it gets no other */
+	/* the disabled user's session is taken back, and the client gets no other */
 	while (wp_status_of(a, "select 1") == CENOTE_OK)
 		wp_pause_ms(20);
 	assert_string_equal(wp_sqlstate(a), "28P01");
@@ -342,7 +343,7 @@ expect_no_secret(const char *where, const char *text)
 	}
 }
 
-/* Log in well, and not. */
+/* Make logins that succeed and logins that fail. */
 static void
 leave_traces(void)
 {
@@ -380,7 +381,7 @@ expect_clean_status(const char *what)
 	cenote_conn_destroy(conn);
 }
 
-/* Whether there is anything in it. */
+/* Check that a file has no secret. Returns whether it has any content. */
 static int
 is_clean_file(const char *path)
 {
@@ -409,7 +410,7 @@ expect_clean_processes(void)
 	char path[64];
 	int n_clean = 0;
 
-	/* one that helped with a login may have ended by now */
+	/* a helper that answered a login may have ended by now */
 	for (size_t i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pids[i]);
 		n_clean += is_clean_file(path);
@@ -532,7 +533,7 @@ no_step_can_be_left_out(void **state)
 	struct cnt_raw c;
 
 	start(scram_pool());
-	/* a request in place of a login, and in its middle */
+	/* a request in place of a login, and in the middle of a login */
 	begin_raw(&c);
 	cnt_raw_query(&c, 1, 1, "select 1");
 	assert_int_equal(cnt_raw_expect(&c, "ERROR/0 END"), 0);
@@ -543,7 +544,7 @@ no_step_can_be_left_out(void **state)
 	cnt_raw_query(&c, 1, 1, "select 1");
 	assert_int_equal(cnt_raw_expect(&c, "ERROR/0 END"), 0);
 	cnt_raw_close(&c);
-	/* the pool's own words sent back */
+	/* the pool's own message, sent back */
 	begin_raw(&c);
 	put_auth(&c, "SCRAM-SHA-256", "n,,n=,r=abc");
 	assert_int_equal(cnt_raw_expect(&c, "AUTH/0"), 0);

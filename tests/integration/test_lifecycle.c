@@ -23,7 +23,7 @@ reload(const char *config, const char *said)
 	wp_await_log(said);
 }
 
-/* Wait until the daemon ends by itself. 0: with status 0. */
+/* Wait until the daemon ends by itself. Returns 0 if it ended with status 0. */
 static int
 await_end(void)
 {
@@ -55,13 +55,13 @@ it_starts_and_ends_and_leaves_nothing_behind(void **state)
 	wp_await("main", "idle", 2);
 	assert_true(is_there("run/main.sock"));
 	wp_await_file("pid");
-	/* when everybody is idle, there is nothing to wait for */
+	/* no session is lent, so there is nothing to wait for */
 	assert_int_equal(cnt_daemon_end(&wp_daemon), 0);
 	assert_false(is_there("run/main.sock"));
 	assert_false(is_there("pid"));
 }
 
-/* Run a line of the shell with CENOTED, CONF and DIR set: its status. */
+/* Run a line of the shell with CENOTED, CONF and DIR set. Returns its status. */
 static int
 shell(const char *line)
 {
@@ -90,7 +90,7 @@ two_daemons_do_not_share_a_socket(void **state)
 		      "grep -q 'another cenoted serves this pool' $DIR/second"),
 		0);
 	assert_int_equal(shell("cmp $DIR/pid $DIR/before"), 0);
-	/* nor one with the same pid_file */
+	/* nor can two daemons have the same pid_file */
 	assert_int_not_equal(shell("sed 's,/run$,/other,' $CONF >$DIR/conf && "
 				   "$CENOTED -d -c $DIR/conf 2>$DIR/second"),
 		0);
@@ -107,7 +107,7 @@ run_second(void *arg)
 	return shell("$CENOTED -d -c $CONF 2>$DIR/second") == 0 ? 0 : 1;
 }
 
-/* The old daemon has its order to end, and still has its addresses. */
+/* The old daemon was told to end, and still has its addresses. */
 static void
 a_new_one_waits_for_the_addresses_of_the_old(void **state)
 {
@@ -195,7 +195,7 @@ pools_are_added_changed_and_removed(void **state)
 	wp_await("main", "max", 3);
 	wp_await("main", "live", 2);
 	wp_await("main", "yields", 1);
-	/* it got a session of the new workers, and noticed nothing */
+	/* the client got a session of a new worker, and noticed nothing */
 	assert_string_equal(wp_value(a, "select 1"), "1");
 	assert_string_equal(cenote_info(a, "attaches"), "2");
 	assert_false(wp_log_has("pool second was changed"));
@@ -245,7 +245,7 @@ a_socket_that_was_removed_comes_back_with_a_reload(void **state)
 	reload(WP_POOL("sessions = 1\n"), "reloaded");
 	b = wp_attach(NULL);
 	assert_string_equal(wp_value(b, "select count(*) from t"), "0");
-	/* a client with a session of the old socket keeps it, and moves when it can */
+	/* a client with a session of the old socket keeps that session, and moves when it can */
 	wp_exec(a, "commit");
 	cenote_conn_destroy(b);
 	assert_string_equal(wp_value(a, "select count(*) from t"), "1");
@@ -272,7 +272,8 @@ a_run_directory_that_was_removed_comes_back_with_a_reload(void **state)
 	cenote_conn_destroy(a);
 }
 
-/* A file has the name of the run directory. A client keeps its session until a reload can open new sockets. */
+/* A file has the name of the run directory. The client keeps its session until a reload can make a
+ * new socket. */
 static void
 a_pool_is_kept_while_its_socket_cannot_be_made(void **state)
 {
@@ -335,7 +336,7 @@ a_drain_waits_for_a_transaction_to_end(void **state)
 	wp_exec(a, "insert into t values (2)");
 	wp_exec(a, "commit");
 	assert_int_equal(await_end(), 0);
-	/* neither has noticed anything when there is a daemon again */
+	/* neither client has noticed anything once there is a daemon again */
 	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
 	assert_string_equal(wp_value(a, "select count(*) from t"), "2");
 	assert_string_equal(wp_value(idle, "select count(*) from t"), "2");
@@ -401,7 +402,7 @@ no_child_outlives_the_master(void **state)
 			kill(children[i], 0) == 0)
 			assert_true(wp_now_ms() < until);
 	}
-	/* and its leftovers do not keep the next daemon from starting */
+	/* what the dead daemon left does not keep the next one from starting */
 	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
 	cenote_conn_destroy(wp_attach(NULL));
 }
@@ -421,7 +422,7 @@ the_log_has_no_statement_no_value_and_no_secret(void **state)
 	assert_ok(cenote_params_add_text(params, "secret-bind", 11));
 	for (int i = 0; i < 2; i++) {
 		res = NULL;
-		/* the second time it fails */
+		/* the second insert fails */
 		if (cenote_query(a, "insert into secret_table values (?)", CENOTE_NTS,
 			    params, NULL, &res) == CENOTE_OK)
 			cenote_result_destroy(res);
@@ -452,7 +453,7 @@ check_prints_what_is_in_force(void **state)
 	snprintf(command, sizeof(command), "%s --check -c %s >%s/out 2>&1", program,
 		wp_daemon.conf, wp_daemon.dir);
 	assert_int_equal(system(command), 0);
-	/* the output is a configuration again, and the same one */
+	/* the output is a configuration, and its own check prints the same */
 	snprintf(command, sizeof(command),
 		"%s --check -c %s/out >%s/again && cmp %s/out %s/again", program,
 		wp_daemon.dir, wp_daemon.dir, wp_daemon.dir, wp_daemon.dir);

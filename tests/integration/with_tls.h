@@ -14,23 +14,23 @@
 	"tls_client_cert = require\ntls_ca = @DIR@/certs/ca.crt\ntls_crl = "             \
 	"@DIR@/certs/ca.crl\n"
 
-/* Of a group of tests. */
+/* Setup and teardown of a group of tests. */
 int wt_make_certs(void **state);
 int wt_remove_certs(void **state);
 
-/* A file of the running daemon's certificates; good until 16 others were asked for. */
+/* The path of one of the running daemon's certificates; valid for the next 16 calls. */
 const char *wt_file(const char *name);
 void wt_copy(const char *from, const char *to);
-/* From its next start or reload on. */
+/* Give the pool this certificate, from its next start or reload on. */
 void wt_use_certificate(const char *name);
 
-/* With the pool's certificate of that name: made, and to be run; or running. */
+/* Create a daemon whose pool has the certificate of this name; wt_start() also runs it. */
 void wt_create(const char *config, const char *certificate);
 void wt_start(const char *config, const char *certificate);
 /* Start a pool with a port of its own, these lines, and the user joe with the password "secret".
  * Returns the port. */
 int wt_start_with_users(const char *lines);
-/* The same, and the pool knows these users. */
+/* The same, but the pool knows these users. */
 int wt_start_for(const char *lines, const char *users);
 /* The verifier of "secret"; made with cenoted --user. */
 #define WT_SECRET                                                                        \
@@ -39,7 +39,7 @@ int wt_start_for(const char *lines, const char *users);
 	"wmDIsUkevAOTkK4dlmRsiV2drdEU="
 
 void wt_set(cenote_conn *conn, const char *name, const char *value);
-/* By TCP, as joe; without a password if that is NULL. Not connected. */
+/* A handle for joe over TCP, not connected. `password` NULL: none. */
 cenote_conn *wt_joe(int port, const char *password, const char *tls);
 
 #endif

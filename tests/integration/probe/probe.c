@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A backend for tests of the worker: it does on demand what no server does. Its server is a unix socket (path=…) that the
- * test listens on. The server speaks in lines, and begins with "ok" or with the reason of a refusal. A client's settings are
- * sent to it first. The text of a statement says what the backend does:
+ * A backend for tests of the worker: it does on demand what no server does. Its server is a unix
+ * socket (path=…) that the test listens on. The server speaks in lines, and begins with "ok" or
+ * with the reason of a refusal. The backend first sends it a client's settings. The text of a
+ * statement says what the backend does:
  *
  *     rows N        N rows
  *     noisy N       N rows, after each a notice, a notification and a parameter
@@ -53,7 +54,8 @@ lost(struct cnc_diag *diag)
 	return CENOTE_ERR_CONN;
 }
 
-/* A whole line: 1; 0: it is not complete; CENOTE_ERR_CONN at the end. */
+/* Take a whole line. Returns 1, 0 if the line is not complete, or CENOTE_ERR_CONN at the end of the
+ * connection. */
 static int
 take_line(struct cnd_session *s, char text[256], struct cnc_diag *diag)
 {
@@ -122,7 +124,7 @@ probe_logout(struct cnd_session *s)
 	free(s);
 }
 
-/* The server accepts the login, or says why not. */
+/* Log in. The server accepts, or says why not. */
 static int
 log_in(struct cnd_session *s, const struct cnd_server_spec *spec, struct cnc_diag *diag)
 {
@@ -451,7 +453,7 @@ probe_query(struct cnd_session *s, const char *sql, size_t len,
 	const char *rest;
 
 	(void)len;
-	/* for clients that judge a statement by its first word */
+	/* some clients judge a statement by its first word */
 	if ((rest = after(sql, "select ")) != NULL)
 		sql = rest;
 	if ((rest = after(sql, "rows ")) != NULL)

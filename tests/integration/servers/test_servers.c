@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The servers that tests get from cnt_server.h, seen with the servers' own command line clients. */
+/* Tests of the servers from cnt_server.h, with the servers' own command line clients. */
 #include "support/cnt_cmocka.h"
 #include "support/cnt_server.h"
 #include "support/cnt_server_kinds.h"
@@ -50,7 +50,8 @@ speaks_sql(void **state)
 	assert_int_equal(cnt_server_sql(&server, "select nothing from nowhere"), -1);
 }
 
-/* Log in over TCP with the command line client and print who we are. 0: the login succeeded. */
+/* Log in over TCP with the command line client, and print the user and the TLS version. Returns 0
+ * if the login succeeded. */
 static int
 log_in(const char *user, const char *password, const char *const *tls, char *ret,
 	size_t size)
@@ -161,7 +162,7 @@ replace_cert(const char *with)
 	assert_int_equal(cnt_server_restart(&server), 0);
 }
 
-/* Certificates that a client which checks must refuse. */
+/* A client that verifies certificates must refuse these. */
 static void
 has_bad_certificates(void **state)
 {
@@ -222,7 +223,7 @@ takes_configuration(void **state)
 	cnt_server_stop(&other);
 }
 
-/* A test that is killed leaves neither a process nor a file, not even of a server that hangs. */
+/* A killed test leaves no process and no file, even if its server hangs. */
 static void
 goes_with_its_test(void **state)
 {

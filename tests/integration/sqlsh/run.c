@@ -51,7 +51,7 @@ run_read_file(const char *path)
 	ssize_t n;
 
 	assert_non_null(file);
-	/* The whole file: no text in it has that byte. */
+	/* Read the whole file: no text in it has this byte. */
 	n = getdelim(&text, &cap, '\1', file);
 	(void)fclose(file);
 	if (n < 0) {
@@ -164,7 +164,7 @@ terminal_send(struct terminal *t, const char *keys)
 	assert_int_equal(write(t->fd, keys, strlen(keys)), strlen(keys));
 }
 
-/* 0 at its end, or when nothing came in time. */
+/* Returns 0 when the output has ended, or when nothing came in time. */
 static int
 look(struct terminal *t, int timeout_ms)
 {

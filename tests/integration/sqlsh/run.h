@@ -20,7 +20,7 @@ void run_sqlsh(struct run *r, struct cnt_daemon *d, const char *input, ...)
 	__attribute__((sentinel));
 void run_finish(struct run *r);
 
-/* All in one: run, compare, finish. */
+/* Run sqlsh, and compare its status and output. */
 #define assert_runs(daemon, want_status, want_out, want_err, ...)                        \
 	do {                                                                             \
 		struct run assert_run;                                                   \
@@ -47,14 +47,14 @@ struct terminal {
 };
 
 void terminal_start(struct terminal *t, const char *uri);
-/* With one more argument. */
+/* The same, with one more argument. */
 void terminal_start_with(struct terminal *t, const char *uri, const char *argument);
 void terminal_send(struct terminal *t, const char *keys);
 /* Wait until sqlsh writes this text. After a while, fail the test and show what it wrote. */
 void terminal_expect(struct terminal *t, const char *text);
-/* The same; fails the test if `never` comes first. */
+/* The same, but fail the test if `never` comes first. */
 void terminal_expect_without(struct terminal *t, const char *text, const char *never);
-/* Wait for its end: exit status as in struct run. */
+/* Wait until sqlsh ends. Returns its status as in struct run. */
 int terminal_end(struct terminal *t);
 
 #endif

@@ -8,7 +8,7 @@
 #include "run.h"
 #include "support/cnt_server.h"
 
-/* \d and its relatives on a server of each kind. */
+/* \d and similar commands, on a server of each kind. */
 
 static struct cnt_daemon daemon_of_all;
 static struct cnt_server servers[2];
@@ -24,7 +24,7 @@ static struct cnt_server servers[2];
 	"primary key (a, b));"                                                           \
 	"create index child_b on child(b desc, pid);"
 
-/* The URI of another pool of the daemon; static, one at a time. */
+/* The daemon with the URI of another pool; static, one at a time. */
 static struct cnt_daemon *
 pool(const char *name)
 {
@@ -111,7 +111,7 @@ sqlite_tells_of_a_table_as_psql_does(void **state)
 		"--------+------+----------+---------\n"
 		" a      | INT  |          | \n\n",
 		"", "-c", "\\d se?n");
-	/* Programs get the columns alone. */
+	/* In a format for programs, only the columns are shown. */
 	assert_runs(d, 0, "Column,Type,Nullable,Default\na,INT,,\n", "", "--format=csv",
 		"-c", "\\d seen");
 	assert_runs(d, 1, "", "sqlsh: there is no table or view of that name\n", "-c",
@@ -150,7 +150,7 @@ postgresql_tells_of_a_table_as_psql_does(void **state)
 		"    TABLE \"child\" CONSTRAINT \"child_pid_fkey\" FOREIGN KEY (pid) "
 		"REFERENCES parent(id) ON UPDATE SET NULL ON DELETE CASCADE\n\n",
 		"", "-c", "\\d parent");
-	/* Two tables of one name are shown apart. \d+ shows comments of columns. */
+	/* Two tables with the same name are shown apart. \d+ shows comments of columns. */
 	assert_runs(d, 0,
 		"Table \"other.child\"\n"
 		" Column | Type | Nullable | Default | Description\n"
@@ -243,7 +243,7 @@ mariadb_tells_of_a_table_as_psql_does(void **state)
 		"    TABLE \"child\" CONSTRAINT \"child_ibfk_1\" FOREIGN KEY (pid) "
 		"REFERENCES parent(id) ON UPDATE CASCADE ON DELETE CASCADE\n\n",
 		"", "-c", "\\d parent");
-	/* A list is of the session's database, or of the database in the argument. */
+	/* \d shows the session's database, or the database in the argument. */
 	assert_runs(d, 0,
 		"Database,Schema,Name,Type,Remarks\n"
 		"app,,child,TABLE,\napp,,parent,TABLE,\n",

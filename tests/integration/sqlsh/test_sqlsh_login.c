@@ -188,13 +188,13 @@ a_password_is_asked_for_when_the_login_wants_one(void **state)
 	terminal_expect(&t, "got in");
 	terminal_send(&t, "\004");
 	assert_int_equal(terminal_end(&t), 0);
-	/* A wrong one: once, and no more. */
+	/* A wrong password: sqlsh asks once, and not again. */
 	terminal_start(&t, daemon_of(state)->uri);
 	terminal_expect(&t, "Password for user known: ");
 	terminal_send(&t, "eraser\n");
 	terminal_expect(&t, "ERROR 28P01: ");
 	assert_int_equal(terminal_end(&t), 2);
-	/* Ctrl-C leaves. */
+	/* Ctrl-C ends sqlsh. */
 	terminal_start(&t, daemon_of(state)->uri);
 	terminal_expect(&t, "Password for user known: ");
 	terminal_send(&t, "\003");
@@ -207,7 +207,7 @@ with_W_it_is_asked_for_at_once(void **state)
 {
 	struct terminal t;
 
-	/* The wrong password of the environment is not used. */
+	/* sqlsh does not use the wrong password of the environment. */
 	(void)setenv("CENOTE_PASSWORD", "eraser", 1);
 	terminal_start_with(&t, daemon_of(state)->uri, "-W");
 	terminal_expect(&t, "Password for user known: ");

@@ -20,7 +20,7 @@
 	"1000000) "
 #define FOR_EVER "with recursive c(n) as (select 1 union all select n + 1 from c) "
 
-/* The memory that a million rows may cost; all of them would take 30 MB and more. The address
+/* The memory that a million rows may cost. To keep all rows would take 30 MB or more. The address
  * sanitizer keeps freed memory. */
 #if defined(__SANITIZE_ADDRESS__)
 #define RSS_GROWTH_KB (512 * 1024)
@@ -330,7 +330,7 @@ a_statement_may_end_with_a_command(void **state)
 	assert_runs(d, 0, "-[ RECORD 1 ]\na | 2\n\n", "", "-c", "select 2\nas a\\G\n");
 	assert_runs(d, 0, "0\n1\n", "", "--format=csv", "--no-header", "-c",
 		"select 0; select 1 \\g");
-	/* Not in quotes and comments. */
+	/* In quotes and comments, \g is no command. */
 	assert_runs(d, 0, "a \\g\n,b\n", "", "--format=unaligned", "--no-header", "-c",
 		"select 'a \\g\n,b'");
 	assert_runs(d, 0, "1\n", "", "--format=csv", "--no-header", "-c",
@@ -432,7 +432,7 @@ a_copy_that_fails_names_the_line_and_leaves_nothing(void **state)
 		"\\copy uniq from quote.csv");
 	assert_runs(d, 1, "", "sqlsh: none.csv: No such file or directory\n", "-c",
 		"\\copy uniq from none.csv");
-	/* In a transaction of the user's, what was there before stays. */
+	/* In the user's own transaction, earlier changes stay. */
 	run_sqlsh(&r, d, NULL, "--format=csv", "--no-header", "--on-error=continue", "-c",
 		"begin; insert into uniq values (7, 'mine')", "-c",
 		"\\copy uniq from short.csv", "-c", "commit", "-c", "select * from uniq",
@@ -448,7 +448,7 @@ a_copy_that_fails_names_the_line_and_leaves_nothing(void **state)
 		"\\copy (select id from uniq order by id) to stdout csv header");
 }
 
-/* Tools that make memory grow by themselves say by how much. */
+/* Tools that use more memory themselves set CNT_RSS_GROWTH_KB. */
 static long
 rss_growth_kb(void)
 {
@@ -516,7 +516,7 @@ output_that_nobody_reads_ends_it_quietly(void **state)
 	free(written);
 	assert_runs(d, 1, "", "sqlsh: /dev/full: No space left on device\n", "-o",
 		"/dev/full", "-c", "select 1");
-	/* A closed one is an error too, and its descriptor is not the session's. */
+	/* A closed standard output is an error too, and the session does not get its descriptor. */
 	(void)snprintf(command, sizeof(command), "%s '%s' -c 'select 1' >&- 2>%s",
 		run_program(), d->uri, run_path(d, "errors"));
 	status = system(command); /* NOLINT(cert-env33-c) */
@@ -585,7 +585,7 @@ a_session_lost_in_a_transaction_ends_a_script_with_status_2(void **state)
 	char kill_children[256];
 	struct run r;
 
-	/* Wait until they are gone, so that nothing can be sent to them any more. */
+	/* Wait until the killed processes are gone, so that nothing can be sent to them any more. */
 	(void)snprintf(kill_children, sizeof(kill_children),
 		"\\! all=$(cat /proc/%d/task/%d/children); kill -9 $all; for p in $all; "
 		"do "
@@ -599,7 +599,7 @@ a_session_lost_in_a_transaction_ends_a_script_with_status_2(void **state)
 		fail_msg("it wrote %s", r.err);
 	assert_int_equal(r.status, 2);
 	run_finish(&r);
-	/* With nothing held the loss is not seen. */
+	/* A client that holds nothing does not notice the loss. */
 	run_sqlsh(&r, d, NULL, "--format=csv", "--no-header", "-c",
 		"select count(*) from lost", "-c", kill_children, "-c",
 		"select count(*) from lost", NULL);

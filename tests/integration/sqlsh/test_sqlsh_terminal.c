@@ -108,17 +108,17 @@ a_pager_shows_results_larger_than_the_screen(void **state)
 	(void)setenv("PAGER", "sed 's/^/paged:/'", 1);
 	terminal_start(&t, daemon_of(state)->uri);
 	terminal_expect(&t, "main=> ");
-	/* Too long, and with no escapes for NULL. */
+	/* This result is too long for the screen. The pager gets no escapes for NULL. */
 	terminal_send(&t, FORTY);
 	terminal_expect(&t, "paged:  1 | NULL\r\n");
 	terminal_expect(&t, "paged: 40 | NULL\r\n");
 	terminal_expect(&t, "paged:(40 rows)");
 	terminal_expect(&t, "main=> ");
-	/* Too wide. */
+	/* This result is too wide. */
 	terminal_send(&t, "select printf('%.*c', 101, 'x');\r");
 	terminal_expect(&t, "paged: xxx");
 	terminal_expect(&t, "main=> ");
-	/* It fits. */
+	/* This result fits. */
 	terminal_send(&t, "select 'f' || 'its';\r");
 	terminal_expect_without(&t, "main=> ", "paged:");
 	terminal_send(&t, "\\?\r");
@@ -202,7 +202,7 @@ ctrl_c_cancels_the_query_and_the_session_goes_on(void **state)
 	terminal_expect(&t, "main=> ");
 	terminal_send(&t, FOR_EVER);
 	terminal_expect(&t, "from c;");
-	/* It runs: nothing comes. */
+	/* The statement runs: nothing comes. */
 	(void)usleep(300000);
 	terminal_send(&t, "\003");
 	terminal_expect(&t, "ERROR 57014: ");
@@ -261,7 +261,7 @@ tab_completes_keywords_names_and_commands(void **state)
 	terminal_send(&t, "select count(*) + 51 as n from par\t;\r");
 	terminal_expect(&t, " 51\r\n");
 	terminal_expect(&t, "main=> ");
-	/* Several: they are listed. */
+	/* Several candidates are listed. */
 	terminal_send(&t, "\\d\t");
 	terminal_expect(&t, "\\dt ");
 	terminal_expect(&t, "\\dv ");
@@ -299,7 +299,7 @@ history_is_kept_for_the_user_alone(void **state)
 	assert_non_null(strstr(history, "kept"));
 	assert_null(strstr(history, "'not"));
 	free(history);
-	/* The next sqlsh has it, too. */
+	/* The next sqlsh has the history too. */
 	terminal_start(&t, d->uri);
 	terminal_expect(&t, "main=> ");
 	terminal_send(&t, "\020\r");
@@ -326,7 +326,7 @@ a_statement_of_many_lines_is_one_entry_of_the_history(void **state)
 	terminal_send(&t, "|| ' long';\r");
 	terminal_expect(&t, "three lines long\r\n");
 	terminal_expect(&t, "main=> ");
-	/* The same session has it, and the next one. */
+	/* This sqlsh has the entry, and so does the next one. */
 	for (i = 0; i < 2; i++) {
 		terminal_send(&t, "\020\r");
 		terminal_expect(&t, "three lines long\r\n");
@@ -369,7 +369,7 @@ words_for_leaving_and_help_need_no_backslash(void **state)
 	terminal_send(&t, "help\r");
 	terminal_expect(&t, "SQL statements end with a semicolon");
 	terminal_expect(&t, "main=> ");
-	/* Within a statement they are SQL. */
+	/* Within a statement, these words are SQL. */
 	terminal_send(&t, "select 'in it' as\r");
 	terminal_expect(&t, "main-> ");
 	terminal_send(&t, "quit\r");
@@ -420,7 +420,7 @@ another_pool_takes_the_place_of_this_one(void **state)
 	terminal_expect(&t, "main=> ");
 	terminal_send(&t, "create temp table mine as select 'still ' || 'here' as x;\r");
 	terminal_expect(&t, "main=> ");
-	/* A pool that does not exist: the session stays. */
+	/* The pool does not exist: the session stays. */
 	terminal_send(&t, "\\c nowhere\r");
 	terminal_expect(&t, "ERROR ");
 	terminal_expect(&t, "main=> ");
