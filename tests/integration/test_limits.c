@@ -180,7 +180,7 @@ a_suspended_session_is_resumed_by_another_process(void **state)
 	assert_string_equal(wp_value(b, "select count(*) from t"), "0");
 	assert_int_equal(wp_join(wp_fork(resume_and_commit, token, -1)), 0);
 	assert_string_equal(wp_value(b, "select count(*) from t"), "2");
-	/* a token is good for once */
+	/* a token works only once */
 	assert_int_equal(wp_join(wp_fork(resume_and_commit, token, -1)), 1);
 	cenote_conn_destroy(a);
 	cenote_conn_destroy(b);
@@ -211,7 +211,7 @@ a_row_beyond_max_row_is_refused(void **state)
 
 #define N_RESUMING 6
 
-/* Wait until the other end of the pipe is closed. */
+/* Wait until the other end of the pipe is closed, then resume. */
 static int
 resume_at_once(void *token)
 {
@@ -223,7 +223,7 @@ resume_at_once(void *token)
 	if (read(WP_KEPT, &byte, 1) < 0)
 		return 3;
 	status = cenote_resume(conn, token, &res);
-	/* the others come while it has the session */
+	/* the other clients come while this one has the session */
 	if (status == CENOTE_OK)
 		wp_pause_ms(20);
 	if (status != CENOTE_OK && status != CENOTE_ERR_AUTH)
@@ -277,7 +277,7 @@ a_session_is_resumed_while_all_others_are_taken(void **state)
 	wp_exec(a, "create table t(a)");
 	wp_exec(a, "begin");
 	assert_ok(cenote_suspend(a, NULL, 0, token));
-	/* only the door can let it in */
+	/* only the door can let the client in */
 	assert_int_equal(wp_join(wp_fork(resume_and_commit, token, -1)), 0);
 	cenote_conn_destroy(a);
 	cenote_conn_destroy(held);
@@ -353,7 +353,7 @@ a_client_that_does_not_read_costs_no_memory(void **state)
 	assert_true(cenote_process(a) >= 0);
 	wp_pause_ms(300);
 	assert_in_range(resident_kb(worker) - before, 0, 8192);
-	/* its going is noticed at once, in the middle of it */
+	/* the worker notices at once that the client has gone, in the middle of the result */
 	cenote_conn_destroy(a);
 	wp_await("main", "idle", 1);
 	a = wp_attach(NULL);
@@ -412,7 +412,7 @@ a_slow_reader_gets_every_row(void **state)
 	cenote_conn_destroy(a);
 }
 
-/* A daemon with small socket buffers, and a status that does not fit in them. */
+/* Start a daemon with small socket buffers, and a status that does not fit in them. */
 static void
 start_with_long_status(const char *lines)
 {
@@ -434,7 +434,7 @@ start_with_long_status(const char *lines)
 	unsetenv("LD_PRELOAD");
 }
 
-/* A connection on which the status was asked for. */
+/* Connect and ask for the status. Returns the socket. */
 static int
 ask_for_status(void)
 {
@@ -487,8 +487,8 @@ one_who_does_not_read_its_last_words_keeps_no_worker(void **state)
 	start_with_long_status(
 		"sessions = 1\nauth_timeout = 500ms\nqueue_timeout = 15s\n");
 	assert_int_equal(cnt_raw_open(&c, wp_daemon.run_dir, "main", NULL), 0);
-	/* an answer that does not fit in the socket's buffer, and the message that ends the
-	 * conversation */
+	/* an answer that does not fit in the socket's buffer, and a request with the same number,
+	 * which ends the conversation */
 	m.as.query.sql = cnp_str("select hex(zeroblob(5000))");
 	assert_int_equal(cnp_frame_put(&c.out, CNP_FRAME_SYNC, 1, &m), 0);
 	cnt_raw_query(&c, 1, CNP_FRAME_SYNC, "the same number again");

@@ -29,7 +29,7 @@ group_teardown(void **state)
 	return 0;
 }
 
-/* A pool with this server line. */
+/* Start a pool with this server line. */
 static void
 start_with(const char *line, const char *lines)
 {
@@ -41,7 +41,8 @@ start_with(const char *line, const char *lines)
 	wp_start(config);
 }
 
-/* *state is a session. The pool has only one, so the next client gets the same. */
+/* *state is an attached client. The pool has one session, so the next client gets the same
+ * session. */
 static int
 setup(void **state)
 {
@@ -66,7 +67,7 @@ bare_teardown(void **state)
 	return wp_teardown(state);
 }
 
-/* Another client on the same session. */
+/* Attach another client to the same session. */
 static cenote_conn *
 next_client(void **state)
 {
@@ -194,7 +195,7 @@ a_call_gives_results_and_output_values(void **state)
 	cenote_result_destroy(res);
 	expect_kind(conn, CENOTE_RESULT_COMMAND);
 	expect_kind(conn, 0);
-	/* In the text protocol, with user variables. */
+	/* The same in the text protocol, with user variables. */
 	send(conn, "set @c = 'x'; call p(1, @b, @c); select @b, @c");
 	expect_kind(conn, CENOTE_RESULT_COMMAND);
 	expect_kind(conn, CENOTE_RESULT_ROWS);
@@ -207,7 +208,7 @@ a_call_gives_results_and_output_values(void **state)
 	cenote_params_destroy(params);
 }
 
-/* When it runs again, the client knows the columns of its first result only. */
+/* When the call runs again, the client knows the columns of the first result only. */
 static void
 a_call_that_was_given_up_runs_again(void **state)
 {
@@ -275,7 +276,7 @@ a_file_comes_from_a_program_that_allows_it(void **state)
 	cenote_result_destroy(res);
 	expect_kind(conn, 0);
 	assert_string_equal(wp_value(conn, "select group_concat(b) from t"), "one,two,x");
-	/* It gives up. */
+	/* The program gives up. */
 	load(conn, NULL);
 	res = wp_next_result(conn, CENOTE_RESULT_ERROR);
 	assert_non_null(
@@ -314,7 +315,7 @@ a_pool_that_does_not_allow_it_asks_for_no_file(void **state)
 	cenote_conn_destroy(conn);
 }
 
-/* The only command without a statement. The server decides whether the user may do it. */
+/* A command that has no statement. The server decides whether the user may run it. */
 static void
 a_command_is_called_by_its_number(void **state)
 {
@@ -368,7 +369,7 @@ the_next_client_has_the_pools_database_and_charset(void **state)
 	assert_string_equal(wp_value(conn, "select database()"), "app");
 }
 
-/* Which LOAD DATA goes by: the server's reset has its own default instead. */
+/* LOAD DATA uses this character set. The server's own reset would set its default instead. */
 static void
 the_databases_charset_stays(void **state)
 {
@@ -396,8 +397,8 @@ struct left {
 	const char *fresh;
 };
 
-/* Promise 1: nothing of one client is left for the next, even if the text of a statement does not
- * show it. */
+/* Promise 1: a client leaves nothing for the next one, even if the text of a statement does not
+ * show what it leaves. */
 static void
 nothing_is_left_for_the_next_client(void **state)
 {
@@ -451,8 +452,8 @@ nothing_is_left_for_the_next_client(void **state)
 	}
 }
 
-/* Changes of what a login sets also apply to a session that waits in the pool, and clients get the
- * new facts. */
+/* A session that waits in the pool also gets new global settings and privileges, and clients learn
+ * about them. */
 static void
 what_is_set_for_all_is_every_next_clients(void **state)
 {
@@ -482,7 +483,7 @@ what_is_set_for_all_is_every_next_clients(void **state)
 	wp_exec(boss,
 		"set global sql_mode = default, global net_write_timeout = default");
 
-	/* a session gets privileges on all databases at its login only */
+	/* a session gets privileges on all databases only at its login */
 	wp_exec(boss, "revoke process on *.* from boss@localhost");
 	conn = wp_attach(NULL);
 	assert_int_equal(
@@ -542,7 +543,8 @@ a_cancel_hits_its_own_request_only(void **state)
 	cenote_cancel_destroy(cancel);
 }
 
-/* Of a statement with parameters some of the server's libraries wait for the answer without asking. */
+/* Some of the server's libraries wait for the answer to a statement with parameters without asking
+ * cenoted. */
 static void
 a_cancel_hits_a_statement_with_parameters(void **state)
 {
@@ -777,7 +779,7 @@ each_client_keeps_its_insert_id(void **state)
 		assert_string_equal(wp_value(b, "select last_insert_id()"), id);
 		assert_string_equal(wp_value(b, "select last_insert_id()"), id);
 	}
-	/* after a statement that fails, and after one whose answer has none */
+	/* the id stays after a statement that fails, and after one whose answer has no id */
 	assert_int_equal(
 		wp_status_of(a, "insert into t values (null), (1)"), CENOTE_ERR_SERVER);
 	wp_exec(b, "do 1");
@@ -789,7 +791,7 @@ each_client_keeps_its_insert_id(void **state)
 		   "select a from t");
 	wp_exec(b, "do 1");
 	assert_string_equal(wp_value(a, "select last_insert_id()"), "1");
-	/* a new session has none */
+	/* a session that was reset has no insert id */
 	wp_exec(a, "insert into t values ()");
 	assert_ok(cenote_reset(a));
 	wp_exec(b, "do 1");
@@ -806,7 +808,7 @@ warnings_can_be_asked_for_after_a_while(void **state)
 	cenote_conn *a = *state;
 
 	wp_exec(a, "create or replace table t (a int auto_increment primary key, b int)");
-	/* otherwise another client may have waited a moment ago */
+	/* otherwise, another client may have waited for the session a moment ago */
 	wp_pause_ms(200);
 	wp_exec(a, "insert ignore into t (b) values ('x')");
 	wp_pause_ms(1500);
@@ -821,7 +823,7 @@ warnings_can_be_asked_for_after_a_while(void **state)
 /* '; create … as a text in which a backslash escapes. */
 static const char escaped[] = "select '\\'; create table injected (a int) -- '";
 
-/* Change it for new logins and for sessions that are reset, without the pool's knowledge. */
+/* Change sql_mode for new logins and for sessions that are reset, without the pool's knowledge. */
 static void
 set_modes(const char *modes)
 {
@@ -849,7 +851,7 @@ assert_not_injected(void)
 	assert_string_equal(found, "");
 }
 
-/* The connection is lost for good, and nothing was carried out. */
+/* Check that the connection is lost for good, and that nothing was carried out. */
 static void
 assert_refused(cenote_conn *conn)
 {
@@ -862,8 +864,9 @@ assert_refused(cenote_conn *conn)
 	assert_ok(cenote_connect(conn));
 }
 
-/* Whether a delayed reset happens now, and is noticed. Oracle's library cannot send it together
- * with a query, so it was done at once there, and the text is read as intended. */
+/* Whether a delayed reset happens with this query, and the query is refused. Oracle's library
+ * cannot send a reset together with a query. There, the reset was done before, and the text is read
+ * as intended. */
 static int
 is_refused(cenote_conn *conn)
 {
@@ -882,7 +885,8 @@ reads_backslashes(const cenote_conn *conn)
 	return strstr(cenote_parameter(conn, "sql_mode"), "NO_BACKSLASH") == NULL;
 }
 
-/* A reset gives the session the global sql_mode of that moment. The next client must get the facts that belong to it. */
+/* A reset gives the session the global sql_mode of that moment. The next client must learn that
+ * sql_mode. */
 static void
 a_reset_that_changes_how_texts_are_read_is_told(void **state)
 {
@@ -911,7 +915,7 @@ what_was_escaped_before_a_reset_is_not_read_otherwise_behind_it(void **state)
 {
 	cenote_conn *conn = *state;
 
-	/* after a login, it is not delayed */
+	/* after a login, a reset is not delayed */
 	for (int i = 0; i < 2; i++) {
 		assert_string_equal(wp_value(conn, "select 1"), "1");
 		conn = next_client(state);
@@ -922,7 +926,7 @@ what_was_escaped_before_a_reset_is_not_read_otherwise_behind_it(void **state)
 		return;
 	assert_false(reads_backslashes(conn));
 
-	/* a text that means the same in all modes is sent and reports the change */
+	/* a text that means the same in all modes is sent, and its answer reports the change */
 	for (int i = 0; i < 2; i++) {
 		assert_string_equal(wp_value(conn, "select 1"), "1");
 		conn = next_client(state);
@@ -934,7 +938,8 @@ what_was_escaped_before_a_reset_is_not_read_otherwise_behind_it(void **state)
 	assert_true(reads_backslashes(conn));
 }
 
-/* The session goes to another client and comes back. It is reset at once, or later if that did nothing but read. */
+/* The session goes to another client and comes back. It is reset at once, or later if the other
+ * client only read. */
 static void
 what_was_escaped_for_one_session_reaches_no_other(void **state)
 {
@@ -966,7 +971,7 @@ what_was_escaped_for_one_session_reaches_no_other(void **state)
 	cenote_conn_destroy(b);
 }
 
-/* USE moves the client's next names, and not those of statements that it has prepared. */
+/* USE applies to the client's next names, but not to the statements that it has prepared. */
 static void
 statements_are_of_the_database_that_they_were_prepared_in(void **state)
 {
@@ -991,7 +996,7 @@ statements_are_of_the_database_that_they_were_prepared_in(void **state)
 		cenote_result_destroy(res);
 		cenote_stmt_destroy(stmt);
 		assert_string_equal(wp_value(a, "select count(*) from t"), "0");
-		/* it holds the session: for the other one to have it, it begins anew */
+		/* the client holds the session: reset it, so that the other client can have it */
 		assert_ok(cenote_reset(a));
 	}
 	assert_string_equal(wp_value(b, "select count(*) from t"), "2");

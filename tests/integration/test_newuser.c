@@ -52,7 +52,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* 0 at the end. */
+/* Returns 0 at the end of the output. */
 static int
 look(struct terminal *t)
 {
@@ -137,7 +137,7 @@ two_passwords_make_no_user(void **state)
 	assert_null(strstr(t->seen, "SCRAM"));
 }
 
-/* A shell after it would not show what is typed. */
+/* Without the echo, a shell that runs next would not show what is typed. */
 static void
 who_gives_up_has_a_terminal_that_shows_again(void **state)
 {

@@ -3,8 +3,8 @@
 /*
  * test_odbc_transaction DRIVER
  *
- * mode = transaction behind an ODBC driver, on a real server: one session, and a second client that waits for
- * it. What a client has set in any statement of a text is there when it comes back.
+ * mode = transaction with an ODBC driver, on a real server. There is one session, and a second
+ * client waits for it. A client that comes back finds what any statement of its texts has set.
  */
 #include "with_pool.h"
 
@@ -17,7 +17,7 @@
 static const struct cnt_odbc *driver;
 static struct cnt_server server;
 
-/* `queries` is the key of the backend's line. */
+/* `queries` is a key of the server line. */
 static void
 start(const char *queries)
 {
@@ -33,7 +33,7 @@ start(const char *queries)
 	wp_start(config);
 }
 
-/* How each server reads a setting of the session. */
+/* How each server makes and reads a setting of the session. */
 static const char *
 setting(int is_read)
 {

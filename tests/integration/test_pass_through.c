@@ -16,18 +16,18 @@
 
 #include "support/cnt_server.h"
 
-/* The words of each server. */
+/* SQL for each kind of server. */
 static const struct words {
 	enum cnt_server_kind kind;
-	const char *who; /* logged in */
-	const char *session; /* which one it is */
+	const char *who; /* asks who is logged in */
+	const char *session; /* asks which session this is */
 	const char *endless;
-	const char *make_user; /* USER, with the password PASSWORD */
+	const char *make_user; /* creates USER, with the password PASSWORD */
 	const char *new_password;
 	const char *lock_user;
-	const char *count; /* its sessions */
-	const char *hold; /* something that must not be left to the next client */
-	int is_replaced; /* `hold` leaves something that only a new session is without */
+	const char *count; /* counts the sessions of USER */
+	const char *hold; /* leaves something that the next client must not see */
+	int is_replaced; /* whether only a new session is without what `hold` left */
 } kinds[] = {
 	{ CNT_POSTGRESQL, "select session_user", "select pg_backend_pid()",
 		"select pg_sleep(60)", "create role USER login password 'PASSWORD'",
@@ -47,7 +47,7 @@ static const struct words {
 
 static const struct words *words;
 static struct cnt_server server;
-static int port; /* of cenoted's TCP door */
+static int port; /* cenoted's TCP port */
 static const char *auth = "pass-through";
 
 #define ANNS "Ann-4711-secret"
@@ -55,7 +55,7 @@ static const char *auth = "pass-through";
 
 /* ---- servers and pools ---- */
 
-/* Each USER and PASSWORD of the pattern replaced; good until the next call. */
+/* Replace each USER and PASSWORD in the pattern. Valid until the next call. */
 static const char *
 fill(const char *pattern, const char *user, const char *password)
 {
@@ -94,7 +94,8 @@ n_sessions_of(const char *user)
 	return atoi(text);
 }
 
-/* Of ann and bob together; a server ends a session some time after its client has gone. */
+/* Wait until ann and bob together have at most this many sessions. A server ends a session some
+ * time after its client has gone. */
 static void
 await_sessions(int most)
 {
@@ -153,7 +154,7 @@ start(const char *lines)
 enum way {
 	BY_UNIX,
 	BY_TCP, /* without TLS */
-	BY_TLS, /* that verifies nothing */
+	BY_TLS, /* TLS that verifies nothing */
 	BY_VERIFIED_TLS
 };
 
@@ -187,7 +188,7 @@ attached(const char *user, const char *password)
 	return conn;
 }
 
-/* Which session it got. */
+/* Attach once. Returns which session the client got. */
 static int
 session_of(const char *user, const char *password)
 {
@@ -196,7 +197,7 @@ session_of(const char *user, const char *password)
 
 	cenote_conn_destroy(conn);
 	wp_await("main", "in_use", 0);
-	/* and the worker that answered this is idle again */
+	/* the worker that answered the status is idle again after this */
 	wp_pause_ms(20);
 	return session;
 }
@@ -224,7 +225,7 @@ static const struct {
 	{ "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", ANNS,
 		0 },
 	{ "ann dbname=postgres", ANNS, 0 },
-	{ "gone", ANNS, 0 }, /* locked, at the server */
+	{ "gone", ANNS, 0 }, /* locked at the server */
 };
 
 static void
@@ -247,7 +248,7 @@ every_way_in_is_as_the_manual_says(void **state)
 		if (r == CENOTE_OK)
 			assert_string_equal(wp_value(conn, words->who), user);
 		cenote_conn_destroy(conn);
-		/* the address's failures are forgotten */
+		/* a new daemon has forgotten the address's failures */
 		if (r < 0 && way != BY_UNIX) {
 			assert_int_equal(cnt_daemon_end(&wp_daemon), 0);
 			assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
@@ -255,7 +256,7 @@ every_way_in_is_as_the_manual_says(void **state)
 	}
 }
 
-/* cenoted refuses such a pool and says why. */
+/* Check that cenoted refuses this pool and says why. */
 static void
 assert_config_fault(const char *pool, const char *fault)
 {
@@ -285,7 +286,7 @@ a_server_that_asks_for_no_password_lets_nobody_in(void **state)
 			"pass-through needs the server's host");
 		return;
 	}
-	/* its socket trusts all but locked */
+	/* the server's socket trusts all users but locked */
 	(void)snprintf(config, sizeof(config),
 		CNT_DAEMON_GLOBAL "[pool main]\nbackend = postgresql\nauth = "
 				  "pass-through\nserver = host=%s port=%d dbname=app\n",
@@ -299,7 +300,7 @@ a_server_that_asks_for_no_password_lets_nobody_in(void **state)
 
 /* ---- by SCRAM ---- */
 
-/* The version of libpq that the daemon finds; 0: there is none. */
+/* The version of the libpq that the daemon finds; 0: there is none. */
 static int
 libpq_version(void)
 {
@@ -311,7 +312,7 @@ libpq_version(void)
 	return symbol != NULL ? version() : 0;
 }
 
-/* The users, and the verifiers that the server has of their passwords. */
+/* Write a users file with the server's own verifiers of the passwords. */
 static void
 write_users(const char *path)
 {
@@ -325,7 +326,7 @@ write_users(const char *path)
 				 lines, sizeof(lines)),
 		0);
 	fputs(lines, f);
-	/* this one has another password at the server */
+	/* this user has another password at the server */
 	fputs("\nlocked:" WT_SECRET "\n", f);
 	assert_int_equal(fclose(f), 0);
 	assert_int_equal(chmod(path, 0600), 0);
@@ -362,7 +363,7 @@ a_pool_by_scram_works(const char *lines)
 	cenote_conn_destroy(conn);
 	assert_denied(BY_UNIX, "ann", BOBS);
 	assert_denied(BY_UNIX, "unknown", ANNS);
-	/* the pool's file says yes, and the server no */
+	/* the pool's file accepts this password, and the server does not */
 	assert_denied(BY_UNIX, "locked", "secret");
 	wp_await_log("did not accept it (SQLSTATE 28P01)");
 }
@@ -424,7 +425,7 @@ users_in_turn_keep_their_sessions(void **state)
 		n_new += session != last[i % 2];
 		last[i % 2] = session;
 	}
-	/* a machine that is busy may have one worker not idle yet when the next client comes */
+	/* on a busy machine, a worker may not be idle yet when the next client comes */
 	assert_true(n_new >= 2 && n_new <= 8);
 }
 
@@ -564,7 +565,7 @@ a_suspended_session_is_its_users_only(void **state)
 	cenote_conn_destroy(ann);
 }
 
-/* ---- how long it is one ---- */
+/* ---- how long a session stays its user's ---- */
 
 static void
 a_changed_password_is_wrong_once_credential_ttl_has_passed(void **state)
@@ -686,7 +687,7 @@ no_password_is_sent_where_somebody_may_read_it(void **state)
 	assert_string_equal(wp_sqlstate(conn), "28000");
 	assert_non_null(strstr(wp_message(conn), "tls=verify-full"));
 	cenote_conn_destroy(conn);
-	/* the pool did not even get to see a login */
+	/* the client did not even begin a login */
 	assert_false(wp_log_has("login refused"));
 	await_sessions(0);
 }
@@ -699,7 +700,7 @@ the_log_has_neither_names_nor_passwords(void **state)
 	start("sessions = 1\n");
 	session_of("ann", ANNS);
 	assert_denied(BY_UNIX, "ann", BOBS);
-	/* in the wrong field */
+	/* the password is in the field of the name */
 	assert_denied(BY_UNIX, "my-own-secret", ANNS);
 	wp_await_log("did not accept it (SQLSTATE 28");
 	for (size_t i = 0; i < CNT_COUNT(not_there); i++)

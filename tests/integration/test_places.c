@@ -12,12 +12,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Another user than root, which needs no name. */
+/* A user other than root, who needs no name. */
 #define STRANGER 4711u
 
 #define SECRET "somebody else's"
 
-/* In the daemon's directory; of the last four calls. */
+/* The path of a file in the daemon's directory; valid for three more calls. */
 static const char *
 path_of(const char *name)
 {
@@ -38,7 +38,7 @@ stat_of(const char *name)
 	return st;
 }
 
-/* A file that only its owner may change. */
+/* Make a file that only its owner may change. */
 static void
 make_victim(void)
 {
@@ -68,7 +68,7 @@ expect_victim_unchanged(void)
 static void
 expect_refused(const char *why)
 {
-	/* on a busy machine, the sockets may take connections before it ends */
+	/* on a busy machine, the sockets may take connections before the daemon ends */
 	int r = cnt_daemon_run(&wp_daemon);
 
 	wp_await_log(why);
@@ -106,7 +106,7 @@ a_run_directory_that_others_may_change_is_refused(void **state)
 	assert_int_equal(symlink("/tmp", path_of("run")), 0);
 	expect_refused("it is not a directory, or it is a symbolic link");
 	assert_int_equal(unlink(path_of("run")), 0);
-	/* it makes one */
+	/* cenoted makes the directory */
 	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
 	assert_int_equal(stat_of("run").st_mode & 022, 0);
 }
@@ -140,7 +140,7 @@ a_socket_has_its_mode(void **state)
 	}
 }
 
-/* A reload with another mode, when the socket's name now belongs to something else. */
+/* Reload with another mode, when the socket's name now belongs to something else. */
 static void
 reload_with_mode(const char *line)
 {
@@ -162,10 +162,10 @@ a_reload_changes_its_socket_and_nothing_that_took_its_name(void **state)
 	reload_with_mode("socket_mode = 0666\n");
 	wp_await_log("reloaded");
 	expect_victim_unchanged();
-	/* the link belonged to nobody: the socket is there again */
+	/* the link belonged to nobody, so the socket has replaced it */
 	assert_true(S_ISSOCK(stat_of("run/main.sock").st_mode));
 	cenote_conn_destroy(wp_attach(NULL));
-	/* a file might be somebody's */
+	/* a file might be somebody's, so it stays */
 	assert_int_equal(unlink(path_of("run/main.sock")), 0);
 	assert_int_equal(link(path_of("victim"), path_of("run/main.sock")), 0);
 	reload_with_mode("socket_mode = 0660\n");
@@ -224,7 +224,7 @@ a_pid_file_is_removed_if_it_is_still_its_own(void **state)
 {
 	create("pid_file = @DIR@/pid\n");
 	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
-	/* workers come after the file */
+	/* workers start after the file was written */
 	cenote_conn_destroy(wp_attach(NULL));
 	assert_true(S_ISREG(stat_of("pid").st_mode));
 	assert_int_equal(cnt_daemon_end(&wp_daemon), 0);
@@ -248,7 +248,7 @@ root_loads_no_module_that_others_may_change(void **state)
 	skip_unless_root();
 	create("");
 	snprintf(module, sizeof(module), "%s/cenoted-sqlite.so", wp_daemon.backends);
-	/* in place of a link into the build */
+	/* put a copy in place of the link into the build */
 	assert_int_equal(cnt_run(&copy), 0);
 	assert_int_equal(chmod(module, 0757), 0);
 	expect_refused("can be written by everybody");

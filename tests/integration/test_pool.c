@@ -144,7 +144,7 @@ the_pool_grows_when_clients_wait_and_shrinks_when_they_are_gone(void **state)
 	for (int i = 0; i < N; i++)
 		cenote_conn_destroy(conns[i]);
 	wp_await("main", "live", 1);
-	/* and it stays at its least */
+	/* the pool stays at its least size */
 	wp_pause_ms(500);
 	assert_int_equal(wp_pool_number("main", "live"), 1);
 }
@@ -189,7 +189,7 @@ a_worker_is_known_before_its_master_goes_on(void **state)
 	a = wp_attach(NULL);
 	worker = wp_worker_pid(a);
 	assert_int_equal(kill(worker, 0), 0);
-	/* the door knows the worker, too */
+	/* the door knows the worker too */
 	assert_ok(cenote_suspend(a, NULL, 0, token));
 	cenote_conn_destroy(a);
 	a = wp_handle(NULL);
@@ -226,7 +226,7 @@ a_killed_worker_is_replaced(void **state)
 	char text[64];
 
 	wp_start(WP_POOL("sessions = 1\n"));
-	/* idle */
+	/* kill an idle worker */
 	a = wp_attach(NULL);
 	worker = wp_worker_pid(a);
 	cenote_conn_destroy(a);
@@ -236,7 +236,7 @@ a_killed_worker_is_replaced(void **state)
 	wp_await_log(text);
 	a = wp_attach(NULL);
 	assert_int_not_equal(wp_worker_pid(a), worker);
-	/* with an open transaction: the client loses it, and gets an error that says so */
+	/* kill the worker of an open transaction: its client gets an error that says so */
 	wp_exec(a, "create table t(a)");
 	wp_exec(a, "begin");
 	wp_exec(a, "insert into t values (1)");
@@ -296,7 +296,7 @@ door_pid(void)
 {
 	pid_t pids[64];
 
-	/* it gives itself the name when it has begun */
+	/* the door gives itself its name after its start */
 	for (int64_t end = wp_now_ms() + 20000; wp_now_ms() < end; wp_pause_ms(5)) {
 		size_t n = cnt_daemon_children(&wp_daemon, pids, 64);
 
@@ -309,7 +309,7 @@ door_pid(void)
 	return -1;
 }
 
-/* Have the door stall when the next client comes, and return when it does. */
+/* Let the door stall when the next client comes, and return when it stalls. */
 static void
 stall_door(volatile int *stall)
 {
@@ -324,7 +324,8 @@ stall_door(volatile int *stall)
 	close(fd);
 }
 
-/* A new worker lends its session before the door has read of it. The door then takes the client that resumes. */
+/* A new worker lends its session before the door has read about that worker. The door then gets the
+ * client that resumes. */
 static void
 who_resumes_from_a_new_worker_is_not_refused_by_a_late_door(void **state)
 {
@@ -359,7 +360,8 @@ who_resumes_from_a_new_worker_is_not_refused_by_a_late_door(void **state)
 	unlink(path);
 }
 
-/* Its own descriptors are beyond any limit that is set from outside. */
+/* Whether a process runs in valgrind, whose own descriptors are beyond any limit that is set from
+ * outside. */
 static int
 is_in_valgrind(pid_t pid)
 {
@@ -375,7 +377,7 @@ is_in_valgrind(pid_t pid)
 
 #define CROWD 60
 
-/* More wait than the door may have descriptors: some are told, and the door lives to tell. */
+/* More clients wait than the door may have descriptors. Some are refused, and the door goes on. */
 static void
 a_crowd_at_the_door_is_refused_and_harms_nobody(void **state)
 {
@@ -415,7 +417,7 @@ a_crowd_at_the_door_is_refused_and_harms_nobody(void **state)
 	cenote_conn_destroy(holder);
 }
 
-/* The highest number of a descriptor of that process. */
+/* The highest number of a process's descriptors. */
 static rlim_t
 highest_fd(pid_t pid)
 {
@@ -473,7 +475,8 @@ a_door_out_of_descriptors_goes_on(void **state)
 	cenote_conn_destroy(holder);
 }
 
-/* What a client that prefers TLS may send before it gets an answer. */
+/* Send what a client that prefers TLS may send before it gets an answer. Returns the code of the
+ * first message, or -1. */
 static int
 first_answer(const char *path, uint8_t kind, uint8_t tls)
 {
@@ -511,7 +514,7 @@ who_wants_tls_is_answered_before_the_first_frame(void **state)
 	(void)snprintf(path, sizeof(path), "%s/main.sock", wp_daemon.run_dir);
 	assert_int_equal(first_answer(path, ATTACH, 1), HELLO);
 	assert_int_equal(first_answer(path, ATTACH, 2), ERROR);
-	/* and by the door */
+	/* the door answers too */
 	holder = wp_attach(NULL);
 	assert_int_equal(first_answer(path, CANCEL, 1), HELLO);
 	assert_int_equal(first_answer(path, STATUS, 1), HELLO);
@@ -624,7 +627,7 @@ who_has_asked_nothing_yields_at_once(void **state)
 		if (i > 0 && wp_now_ms() - begun < shortest)
 			shortest = wp_now_ms() - begun;
 	}
-	/* it was 20 ms */
+	/* it was 20 ms before this rule */
 	assert_in_range(shortest, 0, 10);
 	for (size_t i = 0; i < n; i++) {
 		assert_string_equal(wp_value(conns[i], "select 1"), "1");
@@ -673,7 +676,7 @@ come_as_nobody(void *arg)
 	return 0;
 }
 
-/* The exit status, and a text that it must print. */
+/* Run cenoted --explain-auth, which must print this text. Returns the exit status. */
 static int
 explain(const char *words, const char *said)
 {
@@ -728,7 +731,7 @@ who_is_not_allowed_is_refused_without_a_reason(void **state)
 		explain("user=root from=192.0.2.1", "no rule of auth matches"), 1);
 }
 
-/* Whether the status is told: 0, or 1 and it is refused. */
+/* Ask for the status as nobody. Returns 0 if it is told, 1 if it is refused. */
 static int
 ask_as_nobody(void *arg)
 {
@@ -769,7 +772,7 @@ the_status_is_told_to_whom_a_rule_lets_try(void **state)
 			cases[i].auth);
 		wp_start(config);
 		assert_int_equal(chmod(wp_daemon.dir, 0755), 0);
-		/* by an idle worker, and by a helper */
+		/* first an idle worker answers, then a helper */
 		assert_int_equal(
 			wp_join(wp_fork(ask_as_nobody, NULL, -1)), cases[i].is_refused);
 		a = wp_attach(NULL);
@@ -780,7 +783,7 @@ the_status_is_told_to_whom_a_rule_lets_try(void **state)
 	}
 }
 
-/* The user of the client that the only worker has, from the status. */
+/* Whether the status tells this user of the only worker's client. */
 static int
 is_told_user(const char *wanted)
 {
@@ -847,13 +850,13 @@ who_the_clients_are_is_not_told_to_everybody(void **state)
 	assert_int_equal(wp_join(wp_fork(ask_as, &nobody, -1)), 1);
 	cenote_conn_destroy(a);
 	wp_await("main", "idle", 1);
-	/* each sees his own */
+	/* each user sees their own client */
 	assert_int_equal(wp_join(wp_fork(attach_and_ask_as, &other, -1)), 1);
 }
 
 /* ---- errors of clients that do not get in ---- */
 
-/* 0: the message has the text. */
+/* Returns 0 if the error's message has the text. */
 static int
 message_has(const char *pool, const char *text)
 {

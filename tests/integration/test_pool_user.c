@@ -16,7 +16,7 @@
 #define POOLS   "daemon"
 #define OTHERS  "games"
 
-/* One pool with a user, or without ("%s" is its line), and one pool without. */
+/* The pool main, with more lines for "%s" such as a user, and a pool without a user. */
 #define CONFIG                                                                           \
 	"[cenoted]\nuser = " CENOTES "\nrun_dir = @DIR@/run\nbackend_dir = @BACKENDS@\n" \
 	"log = stderr\n" CNT_DAEMON_SANDBOX "\n[pool main]\nbackend = sqlite\n"          \
@@ -45,7 +45,7 @@ uid_of(const char *user)
 	return pw->pw_uid;
 }
 
-/* A directory with the database of a pool, for this user. */
+/* Make a directory for the database of a pool, owned by this user. */
 static void
 give_dir(const char *name, const char *user)
 {
@@ -73,7 +73,8 @@ start(const char *lines)
 	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
 }
 
-/* Of a process: all its user ids are this one's, and it has no group of root's. */
+/* Check that all user ids of a process are this user's, that no group is root's, and that the
+ * process has no capabilities. */
 static void
 expect_user(pid_t pid, const char *user)
 {
@@ -122,7 +123,7 @@ workers_and_socket_are_of_their_pools_user(void **state)
 	expect_user(wp_worker_pid(b), CENOTES);
 	expect_socket_of("main", POOLS);
 	expect_socket_of("plain", CENOTES);
-	/* each may change its own files */
+	/* each worker may change its own files */
 	wp_exec(a, "create table t(x)");
 	wp_exec(b, "create table t(x)");
 	cenote_conn_destroy(a);
@@ -137,7 +138,7 @@ an_idle_client_yields_to_who_waits(void **state)
 	start("user = " POOLS "\nmode = transaction\nqueue_timeout = 15s\n");
 	a = wp_attach("main");
 	assert_string_equal(wp_value(a, "select 1"), "1");
-	/* the door, which is another user's process, sees to it */
+	/* the door, a process of another user, makes the worker yield */
 	b = wp_attach("main");
 	assert_string_equal(wp_value(b, "select 2"), "2");
 	cenote_conn_destroy(b);
@@ -192,7 +193,7 @@ a_reload_gives_a_pool_another_user(void **state)
 	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
 	wp_await_log("reloaded");
 	expect_socket_of("main", OTHERS);
-	/* the worker is another one once it is free, and this client does not notice */
+	/* the worker is replaced once it is free, and this client does not notice */
 	assert_string_equal(wp_value(a, "select 1"), "1");
 	cenote_conn_destroy(a);
 	wp_await("main", "live", 1);
@@ -201,7 +202,7 @@ a_reload_gives_a_pool_another_user(void **state)
 	cenote_conn_destroy(a);
 }
 
-/* Whether the status shows who the client of that pool is. */
+/* Whether the status shows who the client of this pool is. */
 static int
 tells_of_client(const cenote_result *res, const char *pool)
 {

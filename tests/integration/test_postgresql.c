@@ -27,7 +27,7 @@ group_teardown(void **state)
 	return 0;
 }
 
-/* *state is a session; the pool has two. */
+/* *state is an attached client; the pool has two sessions. */
 static int
 setup(void **state)
 {
@@ -45,7 +45,7 @@ teardown(void **state)
 	return wp_teardown(state);
 }
 
-/* Several statements, which must all work. */
+/* Run several statements, which must all work. */
 static void
 exec_all(cenote_conn *conn, const char *sql)
 {
@@ -66,7 +66,7 @@ exec_all(cenote_conn *conn, const char *sql)
 
 struct heard {
 	int n;
-	char text[256]; /* of the last */
+	char text[256]; /* of the last one */
 	char state[6];
 };
 
@@ -124,7 +124,7 @@ parameters_are_told_when_they_change(void **state)
 	wp_exec(conn, "set application_name = 'me'");
 	assert_string_equal(heard.text, "application_name=me");
 	assert_string_equal(cenote_parameter(conn, "application_name"), "me");
-	/* Set for one transaction only, the client hears about it twice. */
+	/* A value that is set for one transaction: the client hears about it twice. */
 	heard.n = 0;
 	wp_exec(conn, "begin");
 	wp_exec(conn, "set local timezone = 'Asia/Tokyo'");
@@ -159,7 +159,8 @@ an_idle_client_hears_notifications(void **state)
 	while (heard.n == 0)
 		assert_ok(cenote_wait(conn, 10000));
 	assert_string_equal(heard.text, "water rises");
-	/* Its own come with the answer, others' with the next answer at the latest. */
+	/* The client's own notifications come with the answer, others with the next answer at the
+	 * latest. */
 	wp_exec(conn, "notify water, 'mine'");
 	assert_int_equal(heard.n, 2);
 	exec_all(other, "begin; notify water, '1'; notify water, '2'; commit");
@@ -270,7 +271,7 @@ errors_end_a_copy_in(void **state)
 	int r = CENOTE_OK;
 
 	wp_exec(conn, "create temp table c (a int)");
-	/* The server finds a bad row, and the program goes on until it is told. */
+	/* The server finds a bad row. The program goes on until it learns about that. */
 	copy = start(conn, "copy c from stdin", CENOTE_RESULT_COPY_IN);
 	assert_ok(cenote_copy_put(conn, "1\nnonsense\n", 11));
 	for (int i = 0; i < 1000000 && r == CENOTE_OK; i++)
@@ -287,7 +288,7 @@ errors_end_a_copy_in(void **state)
 	expect_error(conn, "57014");
 	cenote_result_destroy(copy);
 	expect_kind(conn, 0);
-	/* It does so without a word. */
+	/* The program gives up without a reason. */
 	copy = start(conn, "copy c from stdin", CENOTE_RESULT_COPY_IN);
 	assert_ok(cenote_copy_put(conn, "1\n", 2));
 	cenote_result_destroy(copy);
@@ -339,7 +340,7 @@ copy_brings_rows_out(void **state)
 	expect_tag(conn, "COPY 50000");
 	expect_kind(conn, 0);
 	cenote_result_destroy(copy);
-	/* An error comes when half of it was given. */
+	/* An error comes after half of the rows. */
 	copy = start(conn,
 		"copy (select 1 / (3 - i) from generate_series(1, 5) i) to stdout",
 		CENOTE_RESULT_COPY_OUT);
@@ -350,7 +351,7 @@ copy_brings_rows_out(void **state)
 	expect_error(conn, "22012");
 	cenote_result_destroy(copy);
 	expect_kind(conn, 0);
-	/* The rest is not wanted. */
+	/* The program does not want the rest. */
 	copy = start(conn, "copy (select i from generate_series(1, 500000) i) to stdout",
 		CENOTE_RESULT_COPY_OUT);
 	assert_ok(cenote_copy_get(conn, &data, &len));
@@ -447,13 +448,13 @@ a_constraint_that_fails_at_the_end_is_an_error(void **state)
 	assert_string_equal(wp_sqlstate(conn), "23503");
 	assert_string_equal(
 		cenote_diag_field(cenote_conn_diag(conn), 'n'), "child_id_fkey");
-	/* In a transaction: the commit. */
+	/* In a transaction: the commit fails. */
 	assert_ok(cenote_begin(conn, 0, 0));
 	wp_exec(conn, "insert into child values (1)");
 	assert_int_equal(cenote_commit(conn), CENOTE_ERR_SERVER);
 	assert_string_equal(wp_sqlstate(conn), "23503");
 	assert_int_equal(cenote_tx_state(conn), CENOTE_TX_IDLE);
-	/* In a pipeline: the synchronisation point. */
+	/* In a pipeline: the synchronisation point fails. */
 	assert_ok(cenote_pipeline_begin(conn));
 	send(conn, "insert into child values (1)");
 	assert_ok(cenote_send_sync(conn));
@@ -489,7 +490,7 @@ add_int(cenote_params *params, int32_t v)
 	assert_ok(cenote_params_add_native(params, 23, CENOTE_FORMAT_BINARY, bytes, 4));
 }
 
-/* As libpq calls it: binary values, binary result. */
+/* Call a function as libpq does: binary values, binary result. */
 static cenote_result *
 call(cenote_conn *conn, uint32_t function, cenote_params *params)
 {
@@ -556,7 +557,7 @@ large_objects_are_read_and_written(void **state)
 	cenote_result_destroy(res);
 	add_int(params, fd);
 	assert_int_equal(call_int(conn, LO_CLOSE, params), 0);
-	/* An error is one of the transaction's. */
+	/* An error fails the transaction. */
 	add_int(params, 4242);
 	assert_int_equal(
 		cenote_function(conn, LO_CLOSE, params, CENOTE_FORMAT_BINARY, &res),
@@ -603,7 +604,7 @@ a_cancel_hits_its_own_request_only(void **state)
 	expect_kind(conn, 0);
 	assert_true(wp_now_ms() - begin < 20000);
 
-	/* The one that is finished is not running any more, and the next is not it. */
+	/* The cancelled request is over, and the same cancel does not hit the next request. */
 	assert_int_equal(cenote_cancel_send(cancel), CENOTE_DONE);
 	assert_ok(cenote_send_query(conn, "select pg_sleep(1)", CENOTE_NTS, NULL, NULL));
 	assert_ok(cenote_process(conn));
@@ -614,7 +615,7 @@ a_cancel_hits_its_own_request_only(void **state)
 	expect_kind(conn, CENOTE_RESULT_ROWS);
 	expect_kind(conn, 0);
 
-	/* Sent as late as can be, it hits nothing that comes after. */
+	/* A late cancel hits no request that comes after its own. */
 	assert_ok(cenote_set_nonblocking(conn, 0));
 	for (int i = 0; i < 50; i++) {
 		assert_int_equal(cenote_cancel_send(late), CENOTE_DONE);
@@ -653,7 +654,7 @@ cancels_at_the_end_of_requests_hit_no_other(void **state)
 		cenote_result_destroy(res);
 		expect_kind(conn, 0);
 		cenote_cancel_destroy(cancel);
-		/* Whatever came of it, this one is not cancelled. */
+		/* Whatever the cancel did, this statement is not cancelled. */
 		assert_string_equal(
 			wp_value(conn, "select 'ok' from pg_sleep(0.001)"), "ok");
 	}
@@ -782,7 +783,7 @@ results_come_in_batches_beside_each_other(void **state)
 		expect_batch(a, 9, 2);
 		assert_int_equal(cenote_result_next(a), CENOTE_DONE);
 		cenote_result_destroy(a);
-		/* The rest of b is not wanted. */
+		/* The program does not want the rest of b. */
 		cenote_result_destroy(b);
 		if (in_tx)
 			assert_ok(cenote_commit(conn));
@@ -833,7 +834,7 @@ clients_that_hold_nothing_share_a_session(void **state)
 	cenote_conn_destroy(b);
 }
 
-/* The client's next session begins with the settings that its role has got meanwhile. */
+/* The client's next session begins with the settings that its role got meanwhile. */
 static void
 what_was_escaped_for_one_session_reaches_no_other(void **state)
 {
@@ -914,14 +915,14 @@ clients_keep_what_they_hold(void **state)
 			assert_true(cenote_pins(a) & held[i].pin);
 		cenote_conn_destroy(b);
 		wp_exec(a, held[i].give);
-		/* A new session, since nothing proves that all of it was released. */
+		/* Take a new session, since nothing proves that everything was released. */
 		cenote_close(a);
 		assert_ok(cenote_connect(a));
 	}
 	exec_all(a, "drop function take_temp(); drop function take_tenant()");
 }
 
-/* Again and again: the statement may not run yet. */
+/* Try again and again, since the statement may not run yet. */
 static void *
 cancel_what_runs(void *arg)
 {
@@ -946,7 +947,7 @@ a_cancel_follows_its_connection_to_another_session(void **state)
 	for (int i = 0; i < 3; i++) {
 		wp_exec(a, "select 1");
 		wp_exec(b, "select 1");
-		/* it has no session now */
+		/* the client has no session now */
 		cenote_cancel_follow(cancel, a);
 		assert_int_equal(
 			pthread_create(&thread, NULL, cancel_what_runs, cancel), 0);
@@ -957,7 +958,7 @@ a_cancel_follows_its_connection_to_another_session(void **state)
 		assert_ok((intptr_t)status);
 	}
 	assert_true(wp_pool_number("main", "yields") >= 3);
-	/* it may outlive the object that it depends on, and then names nothing */
+	/* a cancel may outlive the connection that it follows, and then names nothing */
 	cenote_conn_destroy(a);
 	assert_int_equal(cenote_cancel_send_safe(cancel, NULL, 0), CENOTE_DONE);
 	cenote_cancel_follow(cancel, b);
