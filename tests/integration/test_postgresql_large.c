@@ -56,7 +56,7 @@ query(cenote_conn *conn, const char *sql, const cenote_params *params,
 	return res;
 }
 
-/* `first`, and then from 1 to n the number between the two texts, with commas. */
+/* `first`, then the numbers from 1 to n, each between the two texts, separated by commas. */
 static char *
 repeated(const char *first, const char *before, const char *behind, int n)
 {
@@ -94,7 +94,7 @@ rows_of_1600_columns(void **state)
 		cenote_column_int(cenote_result_column(res, 1599), CENOTE_COLUMN_ATTNUM),
 		1600);
 	cenote_result_destroy(res);
-	/* A list of results may have 1,664, and no more. */
+	/* A list of results may have 1,664 columns, and no more. */
 	free(create);
 	create = repeated("select ", "", "", 1664);
 	res = query(conn, create, NULL, NULL);
@@ -159,7 +159,7 @@ values_of_64_mb(void **state)
 	free(bytes);
 }
 
-/* They have no bytes by which a batch would be full. */
+/* Rows without columns have no bytes, so bytes cannot tell when a batch is full. */
 static void
 many_rows_without_columns(void **state)
 {
@@ -299,7 +299,7 @@ copies_of_100_mb_take_little_memory(void **state)
 	wp_memory_expect_little(&w, "copy out");
 }
 
-/* A client that does not read holds the worker up, and not its memory. */
+/* A client that does not read makes the worker wait, and costs it no memory. */
 static void
 a_client_that_does_not_read_takes_little_memory(void **state)
 {
@@ -328,7 +328,8 @@ assert_policy(cenote_conn *conn, int policy)
 	assert_int_equal(sched_getscheduler(worker), policy);
 }
 
-/* To the end of the request: others' turn is not taken for a short answer. */
+/* A worker has the policy SCHED_BATCH from the first part of a long result to the end of the
+ * request. */
 static void
 a_worker_lets_the_server_go_ahead_in_a_long_result(void **state)
 {

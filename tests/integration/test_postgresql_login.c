@@ -25,7 +25,7 @@ group_teardown(void **state)
 	return 0;
 }
 
-/* A pool on that server line. */
+/* Start a pool on this server line. */
 static void
 start(const char *line, int sessions)
 {
@@ -172,13 +172,13 @@ everything_works_through_tls(void **state)
 	cenote_result_destroy(res);
 	while (cenote_get_result(conn, &res) == CENOTE_OK)
 		cenote_result_destroy(res);
-	/* messages that arrive while it is idle */
+	/* messages that arrive while the session is idle */
 	cenote_set_notification_handler(conn, on_notification, &n_heard);
 	wp_exec(conn, "listen water");
 	assert_int_equal(cnt_server_sql(&server, "notify water"), 0);
 	while (n_heard == 0)
 		assert_ok(cenote_wait(conn, 10000));
-	/* and a cancel, on a connection of the worker's own */
+	/* a cancel, for which the worker makes a connection of its own */
 	assert_ok(cenote_set_nonblocking(conn, 1));
 	assert_ok(cenote_send_query(conn, "select pg_sleep(60)", CENOTE_NTS, NULL, NULL));
 	assert_ok(cenote_process(conn));
@@ -195,7 +195,7 @@ everything_works_through_tls(void **state)
 
 /* ---- What is refused ---- */
 
-/* Both the client and the log get the reason. */
+/* Check that both the client and the log get the reason. */
 static void
 expect_refusal(const char *line, const char *what, const char *reason)
 {
@@ -286,7 +286,7 @@ a_server_that_is_not_there_is_named(void **state)
 		"Is the server running locally and accepting connections");
 }
 
-/* The settings of its role are a new login's, and so a waiting session's: from the commit on. */
+/* A new login has the settings of its role. So has a session that waits, from the commit on. */
 static void
 what_a_role_begins_with_is_every_next_clients(void **state)
 {

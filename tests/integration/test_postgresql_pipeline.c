@@ -6,7 +6,8 @@
 
 #include "support/cnt_server.h"
 
-/* Requests of a pipeline go to PostgreSQL several at a time. Only the costs may show that. */
+/* Requests of a pipeline go to PostgreSQL several at a time. Clients may notice that only by the
+ * speed. */
 
 static struct cnt_server server;
 
@@ -23,7 +24,7 @@ group_teardown(void **state)
 	return 0;
 }
 
-/* *state is the session that there is. */
+/* *state is an attached client; the pool has one session. */
 static int
 setup(void **state)
 {
@@ -57,7 +58,7 @@ sync_up(cenote_conn *conn)
 	assert_ok(cenote_send_sync(conn));
 }
 
-/* One result, and the end of its request. */
+/* Check one result, and the end of its request. */
 static void
 expect_text(cenote_conn *conn, int kind, const char *text)
 {
@@ -93,7 +94,7 @@ end(cenote_conn *conn)
 
 /* ---- answers ---- */
 
-/* More than go at once, some of them with much to say. */
+/* There are more requests than go to the server at once, and some have long answers. */
 static void
 each_of_many_has_its_own_answer(void **state)
 {
@@ -234,7 +235,7 @@ what_fails_in_the_pool_with_others_behind_it_is_a_loss(void **state)
 	assert_ok(cenote_conn_set(conn, "max_frame", "64kB"));
 	assert_ok(cenote_connect(conn));
 	*state = conn;
-	/* alone it is an error, and no more */
+	/* alone, it is an error, and no more */
 	begin(conn);
 	send(conn, "select repeat('x', 200000)");
 	sync_up(conn);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rights of each kind of process, as the kernel reports them, against the table in docs/threat-
- * model.md: user, capabilities, writable shared memory, and descriptors. */
+/* The rights of each kind of process, as the kernel reports them, against the table in
+ * docs/threat-model.md: user, capabilities, writable shared memory, and descriptors. */
 #include "with_tls.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@
 
 /* ---- the table ---- */
 
-/* The cell of a row that begins with this name; "" if there is none. */
+/* The cell of a column in the row with this name; "" if there is no such row. */
 static void
 read_cell(const char *row, int column, char ret_cell[CELL])
 {
@@ -153,7 +153,8 @@ tell_filter(pid_t pid, char ret_cell[CELL])
 	snprintf(ret_cell, CELL, "%s", strcmp(value, "2") == 0 ? "filtered" : "all");
 }
 
-/* How many parts of a shared memory it has with these rights, and how large they are together. */
+/* How many areas of a shared memory a process has with these rights, and how large they are
+ * together. */
 static unsigned
 count_areas(pid_t pid, const char *memory, const char *rights, size_t *ret_size)
 {
@@ -237,7 +238,8 @@ kind_of_socket(int fd)
 	return listens ? "address" : "connection";
 }
 
-/* NULL: there is no such descriptor. `fd`: a copy. */
+/* The kind of descriptor `number` of a process, and `fd` is a copy of it. NULL: there is no such
+ * descriptor. */
 static const char *
 kind_of(pid_t pid, int number, int fd)
 {
@@ -267,7 +269,7 @@ kind_of(pid_t pid, int number, int fd)
 	return "other";
 }
 
-/* Beyond standard input, output and error, and the databases. */
+/* The descriptors beyond standard input, output and error, and the databases. */
 static void
 tell_descriptors(pid_t pid, char ret_cell[CELL])
 {
@@ -299,7 +301,7 @@ tell_descriptors(pid_t pid, char ret_cell[CELL])
 
 /* ---- the processes ---- */
 
-/* It has its name before it has given up all that it gives up. */
+/* Wait until a process is filtered: it has its name before it has given up its privileges. */
 static void
 await_filter(pid_t pid)
 {
@@ -316,7 +318,8 @@ await_filter(pid_t pid)
 	}
 }
 
-/* A client that wants to cancel through TLS, and then sends nothing: a helper waits for it. */
+/* Connect as a client that wants to cancel through TLS, and send nothing more: a helper waits for
+ * that client. */
 static int
 keep_helper(int port)
 {
@@ -340,7 +343,7 @@ keep_helper(int port)
 	return fd;
 }
 
-/* How much of it is not so. */
+/* Compare a process with its column of the table. Returns how many rows differ. */
 static unsigned
 compare(const char *process, int column, pid_t pid)
 {
@@ -368,7 +371,7 @@ compare(const char *process, int column, pid_t pid)
 	return n_wrong;
 }
 
-/* Two pools of one session each, both with TLS, and an address. The port. */
+/* Start two pools with TLS and one session each, and an address. Returns the port. */
 static int
 start(void)
 {
@@ -392,7 +395,7 @@ start(void)
 	snprintf(data, sizeof(data), "%s/data", wp_daemon.dir);
 	assert_int_equal(mkdir(data, 0700), 0);
 	assert_int_equal(chown(data, nobody->pw_uid, nobody->pw_gid), 0);
-	/* the directories above are the test's own */
+	/* the directories above belong to the test */
 	assert_int_equal(chmod(wp_daemon.dir, 0755), 0);
 	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
 	return port;

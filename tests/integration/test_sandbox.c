@@ -25,12 +25,12 @@
 		1ull << 5 /* KILL */ | 1ull << 6 /* SETGID */ | 1ull << 7 /* SETUID */ | \
 		1ull << 10 /* NET_BIND_SERVICE */)
 
-/* As an administrator leaves it: the tests' own configuration is not. */
+/* The configuration of an administrator: unlike the tests' own, it does not change the sandbox. */
 #define CONFIG(lines)                                                                    \
 	"[cenoted]\nuser = @USER@\nrun_dir = @DIR@/run\nbackend_dir = @BACKENDS@\n"      \
 	"log = stderr\n" lines CNT_DAEMON_POOL "sessions = 1\n"
 
-/* A line of /proc/PID/status; "" if there is none of that name. */
+/* A line of /proc/PID/status; "" if there is no line of that name. */
 static const char *
 status_of(pid_t pid, const char *name)
 {
@@ -92,7 +92,7 @@ the_door_is_filtered_and_workers_where_strangers_come(void **state)
 	wp_start(CONFIG("seccomp = on\n"));
 	a = wp_attach(NULL);
 	assert_string_equal(status_of(wp_worker_pid(a), "Seccomp"), "2");
-	/* it can do all that its clients want of it */
+	/* the worker can do all that its clients want of it */
 	wp_exec(a, "create table t(a)");
 	wp_exec(a, "insert into t values (1)");
 	assert_string_equal(wp_value(a, "select count(*) from t"), "1");
@@ -117,7 +117,7 @@ a_child_that_dies_in_its_sandbox_is_replaced(void **state)
 	cenote_conn_destroy(a);
 }
 
-/* In this very process's child, as the door and a worker have it. */
+/* Enter the sandbox of a role in a child of this test. Returns what it may do with files. */
 static int
 try_files(void *arg)
 {
@@ -130,7 +130,7 @@ try_files(void *arg)
 	FILE *f;
 	int fd;
 
-	/* without root, Landlock requires this first; every child has it */
+	/* without root, Landlock requires this first; every child of cenoted has it */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || cnd_sandbox_enter(role, &c) < 0)
 		return 100;
 	f = fopen("/etc/passwd", "re");
@@ -152,7 +152,7 @@ files_are_as_each_role_needs_them(void **state)
 {
 	static const struct {
 		enum cnd_sandbox_role role;
-		int may; /* 1 read, 2 write in /tmp, 4 elsewhere */
+		int may; /* 1: read; 2: write in /tmp; 4: write elsewhere */
 	} cases[] = { { CND_SANDBOX_DOOR, 0 }, { CND_SANDBOX_WORKER, 3 },
 		{ CND_SANDBOX_FILE_WORKER, 7 } };
 
@@ -187,13 +187,14 @@ skip_unless_landlock(long wanted)
 
 struct attempt {
 	enum cnd_sandbox_role role;
-	int seccomp; /* enum cnd_switch, as the next */
+	int seccomp; /* enum cnd_switch, like `landlock` */
 	int landlock;
 	int (*f)(const struct attempt *a);
-	const char *path; /* of a file that root made */
-	int port; /* where a server listens */
+	const char *path; /* path of a file that root made */
+	int port; /* TCP port on which a server listens */
 	int free_port;
-	const struct sockaddr_un *abstract; /* the same */
+	const struct sockaddr_un
+		*abstract; /* abstract socket on which a server listens */
 };
 
 static int
@@ -210,7 +211,7 @@ try_in_sandbox(void *arg)
 	return a->f(a);
 }
 
-/* Where Landlock alone forbids it. */
+/* Try something where Landlock alone forbids it. */
 static int
 attempt(struct attempt a, enum cnd_sandbox_role role, int (*f)(const struct attempt *a))
 {
@@ -252,7 +253,8 @@ tcp_socket(int port, struct sockaddr_in *ret_at)
 	return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 }
 
-/* 1 connects, 2 takes a port of its choice, 4 one that is free. */
+/* Returns 1 if it connects, plus 2 if it takes a port of its choice, plus 4 if it takes any free
+ * port. */
 static int
 try_tcp(const struct attempt *a)
 {
@@ -309,7 +311,7 @@ the_door_reaches_no_abstract_socket(void **state)
 	assert_int_equal(bind(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
 	assert_int_equal(listen(fd, 8), 0);
 	assert_int_equal(attempt(a, CND_SANDBOX_DOOR, try_abstract), 0);
-	/* PostgreSQL may listen on one */
+	/* PostgreSQL may listen on an abstract socket */
 	assert_int_equal(attempt(a, CND_SANDBOX_WORKER, try_abstract), 1);
 	close(fd);
 }
@@ -320,7 +322,8 @@ run_nothing(void *arg)
 	return arg;
 }
 
-/* 1: another process can be signalled, or have its limits changed; 2: it itself cannot. */
+/* Returns 1 if it can signal another process or change its limits, plus 2 if it cannot signal
+ * itself or start a thread. */
 static int
 try_signals(const struct attempt *a)
 {
@@ -405,13 +408,13 @@ the_master_keeps_what_it_needs_of_root(void **state)
 	unsigned long long caps;
 
 	wp_start(CONFIG(""));
-	/* its sockets take connections a moment before it gives up privileges */
+	/* the master's sockets take connections a moment before it gives up privileges */
 	wp_await_log("ready: ");
 	caps = strtoull(status_of(wp_daemon.pid, "CapEff"), NULL, 16);
 	assert_int_equal(caps & ~KEPT_CAPS, 0);
 	assert_string_equal(
 		status_of(wp_daemon.pid, "NoNewPrivs"), geteuid() == 0 ? "1" : "0");
-	/* and a reload has it still */
+	/* the master still has what a reload needs */
 	assert_int_equal(
 		cnt_daemon_configure(&wp_daemon, CONFIG("socket_mode = 0660\n")), 0);
 	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);

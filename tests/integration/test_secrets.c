@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Secrets are planted wherever one can be, and then looked for wherever something is shown: logs at every level, --check,
- * the status, errors, command lines, environments, and the memory of processes that have no business with them. Those of
- * a users file are looked for in test_auth.c.
+ * Secrets are planted wherever one can be, and then looked for wherever something is shown: logs at
+ * every level, --check, the status, errors, command lines, environments, and the memory of
+ * processes that have no use for them. test_auth.c looks for the secrets of a users file.
  */
 #include "with_tls.h"
 
@@ -21,11 +21,11 @@
 #define URI_PASSWORD    "planted-Uri-4714"
 #define WRONG_PASSWORD  "planted-Wrong-4715"
 
-/* Nothing listens there. */
+/* Nothing listens on this port. */
 #define NOWHERE    "host=127.0.0.1 port=1 dbname=app user=app"
 #define OTHER_POOL "\n[pool other]\nbackend = postgresql\nsessions = 1\n"
 
-/* The text that only a key's file contains. */
+/* A text that only the file of the pool's key contains. */
 static char key_line[128];
 static const char *const secrets[] = { SERVER_PASSWORD, FILE_PASSWORD, ENV_PASSWORD,
 	URI_PASSWORD, WRONG_PASSWORD, key_line, "pyJUZwriiGqf0XCdoSnMWjPBV" };
@@ -65,7 +65,7 @@ expect_clean_file(const char *path)
 	expect_none(path, text, n);
 }
 
-/* The environment's own secret is in its own place only. */
+/* ENV_PASSWORD may be in the environment, and nowhere else. */
 static void
 expect_clean_processes(void)
 {
@@ -106,7 +106,7 @@ expect_clean_status(const char *what)
 	cenote_conn_destroy(conn);
 }
 
-/* `ending`: the log line's text after it, about how the process ended. */
+/* `ending`: "taken" if --check must accept the configuration, "refused" if it must not. */
 static void
 expect_clean_check(const char *ending)
 {
@@ -129,7 +129,8 @@ expect_clean_check(const char *ending)
 
 #define SHADOW_MIN (1ul << 36)
 
-/* Search the process's own memory. 0: the secret is not there; -1: the memory cannot be read. */
+/* Search a process's memory. Returns 1, 0 if the secret is not there, or -1 if the memory cannot be
+ * read. */
 static int
 memory_has(pid_t pid, const char *secret)
 {
@@ -149,7 +150,7 @@ memory_has(pid_t pid, const char *secret)
 		if (sscanf(line, "%lx-%lx %7s", &from, &to, rights) != 3 ||
 			strncmp(rights, "rw", 2) != 0 || strstr(line, "/dev/zero"))
 			continue;
-		/* a sanitizer's shadow: nothing of ours is as large */
+		/* skip a sanitizer's shadow: no memory of ours is as large */
 		if (to - from > SHADOW_MIN)
 			continue;
 		while (from < to && !has) {
@@ -157,7 +158,7 @@ memory_has(pid_t pid, const char *secret)
 			ssize_t n = pread(fd, text, size, (off_t)from);
 
 			has = n > 0 && memmem(text, (size_t)n, secret, strlen(secret));
-			/* one that lies across the end is found by the next piece */
+			/* a secret across the end of this piece is found in the next */
 			from += size < sizeof(text) ? size : size - 256;
 		}
 	}
@@ -166,7 +167,7 @@ memory_has(pid_t pid, const char *secret)
 	return has;
 }
 
-/* The child in that role ("door") or of that pool ("worker other"), from the last log line of its
+/* The child with this role ("door") or of this pool ("worker other"), from the last log line of its
  * kind. */
 static pid_t
 process_named(const char *role)
@@ -220,7 +221,7 @@ setup(void **state)
 	return wt_make_certs(state);
 }
 
-/* From its next start on. */
+/* Set the log level, from cenoted's next start on. */
 static void
 use_level(const char *level)
 {
@@ -239,8 +240,8 @@ use_level(const char *level)
 	assert_int_equal(cnt_daemon_configure(&wp_daemon, text), 0);
 }
 
-/* The pool main with TLS and users, a pool whose server line has a password, and one with a file of
- * passwords. */
+/* Start the pool main with TLS and users, a pool whose server line has a password, a pool with a
+ * file of passwords, and a pool with neither. */
 static int
 start_at(const char *level)
 {
@@ -375,7 +376,7 @@ no_process_keeps_what_it_has_no_use_for(void **state)
 	port = start_at("debug");
 	log_in(port, "secret", CENOTE_OK);
 	expect_cannot_connect("other");
-	/* it logs only refusals */
+	/* the worker logs only refusals, and its log line is needed to find it */
 	log_in(port, WRONG_PASSWORD, CENOTE_ERR_AUTH);
 	expect_forgotten("worker main", SERVER_PASSWORD);
 	expect_forgotten("worker other", key_line);

@@ -34,7 +34,7 @@ write_file(const char *name, const char *content)
 	assert_int_equal(fclose(f), 0);
 }
 
-/* A file that no SQLite opens. */
+/* Make a file that no SQLite opens. */
 static void
 break_file(const char *name)
 {
@@ -43,7 +43,7 @@ break_file(const char *name)
 		"that nobody takes it for an empty one.....................\n");
 }
 
-/* How many workers have the text in the column of their status. */
+/* How many workers have this text in this column of the status. */
 static int
 count_workers(const char *column, const char *text)
 {
@@ -101,14 +101,14 @@ a_server_that_fails_is_passed_over_and_gets_its_share_again(void **state)
 	await_workers("server", "/b.db", 4);
 	a = wp_attach(NULL);
 	assert_string_equal(wp_value(a, "select 1"), "1");
-	/* it is back: idle workers find out, and the one in use when its client goes */
+	/* the server is back: idle workers find out, and the worker in use when its client goes */
 	path_of(path, "a.db");
 	assert_int_equal(unlink(path), 0);
 	await_workers("server", "/a.db", 2);
 	cenote_conn_destroy(a);
 	await_workers("server", "/a.db", 2);
 	await_workers("server", "/b.db", 2);
-	/* and even as it is, it stays so */
+	/* once the shares are even, they stay so */
 	wp_pause_ms(700);
 	await_workers("server", "/a.db", 2);
 }
@@ -179,7 +179,7 @@ what_holds_a_session_is_shown(void **state)
 	await_workers("pins", "temp", 0);
 }
 
-/* Memory of its own, in kB. */
+/* The memory that only this process has, in kB. */
 static long
 memory_of(pid_t pid)
 {
@@ -234,7 +234,7 @@ one_long_row_costs_no_memory_for_long(void **state)
 		above_max = HELD_BACK_KB;
 	assert_string_equal(wp_value(a, "select 1"), "1");
 	before = memory_of(pid);
-	/* 100 MB in rows of some size, and in one */
+	/* 100 MB in many rows, and then in one */
 	assert_string_equal(
 		wp_value(a,
 			"with recursive c(x) as (select 1 union all select x + 1 from c "

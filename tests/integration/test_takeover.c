@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A worker that was taken over: it writes whatever it can into the memory that it shares, and says whatever it likes to
- * the door. This test does so in its place, by its memory and by copies of its descriptors, which root may have.
+ * A worker that an attacker has taken over: it writes whatever it can into shared memory, and says
+ * whatever it likes to the door. This test does so in the worker's place, through its memory and
+ * copies of its descriptors, which only root may have.
  */
 #include "with_pool.h"
 
@@ -34,7 +35,7 @@
 struct area {
 	uint64_t from;
 	uint64_t to;
-	uint64_t offset; /* in the board */
+	uint64_t offset; /* offset of the area in the board */
 };
 
 #define AREAS 16
@@ -77,7 +78,7 @@ open_memory(pid_t pid)
 	return fd;
 }
 
-/* The worker of the same pool as `like`; 0: there is none now. */
+/* The worker whose pool has its record at this offset of the board; 0: there is none now. */
 static pid_t
 find_worker(uint64_t record)
 {
@@ -92,7 +93,7 @@ find_worker(uint64_t record)
 	return 0;
 }
 
-/* Words that a program might take for something: a small number, none, all, a process. */
+/* Words that a program might take for something: a small number, nothing, everything, a process. */
 static uint64_t
 random_word(struct cnt_random *rng)
 {
@@ -136,7 +137,8 @@ scribble(pid_t pid, struct cnt_random *rng, unsigned n_words)
 
 /* ---- the others ---- */
 
-/* Clients of the pool, one after the other, until it is killed. Of "taken", whether or not they are served. */
+/* Clients of the pool, one after the other, until the process is killed. Clients of "taken" need
+ * not be served. */
 static int
 come_and_go(void *arg)
 {
@@ -161,7 +163,7 @@ seconds_of_writing(void)
 	return text != NULL ? (int)strtol(text, NULL, 10) : 60;
 }
 
-/* Everything but "taken" works. */
+/* Check that everything but "taken" works. */
 static void
 expect_service(pid_t door)
 {
@@ -304,7 +306,8 @@ the_key_of_a_session_is_nowhere_to_be_read(void **state)
 
 /* ---- what it can say ---- */
 
-/* A copy of the n-th of a process's SOCK_SEQPACKET sockets, by their numbers; -1: there are no more. */
+/* A copy of the n-th of a process's SOCK_SEQPACKET sockets, in the order of their numbers; -1:
+ * there are no more. */
 static int
 copy_channel(pid_t pid, int n)
 {
@@ -345,7 +348,8 @@ await_end(pid_t pid)
 	}
 }
 
-/* Through each of its channels. One of them leads to the door; the others do no harm. */
+/* Send bytes through each channel of a process. One of the channels leads to the door; the others
+ * do no harm. */
 static void
 say(pid_t pid, const void *bytes, size_t n)
 {
@@ -368,8 +372,8 @@ expect_replaced(pid_t door, const void *bytes, size_t n)
 	expect_service(door);
 }
 
-/* Messages that a worker may send, but without the descriptor or of the wrong size; and messages
- * that it may not send. */
+/* Messages that a worker may send, but without the descriptor or with a wrong size; and messages
+ * that a worker may not send. */
 static void
 a_worker_that_talks_nonsense_is_replaced(void **state)
 {
@@ -390,7 +394,7 @@ a_worker_that_talks_nonsense_is_replaced(void **state)
 	assert_true(wp_log_has("sent nonsense"));
 }
 
-/* The master has a copy of the door's end: the fourth in the order of opening. */
+/* The master has a copy of the door's end: the fourth channel in the order of opening. */
 static void
 a_door_that_talks_nonsense_is_replaced(void **state)
 {

@@ -20,7 +20,7 @@
 #include "protocol/frame.h"
 
 #define PROXY_SIGNATURE "\r\n\r\n\0\r\nQUIT\n"
-/* For 203.0.113.9, port 50000. */
+/* A header for 203.0.113.9, port 50000. */
 #define PROXY_FOR_9     "\x21\x11\x00\x0c\xcb\x00\x71\x09\x7f\x00\x00\x01\xc3\x50\x24\xd8"
 #define PROXY_LOCAL     "\x20\x00\x00\x00"
 #define BYTES(text)     (const uint8_t *)(text), sizeof(text) - 1
@@ -59,7 +59,8 @@ setup(void **state)
 	return 0;
 }
 
-/* `listen` lines with @1 and @2 for the ports, after [cenoted]; then a pool with its lines. */
+/* The `listen` lines, with @1 and @2 for the ports, go after [cenoted]. Then comes a pool with its
+ * lines. */
 static const char *
 config_of(const char *listens, const char *pool_lines)
 {
@@ -102,7 +103,7 @@ tcp_attach(const char *host, int port)
 	return conn;
 }
 
-/* That it fails, with this SQLSTATE and a message that has the text. */
+/* Check that connecting fails, with this SQLSTATE and a message that has the text. */
 static void
 expect_refused(int port, const char *pool, const char *sqlstate, const char *text)
 {
@@ -115,7 +116,7 @@ expect_refused(int port, const char *pool, const char *sqlstate, const char *tex
 	cenote_conn_destroy(conn);
 }
 
-/* From 127.0.0.HOST. */
+/* Connect from 127.0.0.HOST. */
 static int
 raw_connect_from(unsigned host, int port)
 {
@@ -156,7 +157,7 @@ put_bytes(int fd, const uint8_t *bytes, size_t n)
 	assert_int_equal(send(fd, bytes, n, MSG_NOSIGNAL), (ssize_t)n);
 }
 
-/* An opening and ATTACH, as libcenote sends them. */
+/* Send an opening, and without TLS an ATTACH, as libcenote does. */
 static void
 put_attach_to(const char *pool, int fd, uint8_t tls)
 {
@@ -275,12 +276,12 @@ networks_are_denied_and_allowed(void **state)
 	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
 	wp_await_log("reloaded");
 	expect_refused(ports[0], "main", "28000", "from this address");
-	/* they are about TCP */
+	/* allow and deny are about TCP */
 	a = wp_attach(NULL);
 	cenote_conn_destroy(a);
 }
 
-/* A header byte by byte, so that the door sees it cut at every place. */
+/* Send a header byte by byte, so that the door sees it cut at every place. */
 static void
 put_slowly(int fd, const uint8_t *bytes, size_t n)
 {
@@ -340,7 +341,7 @@ clients_wait_for_a_session_and_not_for_ever(void **state)
 	cenote_conn_destroy(b);
 }
 
-/* Nothing has come. */
+/* Check that nothing has come. */
 static void
 assert_waits(int fd)
 {
@@ -364,8 +365,8 @@ need_descriptors(rlim_t n)
 	skip();
 }
 
-/* More clients than the door keeps: the oldest go, and one that sends something gets its answer at
- * once. */
+/* More silent clients come than the door keeps. The oldest are closed, and a client that sends
+ * something gets its answer at once. */
 static void
 who_says_nothing_takes_nobody_s_place(void **state)
 {
@@ -384,14 +385,14 @@ who_says_nothing_takes_nobody_s_place(void **state)
 	a = tcp_attach("127.0.0.1", ports[0]);
 	assert_string_equal(wp_value(a, "select 1"), "1");
 	cenote_conn_destroy(a);
-	/* a reset, since it had not read the answer */
+	/* it is a reset, since the client had not read the answer */
 	assert_true(recv(fds[0], &byte, 1, 0) <= 0);
 	assert_int_equal(recv(fds[CNT_COUNT(fds) - 1], &byte, 1, MSG_DONTWAIT), -1);
 	for (size_t i = 0; i < CNT_COUNT(fds); i++)
 		close(fds[i]);
 }
 
-/* The same on a pool's own socket, while the door accepts there. */
+/* The same on a pool's own socket, while the door accepts on that socket. */
 static void
 who_says_nothing_on_a_unix_socket_takes_no_place_either(void **state)
 {
@@ -433,7 +434,7 @@ strangers_take_half_of_a_pool_at_most(void **state)
 	assert_int_equal(first_answer(fds[0]), CNP_MSG_HELLO);
 	a = wp_attach(NULL);
 	assert_string_equal(wp_value(a, "select 1"), "1");
-	/* one goes, the next is heard */
+	/* when one goes, the next is heard */
 	close(fds[0]);
 	assert_int_equal(first_answer(fds[1]), CNP_MSG_HELLO);
 	for (size_t i = 1; i < CNT_COUNT(fds); i++)
@@ -442,7 +443,7 @@ strangers_take_half_of_a_pool_at_most(void **state)
 	wp_await("main", "idle", 2);
 }
 
-/* The first frame that comes is an ERROR that has the text. */
+/* Check that the first frame is an ERROR with this text. */
 static void
 expect_raw_error(int fd, const char *text)
 {
@@ -490,7 +491,7 @@ one_user_who_waits_keeps_nobody_from_waiting(void **state)
 	snprintf(who, sizeof(who), "1536 clients of user id %u wait", (unsigned)getuid());
 	expect_raw_error(by_unix[BY_UNIX], who);
 	assert_waits(by_unix[BY_UNIX - 1]);
-	/* the other pool still has a place, and so has this one for another user */
+	/* the other pool still has a place, and this pool has one for another user */
 	fd = raw_connect_from(2, ports[0]);
 	put_attach_to("other", fd, CNP_TLS_NONE);
 	cenote_conn_destroy(b);
@@ -564,7 +565,8 @@ listen_unix(const char *path)
 	return fd;
 }
 
-/* As systemd starts a service: the sockets are 3 and 4, and the environment says so. */
+/* Start cenoted as systemd starts a service: the sockets are descriptors 3 and 4, and the
+ * environment says so. */
 static pid_t
 start_with_sockets(int first, int second)
 {
@@ -607,11 +609,11 @@ the_service_manager_s_sockets_are_used(void **state)
 	tcp = socket_on(AF_INET, ports[0]);
 	assert_int_equal(listen(tcp, 16), 0);
 	wp_daemon.pid = start_with_sockets(un, tcp);
-	/* clients that come before it runs wait in the sockets */
+	/* clients that come before cenoted runs wait in the sockets */
 	cenote_conn_destroy(wp_attach(NULL));
 	cenote_conn_destroy(tcp_attach("127.0.0.1", ports[0]));
 	assert_int_equal(cnt_daemon_end(&wp_daemon), 0);
-	/* they are not cenoted's to take away */
+	/* cenoted does not remove the service manager's sockets */
 	assert_int_equal(access(path, F_OK), 0);
 	wp_daemon.pid = start_with_sockets(un, tcp);
 	cenote_conn_destroy(wp_attach(NULL));

@@ -53,7 +53,7 @@ assert_refused(cenote_conn *conn, int status, const char *why)
 	cenote_conn_destroy(conn);
 }
 
-/* Whether a row has it in that column. */
+/* Whether a row of the status has this text in this column. */
 static int
 status_has(const char *what, const char *column, const char *part)
 {
@@ -77,7 +77,7 @@ status_has(const char *what, const char *column, const char *part)
 	return has;
 }
 
-/* ---- what it is like ---- */
+/* ---- connections through TLS ---- */
 
 static void
 clients_have_tls_if_they_want_it(void **state)
@@ -227,7 +227,8 @@ dial(const char *dir)
 			  "\n[pool other]\nbackend = sqlite\nserver = "                  \
 			  "path=@DIR@/main.db\n" second
 
-/* The line of /proc/PID/maps for memory with ticket keys, "r--s INODE"; "": the process has none. */
+/* Rights and inode of a process's memory with ticket keys, "r--s INODE", from /proc/PID/maps; "":
+ * the process has none. */
 static const char *
 ticket_keys_of(pid_t pid)
 {
@@ -255,7 +256,7 @@ ticket_keys_of(pid_t pid)
 	return text;
 }
 
-/* A process that could write there, or read the keys of another pool, could decrypt recorded
+/* A process that could write ticket keys, or read the keys of another pool, could decrypt recorded
  * connections or pretend to be the pool. */
 static void
 a_worker_reads_its_own_pool_s_ticket_keys_only(void **state)
@@ -288,7 +289,7 @@ a_worker_reads_its_own_pool_s_ticket_keys_only(void **state)
 		cenote_conn_destroy(busy[i]);
 }
 
-/* A worker that the reload forked. */
+/* Wait for a worker that the reload forked. */
 static pid_t
 new_worker_of(const char *pool, const pid_t *old, size_t n_old)
 {
@@ -334,7 +335,7 @@ a_reload_gives_keeps_and_takes_ticket_keys(void **state)
 	n = cnt_daemon_children(&wp_daemon, old, CNT_COUNT(old));
 	reload_with(TWO_POOLS("sessions = 1\n", WT_POOL("")), "reloaded");
 	assert_string_equal(ticket_keys_of(new_worker_of("main", old, n)), "");
-	/* the master has the keys of one pool now, writable, and none when that is gone */
+	/* the master now has the keys of one pool, writable; it has none once that pool is gone */
 	assert_int_equal(strncmp(ticket_keys_of(wp_daemon.pid), "rw-s ", 5), 0);
 	reload_with(WP_POOL("sessions = 1\n"), "pool other was removed");
 	for (int i = 0; i < 2000 && *ticket_keys_of(wp_daemon.pid) != '\0'; i++)
@@ -356,7 +357,7 @@ swap_sockets(void)
 	}
 }
 
-/* A client that believes it is at the same pool shows its ticket to another. */
+/* A client shows its ticket to another pool, which it takes for its own pool. */
 static void
 a_ticket_is_good_at_its_own_pool_only(void **state)
 {
@@ -404,7 +405,7 @@ a_new_certificate_needs_no_restart(void **state)
 	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
 	wp_await_log("pool main was changed");
 	wp_await_log("pool.crt expired on 20");
-	/* workers are replaced one by one, and those on their way may still have the old one */
+	/* workers are replaced one by one, and some may still have the old certificate */
 	for (int i = 0; i < 100; i++) {
 		conn = careful();
 		wt_set(conn, "ciphers", i % 2 ? "TLS_AES_128_GCM_SHA256" : "");
@@ -416,7 +417,7 @@ a_new_certificate_needs_no_restart(void **state)
 	assert_non_null(strstr(wp_message(conn), "TLS: expired on 20"));
 	assert_string_equal(wp_sqlstate(conn), "28000");
 	cenote_conn_destroy(conn);
-	/* one that cannot be used changes nothing */
+	/* a certificate that cannot be used changes nothing */
 	wt_use_certificate("wrong-name.crt");
 	wt_copy(wt_file("client.key"), wt_file("server.key"));
 	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
@@ -464,7 +465,7 @@ a_client_revoked_meanwhile_is_turned_away(void **state)
 	wt_copy(wt_file("empty.crl"), wt_file("ca.crl"));
 	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
 	wp_await_log("pool main was changed");
-	/* until both workers are new ones, and then resumed */
+	/* try at least twice, until a new worker accepts the client */
 	for (int i = 0; i < 100 && (i < 2 || r != CENOTE_OK); i++) {
 		conn = careful();
 		wt_set(conn, "cert", wt_file("client-revoked.crt"));
@@ -567,7 +568,7 @@ what_stands_behind_hello_ends_it(void **state)
 	close(l.listen_fd);
 }
 
-/* What a client gets on a disturbed connection: the right answer or an error. */
+/* Check what a client gets on a disturbed connection: the right answer or an error. */
 static void
 disturbed(struct relay *r, int direction, enum relay_trick trick, size_t at)
 {
@@ -651,7 +652,7 @@ a_password_is_bound_to_the_tls_that_it_came_by(void **state)
 	assert_true(wp_now_ms() - begun >= 250 - WP_CLOCK_MS);
 	assert_string_equal(wp_sqlstate(conn), "28P01");
 	cenote_conn_destroy(conn);
-	/* by TCP no password goes without TLS, unless the rule says so */
+	/* over TCP, no password is sent without TLS, unless the rule says so */
 	conn = wt_joe(port, "secret", "disable");
 	assert_refused(conn, CENOTE_ERR_AUTH, "the login was refused");
 }

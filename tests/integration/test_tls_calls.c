@@ -29,7 +29,7 @@ attached(int port)
 
 /* ---- cancel ---- */
 
-/* The endless statement ends, as one that was cancelled. */
+/* Check that a cancel ends the endless statement. */
 static void
 assert_cancels(cenote_conn *conn)
 {
@@ -61,7 +61,7 @@ a_cancel_goes_through_tls_while_all_are_busy(void **state)
 
 	assert_cancels(a);
 	assert_cancels(b);
-	/* of the helper: the key of the session was not sent in the clear */
+	/* a helper logged this, so the key of the session was not sent in the clear */
 	wp_await_log("helper main: debug: client at 127.0.0.1");
 	cenote_conn_destroy(a);
 	cenote_conn_destroy(b);
@@ -81,7 +81,8 @@ a_cancel_shows_the_clients_certificate(void **state)
 	cenote_conn_destroy(conn);
 }
 
-/* From 127.0.0.HOST: an opening that wants TLS, and then nothing. */
+/* Connect from 127.0.0.HOST, send an opening that wants TLS, and then nothing. Returns the
+ * socket. */
 static int
 keep_silent(unsigned host, int port, uint8_t kind)
 {
@@ -127,7 +128,7 @@ who_says_nothing_keeps_nobody_from_cancelling(void **state)
 		wp_pause_ms(10);
 		n_after = cnt_daemon_children(&wp_daemon, pids, CNT_COUNT(pids));
 	}
-	/* bounded, and half of them is left to others */
+	/* the number of helpers is bounded, and half of them is left to others */
 	assert_true(n_after > n_before && n_after <= n_before + 8);
 	begun = wp_now_ms();
 	assert_cancels(conn);
@@ -153,7 +154,7 @@ first_answer(int fd)
 	return header[4];
 }
 
-/* Ask for a helper, and go when it has said HELLO. */
+/* Ask for a helper, and go when the helper has sent HELLO. */
 static void
 ask_in_vain(unsigned host, int port)
 {
@@ -181,7 +182,8 @@ who_asks_in_vain_waits_longer_each_time(void **state)
 	}
 	ask_in_vain(2, port);
 	assert_true(wp_now_ms() - begun >= 2000 - WP_CLOCK_MS);
-	/* a client that cancels its own request does not, nor one that fails for the first time */
+	/* a client that cancels its own request does not wait longer, nor does one that fails for
+	 * the first time */
 	for (int i = 0; i < 4; i++)
 		assert_cancels(conn);
 	ask_in_vain(3, port);
@@ -192,7 +194,7 @@ who_asks_in_vain_waits_longer_each_time(void **state)
 	cenote_conn_destroy(conn);
 }
 
-/* 1,024 may wait for a helper, and of those half of one address. */
+/* 1,024 clients may wait for a helper, and half of them may come from one address. */
 static void
 who_asks_for_many_at_once_is_refused(void **state)
 {
@@ -272,7 +274,7 @@ a_session_is_resumed_through_tls_on_a_unix_socket(void **state)
 		conn = wp_attach(NULL);
 		wp_exec(conn, "create temp table kept as select 4711 as n");
 		assert_ok(cenote_suspend(conn, NULL, 0, token));
-		/* an idle worker passes it on, or the door */
+		/* an idle worker passes the client on, or the door does */
 		other = busy ? wp_attach(NULL) : NULL;
 		wt_set(conn, "tls", "require");
 		if (cenote_resume(conn, token, &res) != CENOTE_OK)
@@ -323,14 +325,14 @@ the_status_is_told_by_tcp_to_who_logs_in(void **state)
 	assert_string_equal(value_of(res, 0, "tls"), "");
 	cenote_result_destroy(res);
 	cenote_conn_destroy(conn);
-	/* it is no place to try passwords in: the answer takes as long as an attach's */
+	/* the status is no place to try passwords: its answer takes as long as that to an attach */
 	conn = wt_joe(port, "wrong", "verify-full");
 	begun = wp_now_ms();
 	assert_int_equal(cenote_status(conn, "pools", &res), CENOTE_ERR_AUTH);
 	assert_string_equal(wp_sqlstate(conn), "28P01");
 	assert_true(wp_now_ms() - begun >= 250 - WP_CLOCK_MS);
 	cenote_conn_destroy(conn);
-	/* nor without TLS, if an attach needs it */
+	/* the status needs TLS if an attach needs it */
 	conn = wt_joe(port, "secret", "disable");
 	assert_int_equal(cenote_status(conn, "pools", &res), CENOTE_ERR_AUTH);
 	assert_string_equal(wp_sqlstate(conn), "28000");
@@ -348,7 +350,7 @@ the_status_comes_through_tls_on_a_unix_socket(void **state)
 
 	wt_start(WP_POOL(WT_POOL("")), "server.crt");
 	for (size_t i = 0; i < CNT_COUNT(busy); i++) {
-		/* an idle worker answers, or a helper */
+		/* an idle worker answers first, then a helper */
 		busy[i] = wp_attach(NULL);
 		conn = wp_handle(NULL);
 		wt_set(conn, "tls", "require");

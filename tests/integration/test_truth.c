@@ -18,8 +18,8 @@ enum method {
 	TRUST,
 	PEER,
 	SCRAM,
-	SCRAM_PLUS, /* only if it can be bound to TLS */
-	SCRAM_CLEAR, /* only if it cannot */
+	SCRAM_PLUS, /* only if the login can be bound to TLS */
+	SCRAM_CLEAR, /* only if the login cannot be bound to TLS */
 	CERT,
 	REJECT,
 	NOTHING
@@ -41,7 +41,7 @@ static const struct {
 
 enum user {
 	KNOWN,
-	NAMED, /* known, too, and named in the good certificate */
+	NAMED, /* a known user who is also named in the good certificate */
 	UNKNOWN,
 	DISABLED,
 	WRONG_PASSWORD,
@@ -140,7 +140,7 @@ expected_user(const struct attempt *a, const char *name)
 	return a->method == CERT || me == NULL ? "cert" : me->pw_name;
 }
 
-/* ---- what is so ---- */
+/* ---- what cenoted does ---- */
 
 static cenote_conn *
 handle(const struct attempt *a, int port, const char *name, const char *password)
@@ -167,7 +167,8 @@ complain(const struct attempt *a, const char *name, const cenote_conn *conn)
 		a->is_tcp ? "TCP" : "unix", tls_names[a->tls], wp_message(conn));
 }
 
-/* 1: it was refused for its password by TCP, and the next one from there would have to wait. */
+/* Returns 1 if the password was refused over TCP, so that the next login from there would have to
+ * wait. */
 static int
 try_one(const struct attempt *a, int port)
 {
@@ -216,7 +217,7 @@ every_case_is_as_the_manual_says(void **state)
 		}
 		assert_int_equal(wp_teardown(state), 0);
 	}
-	/* neither side of it is empty */
+	/* neither success nor refusal is rare */
 	assert_int_equal(n, 576);
 	assert_true(n_in > 60 && n_in < 120);
 }

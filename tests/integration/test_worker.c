@@ -31,7 +31,7 @@
 /* ---- the server ---- */
 
 static int listener = -1;
-static int server = -1; /* the session of the one worker */
+static int server = -1; /* the session of the only worker */
 
 static void
 listen_as(const char *name)
@@ -60,7 +60,8 @@ say(const char *text)
 	assert_int_equal(send(server, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
-/* The worker logs in, for a session in the place of the one before; without `is_silent` it is let in. */
+/* Accept a connection of the worker, in place of the one before. Answer its login with "ok", unless
+ * `is_silent`. */
 static void
 accept_login(int is_silent)
 {
@@ -75,7 +76,7 @@ accept_login(int is_silent)
 		say("ok\n");
 }
 
-/* The worker says this, and nothing else. */
+/* Check that the worker sends this text, and nothing else. */
 static void
 hear(const char *text)
 {
@@ -99,7 +100,7 @@ hang_up(void)
 	server = -1;
 }
 
-/* The worker ends the session, with no word more. */
+/* Check that the worker ends the session without another word. */
 static void
 expect_logout(void)
 {
@@ -136,7 +137,7 @@ begin(const char *config)
 	attach();
 }
 
-/* How a session is reset when its client has gone. */
+/* Let the client go. The worker then resets the session. */
 static void
 leave(void)
 {
@@ -192,7 +193,7 @@ row_text(void)
 	return text;
 }
 
-/* A query of one row. */
+/* Run a query of one row. Returns the row's first value. */
 static const char *
 ask(uint32_t request, const char *sql)
 {
@@ -298,7 +299,7 @@ a_silent_server_does_not_hang_a_login_or_a_reset(void **state)
 	accept_login(1);
 	wp_await_log("did not answer within login_timeout");
 	assert_in_range(wp_now_ms() - begun, 0, 10000);
-	/* it is tried again; until that is done the pool is without its server */
+	/* the worker tries again; until the retry succeeds, the pool has no server */
 	accept_login(0);
 	wp_await("main", "idle", 1);
 	attach();
@@ -342,7 +343,7 @@ what_the_server_says_comes_between_the_rows(void **state)
 	QUERY(1, SYNC, "noisy 2");
 	EXPECT("COLUMNS/1 ROWS/1 NOTICE/1 NOTIFICATION/0 PARAMETER/0");
 	EXPECT("ROWS/1 NOTICE/1 NOTIFICATION/0 PARAMETER/0 DONE/1 READY/1");
-	/* more than a buffer of them */
+	/* more of them than a buffer holds */
 	QUERY(2, SYNC, "noisy 20000");
 	EXPECT("COLUMNS/2");
 	for (int i = 0; i < 20000; i++)
@@ -403,7 +404,7 @@ nobody_gets_a_parameter_of_another_client(void **state)
 	leave();
 	wp_await("main", "idle", 1);
 	attach_and_see_parameter("first");
-	/* while no client has the session */
+	/* a change while no client has the session */
 	wp_await("main", "idle", 1);
 	say("param reloaded\n");
 	wp_pause_ms(50);
@@ -426,7 +427,7 @@ a_session_that_ends_unlent_is_replaced(void **state)
 					    "user=pool");
 }
 
-/* Attach with an option; the answer is another matter. */
+/* Attach with an option, without waiting for the answer. */
 static void
 begin_with(const char *name, const char *value)
 {
@@ -521,7 +522,7 @@ settings_that_are_refused_are_nobody_elses(void **state)
 	attach();
 	assert_string_equal(ask(1, "rows 1"), "0");
 	leave();
-	/* too late: they were good once */
+	/* the server refuses settings that it has accepted before */
 	attach_with_settings("a=1", "a=1\n");
 	leave();
 	wp_await("main", "idle", 1);
@@ -660,7 +661,7 @@ a_loss_is_told_for_what_it_may_have_done(void **state)
 	lose_in("tx 1", "insert x", "08006");
 	lose_in("tx 1", "commit", "08007");
 	lose_in("tx 1", "rollback", "08006");
-	/* a prepared statement is remembered */
+	/* the worker remembers that the prepared statement only reads */
 	memset(&m, 0, sizeof(m));
 	m.code = CNP_MSG_PREPARE;
 	m.as.prepare.statement = 5;
@@ -679,7 +680,7 @@ a_loss_is_told_for_what_it_may_have_done(void **state)
 	cnt_raw_close(&client);
 	accept_login(0);
 	attach();
-	/* the write is committed with the unit that it is in */
+	/* the loss also concerns a write in the same unit, which was not committed yet */
 	QUERY(1, 0, "insert");
 	hear("insert\n");
 	say("x\n");
@@ -721,7 +722,7 @@ a_sync_that_fails_is_told_before_ready(void **state)
 	assert_string_equal(FIELD('C'), "40001");
 	EXPECT("READY/2");
 	assert_string_equal(ask(3, "rows 1"), "0");
-	/* an answer cannot be taken back */
+	/* the answer was sent, and cannot be taken back */
 	QUERY(4, SYNC, "sync lose");
 	EXPECT("DONE/4 READY/4 ERROR/0");
 	assert_string_equal(FIELD('C'), "08007");
@@ -780,7 +781,7 @@ a_copy_is_given_up_by_either_side(void **state)
 	send_copy(2, "12345");
 	send_code(2, 0, CNP_MSG_COPY_DONE);
 	assert_string_equal(ask(3, "rows 1"), "0");
-	/* and cancelled */
+	/* a copy that is cancelled */
 	QUERY(4, SYNC, "copyin");
 	EXPECT("COPY_IN/4");
 	cancel(4);
@@ -837,12 +838,12 @@ what_functions_left_is_asked_for_before_a_session_is_kept(void **state)
 
 	start(POOL("mode = transaction\n"));
 	accept_login(0);
-	/* otherwise another client would have waited a moment ago, and this one would have to yield
-	 * soon */
+	/* otherwise another client would have waited a moment ago, and this client would have to
+	 * yield soon */
 	wp_await("main", "idle", 1);
 	wp_pause_ms(200);
 	attach();
-	/* the server reports that it has sent something */
+	/* settle() will find that pin 64 stays */
 	QUERY(1, SYNC, "settle 64");
 	EXPECT("DONE/1 READY/1");
 	QUERY(2, SYNC, "pin 64");
@@ -851,7 +852,7 @@ what_functions_left_is_asked_for_before_a_session_is_kept(void **state)
 	wp_await("main", "waiting", 1);
 	wp_pause_ms(200);
 	assert_non_null(strstr(ask(3, "seen"), "settles=1 "));
-	/* it may be asked again after the next request, and then nothing is */
+	/* after the next request, the worker may ask again; then settle() finds nothing */
 	QUERY(4, SYNC, "settle 0");
 	EXPECT("DONE/4 READY/4 YIELD/0 END");
 	hear("reset\n");

@@ -244,7 +244,7 @@ wp_log_has_line(const char *text, const char *other)
 	int has = 0;
 
 	if (f == NULL)
-		return 0; /* it never ran */
+		return 0; /* the daemon never ran */
 	while (!has && fgets(line, sizeof(line), f) != NULL)
 		has = strstr(line, text) != NULL && strstr(line, other) != NULL;
 	fclose(f);

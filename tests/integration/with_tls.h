@@ -18,7 +18,7 @@
 int wt_make_certs(void **state);
 int wt_remove_certs(void **state);
 
-/* The path of one of the running daemon's certificates; valid for the next 16 calls. */
+/* The path of one of the running daemon's certificates; valid for 15 more calls. */
 const char *wt_file(const char *name);
 void wt_copy(const char *from, const char *to);
 /* Give the pool this certificate, from its next start or reload on. */
