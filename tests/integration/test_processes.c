@@ -238,7 +238,7 @@ kind_of_socket(int fd)
 	return listens ? "address" : "connection";
 }
 
-/* The kind of descriptor `number` of a process, and `fd` is a copy of it. NULL: there is no such
+/* The kind of a process's descriptor `number`, of which `fd` is a copy. NULL: there is no such
  * descriptor. */
 static const char *
 kind_of(pid_t pid, int number, int fd)
