@@ -14,8 +14,8 @@
 #define SQL_MAX ((size_t)4 << 20)
 
 struct catalog_kind {
-	const char *select; /* up to a WHERE with at least one condition */
-	/* What the filters are compared with; NULL: not filtered by that. */
+	const char *select; /* a SELECT up to a WHERE with at least one condition */
+	/* The expressions that the filters are compared with; NULL: the list has no such filter. */
 	const char *catalog;
 	const char *schema;
 	const char *object;
@@ -36,7 +36,7 @@ static const char table_sql[] =
 	"TABLE' when o.type = 'V' then 'VIEW' else 'TABLE' end as kind from "
 	"sys.all_objects o where o.type in ('U', 'V', 'S')) as t where 1 = 1";
 
-/* Of a type in INFORMATION_SCHEMA: its code in ODBC, as `code` of what is `c` to what follows. */
+/* A view of INFORMATION_SCHEMA as `c`, with the ODBC code of each type as `code`. */
 #define WITH_CODE(table)                                                                 \
 	"(select i.*, case i.data_type when 'bit' then -7 when 'tinyint' then -6 when "  \
 	"'smallint' then 5 when 'int' then 4 when 'bigint' then -5 when 'numeric' then " \
@@ -52,7 +52,7 @@ static const char table_sql[] =
 	"i.character_maximum_length = -1 then -1 else 12 end end as code "               \
 	"from information_schema." table " i) as c"
 
-/* The sizes are ODBC's: digits or characters, then bytes. What has no limit has NULL. */
+/* The sizes are ODBC's: digits or characters, then bytes. NULL: there is no limit. */
 #define SIZES                                                                            \
 	"case when c.code in (-6, 5, 4, -5, 2, 3) then c.numeric_precision when c.code " \
 	"= 7 then 24 when c.code = 8 then 53 when c.code = -7 then 1 when c.code = -11 " \
@@ -104,7 +104,7 @@ static const char foreign_key_sql[] =
 	"k.parent_column_id left join sys.key_constraints u on u.parent_object_id = "
 	"f.referenced_object_id and u.unique_index_id = f.key_index_id where 1 = 1";
 
-/* Columns that are only included have no place in the key. */
+/* Columns that are only included are not in the key. */
 static const char index_sql[] =
 	"select db_name(), schema_name(t.schema_id), t.name, case i.is_unique when 1 "
 	"then 0 else 1 end, t.name, i.name, case i.type when 1 then 1 else 3 end, "
@@ -121,7 +121,7 @@ static const char procedure_sql[] =
 	"null, case r.routine_type when 'FUNCTION' then 2 else 1 end from "
 	"information_schema.routines r where 1 = 1";
 
-/* A procedure gives back a status besides. */
+/* A procedure also returns a status. */
 static const char procedure_column_sql[] =
 	"select * from (select c.specific_catalog, c.specific_schema, c.specific_name, "
 	"case c.is_result when 'YES' then '@RETURN_VALUE' else c.parameter_name end, "
@@ -141,7 +141,7 @@ static const char procedure_column_sql[] =
 			      "nullable, remarks, def, verbose, sub, octets, pos, "
 			      "is_nullable) where 1 = 1";
 
-/* What an owner may do needs no grant. */
+/* An owner needs no grant. */
 #define OWNED(privileges)                                                                \
 	"select o.object_id as id, user_name(coalesce(o.principal_id, s.principal_id)) " \
 	"as grantor, user_name(coalesce(o.principal_id, s.principal_id)) as grantee, "   \
@@ -164,7 +164,7 @@ static const char table_privilege_sql[] =
 	"select db_name(), object_schema_name(p.id), object_name(p.id), p.grantor, "
 	"p.grantee, p.privilege, p.grantable from (" TABLE_RIGHTS ") as p where 1 = 1";
 
-/* What was granted on a table is granted on each of its columns. */
+/* A grant on a table is a grant on each of its columns. */
 static const char column_privilege_sql[] =
 	"select db_name(), object_schema_name(p.id), object_name(p.id), p.col, "
 	"p.grantor, p.grantee, p.privilege, p.grantable from (select t.id, c.name as "
@@ -174,7 +174,7 @@ static const char column_privilege_sql[] =
 	"g.column_name, g.grantor, g.grantee, g.privilege_type, g.is_grantable from "
 	"information_schema.column_privileges g) as p where 1 = 1";
 
-/* Babelfish has none of these views, but those that its procedures read. */
+/* Babelfish does not have these views, but it has those that its procedures read. */
 static const char babelfish_procedure_column_sql[] =
 	"select p.procedure_qualifier, p.procedure_owner, p.original_procedure_name, "
 	"p.column_name, p.column_type, p.data_type, p.type_name, nullif(p.[precision], "
@@ -234,12 +234,13 @@ static const struct catalog_kind babelfish_kinds[] = {
 		NULL, "2, 3, p.column_name, p.privilege, p.grantee" },
 };
 
-/* What a type has beside its name; NULL and -1: NULL. Sorted by code, the best one of a code first. */
+/* The facts about a type beside its name; NULL and -1 become NULL. Sorted by code, with the best
+ * type of a code first. */
 struct type {
 	const char *name;
 	int code;
 	int64_t size;
-	const char *prefix; /* of a literal */
+	const char *prefix; /* of a literal; NULL: none */
 	const char *suffix;
 	const char *params;
 	int is_unsigned;
@@ -302,13 +303,14 @@ add_pattern(struct cnd_text *t, const char *expression, struct cnp_str v)
 {
 	struct cnc_buf pattern;
 
-	/* Any: the server need not look. */
+	/* This pattern matches everything: the server need not look. */
 	if (v.n == 1 && *v.p == '%')
 		return;
 	cnd_text_add(t, " and ");
 	cnd_text_add(t, expression);
 	cnd_text_add(t, " like ");
-	/* '[' begins a set of characters here, and nothing in a pattern of ODBC */
+	/* '[' begins a set of characters for this server, but is a plain character in a pattern of
+	 * ODBC */
 	cnc_buf_init(&pattern, t->b.mem, SQL_MAX);
 	for (size_t i = 0; t->r == CENOTE_OK && i < v.n; i++)
 		t->r = v.p[i] == '[' ? cnc_buf_append(&pattern, "\\[", 2)
@@ -374,7 +376,7 @@ add_type(struct cnd_text *t, const struct type *type)
 	cnd_text_add_value(t, type->params);
 	cnd_text_add_number(t, 1);
 	cnd_text_add_number(t, 0);
-	/* texts by LIKE, all else by comparison */
+	/* texts can be searched by LIKE, all other types by comparison */
 	cnd_text_add_number(t, is_text ? 3 : 2);
 	cnd_text_add_known(t, type->is_unsigned);
 	cnd_text_add_number(t, type->is_money);
@@ -400,7 +402,7 @@ add_type_list(struct cnd_text *t)
 
 /* ---- one request ---- */
 
-/* NULL: the list of types, which is no SELECT. */
+/* NULL: the list of types, which needs no view. */
 static const struct catalog_kind *
 find_kind(const struct cnd_session *s, uint8_t kind)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Most of what FreeTDS can be told has no property in ct-library, and stands in a freetds.conf only. One is
- * made for the login, in memory without a name, and holds no secret.
+ * Most options of FreeTDS have no property in ct-library, and can only be set in a freetds.conf.
+ * This file makes one for the login, in memory without a name. It holds no secret.
  */
 #include <stdio.h>
 #include <sys/mman.h>
@@ -10,7 +10,7 @@
 #include "tds.h"
 
 struct line {
-	const char *key; /* as freetds.conf has it */
+	const char *key; /* the name in freetds.conf */
 	const char *value;
 };
 

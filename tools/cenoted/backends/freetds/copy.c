@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * COPY table [(columns)] FROM STDIN, which is no Transact-SQL: the rows that the client sends are inserted, many with
- * one statement, and all of them or none. ct-library's own bulk calls are not used: of FreeTDS 1.3 they write values
- * above 4 kB behind their buffer, pass over a row that cannot be converted, send characters as they are,
- * and send no datetime2 that is right.
+ * COPY table [(columns)] FROM STDIN, which is not Transact-SQL. The rows that the client sends are
+ * inserted, many with one statement, and all of them or none. ct-library's own bulk calls are not
+ * used: in FreeTDS 1.3 they write values above 4 kB behind their buffer, skip a row that cannot be
+ * converted, do not convert characters, and send wrong values of datetime2.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,24 +15,24 @@
 #define ROWS_MAX  500u
 #define BATCH_MAX 65536u
 
-/* What PostgreSQL calls bad COPY file format. */
+/* PostgreSQL's SQLSTATE for a bad COPY file format. */
 static const char bad_copy[] = "22P04";
 
 struct copy {
 	struct cnd_session *s;
 	struct cnd_sink *sink;
-	struct cnp_str table; /* as the statement has it */
-	struct cnp_str names; /* of the columns; empty: all */
+	struct cnp_str table; /* the table's name, as in the statement */
+	struct cnp_str names; /* the columns' names, as in the statement; empty: all */
 	const struct cnp_column *columns;
 	uint32_t n;
-	struct cnc_buf line; /* the beginning of one */
+	struct cnc_buf line; /* the beginning of a line that is not complete */
 	struct cnc_buf sql;
 	size_t head; /* bytes of `sql` up to VALUES */
 	uint64_t n_lines;
 	uint32_t n_batched; /* rows in `sql` */
-	uint8_t has_begun; /* a transaction of our own, or that of the client's first statement */
-	uint8_t has_ended; /* by a line \. */
-	/* While the columns are asked for. */
+	uint8_t has_begun; /* no transaction was open before the copy */
+	uint8_t has_ended; /* a line \. has ended the data */
+	/* The sink that gets the table's columns. */
 	struct cnd_sink asking;
 };
 
@@ -44,7 +44,7 @@ is_name(const struct cnc_sql_token *t)
 	return t->kind == CNC_SQL_WORD || t->kind == CNC_SQL_NAME;
 }
 
-/* Read a.b.c, or a, b, c. Returns its text, and the next token. */
+/* Read names: a.b.c, or a, b, c. Returns their text, and the next token. */
 static struct cnp_str
 read_names(struct cnc_sql *x, char between, struct cnc_sql_token *ret_next)
 {
@@ -78,7 +78,7 @@ pass_format(struct cnc_sql *x)
 		       : with;
 }
 
-/* Whether it is one; what is no such statement is not understood by the server either. */
+/* Read a COPY statement. Returns 0 if the text is something else, which the server will judge. */
 static int
 read_statement(const char *sql, size_t len, struct cnp_str *ret_table,
 	struct cnp_str *ret_names, struct cnc_sql_token *ret_end)
@@ -147,7 +147,8 @@ add_text(struct copy *c, const char *text)
 	return cnc_buf_append(&c->sql, text, strlen(text));
 }
 
-/* The columns that a client can fill, where the statement names none: an identity is the server's to give. */
+/* Asks for the columns that a client can fill, if the statement names none. The server itself fills
+ * an identity. */
 #define ASK_NAMES_BEGIN                                                                  \
 	"select string_agg(cast(quotename(name) as nvarchar(max)), N', ') within group " \
 	"(order by column_id) from sys.columns where is_identity = 0 and is_computed = " \
@@ -172,7 +173,7 @@ ask_names(struct copy *c)
 	return r;
 }
 
-/* "select top 0 a, b from t": what the columns are. */
+/* "select top 0 a, b from t" tells what the columns are. */
 static int
 ask_columns(struct copy *c)
 {
@@ -199,7 +200,7 @@ ask_columns(struct copy *c)
 	return r;
 }
 
-/* What each batch begins with. */
+/* Write the beginning of each batch. */
 static int
 make_head(struct copy *c)
 {
@@ -244,7 +245,7 @@ begin_unit(struct copy *c)
 	c->has_begun = s->tx == CENOTE_TX_IDLE;
 	if (s->tx != CENOTE_TX_IDLE)
 		return cnd_tds_do(s, "save transaction cenote_copy");
-	/* with autocommit off the first INSERT begins it */
+	/* with autocommit off, the first INSERT begins the transaction */
 	return s->is_chained ? CENOTE_OK : cnd_tds_do(s, "begin transaction");
 }
 
@@ -255,7 +256,7 @@ end_unit(struct copy *c)
 						 : CENOTE_OK;
 }
 
-/* The error that it fails with stays. */
+/* Undo the copy. The error that it failed with stays. */
 static void
 undo_unit(struct copy *c)
 {
@@ -271,7 +272,7 @@ undo_unit(struct copy *c)
 
 /* ---- rows ---- */
 
-/* Which lines the error is of, as field W. */
+/* Add the lines that the error is about, as field W. */
 static void
 say_where(struct copy *c)
 {
@@ -312,7 +313,7 @@ refuse_line(struct copy *c, const char *sqlstate, const char *why)
 		(unsigned long long)c->n_lines, why);
 }
 
-/* 16 and more: it is none. */
+/* The value of a digit; 16 if the character is no digit. */
 static int
 digit_of(char ch)
 {
@@ -322,7 +323,7 @@ digit_of(char ch)
 	return at ? (int)((at - digits) % 16) : 16;
 }
 
-/* At most so many digits of a base: how many there are. */
+/* Read at most `max` digits of a base. Returns how many there are. */
 static size_t
 read_code(const char *p, const char *end, size_t max, int base, char *ret_byte)
 {
@@ -358,7 +359,7 @@ read_escape(const char *p, const char *end, char *ret_byte)
 	return n > 0 ? n : 1;
 }
 
-/* In place. The length; -1: it ends with a backslash. */
+/* Unescape a value in place. Returns its length, or -1 if it ends with a backslash. */
 static ptrdiff_t
 unescape(char *text, size_t len)
 {
@@ -465,7 +466,7 @@ add_row(struct copy *c, char *text, size_t len)
 	return r == CENOTE_OK ? add_text(c, ")") : r;
 }
 
-/* A line, without its end. It is changed. */
+/* Take a line without its end. The text is changed. */
 static int
 take_line(struct copy *c, char *text, size_t len)
 {
@@ -486,7 +487,7 @@ take_line(struct copy *c, char *text, size_t len)
 		       : CENOTE_OK;
 }
 
-/* A piece of the client's: whole lines are taken, the rest is kept. */
+/* Take a piece of the client's data: use whole lines, and keep the rest. */
 static int
 take_piece(struct copy *c, const char *p, size_t n)
 {
@@ -514,7 +515,7 @@ take_all(struct copy *c)
 
 	do {
 		r = c->sink->ops->copy_read(c->sink, c->s->fd, &data);
-		/* the server speaks only when it closes */
+		/* the server sends something only when it closes the connection */
 		if (r == CENOTE_AGAIN)
 			r = cnd_tds_do(c->s, "select 1");
 		else if (r == CENOTE_OK)
@@ -568,7 +569,7 @@ run(struct copy *c)
 		r = take_all(c);
 	if (r == CENOTE_OK)
 		r = end_unit(c);
-	/* a client that has gone leaves that to the end of its session */
+	/* if the client has gone, the end of its session undoes the copy */
 	if (r < 0 && r != CENOTE_ERR_CONN)
 		undo_unit(c);
 	return r < 0 ? r : answer(c);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Why a login failed before the server could say so. FreeTDS tells nothing but that it failed ("Unexpected EOF",
- * "Adaptive Server connection failed"), so the first steps of a login are made once more here: the connection, the
- * message by which both ends agree on TLS, and the handshake. Nothing secret is sent.
+ * Why a login failed before the server could say so. FreeTDS tells only that it failed ("Unexpected
+ * EOF", "Adaptive Server connection failed"). So this file repeats the first steps of a login: the
+ * connection, the message by which both ends agree on TLS, and the handshake. It sends no
+ * secret.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -33,7 +34,7 @@ struct probe {
 	int64_t until_ms;
 	uint8_t packet[PACKET_MAX];
 	size_t len; /* bytes received after the header */
-	size_t at; /* of it, as far as TLS has read */
+	size_t at; /* bytes of `packet` that TLS has read */
 };
 
 static void __attribute__((format(printf, 2, 3)))
@@ -51,7 +52,7 @@ say(struct cnd_session *s, const char *format, ...)
 
 /* ---- bytes ---- */
 
-/* 1; 0: the time is up, or the host says stop. */
+/* Returns 1, or 0 if the time is up or the host says stop. */
 static int
 wait_for(struct probe *p, short events)
 {
@@ -67,7 +68,7 @@ wait_for(struct probe *p, short events)
 	return r > 0;
 }
 
-/* 0, or -1 and errno. */
+/* Returns 0, or -1 with errno. */
 static int
 send_all(struct probe *p, const uint8_t *bytes, size_t n)
 {
@@ -171,7 +172,7 @@ try_address(struct probe *p, const struct addrinfo *a)
 	return -1;
 }
 
-/* 0, or -1 after saying why. */
+/* Connect. Returns 0, or -1 after saying why. */
 static int
 reach(struct probe *p)
 {
@@ -199,7 +200,7 @@ reach(struct probe *p)
 
 /* ---- the agreement on TLS ---- */
 
-/* What the server says of TLS; -1 after saying what else it is. */
+/* Ask the server about TLS. Returns its answer, or -1 after saying what is wrong. */
 static int
 ask_encryption(struct probe *p)
 {
@@ -255,7 +256,7 @@ tls_write(void *user, const void *bytes, size_t n, size_t *ret_n)
 	return send_packet(user, bytes, n) < 0 ? CENOTE_ERR_CONN : CENOTE_OK;
 }
 
-/* Whether the certificate is what is wrong; then that was said. */
+/* Whether the certificate is the reason. If so, this says why. */
 static int
 check_certificate(struct probe *p)
 {
@@ -280,7 +281,7 @@ check_certificate(struct probe *p)
 	}
 	while ((r = cn_tls_ops.handshake(tls)) == CENOTE_AGAIN)
 		;
-	/* that it is no pool of ours is as it should be, and looked at last */
+	/* the server is no pool of ours, so an error of ALPN is expected; ALPN is looked at last */
 	if (r < 0 && !strstr(cn_tls_ops.error(tls), "(ALPN)"))
 		say(p->s, "%s", cn_tls_ops.error(tls));
 	else
@@ -330,7 +331,7 @@ explain(struct probe *p)
 	if (encryption == ENCRYPT_NONE && cnd_tds_requires_tls(o))
 		say(p->s, "the server has no TLS, and the server line asks for it "
 			  "(encryption=request would do without)");
-	/* encryption=off only means: unless the server demands it */
+	/* encryption=off only means: no TLS, unless the server demands it */
 	else if (encryption == ENCRYPT_NONE || !o->ca_file || !check_certificate(p))
 		say_refused(p->s);
 }
@@ -340,7 +341,7 @@ cnd_tds_explain(struct cnd_session *s)
 {
 	struct probe *p;
 
-	/* of a section, or an instance, only the library knows where it is */
+	/* only the library knows the address of a section or an instance */
 	if (s->opt.section || s->opt.instance)
 		return;
 	p = cnc_calloc(s->mem, 1, sizeof(*p));

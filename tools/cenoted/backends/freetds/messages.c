@@ -12,24 +12,25 @@
 
 #include "tds.h"
 
-/* From here on a message of the server is an error; from there on it ends the session. */
+/* From the first severity on, a server's message is an error. From the second on, it ends the
+ * session. */
 #define IS_ERROR             11
 #define IS_FATAL             20
 /* "Timed out": libtds' number, which ct-library passes on. */
 #define MSG_TIMED_OUT        20003
-/* And those of what cannot be converted from one character set into the other. */
+/* libtds' numbers for characters that cannot be converted from one character set into the other. */
 #define MSG_CONVERSION_FIRST 2400
 #define MSG_CONVERSION_LAST  2404
 
 #define AS(name) CNC_SQLSTATE_INDEX_##name
 
 /*
- * This server tells no SQLSTATEs. These numbers say plainly what happened; all others are 42000 or
- * HY000, by their severity. SQLSTATEs of PostgreSQL's where the standard has none. Sorted.
+ * This server tells no SQLSTATEs. These numbers say plainly what happened. All others become 42000
+ * or HY000, by their severity. Where the standard has no SQLSTATE, PostgreSQL's is used. Sorted.
  */
 static const struct {
 	uint32_t number;
-	int16_t state; /* index of one of ours */
+	int16_t state; /* index of one of our SQLSTATEs */
 } codes[] = {
 	{ 102, AS(SYNTAX) }, /* incorrect syntax near */
 	{ 103, AS(SYNTAX) }, /* a name that is too long */
@@ -73,7 +74,7 @@ static const struct {
 	{ 4060, AS(NO_CATALOG) }, /* cannot open the database of the login */
 	{ 4064, AS(NO_CATALOG) }, { 4104, AS(NO_COLUMN) },
 	{ 4121, AS(NO_OBJECT) }, /* no such function */
-	{ 6401, AS(NO_SAVEPOINT) }, /* ROLLBACK to what is not there */
+	{ 6401, AS(NO_SAVEPOINT) }, /* ROLLBACK to an unknown savepoint */
 	{ 8114, AS(BAD_CAST) }, { 8115, AS(OUT_OF_RANGE) },
 	{ 8144, AS(WRONG_PARAM_COUNT) }, /* too many arguments */
 	{ 8145, AS(WRONG_PARAM_COUNT) }, { 8152, AS(TRUNCATED) },
@@ -88,7 +89,7 @@ static const struct {
 
 #define N_CODES (sizeof(codes) / sizeof(codes[0]))
 
-/* 8134, division by zero, and those that say it by a word only. */
+/* Division by zero, and the number whose text alone tells a check constraint from a foreign key. */
 #define MSG_DIVISION   8134
 #define MSG_CONSTRAINT 547
 static const char division_by_zero[] = "22012";
@@ -134,8 +135,8 @@ give_notice(struct cnd_session *s, const struct cnd_error *e)
 	cnc_diag_finish(&notice);
 }
 
-/* Of no interest to anybody: that the database or the language is what the login asked for, with each login; and
- * that a statement was terminated, behind the reason. */
+/* Messages that interest nobody: with each login, that the database or the language is what the
+ * login asked for; and that a statement was terminated, which comes after the reason. */
 static int
 is_chatter(CS_MSGNUM number)
 {
@@ -186,7 +187,7 @@ on_server(CS_CONTEXT *ctx, CS_CONNECTION *con, CS_SERVERMSG *said)
 	(void)con;
 	if (s && s->diag)
 		cnd_tds_on_message(s);
-	/* whoever is cancelled knows why it fails */
+	/* a cancelled client knows why its statement fails */
 	if (!s || !s->diag || s->stop < 0 || is_chatter(said->msgnumber))
 		return CS_SUCCEED;
 	/* as the server's own clients print it */
@@ -203,8 +204,9 @@ on_server(CS_CONTEXT *ctx, CS_CONNECTION *con, CS_SERVERMSG *said)
 }
 
 /*
- * It is in the middle of a statement, and would end it there: half a statement may do another thing than the
- * whole. Without a connection the server never gets its end.
+ * The library is in the middle of sending a statement, and would end it there. Half a statement may
+ * do something else than the whole. If the connection is closed, the server never gets the end of
+ * the statement.
  */
 static CS_RETCODE
 break_off(struct cnd_session *s)
@@ -220,7 +222,7 @@ break_off(struct cnd_session *s)
 	return CS_FAIL;
 }
 
-/* What the library says is of use only where nothing better is known. */
+/* The library's words are of use only if nothing better is known. */
 static CS_RETCODE
 on_library(CS_CONTEXT *ctx, CS_CONNECTION *con, CS_CLIENTMSG *said)
 {

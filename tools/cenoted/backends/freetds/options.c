@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The keys are those of freetds.conf, with an underscore for each blank, and what a login needs besides. What
- * only the library can judge is left to it.
+ * The keys are those of freetds.conf, with an underscore for each blank, and keys that a login
+ * needs besides. Values that only the library can judge are left to the library.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -24,10 +24,10 @@ enum kind {
 	KIND_VERSION
 };
 
-/* Whether a key may stand beside `section`. */
+/* Whether a key may be given beside `section`. */
 enum place {
-	OF_SERVER, /* is in the section */
-	OF_LOGIN /* has a property of its own, and wins */
+	OF_SERVER, /* may not: it is in the section */
+	OF_LOGIN /* may: it has a property of its own, and overrides the section */
 };
 
 struct option_def {
@@ -150,7 +150,7 @@ is_of_kind(const char *value, enum kind kind)
 	return 0;
 }
 
-/* 0, or -1 if the value is not of the kind. */
+/* Returns 0, or -1 if the value is not of this kind. */
 static int
 set_value(struct cnd_tds_options *o, const struct option_def *def, const char *value)
 {
@@ -195,7 +195,7 @@ check_section(const struct cnd_server_spec *spec, struct cnc_diag *diag)
 	return CENOTE_OK;
 }
 
-/* What goes together, and what does not. */
+/* Check which keys go together, and which do not. */
 static int
 check_all(struct cnd_tds_options *o, const struct cnd_server_spec *spec,
 	struct cnc_diag *diag)
@@ -223,7 +223,7 @@ check_all(struct cnd_tds_options *o, const struct cnd_server_spec *spec,
 		return cnd_line_bad(diag,
 			"encryption=off cannot be given together with other TLS "
 			"keys");
-	/* who asks for a certificate to be checked wants no connection without */
+	/* a line that asks for a check of the certificate must not connect without TLS */
 	if (!o->encryption && has_tls)
 		o->encryption = "require";
 	return CENOTE_OK;

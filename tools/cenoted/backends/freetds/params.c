@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Statements with parameters. What ct-library can bind has no Unicode, no datetime2 and no NULL that fits
- * everywhere; so the values go as literals, with their types, to the procedure that the protocol's own
- * parameters go to: the statement is compiled once for all its values.
+ * Statements with parameters. ct-library cannot bind Unicode, datetime2, or a NULL that fits
+ * everywhere. So the values go as literals, with their types, to the procedure that the protocol's
+ * own parameters go to. The server compiles such a statement once for all its values.
  *
  *     exec sp_executesql N'select @P1', N'@P1 int', 5
  *
- * A NULL takes the place of its parameter in the statement: so it is as untyped as one that was written there.
- * A call that gives something back is no statement of another procedure, but is made directly, and
- * its output values are selected after it:
+ * A NULL is written into the statement in place of its parameter, so it has no type. A call that
+ * gives something back does not go through that procedure. It is made directly, and its output
+ * values are selected after it:
  *
  *     declare @P1 int = 5, @P2 nvarchar(4000) = NULL exec p @P1, @P2 output select @P2 as [2]
  */
@@ -22,7 +22,7 @@
 #include "core/sql.h"
 #include "tds.h"
 
-/* A Unicode text of at most so many units, or bytes, is no long one. */
+/* A text of at most this many UTF-16 units, or bytes, is not a long one. */
 #define SHORT_UNITS 4000u
 #define SHORT_BYTES 8000u
 #define DIGITS_MAX  38u
@@ -80,7 +80,7 @@ add_quoted(struct writer *w, const char *text, size_t len)
 
 /* ---- types ---- */
 
-/* UTF-16 units of UTF-8. */
+/* Count the UTF-16 units of a UTF-8 text. */
 static size_t
 count_units(const char *text, size_t len)
 {
@@ -100,7 +100,8 @@ struct decimal_size {
 	unsigned scale;
 };
 
-/* 0, or -1: this server's decimals have 38 digits at most. */
+/* Returns 0, or -1 if the number has an exponent or more digits than this server's decimals, which
+ * have 38 at most. */
 static int
 size_of_decimal(const char *text, size_t len, struct decimal_size *ret_size)
 {
@@ -246,7 +247,8 @@ add_double(struct writer *w, double v)
 	add_text(w, text);
 }
 
-/* What has no year 0, nor any before it, nor a 60th second, nor hour 24. */
+/* Whether the server has such a date and time: it has no year 0 or earlier, no 60th second, and no
+ * hour 24. */
 static int
 is_served(const cenote_date *d, const cenote_time *t)
 {
@@ -274,7 +276,7 @@ add_dt(struct writer *w, const struct cnc_value *v)
 			"no time with an offset");
 		return;
 	}
-	/* what it could not hold is cut off, so that it reads the rest */
+	/* cut off what the server could not hold, so that it reads the rest */
 	if (v->type == CENOTE_TYPE_TIME)
 		rounded.as.time.nanosecond -= rounded.as.time.nanosecond % 100;
 	else if (v->type == CENOTE_TYPE_TIMESTAMP)
@@ -328,7 +330,8 @@ add_name(struct writer *w, uint32_t i)
 	add_number(w, (uint64_t)i + 1);
 }
 
-/* The statement with a name for each placeholder. With `keeps_null` also for those that are NULL. */
+/* Write the statement with a name for each placeholder. A NULL is written as NULL, unless
+ * `keeps_null`. */
 static void
 add_statement(struct writer *w, const char *sql, size_t len,
 	const struct cnc_value *params, int keeps_null)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Results that are fetched in batches. The connection holds one answer at a time: while nothing else is asked
- * it waits there, and the server with it. As soon as another request comes, the rest is read and kept, as what a
- * sink is told, and told again when it is fetched.
+ * Results that are fetched in batches. The connection holds one answer at a time. While nothing
+ * else is asked, the rest of the answer waits there, and the server with it. As soon as another
+ * request comes, the rest is read and stored as calls of a sink. A fetch repeats these calls.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "../common/spill.h"
 #include "tds.h"
 
-/* A call of the sink, followed by that many bytes. */
+/* A stored call of the sink, followed by n bytes. */
 struct event {
 	enum {
 		EVENT_ROW,
@@ -30,15 +30,17 @@ struct columns_event {
 struct cnd_tds_portal {
 	struct cnd_tds_run run;
 	struct cnd_exec exec;
-	struct cnc_arena arena; /* what `run` has, in place of the session's */
+	struct cnc_arena
+		arena; /* the memory of `run`, which changes places with the session's
+				 * arena while the run goes on */
 	uint8_t only_reads;
 	uint8_t is_stored;
-	/* While it is stored, and then. */
+	/* For storing the rest of the result. */
 	struct cnd_sink storing;
 	struct cnc_batch batch; /* one row */
 	struct cnc_buf row;
 	struct cnd_spill rest;
-	struct cnc_diag diag; /* of how it ended */
+	struct cnc_diag diag; /* how the statement ended */
 	int status;
 	uint8_t is_limited; /* the client wants no more rows of this result */
 };
@@ -64,7 +66,7 @@ drop_portal(struct cnd_session *s, struct cnd_portal *portal)
 	free_portal(s, p);
 }
 
-/* The run's memory is the session's while it goes on. */
+/* While a run goes on, its memory is the session's arena. */
 static void
 swap_arenas(struct cnd_session *s, struct cnd_tds_portal *p)
 {
@@ -228,7 +230,8 @@ park_live(struct cnd_session *s)
 	s->live = NULL;
 	s->diag = diag;
 	s->has_error = 0;
-	/* how the statement ended is for its own fetch to say; that it was stopped is for who asked for it */
+	/* the fetch of this result reports how its statement ended; a stop is reported to the
+	 * request that was stopped */
 	r = s->is_lost ? CENOTE_ERR_CONN : s->stop;
 	if (r < 0)
 		cnc_diag_copy(diag, &p->diag);
@@ -236,8 +239,6 @@ park_live(struct cnd_session *s)
 }
 
 /* ---- the beginning of a request ---- */
-
-/* ---- the life of a session ---- */
 
 int
 cnd_tds_enter_beside(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink,
@@ -313,7 +314,7 @@ tell_done(struct cnd_tds_portal *p, const uint8_t *bytes, struct cnd_sink *sink)
 	return sink->ops->done(sink, &done);
 }
 
-/* CENOTE_OK; CENOTE_DONE: there is no more; CENOTE_AGAIN: a batch is full. */
+/* CENOTE_OK; CENOTE_DONE: there is nothing more; CENOTE_AGAIN: a batch is full. */
 static int
 tell_next(struct cnd_tds_portal *p, struct cnd_sink *sink)
 {
@@ -394,7 +395,7 @@ cnd_tds_fetch(struct cnd_session *s, struct cnd_portal *portal, uint32_t batch_r
 
 /* ---- closing ---- */
 
-/* What only reads is stopped; anything else is carried out to its end. */
+/* A statement that only reads is stopped; any other is carried out to its end. */
 void
 cnd_tds_close_portal(struct cnd_session *s, struct cnd_portal *portal)
 {

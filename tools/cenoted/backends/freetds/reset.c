@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A session as of a new login. The protocol has a bit for it, which ct-library cannot set, and
- * sp_reset_connection is none that a client may call. What a client did that cannot have left anything but a
- * transaction is undone here; behind anything else comes a new login.
+ * Make a session like one of a new login. The protocol has a bit for this, but ct-library cannot
+ * set it, and a client may not call sp_reset_connection. If a client can have left nothing but a
+ * transaction, the transaction is undone here. Otherwise a new login replaces the session.
  */
 #include "tds.h"
 

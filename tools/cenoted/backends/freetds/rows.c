@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Columns are bound to a cell each, which tells NULL from empty. Long values, and dates that lose something
- * when they are bound, are then taken from the library as it keeps them: straight into the batch.
+ * Each column is bound to a cell, which tells NULL from empty. Long values, and dates that lose
+ * something when they are bound, are read from the library's own memory, straight into the
+ * batch.
  */
 #include <string.h>
 
@@ -9,7 +10,7 @@
 
 #include "tds.h"
 
-/* Columns that are at most so long are bound whole. */
+/* Columns of at most this length are bound whole. */
 #define BOUND_MAX 32768
 
 struct cnd_tds_cell {
@@ -31,7 +32,7 @@ text_of(struct cnd_session *s, const char *text)
 	return copy ? (struct cnp_str){ copy, n } : (struct cnp_str){ NULL, 0 };
 }
 
-/* The scale of what has one without telling it. */
+/* The scale of types that have one without telling it. */
 static int32_t
 scale_of(const CS_DATAFMT *f)
 {
@@ -66,7 +67,7 @@ set_size(struct cnp_column *c, const CS_DATAFMT *f)
 	default:
 		break;
 	}
-	/* what has no length has that of the longest there can be */
+	/* a column without a length reports the longest length that there can be */
 	c->length = f->maxlength > 0 && f->maxlength < INT32_MAX / 4 ? f->maxlength : -1;
 }
 
@@ -120,8 +121,8 @@ bind(struct cnd_session *s, uint32_t i, const CS_DATAFMT *f, struct cnd_tds_cell
 	to.maxlength = kind->size > 0 ? kind->size : f->maxlength;
 	cell->is_kept = kind->size < 0 || to.maxlength > BOUND_MAX || to.maxlength <= 0;
 	if (cell->is_kept) {
-		/* a number is all that is made of it, and of no interest: bound to bytes without room, the library
-		 * would write beyond them */
+		/* The value is converted to a number that nobody reads. If bytes were bound without
+		 * room, the library would write beyond them. */
 		to.datatype = kind->type == CENOTE_TYPE_TEXT    ? CS_CHAR_TYPE
 			      : kind->type == CENOTE_TYPE_BYTES ? CS_INT_TYPE
 								: kind->bind;
@@ -208,7 +209,8 @@ cnd_tds_rows_bind_as(struct cnd_session *s, struct cnp_column *columns, uint32_t
 
 /* ---- rows ---- */
 
-/* How many bytes the library keeps of a value: it tells once it has begun to give it. */
+/* How many bytes the library keeps of a value. It tells that once it has begun to give the
+ * value. */
 static int
 kept_length(struct cnd_session *s, uint32_t i, size_t *ret_len)
 {

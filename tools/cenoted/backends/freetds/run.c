@@ -16,7 +16,7 @@
 
 /* ---- a batch on its way ---- */
 
-/* What of a text is no UTF-8: its offset, or `len`. */
+/* The offset of the first bytes that are not UTF-8, or `len`. */
 static size_t
 find_no_utf8(const char *text, size_t len)
 {
@@ -44,7 +44,8 @@ find_no_utf8(const char *text, size_t len)
 	return len;
 }
 
-/* The library sends what is before a character that it cannot convert, and the server would carry that out. */
+/* The library sends the text before a character that it cannot convert, and the server would run
+ * that part. */
 static int
 check_text(struct cnd_session *s, const char *sql, size_t len)
 {
@@ -69,7 +70,8 @@ send_command(struct cnd_session *s)
 	return r == CS_SUCCEED && !s->is_lost ? CENOTE_OK : cnd_tds_failed(s);
 }
 
-/* A command structure of its own for each: one that was cancelled refuses the next. */
+/* Send SQL. Each batch has a command structure of its own, since a cancelled one refuses the next
+ * batch. */
 static int
 send(struct cnd_session *s, const char *sql, size_t len)
 {
@@ -88,7 +90,7 @@ send(struct cnd_session *s, const char *sql, size_t len)
 	return r < 0 ? r : cnd_tds_await(s);
 }
 
-/* Whatever is left of it is read and forgotten. */
+/* Read and forget what is left of the command. */
 static void
 drop_command(struct cnd_session *s)
 {
@@ -107,7 +109,7 @@ drop_command(struct cnd_session *s)
 	s->cmd = NULL;
 }
 
-/* CENOTE_OK: there is a result of that type. CENOTE_DONE: there are no more. */
+/* CENOTE_OK: there is a result of this type. CENOTE_DONE: there are no more. */
 static int
 next_result(struct cnd_session *s, CS_INT *ret_type)
 {
@@ -129,7 +131,7 @@ next_row(struct cnd_session *s)
 	CS_INT n = 0;
 	CS_RETCODE r = ct_fetch(s->cmd, CS_UNUSED, CS_UNUSED, CS_UNUSED, &n);
 
-	/* "failed": a value was longer than the cell it is bound to, which is meant to be so */
+	/* CS_ROW_FAIL: a value was longer than the cell that it is bound to, which is intended */
 	if (r == CS_SUCCEED || r == CS_ROW_FAIL)
 		return CENOTE_ROW;
 	return r == CS_END_DATA && s->stop == 0 ? CENOTE_OK : cnd_tds_failed(s);
@@ -145,7 +147,7 @@ send_done(struct cnd_tds_run *q, int more)
 	if (!q->has_done)
 		return CENOTE_OK;
 	q->has_done = 0;
-	/* SET, DECLARE and the like count nothing, and are no results of their own beside others */
+	/* SET, DECLARE and the like count nothing, and are not results beside others */
 	if (is_nothing && (more || q->has_sent))
 		return CENOTE_OK;
 	q->has_sent = 1;
@@ -168,7 +170,7 @@ send_rows(struct cnd_tds_run *q)
 		r = cnd_tds_put_row(s, &q->rows, sink->batch);
 		if (r == CENOTE_OK)
 			r = sink->ops->row_done(sink);
-		/* what cannot be left open comes as one */
+		/* a result that cannot stay open comes as one batch */
 		if (r == CENOTE_AGAIN && !q->may_pause)
 			r = CENOTE_OK;
 		if (r == CENOTE_OK && ++count % ASK_ROWS == 0)
@@ -179,7 +181,7 @@ send_rows(struct cnd_tds_run *q)
 	return r;
 }
 
-/* The rows of the result, or the rest of them. CENOTE_AGAIN: it is left open. */
+/* Send the rows of the result, or the rest of them. CENOTE_AGAIN: the result stays open. */
 static int
 answer_rest(struct cnd_tds_run *q)
 {
@@ -215,7 +217,7 @@ answer_rows(struct cnd_tds_run *q)
 	return r == CENOTE_OK ? answer_rest(q) : r;
 }
 
-/* A statement without rows was carried out. */
+/* Answer a statement without rows. */
 static int
 answer_count(struct cnd_tds_run *q)
 {
@@ -238,8 +240,8 @@ answer_count(struct cnd_tds_run *q)
 	return CENOTE_OK;
 }
 
-/* Of a description, the first columns; of a call that gives something back, no counts: those of its
- * DECLARE would be among them. */
+/* A description needs only the first columns. A call that gives something back needs no counts:
+ * those of its DECLARE would be among them. */
 static int
 is_wanted(const struct cnd_tds_run *q, CS_INT type)
 {
@@ -335,7 +337,7 @@ cnd_tds_abandon(struct cnd_session *s, int stop)
 
 /* ---- SQL of our own ---- */
 
-/* The first row of the result, as texts. */
+/* Take the first row of the result, as texts. */
 static int
 take_row(struct cnd_session *s, char **values, uint32_t n)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the text of a request may leave in its session. Statements of Transact-SQL need nothing between
- * them, so that each word may begin one: words that act on the session are looked for everywhere, and a
- * column of such a name is taken for the word. The first word of a batch may also be a procedure's name.
+ * What the text of a request may leave in its session. Transact-SQL needs nothing between
+ * statements, so each word may begin one. Words that act on the session are looked for everywhere,
+ * and a column with such a name is taken for the word. The first word of a batch may also be a
+ * procedure's name.
  */
 #include <string.h>
 #include <strings.h>
@@ -11,18 +12,19 @@
 #include "tds.h"
 
 enum effect {
-	IS_FIRST = 1, /* a batch that begins so is no call */
-	GIVES_ROWS = 2, /* and begins a statement that only reads */
+	IS_FIRST = 1, /* a batch that begins with this word is no call */
+	GIVES_ROWS = 2, /* and the word begins a statement that only reads */
 	CHANGES_TX = 4,
-	MAKES_ROWS = 8 /* changes tables, so that what it begins does not only read */
+	MAKES_ROWS = 8 /* changes tables, so the statement does not only read */
 };
 
 #define PIN(name) CENOTE_PIN_##name
 
 /*
- * Sorted, as in upper case. Whatever changes tables may fire a trigger, and leaves an identity value; whatever calls may do
- * anything: a function (RAND() keeps its seed for the session), and a FROM, since views and computed columns call
- * functions that the text does not name. Those that Babelfish has of PostgreSQL are known by their names.
+ * Sorted, as in upper case. A change of a table may fire a trigger, and leaves an identity value. A
+ * call may do anything: RAND() keeps its seed for the session. A FROM counts as a call, since views
+ * and computed columns call functions that the text does not name. Functions that Babelfish has
+ * from PostgreSQL are known by their names.
  */
 static const struct word {
 	const char *word;
@@ -157,7 +159,8 @@ hides_word(const struct cnc_sql_token *t)
 	return 1;
 }
 
-/* There are blanks beyond ASCII, and servers differ in which. */
+/* Whether a word has only ASCII characters. There are blanks beyond ASCII, and servers differ in
+ * which. */
 static int
 is_ascii(const struct cnc_sql_token *t)
 {
@@ -191,14 +194,14 @@ judge(const struct cnc_sql_token *t, int is_first)
 		w = find_word(t);
 	if (w == &harmless && is_plain_word(t) && (hides_word(t) || !is_ascii(t)))
 		w = &unreadable;
-	/* a name alone calls a procedure; '{' and '(' begin what is read further on */
+	/* a name alone calls a procedure; '{' and '(' begin something that is read further on */
 	if (is_first && !(w->effect & IS_FIRST) && t->kind != CNC_SQL_CHAR &&
 		t->kind != CNC_SQL_END)
 		return &worst;
 	return w;
 }
 
-/* Behind anything but these, a parenthesis is that of a call. */
+/* Whether a parenthesis after this token begins a list. After any other token, it begins a call. */
 static int
 is_before_list(const struct cnc_sql_token *t)
 {
@@ -210,7 +213,8 @@ is_before_list(const struct cnc_sql_token *t)
 	       cnc_sql_is_one_of(t, words_before);
 }
 
-/* A parameter that is to be given back: "? OUTPUT", "? OUT"; or "? =", the status of a call. */
+/* Whether the parameter before this token is given back: "? OUTPUT", "? OUT"; or "? =", the status
+ * of a call. */
 static int
 is_output(const struct cnc_sql_token *t)
 {

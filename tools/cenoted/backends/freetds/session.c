@@ -13,14 +13,14 @@
 #include "../common/line.h"
 #include "tds.h"
 
-/* ct-library's name of the file that it reads besides the properties. */
+/* The variable that names the file which ct-library reads besides the properties. */
 #define CONF_VARIABLE "FREETDSCONF"
-/* The library looks up so often whether to go on waiting; it counts in seconds. */
+/* How often the library looks whether to go on waiting; it counts in seconds. */
 #define LOOK_SECONDS  1
 
 /* ---- logging in ---- */
 
-/* The line's text outlives the call, but not the session. */
+/* Keep a copy of the options: the line's text outlives this call, but not the session. */
 static int
 keep_options(struct cnd_session *s, const struct cnd_server_spec *spec)
 {
@@ -57,7 +57,7 @@ name_server(struct cnd_session *s)
 static int
 set_text(struct cnd_session *s, CS_INT property, const char *value)
 {
-	/* the library takes what it may write to, and copies it */
+	/* the library's parameter is not const, but the library only copies the text */
 	return !value || ct_con_props(s->con, CS_SET, property,
 				 (CS_VOID *)(uintptr_t)value, CS_NULLTERM,
 				 NULL) == CS_SUCCEED
@@ -98,7 +98,7 @@ set_properties(struct cnd_session *s)
 	return r;
 }
 
-/* Only while the library reads it: the variable is of the whole process. */
+/* Set the variable only while the library reads it: it belongs to the whole process. */
 static void
 name_conf(const char *path, char **former)
 {
@@ -176,7 +176,7 @@ open_session(struct cnd_session *s)
 	return r;
 }
 
-/* ---- what there is to tell of it ---- */
+/* ---- facts about the session ---- */
 
 static int
 add_parameter(struct cnd_session *s, const char *key, const char *value)
@@ -205,7 +205,7 @@ tds_version(struct cnd_session *s)
 	return names[version - CS_TDS_40];
 }
 
-/* No call of ct-library tells of TLS. That there is some is known where nothing is said without. */
+/* No call of ct-library tells about TLS. TLS is certain only if the line requires it. */
 static int
 learn_tls(struct cnd_session *s)
 {
@@ -218,7 +218,7 @@ learn_tls(struct cnd_session *s)
 	return r < 0 ? r : add_parameter(s, "server_tls_cipher", unknown);
 }
 
-/* What the server is, and what the faces tell their programs. */
+/* Ask what the server is, and for the facts that the faces tell their programs. */
 int
 cnd_tds_learn_facts(struct cnd_session *s)
 {
@@ -376,11 +376,11 @@ cnd_tds_state(const struct cnd_session *s, struct cnd_state *ret_state)
 int
 cnd_tds_fd(const struct cnd_session *s)
 {
-	/* rows that nobody has fetched yet may wait there */
+	/* rows that nobody has fetched yet may wait on the connection */
 	return s->live ? -1 : s->fd;
 }
 
-/* The server says nothing unasked: it closes. */
+/* The server sends nothing unasked, except when it closes the connection. */
 int
 cnd_tds_idle(struct cnd_session *s, struct cnd_sink *sink)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Queries and prepared statements: look at the text, put the values in, run it, and find out what it did to the
- * transaction. It owns the part of a prepared statement that is ours.
+ * Queries and prepared statements: look at the text, put the values in, run it, and find out what
+ * it did to the transaction. It owns the backend's part of a prepared statement.
  */
 #include <string.h>
 
@@ -27,7 +27,7 @@ may_have_changed_tx(const struct cnd_session *s, const struct cnd_tds_scan *scan
 	       (r < 0 && s->tx != CENOTE_TX_IDLE);
 }
 
-/* With its values. */
+/* Run a statement with its values. */
 static int
 run_bound(struct cnd_tds_run *q, const char *sql, size_t len,
 	const struct cnd_tds_scan *scan)
@@ -56,7 +56,7 @@ run_text(struct cnd_tds_run *q, const char *sql, size_t len,
 	int r;
 
 	s->pins |= scan->pins;
-	/* while it is open nobody can ask for the state of the transaction */
+	/* while the result is open, nobody can ask for the state of the transaction */
 	q->may_pause =
 		q->exec->batch_rows > 0 && !may_have_changed_tx(s, scan, CENOTE_OK);
 	q->only_reads = (scan->notes & CND_TDS_NOTE_ROWS) != 0;
@@ -86,8 +86,9 @@ cnd_tds_query(struct cnd_session *s, const char *sql, size_t len,
 /* ---- prepared statements ---- */
 
 /*
- * The server compiles a statement with its first values, and recognises it later by its text. So a statement that is
- * prepared here is what its text told, and its columns are asked for where that runs nothing.
+ * The server compiles a statement with its first values, and later recognises it by its text. So a
+ * statement prepared here is only what the scan of its text found. Its columns are asked for only
+ * if that runs nothing.
  */
 void
 cnd_tds_forget(struct cnd_session *s, struct cnd_statement *statement)
@@ -105,7 +106,7 @@ send_params(struct cnd_session *s, uint32_t n, struct cnd_sink *sink)
 	return cnd_params_send(sink, s->mem, params, n, CENOTE_OK);
 }
 
-/* An error ends the batch before it said so. */
+/* Switch FMTONLY off after an error, which ended the batch before its own "set fmtonly off". */
 static int
 leave_fmtonly(struct cnd_session *s)
 {
@@ -146,7 +147,7 @@ send_columns(struct cnd_session *s, struct cnp_str sql, const struct cnd_tds_sca
 		return r;
 	if (leave_fmtonly(s) < 0)
 		return CENOTE_ERR_CONN;
-	/* with values in the place of NULL it may be right: TOP (?) */
+	/* with values in place of NULL the statement may be right: TOP (?) */
 	return scan->n_params > 0 ? cnd_done(sink, "", 0) : r;
 }
 

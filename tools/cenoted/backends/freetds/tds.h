@@ -14,12 +14,12 @@
 #include "../common/error.h"
 
 /*
- * SQL Server, Sybase and what else speaks TDS, through FreeTDS's ct-library: one session is one
- * connection. What the files are:
+ * SQL Server, Sybase and other servers that speak TDS, through FreeTDS's ct-library: one session is
+ * one connection. What the files are:
  *
  *     module.c      the table of functions
  *     options.c     the keys of a server line
- *     conf.c        the freetds.conf that is made of them
+ *     conf.c        the freetds.conf that is made of these keys
  *     session.c     login, attach, state: the life of a session
  *     explain.c     why a login failed, in plain words
  *     messages.c    what the server and the library say: errors and notices
@@ -33,7 +33,7 @@
  *     stmt.c        queries and prepared statements
  *     copy.c        rows that a client sends, into a table
  *     tx.c          transactions, savepoints, autocommit
- *     reset.c       a session as of a new login
+ *     reset.c       makes a session like one of a new login
  *     catalog.c     catalog queries
  */
 
@@ -96,19 +96,20 @@ struct cnd_tds_options {
 int cnd_tds_options_read(const struct cnd_server_spec *spec,
 	struct cnd_tds_options *ret_opt, struct cnc_diag *ret_diag);
 int cnd_tds_check(const struct cnd_server_spec *spec, struct cnc_diag *ret_diag);
-/* The host that the line or its section names; "" if there is none. */
+/* The host that the line names; "" if it names none. */
 const char *cnd_tds_host(const struct cnd_tds_options *o);
-/* 0 if the line does not name the port (an instance, a section). */
+/* The port; 0 if only the library knows it (an instance, a section). */
 unsigned cnd_tds_port(const struct cnd_tds_options *o);
-/* Whether nothing may be said without TLS, and whether the certificate is looked at. */
+/* Whether a connection without TLS is refused, and whether the certificate must have the host's
+ * name. */
 int cnd_tds_requires_tls(const struct cnd_tds_options *o);
 int cnd_tds_checks_name(const struct cnd_tds_options *o);
 
 /* conf.c */
 #define CND_TDS_SECTION "cenote"
 /*
- * A freetds.conf of the options, with the section CND_TDS_SECTION, in memory that only this process has: its
- * descriptor, or -1.
+ * Make a freetds.conf of the options, with the section CND_TDS_SECTION, in memory that only this
+ * process has. Returns its descriptor, or -1.
  */
 int cnd_tds_conf_make(const struct cnd_tds_options *o);
 
@@ -117,12 +118,14 @@ int cnd_tds_conf_make(const struct cnd_tds_options *o);
 struct cnd_tds_portal; /* portal.c */
 /* Begin a request. CENOTE_OK, or CENOTE_ERR_CONN. */
 int cnd_tds_enter(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink);
-/* The same, but park the result that is open on the connection, unless it is `portal`'s. */
+/* The same, but first read and keep the result that is open on the connection, unless it belongs to
+ * `portal`. */
 int cnd_tds_enter_beside(struct cnd_session *s, struct cnc_diag *diag,
 	struct cnd_sink *sink, const struct cnd_tds_portal *portal);
 
 #define CND_TDS_PARAMETERS 8u
-/* Of our own names for the client's savepoints, which are too long for the server or not there to be released. */
+/* How many savepoints a client may have. They get names of our own: the client's may be too long
+ * for the server, and the server cannot release them. */
 #define CND_TDS_SAVEPOINTS 64u
 
 struct cnd_session {
@@ -130,7 +133,7 @@ struct cnd_session {
 	const struct cenote_allocator *mem;
 	CS_CONTEXT *ctx;
 	CS_CONNECTION *con;
-	CS_COMMAND *cmd; /* the running request's */
+	CS_COMMAND *cmd; /* the command of the running request */
 	int fd; /* the connection's socket; -1 if it was not found */
 	char *server; /* the server's name in messages: "db1:1433" */
 
@@ -145,7 +148,8 @@ struct cnd_session {
 	uint8_t is_silent; /* the server gave no answer within `timeout` */
 	uint8_t is_sending; /* a statement is on its way to the server */
 	int64_t obey_until_ms;
-	int64_t deaf_until_ms; /* until then the host is not asked; 0: it is asked */
+	int64_t deaf_until_ms; /* until then the host is not asked whether to stop (monotonic
+			        * clock); 0: it is asked */
 	int64_t silent_since_ms;
 
 	/* Set at login. */
@@ -159,14 +163,14 @@ struct cnd_session {
 	uint8_t is_babelfish;
 	struct cnd_option parameters[CND_TDS_PARAMETERS];
 	size_t n_parameters;
-	char *database; /* the login's database; in `facts` */
+	char *database; /* the login's database; in `keep` */
 
 	/* The client's state. */
 	uint8_t tx; /* enum cenote_tx */
 	uint8_t is_chained; /* autocommit is off */
-	uint8_t has_isolation; /* one that is to go with the transaction */
+	uint8_t has_isolation; /* a level was set that must end with the transaction */
 	uint32_t pins;
-	uint8_t has_run; /* anything was run since the reset */
+	uint8_t has_run; /* something was run since the reset */
 	uint8_t has_set; /* a call changed a setting: the server can tell a setting that was set back from an untouched one */
 	struct cnd_tds_portal *live; /* the portal on the connection, or NULL */
 	char *savepoints[CND_TDS_SAVEPOINTS];
@@ -206,7 +210,8 @@ void cnd_tds_note_fds(struct cnd_tds_fds *fds);
 int cnd_tds_find_fd(const struct cnd_tds_fds *before);
 /* Wait for the first bytes of an answer. CENOTE_OK; CENOTE_ERR_SERVER and CENOTE_ERR_CONN: stop. */
 int cnd_tds_await(struct cnd_session *s);
-/* Ask the host whether to stop, while rows and results come. If it says stop, the server is told to stop. */
+/* Ask the host whether to stop, while rows and results come. If the host says stop, tell the server
+ * to stop. */
 int cnd_tds_interrupted(struct cnd_session *s);
 /* The library has waited for a second: CS_SUCCEED to go on, CS_FAIL to give the connection up. */
 CS_RETCODE cnd_tds_on_silence(struct cnd_session *s);
@@ -254,7 +259,7 @@ struct cnd_tds_run {
 	/* For catalog lists: the columns of the only result. */
 	struct cnp_column *columns;
 	uint32_t n_columns;
-	uint8_t columns_known; /* of the first result */
+	uint8_t columns_known; /* the client knows the columns of the first result */
 	uint8_t has_output; /* the last result is output values */
 	uint8_t is_describing; /* send columns, but no rows */
 	uint8_t may_pause; /* the batch may stay open when batch_rows is reached */
@@ -273,7 +278,7 @@ struct cnd_tds_run {
 };
 /* Run a batch, and answer with all its results and done(). CENOTE_AGAIN: it was paused. */
 int cnd_tds_run(struct cnd_tds_run *q, const char *sql, size_t len);
-/* Go on from where it was paused. */
+/* Go on with a paused batch. */
 int cnd_tds_go_on(struct cnd_tds_run *q);
 /* End a paused command: cancel it, or read it to its end. */
 void cnd_tds_abandon(struct cnd_session *s, int stop);
@@ -324,13 +329,14 @@ int cnd_tds_fetch(struct cnd_session *s, struct cnd_portal *portal, uint32_t bat
 void cnd_tds_close_portal(struct cnd_session *s, struct cnd_portal *portal);
 
 /* copy.c */
-/* Whether it is COPY … FROM STDIN, which cnd_tds_copy() runs. */
+/* Whether the text is COPY … FROM STDIN, which cnd_tds_copy() runs. */
 int cnd_tds_is_copy(const char *sql, size_t len);
 int cnd_tds_copy(struct cnd_session *s, const char *sql, size_t len,
 	const struct cnd_exec *exec, struct cnd_sink *sink);
 
 /* tx.c */
-/* The state of the transaction after a statement that ended with `r`, which is returned, or why it is not known. */
+/* Ask for the state of the transaction after a statement that ended with `r`. Returns `r`, or the
+ * failure to find out the state. */
 int cnd_tds_look_at_tx(struct cnd_session *s, int r);
 int cnd_tds_begin(
 	struct cnd_session *s, uint8_t isolation, uint32_t flags, struct cnd_sink *sink);

@@ -9,10 +9,10 @@
 
 #include "tds.h"
 
-/* What tells the state; Sybase's has no XACT_STATE(). */
+/* Asks for the state of the transaction. Sybase has no XACT_STATE(). */
 #define ASK_STATE          "select @@trancount, xact_state()"
 #define ASK_STATE_SYBASE   "select @@trancount, 0"
-/* What a new login has, with either server. */
+/* The isolation level of a new login, on either kind of server. */
 #define ISOLATION_OF_LOGIN "set transaction isolation level read committed "
 
 void
@@ -49,7 +49,7 @@ refresh_tx(struct cnd_session *s)
 {
 	int r = run_and_ask(s, "");
 
-	/* the level was that of the transaction which has ended, and the server would keep it */
+	/* the level was set for the transaction that has ended, and the server would keep it */
 	if (r == CENOTE_OK && s->tx == CENOTE_TX_IDLE && s->has_isolation) {
 		s->has_isolation = 0;
 		r = cnd_tds_do(s, ISOLATION_OF_LOGIN);
@@ -86,7 +86,7 @@ cnd_tds_begin(
 	if (isolation > CENOTE_ISOLATION_SERIALIZABLE ||
 		flags & ~(uint32_t)CENOTE_BEGIN_IMMEDIATE)
 		return CENOTE_ERR_UNSUPPORTED;
-	/* the server would count it, and commit nothing with the first COMMIT */
+	/* the server would count a second BEGIN, and commit nothing with the first COMMIT */
 	if (s->tx != CENOTE_TX_IDLE)
 		return cnd_refuse(s->diag, CNC_SQLSTATE(TX_ACTIVE), NULL,
 			"cannot start a transaction within a transaction");
@@ -131,7 +131,7 @@ cnd_tds_rollback(struct cnd_session *s, struct cnd_sink *sink)
 
 /* ---- savepoints ---- */
 
-/* The newest of that name; -1 if there is none. */
+/* The newest savepoint of this name; -1 if there is none. */
 static int
 find_savepoint(const struct cnd_session *s, const char *name, size_t len)
 {
@@ -165,7 +165,7 @@ set_savepoint(struct cnd_session *s, const char *name, size_t len)
 	return r;
 }
 
-/* Forget the savepoints that were set after it. */
+/* Forget all savepoints but the first n. */
 static void
 keep_savepoints(struct cnd_session *s, size_t n)
 {
@@ -192,7 +192,8 @@ cnd_tds_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_
 			name);
 	if (action == 0)
 		r = set_savepoint(s, name, len);
-	/* this server releases savepoints with their transaction only: there it is unreachable from now on */
+	/* this server releases a savepoint only with its transaction: it stays there, but nobody
+	 * can reach it */
 	if (action == 1)
 		keep_savepoints(s, (size_t)at);
 	if (action == 2) {
@@ -220,7 +221,7 @@ cnd_tds_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink)
 		r = cnd_tds_do(s, sql);
 		if (r == CENOTE_OK)
 			s->is_chained = !on;
-		/* what is open is committed with it, as by other servers */
+		/* an open transaction is committed, as by other servers */
 		if (r == CENOTE_OK && on && s->tx != CENOTE_TX_IDLE)
 			r = run_and_ask(s, "if @@trancount > 0 commit transaction");
 	}

@@ -13,11 +13,11 @@
 
 #include "tds.h"
 
-/* Values as ct-library gives them become text: this server has no text form of its own. */
+/* The values of ct-library become text: this server has no text form of its own. */
 
 #define TICKS_A_SECOND 10000000u /* of 100 ns */
 #define SECONDS_A_DAY  86400
-/* From 0000-03-01 to 1900-01-01, where this server's days begin. */
+/* Days from 0000-03-01 to 1900-01-01, where this server's days begin. */
 #define DAYS_TO_1900   693901
 
 static int
@@ -37,7 +37,7 @@ put_integer(struct cnc_batch *w, const struct cnp_column *c, const void *value, 
 	int64_t i64 = 0;
 
 	(void)c;
-	if (n == sizeof(u8)) { /* the only one without a sign */
+	if (n == sizeof(u8)) { /* tinyint is the only type without a sign */
 		memcpy(&u8, value, n);
 		i64 = u8;
 	} else if (n == sizeof(i16)) {
@@ -52,7 +52,7 @@ put_integer(struct cnc_batch *w, const struct cnp_column *c, const void *value, 
 	return cnc_batch_put(w, text, cnc_int64_text(i64, text));
 }
 
-/* Of Sybase. */
+/* The unsigned integers of Sybase. */
 static int
 put_unsigned(struct cnc_batch *w, const struct cnp_column *c, const void *value, size_t n)
 {
@@ -60,7 +60,7 @@ put_unsigned(struct cnc_batch *w, const struct cnp_column *c, const void *value,
 	uint64_t u64 = 0;
 
 	(void)c;
-	/* little-endian, as all machines are that this runs on; put in place for the others */
+	/* little-endian machines copy the bytes as they are; on others the bytes are put in place */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 	memcpy((char *)&u64 + sizeof(u64) - n, value, n);
 #else
@@ -189,7 +189,7 @@ time_of(uint64_t ticks)
 	return t;
 }
 
-/* Nobody has checked what the server sent: it may be no date at all. */
+/* Nobody has checked what the server sent, so it may not be a valid date. */
 static int
 put_time_of(struct cnc_batch *w, const cenote_time *t)
 {
@@ -221,7 +221,7 @@ put_date_of(struct cnc_batch *w, int32_t days)
 	return cnc_batch_put(w, text, cnc_date_text(&d, text));
 }
 
-/* 300ths of a second. */
+/* The server counts in 300ths of a second. */
 static int
 put_datetime(struct cnc_batch *w, const struct cnp_column *c, const void *value, size_t n)
 {
@@ -253,13 +253,14 @@ put_datetime4(
 }
 
 /*
- * What FreeTDS keeps of a date, time, datetime2 or datetimeoffset, as it gives it to dblib's programs (DBDATETIMEALL
- * of sybdb.h, which cannot be included beside ctpublic.h). To a bound variable it gives microseconds, and no offset.
+ * How FreeTDS keeps a date, time, datetime2 or datetimeoffset, and gives it to dblib's programs
+ * (DBDATETIMEALL of sybdb.h, which cannot be included beside ctpublic.h). A bound variable gets
+ * only microseconds, and no offset.
  */
 struct datetime_all {
-	uint64_t time; /* 100 ns */
+	uint64_t time; /* in 100 ns */
 	int32_t date; /* days since 1900 */
-	int16_t offset; /* minutes; `time` and `date` are UTC */
+	int16_t offset; /* minutes; with an offset, `time` and `date` are UTC */
 	uint16_t flags;
 };
 
@@ -286,7 +287,7 @@ to_local(struct datetime_all *v)
 	v->time = (uint64_t)seconds * TICKS_A_SECOND + v->time % TICKS_A_SECOND;
 }
 
-/* Sybase's: microseconds since the year 0. */
+/* A time of Sybase: microseconds since the year 0. */
 static int
 put_microseconds(struct cnc_batch *w, const struct cnp_column *c, const void *value)
 {
@@ -295,7 +296,7 @@ put_microseconds(struct cnc_batch *w, const struct cnp_column *c, const void *va
 	uint64_t us;
 
 	memcpy(&us, value, sizeof(us));
-	/* day 0 there is 0000-01-01, 60 days before our own */
+	/* day 0 of Sybase is 0000-01-01, 60 days before our own day 0 */
 	ts.date = date_of((int32_t)((int64_t)(us / of_day) - 60 - DAYS_TO_1900));
 	ts.time = time_of(us % of_day * 10);
 	return c->type == CENOTE_TYPE_TIME ? put_time_of(w, &ts.time)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ct-library waits by itself, and neither tells for what nor lets anybody look in between but once a second.
- * So before the first byte of an answer we wait on its socket ourselves; from then on the server
- * rarely pauses, and that second is good enough.
+ * ct-library waits by itself. It does not tell what it waits for, and lets its caller look only
+ * once a second. So we wait on the socket ourselves for the first byte of an answer. From then on
+ * the server rarely pauses, and a look once a second is good enough.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -15,7 +15,7 @@
 
 /* How long the server may take to obey a stop. Some servers read it only after the statement. */
 #define OBEY_MS 3000
-/* And to undo what was stopped. */
+/* How long the server may take to undo a statement that was stopped. */
 #define DEAF_MS 30000
 
 /* ---- the connection's descriptor, which ct-library does not tell ---- */
@@ -71,7 +71,7 @@ cnd_tds_aside_end(struct cnd_session *s, struct cnd_tds_aside *a)
 	cnc_diag_finish(&a->own);
 }
 
-/* If the server does not stop in time, the connection is closed. */
+/* Close the connection if the server does not stop in time. */
 static void
 cut(void *user)
 {
@@ -81,7 +81,8 @@ cut(void *user)
 		(void)shutdown(s->fd, SHUT_RDWR);
 }
 
-/* Wait for the server's answer. The server may send without end before it, and the library does not return then. */
+/* Cancel, and wait for the server's answer. The server may send without end before its answer, and
+ * the library does not return then. */
 static void
 cancel_all(struct cnd_session *s)
 {
