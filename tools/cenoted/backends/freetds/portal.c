@@ -30,9 +30,8 @@ struct columns_event {
 struct cnd_tds_portal {
 	struct cnd_tds_run run;
 	struct cnd_exec exec;
-	struct cnc_arena
-		arena; /* the memory of `run`, which changes places with the session's
-				 * arena while the run goes on */
+	/* The memory of `run`. It changes places with the session's arena while the run goes on. */
+	struct cnc_arena arena;
 	uint8_t only_reads;
 	uint8_t is_stored;
 	/* For storing the rest of the result. */

@@ -148,8 +148,8 @@ struct cnd_session {
 	uint8_t is_silent; /* the server gave no answer within `timeout` */
 	uint8_t is_sending; /* a statement is on its way to the server */
 	int64_t obey_until_ms;
-	int64_t deaf_until_ms; /* until then the host is not asked whether to stop (monotonic
-			        * clock); 0: it is asked */
+	/* Until then (monotonic clock) the host is not asked whether to stop; 0: it is asked. */
+	int64_t deaf_until_ms;
 	int64_t silent_since_ms;
 
 	/* Set at login. */

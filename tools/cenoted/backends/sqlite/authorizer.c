@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SQLite asks for each thing that a statement would do, while it compiles it (and again when it
- * has to compile it anew). The answers keep a client inside its database; what is seen is noted, so
- * that a reset knows whether the session may still differ from a new one.
+ * While SQLite compiles a statement, it asks about each thing that the statement would do. It asks
+ * again when it must compile the statement again. The answers keep a client inside its database.
+ * This file also notes what it sees, so that a reset knows whether the session may differ from a
+ * new one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,17 +26,17 @@ deny(struct cnd_session *s, const char *why, const char *hint)
 
 enum pragma_class {
 	PRAGMA_READS, /* changes nothing; an argument is a name or a limit */
-	PRAGMA_PINS, /* reads what only this session's own past gives a meaning */
+	PRAGMA_PINS, /* reads a value that has a meaning only in this session */
 	PRAGMA_FILE, /* an argument changes the database, not the session */
 	PRAGMA_SETS, /* an argument changes the session */
-	PRAGMA_BUSY, /* as PRAGMA_SETS, and taken over by us */
-	PRAGMA_LOCKING, /* "normal" only */
-	PRAGMA_OPTIMIZE, /* as PRAGMA_FILE, but may tell what former clients have asked for */
+	PRAGMA_BUSY, /* like PRAGMA_SETS, but the backend keeps the value */
+	PRAGMA_LOCKING, /* only the argument "normal" is allowed */
+	PRAGMA_OPTIMIZE, /* like PRAGMA_FILE, but may tell what earlier clients have asked for */
 	PRAGMA_ADMIN, /* an argument is refused */
-	PRAGMA_NEVER /* refused */
+	PRAGMA_NEVER /* always refused */
 };
 
-/* In order of names. */
+/* Sorted by name. */
 static const struct pragma {
 	const char *name;
 	enum pragma_class class;
@@ -97,11 +98,12 @@ pragma_class(const char *name)
 	const struct pragma *p = bsearch(name, pragmas,
 		sizeof(pragmas) / sizeof(pragmas[0]), sizeof(pragmas[0]), compare_pragma);
 
-	/* Unknown ones are taken for settings: SQLite's other settings are not in the table. */
+	/* Unknown ones count as settings, since SQLite's other settings are not in the table. */
 	return p ? p->class : PRAGMA_SETS;
 }
 
-/* As SQLite reads it: less than nothing is no waiting, too much is the most. */
+/* As SQLite reads it: a negative value means no waiting, and a value that is too large means the
+ * maximum. */
 static int64_t
 busy_argument(const char *text)
 {
@@ -112,8 +114,8 @@ busy_argument(const char *text)
 	return v > INT32_MAX ? INT32_MAX : v;
 }
 
-/* It analyses the tables that the session has planned with, whoever asked; with this bit, or explained, it names
- * them. */
+/* PRAGMA optimize analyses the tables that the session has planned queries for, whichever client
+ * asked. With this bit, or with EXPLAIN, it names them. */
 static int
 names_tables(const struct cnd_session *s, const char *argument)
 {
@@ -183,8 +185,8 @@ on_detach(struct cnd_session *s)
 static int
 on_function(struct cnd_session *s, const char *name)
 {
-	/* fts3_tokenizer() takes and gives raw pointers, if they come as a bound value even when it
-	 * is switched off. */
+	/* fts3_tokenizer() takes and returns raw pointers. Bound values get through even when it is
+	 * switched off. */
 	if (name && strcasecmp(name, "fts3_tokenizer") == 0)
 		return deny(
 			s, "fts3_tokenizer() is not allowed in a pooled session", NULL);
@@ -194,7 +196,7 @@ on_function(struct cnd_session *s, const char *name)
 	return SQLITE_OK;
 }
 
-/* The first use of a PRAGMA's table function puts it on PRAGMA module_list. */
+/* The first use of a PRAGMA's table function adds it to PRAGMA module_list. */
 static int
 on_read(struct cnd_session *s, const char *table)
 {
@@ -226,7 +228,7 @@ cnd_sq_authorize(void *user, int action, const char *a, const char *b, const cha
 	case SQLITE_READ:
 		return on_read(s, a);
 	case SQLITE_ANALYZE:
-		/* what it found stays in use, even if it is rolled back */
+		/* its results stay in use, even if they are rolled back */
 		s->noted |= DIRTY;
 		return SQLITE_OK;
 	case SQLITE_PRAGMA:

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prepared statements that are kept by their text, with the least recently used one dropped first. It owns
- * s->cache. stmt.c calls it.
+ * Prepared statements, kept by their text. The least recently used one is dropped first. This file
+ * owns s->cache. stmt.c calls it.
  */
 #include <string.h>
 
 #include "sqlite.h"
 
-/* Texts longer than this are not kept: they hardly repeat, and would hold much memory. */
+/* Longer texts are not kept: they seldom repeat, and would take much memory. */
 #define KEY_MAX 16384u
 
 uint64_t
@@ -121,7 +121,7 @@ cnd_sq_cache_add(struct cnd_session *s, struct cnd_sq_stmt *st)
 
 	if (!c->buckets || st->len > KEY_MAX)
 		return;
-	/* One with the same text may be there: it was running. The new one takes its place. */
+	/* There may be a statement with the same text, which was running. The new one replaces it. */
 	b = bucket(c, st->hash);
 	for (same = *b; same; same = same->next) {
 		if (same->hash == st->hash && same->len == st->len &&

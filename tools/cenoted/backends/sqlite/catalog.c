@@ -1,34 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Catalog queries are SQL over SQLite's PRAGMA functions, run beside the client's own: they change
- * neither its counters nor its transaction. A SQLite database (main, temp, an attached one) is a
- * schema here. What belongs to one table is asked for one table after the other, because a view that
- * does not compile any more fails, and must not take the others with it.
+ * Catalog queries are SQL over SQLite's PRAGMA functions. They run beside the client's own
+ * statements, and change neither its counters nor its transaction. A SQLite database (main, temp,
+ * an attached one) is a schema here. Lists about one table are made one table after the other: a
+ * view that no longer compiles fails, and the other tables must not fail with it.
  *
- * Parameters of every query: ?1 schema, ?2 object, ?3 column (patterns, NULL for any), ?4 types, ?5
- * catalog; of a query about one table: ?1 its schema, ?2 its name, ?3 as before, ?6 whether it is
- * WITHOUT ROWID.
+ * Parameters of every query: ?1 schema, ?2 object, ?3 column (patterns; NULL matches everything),
+ * ?4 types, ?5 catalog. Parameters of a query about one table: ?1 its schema, ?2 its name, ?3 as
+ * before, ?6 whether it is WITHOUT ROWID.
  */
 #include <string.h>
 
 #include "../common/catalog.h"
 #include "sqlite.h"
 
-/* Computes a value from the declared type, which is what the SQL gives then. */
+/* Writes a value that is computed from the declared type. The query gives the declared type in its
+ * place. */
 typedef int put_value(struct cnc_batch *w, const char *declared);
 
 struct catalog_kind {
 	const char *sql;
 	int is_per_table;
-	put_value *const *puts; /* by column; NULL: the SQL gives all values */
+	put_value *const *puts; /* by column; NULL: the query itself gives all values */
 };
 
-/* ODBC's view of a logical type; -1 is NULL. */
+/* How ODBC describes a logical type; -1 is NULL. */
 struct odbc_type {
 	int16_t code; /* SQL_VARCHAR and so on */
 	int16_t verbose_code; /* SQL_DATETIME … */
 	int16_t sub; /* SQL_CODE_DATE … */
-	int16_t size; /* digits or characters, where the declaration does not say; of times without a fraction */
+	int16_t size; /* digits or characters, for times without the fraction; -1: the declaration
+		       * says */
 	int16_t bytes;
 	int16_t scale;
 	int16_t radix;
@@ -84,7 +86,7 @@ put_sub(struct cnc_batch *w, const char *declared)
 	return put_known(w, odbc_types[cnd_sq_type(declared)].sub);
 }
 
-/* Digits of a time's fraction; -1 of other types. */
+/* How many digits the fraction of a time has; -1: the type is not a time. */
 static int64_t
 fraction_of(uint8_t type, const char *declared)
 {
@@ -109,7 +111,7 @@ put_size(struct cnc_batch *w, const char *declared)
 	return put_known(w, fixed != -1 ? fixed : first);
 }
 
-/* Of UTF-8 text: up to four bytes for a character. */
+/* The length in bytes. A character of UTF-8 text has up to four. */
 static int
 put_bytes(struct cnc_batch *w, const char *declared)
 {
@@ -165,7 +167,7 @@ static const char schema_sql[] =
 	" WHERE (?1 IS NULL OR name LIKE ?1 ESCAPE '\\') AND (?5 IS NULL OR name = ?5)"
 	" ORDER BY name";
 
-/* Also gives, for the queries about one table, all there are. */
+/* The tables and views that match. The queries about one table are run for each of them. */
 #define TABLE_LIST                                                                       \
 	"(SELECT schema, name, wr, CASE"                                                 \
 	" WHEN name LIKE 'sqlite\\_%' ESCAPE '\\' OR type = 'shadow' THEN 'SYSTEM "      \
@@ -197,7 +199,8 @@ static put_value *const column_puts[CND_CATALOG_COLUMNS_MAX] = {
 	[15] = put_octets, /* char_octet_length */
 };
 
-/* The key of a table WITHOUT ROWID is never NULL, nor is a lone INTEGER PRIMARY KEY. */
+/* A key column of a table WITHOUT ROWID is never NULL, and neither is an INTEGER PRIMARY KEY of one
+ * column. */
 static const char column_sql[] =
 	"SELECT NULL, ?1, ?2, name, type, type, type, type, type, type, can_be_null, "
 	"NULL,"
@@ -217,7 +220,7 @@ static const char primary_key_sql[] =
 	"CASE upper(" column ") WHEN 'CASCADE' THEN 0 WHEN 'RESTRICT' THEN 1"            \
 	" WHEN 'SET NULL' THEN 2 WHEN 'SET DEFAULT' THEN 4 ELSE 3 END"
 
-/* A key that names no columns refers to the primary key. */
+/* A foreign key that names no columns refers to the primary key. */
 static const char foreign_key_sql[] =
 	"SELECT NULL, ?1, f.\"table\", coalesce(f.\"to\","
 	" (SELECT p.name FROM pragma_table_xinfo(f.\"table\", ?1) p WHERE p.pk = f.seq + "
@@ -226,7 +229,7 @@ static const char foreign_key_sql[] =
 		"f.on_delete") ", NULL, NULL, NULL FROM pragma_foreign_key_list(?2, ?1) f"
 			       " ORDER BY f.\"table\", f.id, f.seq";
 
-/* 3 is SQL_INDEX_OTHER; an empty condition is one that is there but not known. */
+/* 3 is SQL_INDEX_OTHER. An empty condition means that there is one, but that it is not known. */
 static const char index_sql[] =
 	"SELECT NULL, ?1, ?2, 1 - i.\"unique\", ?1, i.name, 3, x.seqno + 1, x.name,"
 	" CASE WHEN x.\"desc\" THEN 'D' ELSE 'A' END, NULL, NULL,"
@@ -260,7 +263,7 @@ static const char type_sql[] =
 	"verbose,"
 	" sub, radix, NULL FROM t ORDER BY code, n = 'JSON', n = 'VARCHAR'";
 
-/* SQLite has none, and nobody who could be granted anything. */
+/* SQLite has no procedures, and nobody to whom anything could be granted. */
 static const char procedure_sql[] = "SELECT NULL, NULL, NULL, 0, 0, 0, NULL, 0 WHERE 0";
 
 static const char procedure_column_sql[] = "SELECT NULL, NULL, NULL, NULL, 0, 0, NULL, "
@@ -323,7 +326,7 @@ put_row(struct catalog_query *q)
 	return r < 0 ? r : CENOTE_OK;
 }
 
-/* The rows of one query; SQLite's last code in *ret_rc. */
+/* Send the rows of one query. *ret_rc gets SQLite's last code. */
 static int
 put_rows(struct catalog_query *q, int *ret_rc)
 {
@@ -354,7 +357,7 @@ put_each_table(struct catalog_query *q)
 		(void)sqlite3_bind_value(q->rows, 2, sqlite3_column_value(q->tables, 1));
 		(void)sqlite3_bind_int(q->rows, 6, sqlite3_column_int(q->tables, 2));
 		r = put_rows(q, &rc);
-		/* SQLITE_ERROR: a view over what is not there any more. */
+		/* SQLITE_ERROR: a view over something that no longer exists */
 		if (r == CENOTE_OK && rc != SQLITE_DONE && rc != SQLITE_ERROR)
 			r = cnd_sq_fail(q->s, rc, 0);
 		(void)sqlite3_reset(q->rows);
@@ -362,7 +365,7 @@ put_each_table(struct catalog_query *q)
 	return r;
 }
 
-/* Bind what is asked for: an absent filter is NULL, which matches all. */
+/* Bind the filters. An absent filter stays NULL, which matches everything. */
 static int
 bind_filters(sqlite3_stmt *st, const struct cnp_catalog *f)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Descriptions of columns, and logical types from declared ones or from the first row. stmt.c and exec.c call it.
- * It owns st->columns.
+ * Descriptions of columns. The logical type comes from the declared type, or from the first row.
+ * This file owns st->columns. stmt.c and exec.c call it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct type_name {
 	uint8_t type;
 };
 
-/* Names with a meaning that SQLite's affinities do not have. */
+/* Type names that mean more than SQLite's affinities can say. */
 static const struct type_name exact_names[] = {
 	{ "BOOL", CENOTE_TYPE_BOOL },
 	{ "BOOLEAN", CENOTE_TYPE_BOOL },
@@ -43,7 +43,7 @@ static const struct type_name exact_names[] = {
 	{ "STRING", CENOTE_TYPE_TEXT },
 };
 
-/* Names of other servers begin so: DATETIME2, TIMESTAMPTZ, DATETIMEOFFSET. */
+/* Type names of other servers begin like this: DATETIME2, TIMESTAMPTZ, DATETIMEOFFSET. */
 static const struct type_name beginnings[] = {
 	{ "DATETIME", CENOTE_TYPE_TIMESTAMP },
 	{ "TIMESTAMP", CENOTE_TYPE_TIMESTAMP },
@@ -121,7 +121,7 @@ cnd_sq_fraction(const char *declared)
 	return first <= 9 ? first : -1;
 }
 
-/* Storage class → what a column that no declaration types is given as. */
+/* The type of a column without a declared type, by the storage class of its value. */
 static const struct {
 	const char *name;
 	size_t len;
@@ -159,8 +159,9 @@ set_size(struct cnp_column *c, const char *declared)
 }
 
 /*
- * An INTEGER PRIMARY KEY alone is the rowid and never NULL, but as a part of a longer key it can
- * be: from here the two look the same, so it is "unknown" unless AUTOINCREMENT tells.
+ * An INTEGER PRIMARY KEY alone is the rowid and never NULL, but as a part of a longer key it can be
+ * NULL. The two look the same from here. So the answer is "unknown", unless the column has
+ * AUTOINCREMENT.
  */
 static void
 set_nullable(struct cnd_session *s, struct cnp_column *c)
@@ -237,7 +238,7 @@ describe_all(struct cnd_session *s, struct cnd_sq_stmt *st)
 	return CENOTE_OK;
 }
 
-/* Let the first row type the columns that no declaration does. */
+/* Take the types of columns without a declared type from the first row. */
 static void
 follow_row(struct cnd_sq_stmt *st, int has_row)
 {

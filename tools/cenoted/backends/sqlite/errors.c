@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SQLite's result codes as SQLSTATEs, with the position in the text and the names in constraint errors. All files
- * that call SQLite call it.
+ * SQLite's result codes become SQLSTATEs. An error also gets the position in the text, and the
+ * names in a constraint's message. All files that call SQLite call this one.
  */
 #include <stdarg.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static const struct {
 	{ SQLITE_CONSTRAINT_PRIMARYKEY, "23505" },
 	{ SQLITE_CONSTRAINT_ROWID, "23505" },
 	{ SQLITE_CONSTRAINT_CHECK, "23514" },
-	{ SQLITE_CONSTRAINT_TRIGGER, "45000" }, /* RAISE(): a user's own condition */
+	{ SQLITE_CONSTRAINT_TRIGGER, "45000" }, /* RAISE(): the user's own error */
 	{ SQLITE_CONSTRAINT_DATATYPE, "22018" },
 	{ SQLITE_BUSY_SNAPSHOT, "40001" }, /* only a new transaction can help */
 	{ SQLITE_ABORT_ROLLBACK, "40000" },
@@ -49,7 +49,8 @@ static const struct {
 	{ SQLITE_INTERNAL, "XX000" },
 };
 
-/* SQLITE_ERROR says no more, so the message must: how it begins, or (with '*') what it holds. */
+/* SQLITE_ERROR says no more, so the message decides: by its beginning, or (with '*') by a part of
+ * it. */
 static const struct {
 	const char *text;
 	const char *state;
@@ -142,8 +143,8 @@ cnd_sq_sqlstate(int extended, const char *message, int is_compiling)
 	return CNC_SQLSTATE(GENERAL);
 }
 
-/* "UNIQUE constraint failed: t.a, t.b": the table and the first column; "CHECK constraint failed: x":
- * the constraint. */
+/* From "UNIQUE constraint failed: t.a, t.b" take the table and the first column; from "CHECK
+ * constraint failed: x", the constraint. */
 static void
 name_constraint(struct cnd_error *e)
 {
@@ -191,7 +192,7 @@ cnd_sq_fail(struct cnd_session *s, int rc, int is_compiling)
 		e.native = rc;
 	e.message = sqlite3_errmsg(s->db);
 	e.state = cnd_sq_sqlstate((int)e.native, e.message, is_compiling);
-	/* SQLite's own words are only that it is "not authorized". */
+	/* SQLite itself says only "not authorized". */
 	if (s->denied) {
 		e.state = CNC_SQLSTATE(PRIVILEGE);
 		e.message = s->denied;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Run statements and hand their rows to the sink. It owns portals, whose statement waits until the client fetches
- * more.
+ * Run statements and give their rows to the sink. This file owns the portals. A portal's statement
+ * waits until the client fetches more.
  */
 #include <string.h>
 
 #include "sqlite.h"
 
-/* A request on its way: the statement that is running, and what follows it. */
+/* A request that is being run: its current statement, and what follows it. */
 struct request {
 	struct cnd_session *s;
 	struct cnd_sink *sink;
@@ -16,12 +16,12 @@ struct request {
 	uint32_t batch_rows;
 	uint8_t format;
 	uint8_t columns_known;
-	struct cnd_statement *named; /* execute only */
+	struct cnd_statement *named; /* only for execute */
 	int was_in_tx;
 	uint64_t n_rows;
-	const char *rest; /* begins with a statement, if any */
+	const char *rest; /* begins with a statement, or is empty */
 	size_t rest_len;
-	size_t rest_chars; /* characters of the request before it */
+	size_t rest_chars; /* characters of the request before `rest` */
 };
 
 static uint8_t
@@ -34,13 +34,14 @@ static void
 release(struct cnd_session *s, struct cnd_sq_stmt *st)
 {
 	st->is_running = 0;
-	/* Also wipes the client's values from a statement that may be kept. */
+	/* This also wipes the client's values from a statement that may be kept. */
 	if (st->n_params > 0)
 		(void)sqlite3_clear_bindings(st->handle);
 	cnd_sq_stmt_unref(s, st);
 }
 
-/* Statement over: SQLite's code of its last moment, which for an unfinished write is its commit. */
+/* End a statement. Returns SQLite's last code for it. For an unfinished write, that is the code of
+ * its commit. */
 static int
 end_statement(struct cnd_session *s, struct cnd_sq_stmt *st)
 {
@@ -49,7 +50,7 @@ end_statement(struct cnd_session *s, struct cnd_sq_stmt *st)
 	if (st->verb->flags & CND_SQ_VERB_DML)
 		s->has_changed = 1;
 	s->is_vacuum = 0;
-	/* Add what a second compilation, or SQL within the statement, did. */
+	/* Add what was noted when it was compiled again, or in SQL within the statement. */
 	if (s->noted)
 		cnd_sq_take_notes(s, s->noted);
 	return rc;
@@ -67,20 +68,20 @@ fail_statement(struct request *q, int rc)
 	return r;
 }
 
-/* What an unfinished statement wrote would be committed when it is reset: undo it first. SQLite then
- * rolls the transaction back as well. */
+/* Undo what an unfinished statement wrote, since a reset would commit it. SQLite then rolls the
+ * transaction back as well. */
 static void
 undo_writes(struct cnd_session *s, sqlite3_stmt *handle)
 {
 	if (!sqlite3_stmt_busy(handle))
 		return;
-	/* The interruption would hit them too. */
+	/* The interruption would hit the portals too. */
 	cnd_sq_close_portals(s, 0);
 	sqlite3_interrupt(s->db);
 	(void)sqlite3_step(handle);
 }
 
-/* A row could not be sent: `r` is passed on. */
+/* End a statement after a row could not be sent. Returns `r`. */
 static int
 break_statement(struct request *q, int r)
 {
@@ -94,7 +95,7 @@ break_statement(struct request *q, int r)
 	return r;
 }
 
-/* "SELECT 3", "INSERT 0 1", "CREATE TABLE". */
+/* Fill in the tag, such as "SELECT 3", "INSERT 0 1" or "CREATE TABLE", and the counts. */
 static void
 fill_done(const struct request *q, struct cnp_done *done, char *tag)
 {
@@ -134,7 +135,8 @@ finish(struct request *q, uint8_t flags)
 	return q->sink->ops->done(q->sink, &done);
 }
 
-/* Keep the statement and what follows it under the portal's number. CENOTE_AGAIN when told. */
+/* Keep the statement and what follows it in the portal. Returns CENOTE_AGAIN, or a failure of the
+ * sink. */
 static int
 keep_portal(struct request *q)
 {
@@ -164,8 +166,8 @@ keep_portal(struct request *q)
 	return r < 0 ? r : CENOTE_AGAIN;
 }
 
-/* Send rows, the statement standing on one. SQLITE_DONE when they came to their end, SQLITE_ROW when the sink
- * has enough, with its word in *ret_word, or an error code of SQLite. */
+/* Send rows, beginning with the current one. Returns SQLITE_DONE after the last row, an error code
+ * of SQLite, or SQLITE_ROW if it stopped earlier, with the reason in *ret_word. */
 static int
 send_rows(struct request *q, int *ret_word)
 {
@@ -179,7 +181,7 @@ send_rows(struct request *q, int *ret_word)
 			q->n_rows++;
 			r = sink->ops->row_done(sink);
 		}
-		/* Not safe to go on with later; it is short. */
+		/* An EXPLAIN cannot safely go on later, and it is short. */
 		if (r == CENOTE_AGAIN && st->is_explain)
 			r = CENOTE_OK;
 		if (r != CENOTE_OK) {
@@ -191,7 +193,8 @@ send_rows(struct request *q, int *ret_word)
 	return rc;
 }
 
-/* From the first step's code on: rows, then the end or a portal. CENOTE_AGAIN: a portal is open. */
+/* Go on after a step that returned `rc`: send rows, then end, or keep a portal. CENOTE_AGAIN: a
+ * portal is open. */
 static int
 serve(struct request *q, int rc)
 {
@@ -221,7 +224,7 @@ send_columns(struct request *q, int has_row)
 	if (r < 0)
 		return r;
 	cnd_sq_columns_format(st, q->format);
-	/* A copy of a statement that is running elsewhere counts its versions for itself. */
+	/* A copy of a statement that is running elsewhere counts its own versions. */
 	if (n != NULL && n->own != st) {
 		n->sent = 0;
 		n = NULL;
@@ -240,7 +243,8 @@ refuse_before(struct request *q, int r)
 	return r;
 }
 
-/* Run q->stmt, giving its reference away. CENOTE_OK: it is over. CENOTE_AGAIN: a portal is open. */
+/* Run q->stmt, and give up the reference to it. CENOTE_OK: it is over. CENOTE_AGAIN: a portal is
+ * open. */
 static int
 run(struct request *q, const struct cnd_exec *exec)
 {
@@ -249,7 +253,7 @@ run(struct request *q, const struct cnd_exec *exec)
 	int r, rc;
 
 	q->n_rows = 0;
-	if (!st->handle) { /* nothing but what newer versions take for blanks */
+	if (!st->handle) { /* no statement: newer versions of SQLite know more blanks */
 		r = cnd_done(q->sink, "", more_results(q));
 		return refuse_before(q, r);
 	}
@@ -277,7 +281,7 @@ run(struct request *q, const struct cnd_exec *exec)
 	return serve(q, rc);
 }
 
-/* Step over blanks, so that `rest` begins with a statement or is empty. */
+/* Skip blanks, so that `rest` begins with a statement or is empty. */
 static void
 skip_blanks(struct request *q, size_t used)
 {
@@ -288,7 +292,7 @@ skip_blanks(struct request *q, size_t used)
 	q->rest_len -= n;
 }
 
-/* Carry out what is in `rest`, one statement after the other, until a portal is open. */
+/* Run the statements in `rest`, one after the other, until a portal is open. */
 static int
 run_rest(struct request *q, const struct cnd_exec *exec)
 {
@@ -361,7 +365,7 @@ cnd_sq_execute(struct cnd_session *s, const struct cnd_named *which,
 	q.named = which->statement;
 	q.stmt = st;
 	q.stmt->refs++;
-	/* A running statement cannot run twice. */
+	/* A statement cannot run twice at the same time. */
 	if (q.stmt->notes & CND_SQ_NOTE_ONCE || q.stmt->is_running) {
 		q.stmt->refs--;
 		r = cnd_sq_stmt_make(s, st->sql, st->len, &q.stmt);
@@ -437,7 +441,8 @@ cnd_sq_close_portals(struct cnd_session *s, int only_writers)
 	}
 }
 
-/* A client that leaves in the middle of a write has not finished it. Closing would commit it, so undo it first. */
+/* A client that leaves in the middle of a write has not finished it. Closing the portal would
+ * commit the write, so undo it first. */
 void
 cnd_sq_forget_portal(struct cnd_session *s, struct cnd_portal *portal)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of functions that cenoted calls, and the one exported symbol.
+ * The table of functions that cenoted calls, and the only exported symbol.
  */
 #include "sqlite.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The keys of a `server` line. session.c calls it at login. It has no state.
+ * The keys of a `server` line. session.c calls this file at login. It has no state.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 struct option_def {
 	const char *key;
 	const char *allowed;
-	/* CENOTE_OK or CENOTE_ERR_CONVERT. */
+	/* Returns CENOTE_OK or CENOTE_ERR_CONVERT. */
 	int (*set)(struct cnd_sq_options *o, const char *value);
 };
 
@@ -27,7 +27,7 @@ one_of(const char *value, const char *const *words, size_t n)
 	return -1;
 }
 
-/* A whole number of at least `min`, then a unit from the list; the product must fit. */
+/* A unit that may follow a number. The number is multiplied by the factor. */
 struct unit {
 	const char *name;
 	int64_t factor;
@@ -58,7 +58,7 @@ read_number(
 static int
 set_path(struct cnd_sq_options *o, const char *value)
 {
-	/* A private database per worker would be a different one for each client. */
+	/* Each worker would have a private database, so a client would not always get the same one. */
 	if (*value == 0 || strcmp(value, ":memory:") == 0 ||
 		strncasecmp(value, "file:", 5) == 0)
 		return CENOTE_ERR_CONVERT;
@@ -145,7 +145,7 @@ set_attach(struct cnd_sq_options *o, const char *value)
 static int
 set_cache_size(struct cnd_sq_options *o, const char *value)
 {
-	/* SQLite's own unit is pages, or kB when negative. */
+	/* SQLite's own unit is pages, or kB if the number is negative. */
 	static const struct unit units[] = { { "", 1 }, { "kB", -1 }, { "MB", -1024 },
 		{ "GB", -1024L * 1024 } };
 	int64_t v;

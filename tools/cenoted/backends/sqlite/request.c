@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What all requests need while they run: where their errors go, what SQLite calls back while it works or waits for a
- * lock, and what the authorizer noted. All files that run SQL call it; it calls none of them.
+ * What all requests need while they run: where their errors go, the functions that SQLite calls
+ * while it works or waits for a lock, and the notes of the authorizer. All files that run SQL call
+ * this one. It calls none of them.
  */
 #include <time.h>
 
@@ -15,7 +16,7 @@ cnd_sq_sleep(int64_t ms)
 	(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
 }
 
-/* Nonzero: stop the statement. */
+/* Returns nonzero to stop the statement. */
 static int
 is_interrupted(struct cnd_session *s)
 {
@@ -35,7 +36,7 @@ cnd_sq_on_progress(void *user)
 	return is_interrupted(user);
 }
 
-/* Wait for a lock, longer each time, up to the time limit; a cancel is heard within 10 ms. */
+/* Wait for a lock, longer each time, up to the time limit. A cancel is noticed within 10 ms. */
 int
 cnd_sq_on_busy(void *user, int count)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a statement of SQLite's is, from its first words: for its tag, and for transactions. It owns no state. stmt.c
- * and exec.c call it. What a statement leaves in its session is not judged here but by SQLite's authorizer.
+ * What a statement of SQLite is, from its first words: for its tag, and for transactions. This file
+ * owns no state. stmt.c and exec.c call it. What a statement leaves in its session is found out by
+ * SQLite's authorizer, not here.
  */
 #include <string.h>
 
@@ -13,7 +14,7 @@ cnd_sq_skip(const char *sql, size_t len)
 {
 	struct cnc_sql x = cnc_sql_begin(sql, len, CNC_SQL_SQLITE);
 
-	/* an open comment goes to the end, as for SQLite */
+	/* a comment without an end goes on to the end of the text, as in SQLite */
 	while (cnc_sql_skip_blanks(&x) && x.p < x.end && *x.p == ';')
 		x.p++;
 	return (size_t)(x.p - sql);
@@ -78,7 +79,7 @@ rolls_back_to(struct cnc_sql x)
 	return cnc_sql_take(&x, "to");
 }
 
-/* CREATE, DROP, ALTER: the kind of what is created. */
+/* The kind of object that a CREATE, DROP or ALTER names; NULL if it is none of these. */
 static const char *
 find_object(struct cnc_sql x)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The life of a session: open the file, attach a client, reset, report the state, close the file. It owns the
- * database handle and what the client carries to another session.
+ * The life of a session: open the file, attach a client, reset, report the state, close the file.
+ * This file owns the database handle, and the state that the client carries to another session.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,7 +9,8 @@
 
 #include "sqlite.h"
 
-/* Virtual-machine steps between two questions to the host: some 50 microseconds. */
+/* SQLite asks the host after this many steps of its virtual machine: about every 50
+ * microseconds. */
 #define PROGRESS_OPS 1000
 
 static int64_t
@@ -26,12 +27,12 @@ client_total(const struct cnd_session *s)
 {
 	uint64_t own = (uint64_t)(sqlite3_total_changes64(s->db) - s->base_total);
 
-	/* What was carried over is a client's word: it may be any number. */
+	/* The carried value comes from the client, so it may be any number. */
 	return (int64_t)(own + (uint64_t)s->carried.total);
 }
 
-/* changes() and total_changes() as a session of its own would give them: SQLite's count goes on
- * from client to client. */
+/* changes() and total_changes() return what a session of the client's own would return. SQLite's
+ * counts go on from client to client. */
 static void
 sql_changes(sqlite3_context *ctx, int n, sqlite3_value **args)
 {
@@ -68,7 +69,7 @@ harden(struct cnd_session *s)
 								     : switches[i].on;
 		rc = sqlite3_db_config(s->db, switches[i].verb, on, (int *)NULL);
 	}
-	/* The table sqlite_stmt would show the kept statements of former clients. */
+	/* The table sqlite_stmt would show the kept statements of earlier clients. */
 	if (rc == SQLITE_OK)
 		rc = sqlite3_create_module(s->db, "sqlite_stmt", NULL, NULL);
 	return rc;
@@ -95,8 +96,8 @@ install(struct cnd_session *s)
 }
 
 /*
- * Only one connection at a time can change the journal mode, and SQLite does not wait for that
- * with its busy handler, so that workers which start together would fail.
+ * Only one connection at a time can change the journal mode. SQLite does not call its busy handler
+ * for that, and workers that start together would fail. So this function waits itself.
  */
 static int
 set_journal_mode(struct cnd_session *s)
@@ -115,7 +116,8 @@ set_journal_mode(struct cnd_session *s)
 	}
 }
 
-/* SQLite answers with the mode that is in force; another one than asked for is not an error to it. */
+/* SQLite answers with the mode that is in force. If that is not the mode asked for, SQLite does not
+ * call it an error. */
 static int
 check_journal_mode(struct cnd_session *s, int *ret_is_as_asked)
 {
@@ -138,9 +140,9 @@ check_journal_mode(struct cnd_session *s, int *ret_is_as_asked)
 }
 
 /*
- * What SQLite makes when it is first wanted, and shows in lists then, is made now where the catalog
- * wants it: the temporary database, and the table functions of these PRAGMAs. What clients want
- * beyond that makes the session dirty.
+ * SQLite makes some things only at their first use, and shows them in lists from then on. Those
+ * that the catalog uses are made here: the temporary database, and the table functions of these
+ * PRAGMAs. If a client uses others, the session becomes dirty.
  */
 static int
 make_catalog_functions(struct cnd_session *s)
@@ -171,7 +173,8 @@ configure(struct cnd_session *s)
 			s->opt.synchronous);
 		rc = cnd_sq_internal(s, sql);
 	}
-	/* Reading the file tells a damaged or foreign one at login, not at the first query. */
+	/* Read the file, so that a damaged or foreign one is found at login, not at the first
+	 * query. */
 	if (rc == SQLITE_OK)
 		rc = cnd_sq_internal(s, "SELECT 1 FROM main.sqlite_schema LIMIT 1");
 	if (rc == SQLITE_OK)
@@ -202,7 +205,7 @@ open_failed(struct cnd_session *s, int rc, struct cnc_diag *diag)
 	return CENOTE_ERR_CONN;
 }
 
-/* A path that begins with "file:" would be read as a URI. */
+/* SQLite would read a path that begins with "file:" as a URI. */
 static char *
 plain_path(struct cnd_session *s)
 {
@@ -261,7 +264,7 @@ forget_client(struct cnd_session *s)
 	s->is_tx_readonly = 0;
 	s->is_tx_failed = 0;
 	s->has_changed = 0;
-	/* If the client stays (RESET), what it carries is not what it was. */
+	/* If the client stays (RESET), the state that it carries has changed. */
 	if (s->carried.last_rowid || s->carried.changes || s->carried.total ||
 		s->carried.is_manual)
 		s->carry_out->is_told = 1;
@@ -271,7 +274,8 @@ forget_client(struct cnd_session *s)
 	s->base_changes = sqlite3_changes64(s->db);
 }
 
-/* Open the file as at login; on failure the session has no file, and only logout is left. */
+/* Open the file as at login. If that fails, the session has no file, and only logout is
+ * possible. */
 static int
 open_session(struct cnd_session *s, struct cnc_diag *diag)
 {
@@ -378,7 +382,7 @@ cnd_sq_info(const struct cnd_session *s, struct cnd_info *ret_info)
 	};
 }
 
-/* The file was deleted, or another one was put in its place. */
+/* Whether the file was deleted, or replaced by another one. */
 static int
 has_moved(struct cnd_session *s)
 {
@@ -401,7 +405,8 @@ reopen(struct cnd_session *s, struct cnc_diag *diag)
 		close_file(s);
 		old = NULL;
 	}
-	/* The old one last: closing the last connection to a file would write its WAL back. */
+	/* Close the old connection last: closing the last connection to a file would write its WAL
+	 * back. */
 	r = open_session(s, diag);
 	(void)sqlite3_close(old);
 	/* the pool's idle sessions have the old statistics, too */
@@ -474,7 +479,7 @@ cnd_sq_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	s->host->forget(s->host, s);
 	if (!sqlite3_get_autocommit(s->db))
 		rc = cnd_sq_internal(s, "ROLLBACK");
-	/* Closing rolls back too, whatever made the ROLLBACK fail. */
+	/* Closing the file rolls back too, whatever made the ROLLBACK fail. */
 	if (s->is_dirty || rc != SQLITE_OK || !sqlite3_get_autocommit(s->db) ||
 		cnd_sq_stats_changed(s))
 		return reopen(s, ret_diag);
@@ -492,7 +497,7 @@ cnd_sq_state(const struct cnd_session *s, struct cnd_state *ret_state)
 	*ret_state = (struct cnd_state){
 		.tx = CENOTE_TX_UNKNOWN, .pins = s->pins, .carry = CNP_STR_NONE
 	};
-	/* The file could not be opened again: only logout() is possible. */
+	/* The file could not be opened again. Only logout() is possible. */
 	if (!s->db)
 		return;
 	now = (struct cnd_sq_carry){ sqlite3_last_insert_rowid(s->db), client_changes(s),
@@ -503,7 +508,8 @@ cnd_sq_state(const struct cnd_session *s, struct cnd_state *ret_state)
 		ret_state->tx = cnd_sq_in_tx(s) ? CENOTE_TX_OPEN : CENOTE_TX_IDLE;
 	if (cnd_has_portals(s->host->statements))
 		ret_state->pins |= CENOTE_PIN_CURSOR;
-	/* Nothing told is "as before", so once told, always told. */
+	/* If nothing is reported, the client keeps what it had. So once something was reported, it
+	 * is always reported. */
 	if (!s->carry_out->is_told && now.last_rowid == s->carried.last_rowid &&
 		now.changes == s->carried.changes && now.total == s->carried.total &&
 		now.is_manual == s->carried.is_manual)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The statistics that plans are made with. A session reads them once, when it is opened, and an ANALYZE of
- * another one does not reach it, so that it would plan otherwise than a new login. What is compared is what the
- * tables hold, and only where the file has changed since.
+ * The statistics that SQLite makes its plans with. A session reads them once, when it is opened. It
+ * does not notice an ANALYZE in another session, and then plans differently from a new login. So
+ * this file compares the contents of the statistics tables, but only if the file has changed.
  */
 #include <string.h>
 
@@ -27,7 +27,7 @@ add_row(void *user, int n, char **values, char **names)
 	return 0;
 }
 
-/* Tables that are not there have nothing to add. */
+/* A table that does not exist adds nothing. */
 static uint64_t
 digest(struct cnd_session *s)
 {
@@ -59,7 +59,8 @@ cnd_sq_stats_note(struct cnd_session *s)
 {
 	s->file_version = file_version(s);
 	s->stats = digest(s);
-	/* what was just read may be newer than what the session plans with: looked at again, it differs */
+	/* the session may plan with older statistics than these: let the next comparison find a
+	 * difference */
 	if (file_version(s) != s->file_version)
 		s->stats = ~s->stats;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Compile statements, and describe those that a client prepares. It owns struct cnd_sq_stmt, which the cache, a
- * number and a portal may share.
+ * Compile statements, and describe those that a client prepares. This file owns struct cnd_sq_stmt,
+ * which the cache, a client's statement number and a portal may share.
  */
 #include <limits.h>
 #include <string.h>
@@ -21,8 +21,9 @@ cnd_sq_stmt_unref(struct cnd_session *s, struct cnd_sq_stmt *st)
 }
 
 /*
- * PRAGMA busy_timeout puts SQLite's own busy handler in the place of ours, which alone can be
- * cancelled. The session has taken the value over; what is left is to answer with it.
+ * PRAGMA busy_timeout replaces our busy handler by SQLite's own, which cannot be cancelled. The
+ * session has already taken over the value and put our handler back. All that is left is to answer
+ * with the value.
  */
 static int
 replace_busy_timeout(struct cnd_session *s, sqlite3_stmt **handle)
@@ -47,15 +48,15 @@ compile_once(struct cnd_session *s, struct cnd_sq_stmt *st, const char **ret_tai
 		SQLITE_PREPARE_PERSISTENT, &st->handle, ret_tail);
 }
 
-/* The result code of SQLite. */
+/* Returns SQLite's result code. */
 static int
 compile(struct cnd_session *s, struct cnd_sq_stmt *st)
 {
 	const char *tail = st->sql;
 	int rc = compile_once(s, st, &tail);
 
-	/* Of a mistake in the text SQLite says that the schema has changed, if it has: another
-	 * session did it, and the text names no table that would have it read again. */
+	/* If another session has changed the schema, SQLite reports that in place of a mistake in
+	 * the text: the text names no table that would make it read the schema again. */
 	if (rc == SQLITE_SCHEMA &&
 		cnd_sq_internal(s, "SELECT 1 FROM main.sqlite_schema") == SQLITE_OK)
 		rc = compile_once(s, st, &tail);
@@ -76,8 +77,9 @@ look_at(struct cnd_sq_stmt *st)
 		st->is_readonly = sqlite3_stmt_readonly(st->handle) != 0;
 		st->n_params = (uint32_t)sqlite3_bind_parameter_count(st->handle);
 		st->n_columns = (uint32_t)sqlite3_column_count(st->handle);
-		/* It points into the schema, but SQLite (seen in 3.40) does not look whether that
-		 * has changed since: run later, it would read freed memory. */
+		/* An EXPLAIN points into the schema, but SQLite (seen in 3.40) does not check
+		 * whether the schema has changed since. If it ran later, it would read freed
+		 * memory. */
 		st->is_explain = sqlite3_stmt_isexplain(st->handle) != 0;
 		if (st->is_explain)
 			st->notes |= CND_SQ_NOTE_ONCE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Transactions, savepoints and autocommit. It notices a transaction that SQLite has ended by itself. exec.c calls
- * it around each statement.
+ * Transactions, savepoints and autocommit. This file also notices when SQLite itself has ended a
+ * transaction. exec.c calls it around each statement.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@ cnd_sq_in_tx(const struct cnd_session *s)
 	return !sqlite3_get_autocommit(s->db);
 }
 
-/* Run one of the statements that are always at hand; SQLite's code. */
+/* Run one of the fixed statements, which stay compiled. Returns SQLite's code. */
 static int
 run_fixed(struct cnd_session *s, enum cnd_sq_fixed which)
 {
@@ -39,7 +39,7 @@ run_fixed(struct cnd_session *s, enum cnd_sq_fixed which)
 	return rc;
 }
 
-/* With autocommit off and no transaction open: begin one. */
+/* Begin a transaction if autocommit is off and none is open. */
 static int
 begin_implicitly(struct cnd_session *s)
 {
@@ -70,7 +70,7 @@ refuse_failed(struct cnd_session *s)
 		"an error made SQLite roll the transaction back");
 }
 
-/* COMMIT of a transaction that is no more. */
+/* COMMIT of a transaction that SQLite has rolled back. */
 static int
 refuse_commit(struct cnd_session *s)
 {
@@ -108,7 +108,8 @@ cnd_sq_before_statement(struct cnd_session *s, const struct cnd_sq_stmt *st)
 	return flags & CND_SQ_VERB_IN_TX ? begin_implicitly(s) : CENOTE_OK;
 }
 
-/* SQLite's transactions are serializable: every level that is asked for is given, or more. */
+/* SQLite's transactions are serializable: a client gets the level that it asks for, or a higher
+ * one. */
 int
 cnd_sq_begin(
 	struct cnd_session *s, uint8_t isolation, uint32_t flags, struct cnd_sink *sink)

@@ -11,13 +11,13 @@
 
 #include "sqlite.h"
 
-/* What binding one parameter came to: CENOTE_OK, CENOTE_ERR_SERVER, or SQLite's code in *rc. */
+/* One parameter to bind. The functions return CENOTE_OK or CENOTE_ERR_SERVER, and leave SQLite's
+ * code in `rc`. */
 struct binding {
 	struct cnd_session *s;
 	sqlite3_stmt *handle;
-	int i; /* from 1 */
-	sqlite3_destructor_type
-		lifetime; /* of borrowed text: static if the request outlives it */
+	int i; /* the parameter's number, from 1 */
+	sqlite3_destructor_type lifetime; /* of borrowed text */
 	int rc;
 };
 
@@ -52,7 +52,7 @@ bind_uint64(struct binding *b, const struct cnc_value *v)
 static int
 bind_double(struct binding *b, const struct cnc_value *v)
 {
-	/* SQLite would store NULL without a word. */
+	/* SQLite would store NULL without an error. */
 	if (isnan(v->as.f64))
 		return cnd_sq_refuse(b->s, CNC_SQLSTATE(OUT_OF_RANGE), NULL,
 			"parameter %d: SQLite has no NaN", b->i);
@@ -130,7 +130,7 @@ cnd_sq_bind(struct cnd_session *s, struct cnd_sq_stmt *st, const struct cnd_exec
 		return cnd_sq_refuse(s, CNC_SQLSTATE(WRONG_PARAM_COUNT), NULL,
 			"the statement has %u parameters, but %u values were given",
 			(unsigned)st->n_params, (unsigned)exec->n_params);
-	/* A portal outlives the request that the values lie in. */
+	/* A portal outlives the request that holds the values. */
 	b.lifetime = exec->batch_rows > 0 ? SQLITE_TRANSIENT : SQLITE_STATIC;
 	for (i = 0; i < exec->n_params; i++) {
 		b.i = (int)i + 1;
@@ -167,14 +167,14 @@ put_double(struct cnc_batch *w, double v, uint8_t format)
 		cnc_batch_room_done(w, cnc_double_text(v, room));
 		return CENOTE_OK;
 	}
-	/* As sqlite3_column_text() does it: 15 digits. */
+	/* Like sqlite3_column_text(): 15 digits. */
 	sqlite3_snprintf((int)CNC_VALUE_TEXT_MAX, room, "%!.15g", v);
 	cnc_batch_room_done(w, strlen(room));
 	return CENOTE_OK;
 }
 
-/* Canonical forms of text; each puts the value and gives CENOTE_OK, a failure, or CENOTE_DONE when the
- * text is not of its type: then it goes out as it is stored. */
+/* Canonical forms of text. Each function writes the value. It returns CENOTE_OK, a failure, or
+ * CENOTE_DONE if the text is not of its type: then the text is sent as it is stored. */
 static int
 put_bool_text(struct cnc_batch *w, const char *p, size_t n)
 {
@@ -248,7 +248,7 @@ put_blob(struct cnc_batch *w, sqlite3_value *value, uint8_t canonical_type)
 	const void *p = sqlite3_value_blob(value);
 	size_t n = (size_t)sqlite3_value_bytes(value);
 
-	/* A zeroblob() is made now. */
+	/* SQLite allocates a zeroblob() only now. */
 	if (!p && n > 0)
 		return CENOTE_ERR_NOMEM;
 	if (canonical_type == CENOTE_TYPE_UUID && n == 16)
@@ -257,9 +257,9 @@ put_blob(struct cnc_batch *w, sqlite3_value *value, uint8_t canonical_type)
 }
 
 /*
- * `canonical_type`: CENOTE_TYPE_NULL for the server's own text. One look-up of the column, not one for
- * its type, one for its text and one for its length. What SQLite calls an unprotected value is as
- * good as another where no mutex guards the connection, and this one is opened without
+ * `canonical_type`: CENOTE_TYPE_NULL for the server's own text. The column is looked up once, not
+ * once each for its type, its text and its length. SQLite calls this value unprotected. That makes
+ * no difference where no mutex guards the connection, and ours is opened without one
  * (SQLITE_OPEN_NOMUTEX).
  */
 static int
