@@ -49,8 +49,8 @@ struct cnt_expect {
 	struct cnt_bytes copy_out; /* the data that the statement copies to the client */
 	int has_output; /* the result holds the output values of a call */
 	char *notices; /* one line for each notice that must arrive: a part of its text */
-	char *notifications; /* "CHANNEL PAYLOAD" lines: every notification since the last step that
-			      * checked them */
+	/* "CHANNEL PAYLOAD" lines: every notification since the last step that checked them. */
+	char *notifications;
 	char *parameters; /* "NAME VALUE" lines: session parameters after the step */
 };
 
@@ -99,11 +99,10 @@ struct cnt_cases {
  * written. */
 struct cnt_backend_names {
 	const char *backend; /* the server's backend */
-	const char *
-		way; /* "odbc": through an ODBC driver; NULL: through the server's own backend */
-	const char *
-		placeholder; /* the form of the Nth placeholder, '#' for N; NULL: the backend's
-				  * own */
+	/* "odbc": through an ODBC driver; NULL: through the server's own backend. */
+	const char *way;
+	/* The form of the Nth placeholder, '#' for N; NULL: the backend's own. */
+	const char *placeholder;
 };
 
 /* Append the cases of a file. A case that is not for the backend gets no steps. Returns 0, or -1

@@ -16,12 +16,12 @@ struct run {
 	cenote_conn *conn;
 	struct stmt *stmts;
 	size_t n_stmts;
-	int is_streamed; /* whether rows come in batches in this step; an operation other than
-			  * `execute` never streams */
+	/* Whether rows come in batches in this step; only `execute` can stream. */
+	int is_streamed;
 	char *why;
 	char notices[2048]; /* notices of this step, one per line */
-	char notifications
-		[2048]; /* "CHANNEL PAYLOAD" lines that no step has checked yet */
+	/* "CHANNEL PAYLOAD" lines that no step has checked yet. */
+	char notifications[2048];
 };
 
 /* Repeat `call` while it returns CENOTE_AGAIN. */

@@ -26,8 +26,8 @@ struct tally {
 	volatile int64_t n_selects[N_CLIENTS];
 	volatile int64_t n_commits[N_CLIENTS]; /* commits reported as done */
 	volatile int64_t n_unknown[N_CLIENTS]; /* commits reported as unknown (08007) */
-	volatile int64_t
-		n_lost[N_CLIENTS]; /* losses reported with a known outcome (other 08…) */
+	/* Losses reported with a known outcome (other 08…). */
+	volatile int64_t n_lost[N_CLIENTS];
 };
 
 struct client {

@@ -34,9 +34,8 @@ static struct cnt_server server;
 static struct cnt_daemon daemon_;
 static struct fr_relay *relays[4];
 static char *expected[4]; /* for each pool's user: the probe's answers on a login */
-static struct fr_probe
-	probes[64]; /* the backend's questions, where `sql` is filled in for those
-				    * with `made_by` */
+/* The backend's questions, with `sql` filled in for those with `made_by`. */
+static struct fr_probe probes[64];
 static char made[32768]; /* `sql` of the question with `made_by` */
 
 /* --------------------------------------------------------------------- the pools ----- */

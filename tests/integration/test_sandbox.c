@@ -193,8 +193,8 @@ struct attempt {
 	const char *path; /* path of a file that root made */
 	int port; /* TCP port on which a server listens */
 	int free_port;
-	const struct sockaddr_un
-		*abstract; /* abstract socket on which a server listens */
+	/* Abstract socket on which a server listens. */
+	const struct sockaddr_un *abstract;
 };
 
 static int

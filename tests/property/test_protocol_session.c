@@ -34,8 +34,7 @@ enum op_kind {
 	OP_CLOSE, /* a set-up request */
 	OP_PORTAL, /* n rows, then the portal stays open */
 	OP_FETCH, /* n rows more, then the portal is exhausted */
-	OP_COPY, /* n pieces from the client; with COPY_FAILS the pool fails the copy after the
-		  * first piece */
+	OP_COPY, /* n pieces from the client; COPY_FAILS: the pool fails it after the first one */
 	N_OP_KINDS
 };
 

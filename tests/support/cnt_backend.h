@@ -39,8 +39,8 @@ struct cnt_request {
 	uint64_t max_rows; /* for each result; 0: no bound */
 	int count_only; /* count the rows, but do not write them down */
 	int is_describing; /* no rows follow the columns */
-	uint64_t
-		fail_at; /* the sink refuses this row of a result, counted from 1; 0: none */
+	/* The sink refuses this row of a result, counted from 1; 0: none. */
+	uint64_t fail_at;
 	int fail_with;
 };
 

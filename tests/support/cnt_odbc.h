@@ -7,14 +7,12 @@
 /* The ODBC drivers of Linux distributions, on the servers of support/cnt_server.h. */
 struct cnt_odbc {
 	const char *name; /* the name of its file, without .so: psqlodbcw */
-	const char *
-		backend; /* the server's SQL that the driver accepts: postgresql, mysql, sqlite,
-			  * freetds */
+	/* The server's SQL that the driver accepts: postgresql, mysql, sqlite, freetds. */
+	const char *backend;
 	int has_server; /* 0: the driver opens a file, or the server that CENOTE_TEST_TDS names */
 	enum cnt_server_kind kind;
-	const char *
-		connect; /* the part of the connection string that is the same for every server
-			      * and user */
+	/* The part of the connection string that is the same for every server and user. */
+	const char *connect;
 };
 
 /* NULL: there is no such driver. */

@@ -76,8 +76,8 @@ struct cnt_peer_knobs {
 	long cut_after; /* bytes after which the first connection ends; -1: never */
 	const char *refuse; /* SQLSTATE of the refusals to attach */
 	unsigned n_refuse; /* how many attaches to refuse */
-	unsigned
-		n_yield_on_attach; /* how many sessions to yield as soon as they are attached */
+	/* How many sessions to yield as soon as they are attached. */
+	unsigned n_yield_on_attach;
 	unsigned n_die_on_attach; /* how many connections to end without an answer */
 	uint8_t die_on; /* code of a message on which the connection ends */
 	uint8_t auth; /* the login method that HELLO asks for */
@@ -86,9 +86,8 @@ struct cnt_peer_knobs {
 	int fail_sync; /* synchronisation points fail */
 	const char *zone; /* the TimeZone that ATTACHED reports; NULL: none */
 	unsigned n_columns; /* columns of "rows" on new connections; 0: all three */
-	unsigned
-		n_fetch_columns; /* columns that the answer to FETCH reports again; 0: only if the
-				  * client asks */
+	/* Columns that the answer to FETCH reports again; 0: only if the client asks. */
+	unsigned n_fetch_columns;
 	size_t read_max; /* 0: no limit; 1: read nothing while there is something to send */
 };
 
@@ -103,8 +102,8 @@ struct cnt_peer_seen {
 	size_t sent; /* bytes sent to the first connection */
 	char copied[256]; /* data of copies, truncated */
 	size_t n_copied;
-	char options[128]; /* options of the last ATTACH and of each SET_OPTION after it:
-			    * "name=value;" */
+	/* Options of the last ATTACH and of each SET_OPTION after it: "name=value;". */
+	char options[128];
 	char asked[256]; /* other requests: their names and texts, each with a ';' */
 	size_t n_long; /* bytes of LONG_DATA */
 	unsigned n_auths; /* messages of a login */

@@ -24,8 +24,8 @@ size_t cnt_children_of(pid_t parent, pid_t *ret_pids, size_t max);
 void cnt_remove_tree(const char *path);
 
 struct cnt_command {
-	const char *const
-		*argv; /* ends with NULL; argv[0] is a path, or searched in PATH */
+	/* Ends with NULL; argv[0] is a path, or searched in PATH. */
+	const char *const *argv;
 	const char *input; /* its standard input; NULL: nothing */
 	uid_t uid; /* the user to run it as; 0: the user of the test */
 	gid_t gid;

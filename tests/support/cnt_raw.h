@@ -12,8 +12,8 @@ struct cnt_raw {
 	struct cnc_buf out;
 	size_t taken;
 	struct cnp_frame frame; /* the last one received */
-	struct cnp_msg
-		msg; /* the decoded frame; its text is valid until the next frame */
+	/* The decoded frame; its text is valid until the next frame. */
+	struct cnp_msg msg;
 	const uint8_t *payload;
 	struct cnp_attached attached; /* only its numbers are valid */
 };

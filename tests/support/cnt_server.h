@@ -52,8 +52,8 @@ struct cnt_server {
 	 * the same server.key. other-ca.crt has signed nothing.
 	 */
 	char certs[CNT_SERVER_PATH_MAX];
-	char ca[CNT_SERVER_PATH_MAX]; /* the CA of the server's certificate for localhost and
-				       * 127.0.0.1 */
+	/* The CA of the server's certificate for localhost and 127.0.0.1. */
+	char ca[CNT_SERVER_PATH_MAX];
 
 	/* For cenoted's configuration: `backend = …`, and `server = …` for the user app.
 	 * server_line uses the unix socket. tls_line uses TCP and TLS, checks the server's

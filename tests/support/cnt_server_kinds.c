@@ -92,8 +92,8 @@ pg_write_conf(const struct cnt_server *s, FILE *f)
 		"max_connections = 200\n"
 		"max_prepared_transactions = 10\n"
 		"shared_buffers = 32MB\n"
-		"dynamic_shared_memory_type = mmap\n" /* the memory is in the data directory, and
-						       * goes with it */
+		/* the memory is in the data directory, and goes with it */
+		"dynamic_shared_memory_type = mmap\n"
 		"fsync = off\n"
 		"full_page_writes = off\n"
 		"synchronous_commit = off\n"

@@ -29,15 +29,15 @@ struct cnt_server_type {
 	const char *backend;
 	const char *bin_env;
 	const char *names[3]; /* of the programs: server, init, client */
-	const char *const
-		*where; /* patterns of directories to search; the first match wins */
+	/* Patterns of directories to search; the first match wins. */
+	const char *const *where;
 	const char *setup; /* SQL that sets up a new server for the tests */
 	const char *setup_database;
 	const char *passfile;
 	int may_be_root;
 	int end_signal; /* ends the server in order */
-	int quick_signal; /* ends the server as fast as possible, without leaving anything outside
-			   * of the directory */
+	/* Ends the server as fast as possible, and leaves nothing outside of the directory. */
+	int quick_signal;
 	/* Fill the members whose paths depend on the port. */
 	void (*name_paths)(struct cnt_server *s);
 	int (*write_conf)(const struct cnt_server *s, FILE *f);

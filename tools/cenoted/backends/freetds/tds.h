@@ -266,11 +266,11 @@ struct cnd_tds_run {
 	uint8_t only_reads;
 	const char *tag;
 	/* Progress, private to run.c. */
-	struct cnd_tds_portal
-		*portal; /* set if the batch was paused: the portal that now owns it */
+	/* Set if the batch was paused: the portal that now owns it. */
+	struct cnd_tds_portal *portal;
 	struct cnd_tds_rows rows;
-	struct cnp_done
-		done; /* of the previous result, held back until it is known whether another follows */
+	/* Of the previous result, held back until it is known whether another follows. */
+	struct cnp_done done;
 	uint8_t has_done;
 	uint8_t is_rows; /* the current result has rows */
 	uint8_t has_sent; /* columns or done() went to the client */

@@ -29,8 +29,7 @@ struct odbc_type {
 	int16_t code; /* SQL_VARCHAR and so on */
 	int16_t verbose_code; /* SQL_DATETIME … */
 	int16_t sub; /* SQL_CODE_DATE … */
-	int16_t size; /* digits or characters, for times without the fraction; -1: the declaration
-		       * says */
+	int16_t size; /* digits or characters, without a fraction; -1: the declaration says */
 	int16_t bytes;
 	int16_t scale;
 	int16_t radix;
