@@ -90,7 +90,7 @@ two_daemons_do_not_share_a_socket(void **state)
 		      "grep -q 'another cenoted serves this pool' $DIR/second"),
 		0);
 	assert_int_equal(shell("cmp $DIR/pid $DIR/before"), 0);
-	/* nor can two daemons have the same pid_file */
+	/* two daemons cannot have the same pid_file either */
 	assert_int_not_equal(shell("sed 's,/run$,/other,' $CONF >$DIR/conf && "
 				   "$CENOTED -d -c $DIR/conf 2>$DIR/second"),
 		0);

@@ -128,7 +128,7 @@ a_cancel_hits_the_running_query_of_its_session_only(void **state)
 	assert_int_equal(cenote_cancel_send(cancel), CENOTE_DONE);
 	assert_string_equal(wp_value(a, "select 2"), "2");
 	cenote_conn_destroy(a);
-	/* nor is the next client of the same session */
+	/* the cancel does not touch the next client of the same session either */
 	wp_await("main", "idle", 1);
 	a = wp_attach(NULL);
 	assert_int_equal(cenote_cancel_send(cancel), CENOTE_DONE);

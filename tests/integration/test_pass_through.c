@@ -394,7 +394,7 @@ a_password_that_is_only_proved_is_proved_to_the_server(void **state)
 	unlink(path);
 }
 
-/* ---- whose session it is ---- */
+/* ---- a session belongs to one user ---- */
 
 static void
 a_session_is_its_users_only(void **state)

@@ -62,7 +62,7 @@ exec_all(cenote_conn *conn, const char *sql)
 	assert_int_equal(r, CENOTE_DONE);
 }
 
-/* ---- What comes in between ---- */
+/* ---- Notices, parameters and notifications ---- */
 
 struct heard {
 	int n;
@@ -124,7 +124,7 @@ parameters_are_told_when_they_change(void **state)
 	wp_exec(conn, "set application_name = 'me'");
 	assert_string_equal(heard.text, "application_name=me");
 	assert_string_equal(cenote_parameter(conn, "application_name"), "me");
-	/* A value that is set for one transaction: the client hears about it twice. */
+	/* If a value is set for one transaction, the client gets two reports: at SET and at its end. */
 	heard.n = 0;
 	wp_exec(conn, "begin");
 	wp_exec(conn, "set local timezone = 'Asia/Tokyo'");

@@ -434,7 +434,7 @@ strangers_take_half_of_a_pool_at_most(void **state)
 	assert_int_equal(first_answer(fds[0]), CNP_MSG_HELLO);
 	a = wp_attach(NULL);
 	assert_string_equal(wp_value(a, "select 1"), "1");
-	/* when one goes, the next is heard */
+	/* when one stranger goes, the pool answers the next one */
 	close(fds[0]);
 	assert_int_equal(first_answer(fds[1]), CNP_MSG_HELLO);
 	for (size_t i = 1; i < CNT_COUNT(fds); i++)

@@ -182,8 +182,8 @@ who_asks_in_vain_waits_longer_each_time(void **state)
 	}
 	ask_in_vain(2, port);
 	assert_true(wp_now_ms() - begun >= 2000 - WP_CLOCK_MS);
-	/* a client that cancels its own request does not wait longer, nor does one that fails for
-	 * the first time */
+	/* a client that cancels its own request does not wait longer, and neither does a client
+	 * that fails for the first time */
 	for (int i = 0; i < 4; i++)
 		assert_cancels(conn);
 	ask_in_vain(3, port);
@@ -318,14 +318,14 @@ the_status_is_told_by_tcp_to_who_logs_in(void **state)
 	assert_string_equal(value_of(res, 0, "pool"), "main");
 	assert_string_equal(value_of(res, 0, "in_use"), "2");
 	cenote_result_destroy(res);
-	/* not everybody who may log in sees who the clients are */
+	/* a user who may log in cannot always see who the clients are */
 	assert_ok(cenote_status(conn, "workers", &res));
 	assert_int_equal(cenote_result_n_rows(res), 2);
 	assert_string_equal(value_of(res, 0, "user"), "");
 	assert_string_equal(value_of(res, 0, "tls"), "");
 	cenote_result_destroy(res);
 	cenote_conn_destroy(conn);
-	/* the status is no place to try passwords: its answer takes as long as that to an attach */
+	/* nobody can try passwords faster with the status: a refusal takes as long as for an attach */
 	conn = wt_joe(port, "wrong", "verify-full");
 	begun = wp_now_ms();
 	assert_int_equal(cenote_status(conn, "pools", &res), CENOTE_ERR_AUTH);

@@ -217,7 +217,7 @@ every_case_is_as_the_manual_says(void **state)
 		}
 		assert_int_equal(wp_teardown(state), 0);
 	}
-	/* neither success nor refusal is rare */
+	/* neither successes nor refusals are rare */
 	assert_int_equal(n, 576);
 	assert_true(n_in > 60 && n_in < 120);
 }

@@ -293,7 +293,7 @@ a_silent_server_does_not_hang_a_login_or_a_reset(void **state)
 {
 	int64_t begun;
 
-	/* enough for a machine on which this is seldom run */
+	/* long enough for logins that succeed, even on a busy machine */
 	start(POOL("login_timeout = 3s\n"));
 	begun = wp_now_ms();
 	accept_login(1);
@@ -334,7 +334,7 @@ the_end_of_cenoted_does_not_wait_for_a_reset(void **state)
 	assert_in_range(wp_now_ms() - begun, 0, 8000);
 }
 
-/* ---- what the server says of its own accord ---- */
+/* ---- what the server sends unasked ---- */
 
 static void
 what_the_server_says_comes_between_the_rows(void **state)

@@ -414,7 +414,7 @@ server_run(struct world *w, const struct cnp_request *req)
 		w->is_prepared[req->msg.as.close.statement] = 0;
 		put_done(w, 0);
 		break;
-	case CNP_MSG_SAVEPOINT: /* stands for OP_PING, with the operation's index in the name */
+	case CNP_MSG_SAVEPOINT: /* sent for OP_PING, with the operation's index as the name */
 		w->log[w->n_log++] =
 			(uint32_t)strtoul(req->msg.as.savepoint.name.p, NULL, 10);
 		put_done(w, 0);

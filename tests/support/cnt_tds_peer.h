@@ -40,7 +40,7 @@ struct cnt_tds_peer {
 	const char *key;
 
 	int port;
-	int has_given_up; /* nobody stopped an endless answer for a minute; read this after the stop */
+	int has_given_up; /* an endless answer was not stopped within a minute; valid after the stop */
 	int fd; /* this and the rest belong to cnt_tds_peer.c */
 	int stop[2];
 	pthread_t thread;

@@ -330,7 +330,7 @@ a_statement_may_end_with_a_command(void **state)
 	assert_runs(d, 0, "-[ RECORD 1 ]\na | 2\n\n", "", "-c", "select 2\nas a\\G\n");
 	assert_runs(d, 0, "0\n1\n", "", "--format=csv", "--no-header", "-c",
 		"select 0; select 1 \\g");
-	/* In quotes and comments, \g is no command. */
+	/* In quotes and comments, \g is not a command. */
 	assert_runs(d, 0, "a \\g\n,b\n", "", "--format=unaligned", "--no-header", "-c",
 		"select 'a \\g\n,b'");
 	assert_runs(d, 0, "1\n", "", "--format=csv", "--no-header", "-c",
