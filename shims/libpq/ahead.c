@@ -7,8 +7,8 @@
  * for a copy. The pool answers at once. So this file keeps the answers (req->held) until
  * the program could have them from PostgreSQL.
  *
- * A notice or a parameter comes with no hint whose it is: cpq_pipeline_current() says
- * which request libcenote receives.
+ * A notice or a parameter does not say to which request it belongs. cpq_pipeline_current() finds
+ * the request whose answer libcenote is receiving.
  */
 
 void
@@ -107,8 +107,8 @@ take_end(PGconn *conn, struct cpq_request *req)
 	return r;
 }
 
-/* Take what has come for one request. CENOTE_OK: that is all, and it is kept;
- * CENOTE_AGAIN: more is to come; else the program must see it now. */
+/* Take what has come for one request. CENOTE_OK: its answer is complete, and kept; CENOTE_AGAIN:
+ * more is to come; any other status: the program must see the answer now. */
 static int
 look_ahead(PGconn *conn, struct cpq_request *req)
 {

@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * What libcenote gives becomes what PQgetResult() gives. async.c asks for the next result; conn->stream.res is the one
- * that is being read, in chunks or to its end.
+ * Make libpq's results from libcenote's. async.c asks for the next result; conn->stream.res is the
+ * result that is being read, in chunks or to its end.
  */
 
 /* FATAL and PANIC: the server closes the connection afterwards. */
@@ -82,8 +82,8 @@ description(PGconn *conn, cenote_result *from)
 {
 	PGresult *res;
 
-	/* The pool describes a statement when it prepares it. For libpq that is a
-	 * command. */
+	/* The pool describes a statement when it prepares it. libpq returns no description for a
+	 * PREPARE. */
 	if (conn->queue.first != NULL && conn->queue.first->kind == CPQ_PREPARE) {
 		cpq_trace_parsed(conn);
 		if (conn->queue.first->statement != NULL)
@@ -177,7 +177,8 @@ convert_rows(PGconn *conn, PGresult *res, cenote_result *from)
 	return res;
 }
 
-/* All rows, where they lie; `res` has their columns. */
+/* Point to all rows without copying them, where no value must be converted; `res` has the columns
+ * already. */
 static PGresult *
 rows(PGconn *conn, PGresult *res, cenote_result *from)
 {
@@ -260,8 +261,7 @@ stream_failed(PGconn *conn, int status)
 	return res;
 }
 
-/* The next chunk, from the batch at hand or the next one. CENOTE_AGAIN: it has not
- * come. */
+/* Get the next chunk, from the current batch or the next one. CENOTE_AGAIN: it has not come. */
 static int
 stream_next(PGconn *conn, PGresult **ret_res)
 {
@@ -294,14 +294,14 @@ stream_next(PGconn *conn, PGresult **ret_res)
 		res = add_row(conn, res, conn->stream.res, conn->stream.row++);
 		conn->stream.n_rows++;
 	}
-	/* The rest is of no use. */
+	/* The program has an error now, and gets no more rows. */
 	if (res != NULL && res->status == PGRES_FATAL_ERROR)
 		cpq_stream_drop(conn);
 	*ret_res = res != NULL ? res : cpq_no_memory(conn);
 	return CENOTE_OK;
 }
 
-/* All rows of a stream, read to its end. CENOTE_AGAIN: the end has not come. */
+/* Get all rows of a stream in one result. CENOTE_AGAIN: the end of the stream has not come. */
 static int
 stream_all(PGconn *conn, PGresult **ret_res)
 {
@@ -335,7 +335,7 @@ stream_on(PGconn *conn, PGresult **ret_res)
 				      : stream_all(conn, ret_res);
 }
 
-/* The result for the rows. Its columns were settled with a notice, or are now. */
+/* Take the result that a notice began early, or make one with the columns. */
 static PGresult *
 take_head(PGconn *conn, cenote_result *from)
 {
@@ -347,7 +347,7 @@ take_head(PGconn *conn, cenote_result *from)
 	return begun;
 }
 
-/* A streamed result begins. Its columns are settled now. */
+/* A streamed result begins: make a result with its columns now. */
 static int
 stream_begin(PGconn *conn, cenote_result *from, PGresult **ret_res)
 {
@@ -365,7 +365,7 @@ stream_begin(PGconn *conn, cenote_result *from, PGresult **ret_res)
 	return stream_on(conn, ret_res);
 }
 
-/* Libcenote's result becomes libpq's. *ret_keep: `from` lives on in it. */
+/* Make libpq's result from libcenote's. *ret_keep: the result owns `from`, or the copy does. */
 static PGresult *
 convert(PGconn *conn, cenote_result *from, int *ret_keep)
 {
@@ -397,8 +397,8 @@ convert(PGconn *conn, cenote_result *from, int *ret_keep)
 	}
 }
 
-/* What the server said when it ended the session is the answer to all later requests,
- * as if it had come meanwhile. */
+/* The error with which the server ended the session answers all later requests, as if the error had
+ * come in between. */
 static PGresult *
 ended(PGconn *conn, int status)
 {
@@ -439,8 +439,8 @@ cpq_take_owed(PGconn *conn)
 	return CENOTE_OK;
 }
 
-/* After the server's last words libpq finds the connection closed, and reports that in
- * a result. */
+/* After the server's last error libpq finds the connection closed, and reports that in one more
+ * result. */
 static PGresult *
 closed(PGconn *conn)
 {
@@ -452,7 +452,8 @@ closed(PGconn *conn)
 		cpq_say_closed(conn);
 	else
 		cpq_say(conn,
-			"invalid socket"); /* an earlier message said that it is closed */
+			/* an earlier message already reports the closed connection */
+			"invalid socket");
 	res = cpq_result_new(conn, PGRES_FATAL_ERROR);
 	if (res != NULL && conn->error.len > before)
 		res->message = cpq_result_text(res, conn->error.data + before);
@@ -460,7 +461,7 @@ closed(PGconn *conn)
 	return res != NULL ? res : &cpq_result_of_no_memory;
 }
 
-/* The shim's own answer, in place of the server's. */
+/* Take the shim's own answer, which replaces the server's. */
 static PGresult *
 take_answer(PGconn *conn)
 {
@@ -472,7 +473,7 @@ take_answer(PGconn *conn)
 	return res;
 }
 
-/* The program has all results of the request. Its changes take effect now. */
+/* The program has all results of the request. Parameter changes of the request take effect now. */
 static void
 request_ended(PGconn *conn)
 {
@@ -486,8 +487,7 @@ request_ended(PGconn *conn)
 	cpq_cancel_follow(conn);
 }
 
-/* The program wants the rows as they come or in chunks, or the trace needs them one by
- * one. */
+/* Is the result to be read row by row? The program wants a stream or chunks, or there is a trace. */
 static int
 is_stream(const PGconn *conn, const cenote_result *from)
 {

@@ -2,16 +2,16 @@
 #include "pq.h"
 
 /*
- * PQgetResult() and what belongs to it: what a connection does between sending and the
- * last result. It owns conn->async and conn->ready; answer.c makes the results.
+ * PQgetResult(), and the states of a connection between sending a request and its last result. It
+ * owns conn->async and conn->ready; answer.c makes the results.
  *
- * The states and their changes are libpq's own, because programs see them in nearly all
- * that they ask. CPQ_BUSY becomes CPQ_READY when an answer is there, and nothing more is
- * looked at until the program has taken it.
+ * The states and their changes are the same as in libpq, because nearly every call shows them to
+ * the program. CPQ_BUSY becomes CPQ_READY when an answer is there. The shim reads no further answer
+ * until the program has taken that one.
  */
 
-/* The program did not take the result with which the copy began: report the end of the
- * copy in that one. */
+/* If the program did not take the result with which the copy began, report the end of the copy in
+ * that result. */
 static PGresult *
 with_copy(PGconn *conn, PGresult *res)
 {
@@ -66,7 +66,7 @@ cpq_request_is_told(PGconn *conn)
 {
 	struct cpq_request *req = conn->queue.first;
 
-	/* A request that is not a text has only one result. */
+	/* Only PQsendQuery() sends a text with several statements. Any other request has one result. */
 	if (req->kind != CPQ_SIMPLE)
 		return 1;
 	if (req->held == NULL && !req->is_ended)
@@ -106,22 +106,23 @@ take_ready(PGconn *conn)
 	return res;
 }
 
-/* The oldest request is over for the program. Libcenote may still have the end of it. */
+/* The program has finished the oldest request. Libcenote may not have given the end of the request
+ * yet. */
 static void
 advance_queue(PGconn *conn, int is_sync)
 {
 	if (conn->queue.first == NULL)
 		return;
 	if (conn->pipeline == PQ_PIPELINE_OFF) {
-		/* A text may have several statements: it is over when the server is
-		 * ready. */
+		/* A text may have several statements, so the request ends when the server is ready
+		 * for the next one. */
 		if (conn->queue.first->kind == CPQ_SIMPLE ||
 			conn->queue.first->kind == CPQ_FUNCTION ||
 			conn->queue.first->is_many)
 			return;
 	} else {
-		/* A synchronisation point that fails gives an error first, and is one
-		 * all the same. */
+		/* If a synchronisation point fails, an error comes first, and PGRES_PIPELINE_SYNC
+		 * follows. */
 		if (conn->queue.first->kind == CPQ_SYNC && !is_sync)
 			return;
 		conn->queue.n_over = conn->queue.first->number;
@@ -162,8 +163,8 @@ take_copy(PGconn *conn)
 	}
 	if (res != NULL)
 		return res;
-	/* Without memory NULL, as in libpq: a program that asks until there are no
-	 * more results must come to an end. */
+	/* Return NULL without memory, as libpq does: a program that calls this until there are no
+	 * more results must stop. */
 	return cpq_PQmakeEmptyPGresult(
 		conn, conn->async == CPQ_COPY_IN ? PGRES_COPY_IN : PGRES_COPY_OUT);
 }
@@ -214,8 +215,8 @@ cpq_PQisBusy(PGconn *conn)
 	return conn->async == CPQ_BUSY && conn->status != CONNECTION_BAD;
 }
 
-/* No request is outstanding, so the server's last words are a notice. libpq finds the
- * connection closed in the next call only; here it is known already. */
+/* No request is outstanding, so the program gets the server's last error as a notice. libpq finds
+ * the closed connection only in the next call, but libcenote has found it already. */
 static void
 lose_idle(PGconn *conn, int status)
 {
@@ -244,7 +245,7 @@ cpq_PQconsumeInput(PGconn *conn)
 	}
 	if (cpq_enter(conn) < 0)
 		return 0;
-	/* After the server's last words the program finds the connection closed. */
+	/* After the server's last error the program finds the connection closed. */
 	if (conn->is_dying && conn->async == CPQ_BUSY) {
 		(void)step(conn);
 		return 0;

@@ -12,9 +12,9 @@
 #define CPQ_CONNECTION_ALLOCATED ((ConnStatusType)12)
 
 /*
- * Cancelling. A program takes a PGcancel once and may use it during any later request,
- * from another thread or from a signal handler. So it shares a box with its connection:
- * the connection writes into it what is running, and all others only read it.
+ * Cancelling. A program takes a PGcancel once and may use it during any later request, from another
+ * thread or from a signal handler. So the PGcancel shares a box with its connection. The connection
+ * writes the running request into the box; all others only read it.
  */
 struct cpq_cancel_box {
 	atomic_int n_owners;
@@ -66,7 +66,7 @@ cpq_cancel_leave(PGconn *conn)
 {
 	if (conn->cancel == NULL)
 		return;
-	/* Its owner may free it in another thread. */
+	/* The program may free the PGcancel in another thread. */
 	cenote_cancel_follow(conn->cancel->cancel, NULL);
 	box_leave(conn->cancel);
 	conn->cancel = NULL;
@@ -125,14 +125,14 @@ put_reason(char *to, int size, const char *why)
 	memcpy(to + strlen(to), "\n", 2);
 }
 
-/* It is no failure that nothing runs any more. */
+/* Send the cancel. It succeeds also if nothing is running any more. */
 static int
 box_send(const struct cpq_cancel_box *box, char *ret_why, size_t size)
 {
 	return cenote_cancel_send_safe(box->cancel, ret_why, size) >= 0;
 }
 
-/* As in libpq, a signal handler may call it: use nothing but the stack. */
+/* As in libpq, a signal handler may call this function, so it uses only the stack. */
 int
 cpq_PQcancel(PGcancel *cancel, char *errbuf, int errbufsize)
 {
@@ -173,9 +173,8 @@ cpq_PQrequestCancel(PGconn *conn)
 	return r;
 }
 
-/* There is nothing to do step by step: the message is one small write on a local
- * socket. But a program waits for a descriptor before it polls, so it gets one that is
- * always writable. */
+/* PQcancelPoll() has nothing to do step by step: a cancel is one small write on a local socket. But
+ * a program waits for a descriptor before it polls, so it gets one that is always writable. */
 struct pg_cancel_conn {
 	const char *tag; /* &cpq_tag; must be first */
 	struct cpq_cancel_box *box;
@@ -240,8 +239,8 @@ may_start(PGcancelConn *cancel_conn)
 	return 1;
 }
 
-/* Not one of the standard descriptors: the program may have closed those, and print to
- * them all the same. */
+/* Do not return one of the standard descriptors: the program may have closed them, and still print
+ * to them. */
 static int
 ready_socket(void)
 {

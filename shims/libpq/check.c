@@ -15,7 +15,7 @@
 struct choice {
 	enum cpq_key key;
 	const char *values[8];
-	int is_any_case; /* case does not matter, and it may be empty */
+	int is_any_case; /* case does not matter, and the value may be empty */
 };
 
 /* In the order in which libpq checks. */
@@ -53,7 +53,7 @@ check_choices(const struct cpq_conninfo *info, PQExpBuffer error)
 		enum cpq_key key = choices[i].key;
 		const char *value = cpq_conninfo_get(info, key);
 
-		/* the table's own text: nobody set it, and it is valid */
+		/* the table's own default: the program did not set the value, and it is valid */
 		if (info->values[key] == cpq_keywords[key].compiled ||
 			is_choice(&choices[i], value))
 			continue;

@@ -8,13 +8,12 @@
 #include <string.h>
 
 /*
- * A connection from start to finish: PQconnectdb() and the other ways to begin, polling,
- * reset, ping, and freeing. It owns conn->attempt; login.c and target.c have parts of the
- * way.
+ * A connection from start to finish: PQconnectdb() and the other ways to begin, polling, reset,
+ * ping, and freeing. It owns conn->attempt; login.c and target.c have two steps of it.
  *
- * Attaching to a session is cenote_connect(). Settings of a login go with it, and the
- * pool gives a session that logged in with the same settings. Settings that differ from
- * program to program (application_name, client_encoding) are set afterwards, in one
+ * Attaching to a session is cenote_connect(). The settings that libpq sends with a login go with
+ * that call, and the pool gives a session that logged in with the same settings. Settings that
+ * differ from program to program (application_name, client_encoding) are set afterwards, in one
  * statement, and only if the session has other values.
  */
 
@@ -78,7 +77,7 @@ cpq_PQfinish(PGconn *conn)
 	conn_free(conn);
 }
 
-/* " -c name=value" of the server's command line. A backslash keeps blanks together. */
+/* Append " -c name=value", as in the server's command line. A backslash keeps blanks together. */
 static void
 put_setting(PQExpBuffer out, const char *name, const char *value)
 {
@@ -90,7 +89,7 @@ put_setting(PQExpBuffer out, const char *name, const char *value)
 	}
 }
 
-/* The settings that libpq sends with its login, and to which RESET returns. */
+/* Pass the settings that libpq sends with its login. RESET returns to these values. */
 static int
 give_settings(PGconn *conn)
 {
@@ -164,7 +163,7 @@ say_cannot_connect(PGconn *conn, int status)
 				  : "";
 
 	conn->status = CONNECTION_BAD;
-	/* A pool that is busy or without its server was reached all the same. */
+	/* A pool that is busy or has no server still counts as reached. */
 	conn->attempt.is_unreachable =
 		status == CENOTE_ERR_CONN && conn->session != NULL &&
 		strncmp(cenote_diag_sqlstate(cenote_conn_diag(conn->session)), "08", 2) ==
@@ -173,14 +172,14 @@ say_cannot_connect(PGconn *conn, int status)
 		*why != '\0' ? why : cenote_status_name(status));
 }
 
-/* In seconds; 0: none. */
+/* The timeout in seconds; 0: none. */
 static long
 connect_timeout(const PGconn *conn)
 {
 	return strtol(cpq_conninfo_get(&conn->info, CPQ_KEY_CONNECT_TIMEOUT), NULL, 10);
 }
 
-/* There is no descriptor to wait on between two tries: let that time pass here. */
+/* Between two tries there is no descriptor to wait on, so wait here. */
 static int
 wait_for_try(PGconn *conn)
 {
@@ -188,7 +187,7 @@ wait_for_try(PGconn *conn)
 	       cpq_wait(conn, conn->attempt.deadline_ms) > 0;
 }
 
-/* When a waiting caller has waited long enough; 0: never. */
+/* When a caller that waits gives up; 0: never. */
 static int64_t
 connect_deadline(const PGconn *conn)
 {
@@ -196,7 +195,7 @@ connect_deadline(const PGconn *conn)
 
 	if (seconds <= 0)
 		return 0;
-	/* As in libpq, whose clock counts seconds. */
+	/* libpq waits at least two seconds, because its clock counts whole seconds. */
 	return cpq_now_ms() + 1000 * (seconds < 2 ? 2 : seconds);
 }
 
@@ -212,17 +211,16 @@ attach_once(PGconn *conn, int may_block)
 	do
 		r = cenote_connect(conn->session);
 	while (r == CENOTE_AGAIN && wait_for_try(conn));
-	/* From here on there is a descriptor, even if the pool took the session back
-	 * already. */
+	/* From here on there is a descriptor, even if the pool has taken the session back already. */
 	if (r == CENOTE_OK)
 		(void)cenote_set_nonblocking(conn->session, CENOTE_PASSIVE);
 	(void)cenote_set_nonblocking(conn->session, CENOTE_NONBLOCKING);
 	return r;
 }
 
-/* Begin to attach. 0: it goes on, or is done; -1: it failed, and the error text says
- * why. If the caller waits without a time limit of its own, libcenote waits, which
- * takes fewer calls. */
+/* Begin to attach. 0: the attempt goes on, or has succeeded; -1: it failed, and the error text says
+ * why. If the caller waits without a time limit, libcenote does the waiting, which takes fewer
+ * calls. */
 static int
 attach_begin(PGconn *conn, int is_waited_for)
 {
@@ -273,7 +271,7 @@ is_ready(PGconn *conn)
 	}
 	conn->status = CONNECTION_OK;
 	conn->fd = cenote_fd(conn->session);
-	/* From here on only PQconsumeInput() reads, of the calls that do not wait. */
+	/* From here on, PQconsumeInput() is the only call that reads without waiting. */
 	(void)cenote_set_nonblocking(conn->session, CENOTE_PASSIVE);
 	conn->transaction = cenote_tx_state(conn->session);
 	resetPQExpBuffer(&conn->error);
@@ -290,7 +288,7 @@ goes_on(PGconn *conn)
 static PostgresPollingStatusType
 poll_attach(PGconn *conn)
 {
-	/* The session may have been there at once, when the attempt began. */
+	/* The session may have been attached when the attempt began. */
 	int r = cenote_is_connected(conn->session) ? CENOTE_OK
 						   : cenote_connect(conn->session);
 
@@ -334,9 +332,9 @@ poll_session(PGconn *conn)
 	return status;
 }
 
-/* Programs rely on it that libpq is never connected at the first question. Nothing was
- * read by then, unless the session was there at once: then there is nothing to wait
- * for. */
+/* Programs rely on libpq never being connected at the first poll. Nothing has been read by then. If
+ * the session was attached at once, PGRES_POLLING_WRITING makes the program call again without
+ * waiting. */
 static PostgresPollingStatusType
 poll_first(PGconn *conn)
 {
@@ -359,8 +357,8 @@ cpq_PQconnectPoll(PGconn *conn)
 	return status;
 }
 
-/* The parameters are known: begin, or fail with a handle that says why. NULL: the
- * original serves the connection. */
+/* The parameters are complete: begin to connect. A handle that failed has the error text. NULL: the
+ * original library must serve the connection. */
 static PGconn *
 start(PGconn *conn, int is_waited_for)
 {
@@ -389,7 +387,7 @@ start(PGconn *conn, int is_waited_for)
 	return NULL;
 }
 
-/* The original, to make a connection. */
+/* The original library, for making a connection. */
 static const struct cpq_original *
 the_original(void)
 {
@@ -449,7 +447,7 @@ cpq_PQconnectStart(const char *conninfo)
 	return !is_original ? conn : the_original()->PQconnectStart(conninfo);
 }
 
-/* Wait until it is connected or has failed. */
+/* Wait until the connection is made or has failed. */
 static void
 finish_connecting(PGconn *conn)
 {
@@ -468,8 +466,8 @@ finish_connecting(PGconn *conn)
 	}
 }
 
-/* The same for a caller that waits. Here the original may still take over, if there is
- * no cenoted. */
+/* Finish connecting for a caller that waits. If there is no cenoted, the original library may still
+ * take over. */
 static PGconn *
 finish_or_leave(PGconn *conn, int *ret_is_original)
 {
@@ -592,7 +590,7 @@ ping(PGconn *conn)
 	state = conn->session != NULL
 			? cenote_diag_sqlstate(cenote_conn_diag(conn->session))
 			: "";
-	/* A refusal shows that somebody is there. */
+	/* Class 28: the login was refused, so the server is there. */
 	if (conn->status == CONNECTION_OK || strncmp(state, "28", 2) == 0)
 		answer = PQPING_OK;
 	else if (strncmp(state, "57P", 3) == 0 || strncmp(state, "53", 2) == 0)

@@ -8,9 +8,9 @@
 #include "conninfo.h"
 
 /*
- * Connection parameters: keyword=value texts, arrays of keywords and values, and
- * PQconninfo(). uri.c has URIs, service.c what the environment, a service file and
- * PostgreSQL itself give where the program says nothing. The error texts are libpq's.
+ * Connection parameters: keyword=value texts, arrays of keywords and values, and PQconninfo().
+ * uri.c reads URIs. service.c reads values from the environment and a service file, and sets
+ * PostgreSQL's defaults, where the program gives no value. The error texts are libpq's.
  */
 
 const struct cpq_keyword cpq_keywords[CPQ_N_KEYS] = {
@@ -162,7 +162,7 @@ cpq_conninfo_put(struct cpq_conninfo *info, const char *keyword, const char *val
 
 	if (i >= 0)
 		return cpq_conninfo_put_at(info, (size_t)i, value, error);
-	/* Programs said it so before there was sslmode. */
+	/* The old form of sslmode=require. */
 	if (strcmp(keyword, "requiressl") == 0)
 		return cpq_conninfo_put_at(info, CPQ_KEY_SSLMODE,
 			*value == '1' ? "require" : "prefer", error);
@@ -170,7 +170,7 @@ cpq_conninfo_put(struct cpq_conninfo *info, const char *keyword, const char *val
 	return -1;
 }
 
-/* Has the program set one of the two already? The first one wins. */
+/* Does the keyword have a value already? */
 int
 cpq_conninfo_has(const struct cpq_conninfo *info, const char *keyword)
 {
@@ -289,8 +289,7 @@ is_recognised(const char *dbname)
 	return cpq_uri_prefix(dbname) > 0 || strchr(dbname, '=') != NULL;
 }
 
-/* Take what a dbname that is a connection string says. Other keywords do not take the
- * place of its own dbname. */
+/* Copy the values of a dbname that is a connection string. They replace the values that came before. */
 static int
 merge(struct cpq_conninfo *info, const struct cpq_conninfo *from, PQExpBuffer error)
 {
@@ -331,7 +330,7 @@ cpq_conninfo_from_params(struct cpq_conninfo *info, const char *const *keywords,
 			continue;
 		}
 		if (expand_dbname && strcmp(keywords[i], "dbname") == 0) {
-			/* only the first one */
+			/* libpq expands only the first dbname */
 			expand_dbname = 0;
 			if (is_recognised(value)) {
 				r = expand(info, value, error);
@@ -352,7 +351,7 @@ options_of(const struct cpq_conninfo *info)
 		const struct cpq_keyword *k = &cpq_keywords[i];
 		const char *value = info->values[i];
 
-		/* The interface has no const; only `val` is the caller's. */
+		/* The interface has no const. The caller owns only `val`. */
 		list[i] = (PQconninfoOption){ .keyword = (char *)(uintptr_t)k->name,
 			.envvar = (char *)(uintptr_t)k->variable,
 			.compiled = (char *)(uintptr_t)k->compiled,

@@ -17,7 +17,7 @@ struct cpq_keyword {
 
 extern const struct cpq_keyword cpq_keywords[CPQ_N_KEYS];
 
-/* 0, or -1: no such keyword, or no memory. */
+/* 0; -1: there is no such keyword, or no memory. */
 int cpq_conninfo_put(struct cpq_conninfo *info, const char *keyword, const char *value,
 	PQExpBuffer error);
 int cpq_conninfo_put_at(struct cpq_conninfo *info, enum cpq_key key, const char *value,
@@ -28,7 +28,7 @@ int cpq_conninfo_has(const struct cpq_conninfo *info, const char *keyword);
 
 /* The length of "postgresql://" or "postgres://" at the beginning; 0: it is not a URI. */
 size_t cpq_uri_prefix(const char *text);
-/* This changes the text. */
+/* Parse the URI. This changes the text. */
 int cpq_uri_parse(struct cpq_conninfo *info, char *uri, PQExpBuffer error);
 
 #endif

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* COPY: the functions of today, and those of libpq 7. It owns conn->copy. */
+/* COPY: PQputCopyData() and PQgetCopyData(), and the older functions such as PQgetline(). This file
+ * owns conn->copy. */
 
 void
 cpq_copy_over(PGconn *conn)
@@ -70,7 +71,7 @@ cpq_PQputCopyEnd(PGconn *conn, const char *errormsg)
 	return cpq_PQflush(conn) < 0 ? -1 : 1;
 }
 
-/* The next piece: its length; 0: none yet; -1: the end; -2: a failure. */
+/* Get the next piece. Returns its length; 0: none has come; -1: the copy has ended; -2: an error. */
 static int
 copy_piece(PGconn *conn, const char **ret_data, int is_async)
 {
@@ -94,7 +95,7 @@ copy_piece(PGconn *conn, const char **ret_data, int is_async)
 	return -2;
 }
 
-/* Give again what PQgetline() or PQgetlineAsync() had no room for, from its beginning. */
+/* Give the whole line again if PQgetline() or PQgetlineAsync() has read only a part of it. */
 static int
 unfinished_line(PGconn *conn, const char **ret_data)
 {
@@ -186,7 +187,7 @@ cpq_PQgetline(PGconn *conn, char *string, int length)
 	}
 	n = get_line(conn, string, (size_t)length - 1, 0);
 	if (n < 0) {
-		/* The end is a line of its own in this interface. */
+		/* PQgetline() reports the end of the copy as a line with "\\.". */
 		memcpy(string, "\\.", 3);
 		return 0;
 	}

@@ -251,8 +251,7 @@ family_of(int encoding)
 						       : SINGLE;
 }
 
-/* libpq wants a string with a zero byte at its end: for GB18030 the second byte is
- * read. */
+/* libpq wants a string with a zero byte at its end: for GB18030 it reads the second byte. */
 CPQ_EXPORT int
 PQmblen(const char *s, int encoding)
 {
@@ -273,16 +272,15 @@ PQmblenBounded(const char *s, int encoding)
 	return (int)strnlen(s, (size_t)PQmblen(s, encoding));
 }
 
-/* The same, for programs that still link it. */
+/* An older name of PQmblen() for UTF-8, for programs that are linked with it. */
 CPQ_EXPORT int
 pg_utf_mblen(const unsigned char *s)
 {
 	return length_utf8(*s);
 }
 
-/* Widths that libpq has from Unicode's tables: combining marks have none, and wide
- * characters have two cells, also in the parts of the ideographic planes that are not
- * assigned. */
+/* The widths that libpq takes from Unicode's tables. Combining marks have width 0. Wide characters
+ * have width 2, also in the parts of the ideographic planes that are not assigned. */
 static int
 width_character(utf8proc_int32_t c)
 {
@@ -295,7 +293,7 @@ width_character(utf8proc_int32_t c)
 	return utf8proc_charwidth(c) == 2 ? 2 : 1;
 }
 
-/* -1 for control characters; 0 for NUL and for combining characters. */
+/* The width of the character; -1 for control characters; 0 for NUL and for combining characters. */
 static int
 width_utf8(const unsigned char *s)
 {
@@ -337,7 +335,7 @@ PQdsplen(const char *s, int encoding)
 	return family == EUC_JP && c == 0x8e ? 1 : 2;
 }
 
-/* What the environment asks for; SQL_ASCII if that is unknown. */
+/* The encoding that PGCLIENTENCODING names; SQL_ASCII if the name is unknown. */
 CPQ_EXPORT int
 PQenv2encoding(void)
 {
@@ -361,7 +359,7 @@ is_legal_utf8(const unsigned char *s, int len)
 	return utf8proc_iterate(s, len, &c) == len;
 }
 
-/* All bytes after the first one are printable ones of the upper half. */
+/* Are all bytes after the first one printable, and above 127? */
 static int
 are_euc(const unsigned char *s, int len)
 {
@@ -435,7 +433,7 @@ cpq_encoding_is_legal(int encoding, const char *text, int len)
 	case GB18030:
 		return is_legal_gb18030(s, len);
 	case DOUBLE:
-		/* This pair stands for an illegal character. */
+		/* PostgreSQL uses this pair as an illegal character. */
 		return s[1] != 0 && !(s[0] == 0x8d && s[1] == ' ');
 	default:
 		return encoding == ENCODING_JOHAB

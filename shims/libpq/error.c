@@ -52,7 +52,7 @@ cpq_say_failure(PGconn *conn, int status)
 	}
 	if (cenote_diag_field(diag, 'Y') != NULL)
 		why = cenote_diag_field(diag, 'Y');
-	/* Programs look for libpq's words. */
+	/* Programs look for these words of libpq. */
 	if (severity != NULL || strncmp(cenote_diag_sqlstate(diag), "57P", 3) == 0)
 		cpq_say(conn, "%s:  %s", severity != NULL ? severity : "FATAL", why);
 	cpq_say_closed(conn);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Escaping of texts, names and bytea. libpq's functions without a connection go by the
- * last connection's encoding and settings, so this file remembers them.
+ * Escaping of texts, names and bytea. libpq's functions without a connection use the last
+ * connection's encoding and settings, so this file remembers them.
  */
 static atomic_int last_encoding;
 static _Atomic(const struct cpq_charset *) last_charset;
@@ -32,15 +32,15 @@ cpq_escape_leave(void)
 	atomic_store_explicit(&last_is_original, 1, memory_order_relaxed);
 }
 
-/* The original, if it made the last connection. */
+/* The original library, if it made the last connection; else NULL. */
 static const struct cpq_original *
 who_knows(void)
 {
 	return atomic_load(&last_is_original) ? cpq_original(NULL) : NULL;
 }
 
-/* PostgreSQL checks a text before it parses it. So libpq may accept more than the
- * server does. */
+/* PostgreSQL checks the bytes of a text before it parses the SQL. So the shim, like libpq, may
+ * accept bytes that the server refuses later. */
 static size_t
 character_of_postgresql(const char *s, size_t left, int encoding, const char **ret_why)
 {
@@ -74,7 +74,7 @@ character_of_mysql(const char *s, size_t left, const struct cpq_charset *charset
 	return 0;
 }
 
-/* The length of a character above ASCII; 0 and the reason. */
+/* The length of a character above ASCII; 0 if the character is illegal, with the reason. */
 static size_t
 character(
 	const struct cpq_habits *habits, const char *s, size_t left, const char **ret_why)
@@ -84,7 +84,7 @@ character(
 		       : character_of_postgresql(s, left, habits->encoding, ret_why);
 }
 
-/* Nothing is safe in a character set that the shim does not know. */
+/* If the shim does not know the character set, no escaping is safe. */
 static const char *
 why_not(const struct cpq_habits *habits)
 {
@@ -104,8 +104,7 @@ put_ascii(char *to, char c, char doubled, int is_doubling_backslash)
 	return 2;
 }
 
-/* Replace an illegal character by one that no server accepts, so that it cannot hide a
- * quote. */
+/* An illegal character becomes two bytes that no server accepts, so that it cannot hide a quote. */
 static size_t
 escape_string(char *to, const char *from, size_t length, const struct cpq_habits *habits,
 	int standard, const char **ret_why)
@@ -179,8 +178,8 @@ cpq_PQescapeString(char *to, const char *from, size_t length)
 		to, from, length, &habits, atomic_load(&last_standard_strings), &why);
 }
 
-/* How many bytes will become two. -1: there is an illegal character, and the error
- * text says so. */
+/* Count the quotes and backslashes that escaping doubles. -1: there is an illegal character, and
+ * the error text says so. */
 static int
 count_doubled(PGconn *conn, const char *str, size_t len, char quote, size_t *ret_quotes,
 	size_t *ret_backslashes)
@@ -231,8 +230,8 @@ escape_quoted(PGconn *conn, const char *str, size_t len, char quote)
 		return NULL;
 	}
 	at = out;
-	/* Other servers have no E''. If they read backslashes in texts at all, they do
-	 * in every text. */
+	/* Other servers have no E''. If they treat backslashes as escapes, they do so in every
+	 * literal. */
 	if (conn->habits.dialect != NULL)
 		is_doubling = is_literal && !conn->standard_strings;
 	else if (is_literal && backslashes > 0) {
@@ -240,7 +239,8 @@ escape_quoted(PGconn *conn, const char *str, size_t len, char quote)
 		*at++ = 'E';
 	}
 	*at++ = quote;
-	/* Longer characters were checked: none of their bytes passes for a quote here. */
+	/* Characters of several bytes were checked above, so none of their bytes counts as a quote
+	 * here. */
 	for (size_t i = 0; i < len;) {
 		size_t n = (unsigned char)str[i] < 0x80
 				   ? 1
@@ -344,7 +344,7 @@ cpq_PQescapeByteaConn(
 		return NULL;
 	if (conn->queue.first == NULL)
 		resetPQExpBuffer(&conn->error);
-	/* "\x…" would be stored there as a text, without an error. */
+	/* Other servers would store "\\x…" as a text, without an error. */
 	if (conn->habits.dialect != NULL) {
 		cpq_say(conn,
 			"%s has no literals of bytea: give bytes as a binary parameter",
@@ -381,7 +381,7 @@ digit(unsigned char c, int base)
 	return value < base ? value : -1;
 }
 
-/* Pairs of digits. As in libpq, everything else is skipped. */
+/* Decode pairs of hex digits. As in libpq, all other characters are skipped. */
 static size_t
 unescape_hex(unsigned char *out, const unsigned char *s)
 {

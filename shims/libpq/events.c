@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Event procedures (libpq-events.h): programs keep their own data on connections and
- * results, and get calls when those begin and end.
+ * Event procedures (libpq-events.h): programs keep their own data on connections and results, and
+ * are called when a connection or result begins and ends.
  */
 
 void
@@ -152,7 +152,8 @@ cpq_PQfireResultCreateEvents(PGconn *conn, PGresult *res)
 		PGEventResultCreate tell = { conn, res };
 		struct cpq_event *e = &res->events.list[i];
 
-		/* Ask once, whoever calls. */
+		/* Call each procedure once, even if the program calls PQfireResultCreateEvents()
+		 * again. */
 		if (e->is_initialised)
 			continue;
 		if (e->proc(PGEVT_RESULTCREATE, &tell, e->pass_through))
@@ -170,7 +171,7 @@ cpq_events_tell_reset(PGconn *conn)
 		PGEventConnReset tell = { conn };
 		const struct cpq_event *e = &conn->events.list[i];
 
-		/* As in libpq 14 and later, its answer is ignored. */
+		/* As in libpq 14 and later, the procedure's return value is ignored. */
 		(void)e->proc(PGEVT_CONNRESET, &tell, e->pass_through);
 	}
 }

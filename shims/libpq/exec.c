@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pq.h"
 
-/* The calls that wait for their result, PQexec() and the others: discard what is left,
+/* The calls that wait for their result, such as PQexec(): drop the results of the previous request,
  * send, and take results until there are no more. */
 
-/* Take and drop the remaining results of the request before. */
+/* Take and drop the remaining results of the previous request. */
 static int
 discard(PGconn *conn)
 {
@@ -14,8 +14,8 @@ discard(PGconn *conn)
 		ExecStatusType status = res->status;
 
 		cpq_PQclear(res);
-		/* Also for a copy that is over, if the program did not take its
-		 * beginning. That is an error. */
+		/* If the program did not take the result that began the copy, the copy may be over
+		 * already. Ending it again is then an error. */
 		if (status == PGRES_COPY_IN &&
 			cpq_PQputCopyEnd(conn, "COPY terminated by new PQexec") < 0)
 			return 0;
@@ -43,7 +43,8 @@ cpq_exec_begin(PGconn *conn)
 	return discard(conn);
 }
 
-/* Every call that waits for its result ends with this. The last result counts. A copy is left to the program. */
+/* Every call that waits for its result ends with this. It returns the last result, or the result
+ * that begins a copy, which the program then carries out. */
 static PGresult *
 end_exec(PGconn *conn)
 {

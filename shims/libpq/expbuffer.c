@@ -9,12 +9,12 @@
 #include "face.h"
 
 /*
- * PQExpBuffer: a growing text, which psql and its relatives use as well; the struct is
- * public. A buffer that could not grow is "broken": it is empty, has size 0 and this
- * text, and stays so until it is reset or initialised again.
+ * PQExpBuffer: a growing text. psql and similar programs use it as well, and the struct is public.
+ * A buffer that could not grow is "broken": it is empty, its size is 0, and it points to
+ * broken_text. It stays broken until it is reset or initialised again.
  */
 #define FIRST_SIZE 256u
-/* Many callers use int for offsets. */
+/* Many callers keep offsets in an int. */
 #define SIZE_MAX_  (size_t) INT_MAX
 
 static const char broken_text[1] = "";
@@ -30,7 +30,7 @@ set_broken(PQExpBuffer b)
 {
 	if (b->data != broken_text)
 		free(b->data);
-	/* Nobody writes into a buffer of size 0. */
+	/* Nobody writes into a buffer of size 0, so removing the const is safe. */
 	b->data = (char *)(uintptr_t)broken_text;
 	b->len = 0;
 	b->maxlen = 0;
@@ -139,13 +139,13 @@ appendPQExpBufferChar(PQExpBuffer str, char ch)
 	appendBinaryPQExpBuffer(str, &ch, 1);
 }
 
-/* With less room than this, do not try, but make this much first. Programs see it in
- * maxlen. */
+/* With less room than the first number, do not try to format, but make room for the second number
+ * of bytes. Programs see the size in maxlen. */
 #define WORTH_TRYING 16
 #define ROOM_AT_ONCE 32
 
-/* Format into the room that there is. 1: done, or impossible; 0: and how much room is
- * needed. */
+/* Format into the room that is left. 1: done, or the buffer is broken; 0: call again with
+ * *ret_needed bytes of room. */
 __attribute__((format(printf, 2, 0))) static int
 try_append(PQExpBuffer str, const char *fmt, va_list args, size_t *ret_needed)
 {
@@ -199,7 +199,7 @@ appendPQExpBuffer(PQExpBuffer str, const char *fmt, ...)
 	va_end(args);
 }
 
-/* As in libpq 18. 1: done (also for a broken buffer); 0: call again. */
+/* As in libpq 18. 1: done, or the buffer is broken; 0: call again. */
 CPQ_EXPORT bool
 appendPQExpBufferVA(PQExpBuffer str, const char *fmt, va_list args)
 {

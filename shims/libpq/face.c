@@ -2,13 +2,13 @@
 #include "pq.h"
 
 /*
- * The exported functions. Each looks whose handle it got, and forwards the call to the
- * shim's function (cpq_NAME()) or to the original's. A function that an older original
- * lacks returns 0 or NULL.
+ * The exported functions. Each finds out which library made the handle, and forwards the call to
+ * the shim's function (cpq_NAME()) or to the original's. A function that an older original lacks
+ * returns 0 or NULL.
  *
- * The call of the original is a function of its own, so that the shim's way is a
- * comparison and a jump: programs call some of these for every value. After a fallback a
- * connection is the shim's by its address, and the original's in all else.
+ * The call of the original library is a separate function, so that a call of the shim costs only a
+ * comparison and a jump: programs call some of these functions for every value. After a fallback
+ * the program still has the shim's handle, but the original library serves the connection.
  */
 /* clang-format off */
 #define IS_FOREIGN(handle)                                                               \
@@ -22,7 +22,7 @@
 #define WHO_SERVES_result
 #define WHO_SERVES_cancel
 #define WHO_SERVES_cancel_conn
-#define WHO_SERVES_ended /* PQfinish(): it must free both */
+#define WHO_SERVES_ended /* PQfinish() must free the shim's and the original's connection */
 #define WHO_SERVES_conn  conn = cpq_stand_in(conn);
 #define FORWARD(handle, ret, name, params, args)                                         \
 	__attribute__((cold, noinline)) static ret original_##name params                \

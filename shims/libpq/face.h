@@ -11,7 +11,7 @@
 #include <libpq-events.h>
 #include <libpq-fe.h>
 
-/* A macro in the header, but the ABI exports a function. */
+/* A macro in the header, but the library must export a function. */
 #undef PQfreeNotify
 void PQfreeNotify(PGnotify *notify);
 

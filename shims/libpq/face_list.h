@@ -3,10 +3,11 @@
 #define CPQ_FACE_LIST_H
 
 /*
- * Every libpq function that takes a handle or helps to make one. Each entry has the parameters, and the argument
- * that decides whether the shim or the original serves the call (NULL: no argument does). FN returns a value, FV
- * returns nothing. All other exported functions (buffers, encodings) do not depend on a handle, and are exported
- * where they are defined. exports.txt lists all names, and a test compares both lists.
+ * Every libpq function that takes a handle or helps to make one. Each entry has the parameters, and
+ * the argument that decides whether the shim or the original serves the call (NULL: no argument
+ * does). FN returns a value, FV returns nothing. All other exported functions (buffers, encodings)
+ * do not depend on a handle, and are exported where they are defined. exports.txt lists all names,
+ * and a test compares the two lists.
  */
 /* clang-format off */
 #define CPQ_FACE_15(FN, FV) \

@@ -9,8 +9,8 @@
  * calls to it. connect.c calls this file.
  */
 
-/* Hand over a procedure with its data. If the procedure made new data when it was
- * registered again, tell it that the old connection is gone. */
+/* Register an event procedure on the original's connection, with its data. If the procedure made
+ * new data for that registration, tell it that the old connection is gone. */
 static void
 hand_over_event(const struct cpq_original *original, PGconn *conn, PGconn *stand_in,
 	const struct cpq_event *e)
@@ -25,7 +25,7 @@ hand_over_event(const struct cpq_original *original, PGconn *conn, PGconn *stand
 		(void)e->proc(PGEVT_CONNDESTROY, &tell, e->pass_through);
 }
 
-/* Give the stand-in all that the program has set. */
+/* Give the original's connection everything that the program has set. */
 static void
 hand_over(const struct cpq_original *original, PGconn *conn, PGconn *stand_in)
 {
@@ -47,8 +47,8 @@ hand_over(const struct cpq_original *original, PGconn *conn, PGconn *stand_in)
 	}
 }
 
-/* NULL, and the reason. A caller that waits learns at once whether this failed as
- * well. */
+/* Connect with the original library. NULL: it failed, and the error text says why. If the caller
+ * waits, a failed connection also returns NULL. */
 static PGconn *
 connect_directly(const struct cpq_original *original, PGconn *conn, int is_waited_for)
 {
@@ -74,7 +74,7 @@ cpq_fall_back(PGconn *conn, int is_waited_for)
 
 	if (!conn->attempt.is_unreachable || !csh_may_fall_back())
 		return -1;
-	/* Once for each attempt. */
+	/* Fall back at most once for each attempt. */
 	conn->attempt.is_unreachable = 0;
 	original = cpq_original(NULL);
 	stand_in =

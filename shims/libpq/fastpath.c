@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* PQfn(): call a function of the server by its id. large.c is built on it. */
+/* PQfn(): call a function of the server by its id. large.c uses it. */
 
 static int
 args_fill(cenote_params *params, const PQArgBlock *args, int n)
@@ -22,7 +22,7 @@ args_fill(cenote_params *params, const PQArgBlock *args, int n)
 			number[1] = (unsigned char)(v >> 16);
 			number[2] = (unsigned char)(v >> 8);
 			number[3] = (unsigned char)v;
-			/* two bytes are the lower ones */
+			/* a value of two bytes is the lower half */
 			bytes = a->len == 2 ? number + 2 : number;
 		}
 		r = cenote_params_add_native(params, 0, CENOTE_FORMAT_BINARY,
@@ -31,7 +31,7 @@ args_fill(cenote_params *params, const PQArgBlock *args, int n)
 	return r;
 }
 
-/* What is wrong with a value of that length; NULL: nothing. */
+/* Why a value of `len` bytes cannot be stored; NULL: it can. */
 static const char *
 why_not(const struct cpq_function_value *value, int len)
 {
@@ -40,7 +40,7 @@ why_not(const struct cpq_function_value *value, int len)
 	return (size_t)len > value->room ? "server returned too much data" : NULL;
 }
 
-/* Copy the value into the caller's memory. NULL, or what is wrong. */
+/* Copy the value into the caller's memory. NULL, or the reason why that is not possible. */
 static const char *
 take_function_value(const PGresult *res, const struct cpq_function_value *ret_value)
 {
@@ -109,7 +109,7 @@ cpq_function(PGconn *conn, int fnid, const struct cpq_function_value *ret_value,
 	if (cpq_params_of(conn, &none) == NULL ||
 		args_fill(conn->params, args, nargs) != CENOTE_OK)
 		return cpq_no_memory(conn);
-	/* The row mode of the last query does not apply. */
+	/* PQsetSingleRowMode() for the last query does not apply here. */
 	conn->stream.chunk = 0;
 	req = cpq_request_new(conn, CPQ_FUNCTION, NULL);
 	if (req != NULL)
@@ -133,10 +133,10 @@ cpq_function(PGconn *conn, int fnid, const struct cpq_function_value *ret_value,
 }
 
 /*
- * The program does not say how much room it has at result_buf. libpq writes what comes,
- * up to the longest message, though it limits its own lo_read() and the like. This
- * function does the same, since a limit would break programs that expect more. Only an
- * integer has a known size. A program that calls it trusts the server.
+ * The program does not say how much room it has at result_buf. libpq writes a value of any length,
+ * although its own lo_read() and similar functions have a limit. This function does the same, since
+ * a limit would break programs that expect longer values. Only an integer has a known size. A
+ * program that calls PQfn() trusts the server.
  */
 PGresult *
 cpq_PQfn(PGconn *conn, int fnid, int *result_buf, int *result_len, int result_is_int,

@@ -8,9 +8,8 @@
 #include <unistd.h>
 
 /*
- * Large objects: each call is a function of the server, called by its id (fastpath.c). In
- * every version of PostgreSQL, pg_proc has had these ids for these functions; the 64-bit
- * forms came with 9.3.
+ * Large objects: each call is a function of the server, called by its id (fastpath.c). These ids
+ * are the same in every version of PostgreSQL; the 64-bit functions came with 9.3.
  */
 enum function {
 	FN_LO_OPEN = 952,
@@ -43,7 +42,7 @@ int_arg(int value)
 	return a;
 }
 
-/* PQfn() has no 64-bit integers: use eight bytes in network order. */
+/* PQfn() has no 64-bit integers, so pass eight bytes in network order. */
 static PQArgBlock
 int64_arg(pg_int64 value, unsigned char room[8])
 {
@@ -69,8 +68,8 @@ int64_of(const unsigned char bytes[8])
 }
 
 /*
- * The ids are known. But in libpq the first call asks the server for them. That ends what
- * is under way, and may fail, so this does the same.
+ * The shim knows the ids. But libpq's first call asks the server for them, which drops the results
+ * of a running request and may fail. So the shim asks as well.
  */
 static const char functions_sql[] =
 	"select proname, oid from pg_catalog.pg_proc "
@@ -90,7 +89,7 @@ refuse(PGconn *conn)
 	return 0;
 }
 
-/* The beginning of each call: 1; 0 and the reason. */
+/* Begin a call of this file. 1; 0, and the reason in the error text. */
 static int
 begin(PGconn *conn)
 {
@@ -112,7 +111,7 @@ begin(PGconn *conn)
 	return conn->has_large_objects;
 }
 
-/* Call the function: 0 or -1. */
+/* Call the server's function. 0 or -1. */
 static int
 call(PGconn *conn, enum function function, const struct cpq_function_value *ret_value,
 	const PQArgBlock *args, int n)
@@ -183,7 +182,7 @@ cpq_lo_truncate(PGconn *conn, int fd, size_t len)
 
 	if (!begin(conn))
 		return -1;
-	/* The server's number has a sign. */
+	/* The server's parameter is a signed number. */
 	if (len > (size_t)INT32_MAX) {
 		cpq_say(conn, "argument of lo_truncate exceeds integer range");
 		return -1;
@@ -361,7 +360,7 @@ cpq_lo_import_with_oid(PGconn *conn, const char *filename, Oid lobjId)
 	return import(conn, filename, lobjId);
 }
 
-/* Write all bytes, also after a short write: -1 with errno. */
+/* Write all bytes, even if write() writes only a part. 0; -1 with errno. */
 static int
 write_all(int file, const char *bytes, size_t len)
 {
@@ -393,7 +392,7 @@ export_all(PGconn *conn, int fd, int file, const char *filename)
 			return -1;
 		}
 	}
-	/* Ask the server nothing more, so that the program can read what went wrong. */
+	/* After a failure send nothing more to the server, so that the error text stays. */
 	return n == 0 && cpq_lo_close(conn, fd) == 0 ? 0 : -1;
 }
 

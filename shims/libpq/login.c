@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 /*
- * User, password and TLS on the way to cenoted. On a local socket the kernel says who
- * comes. So only a pool that asks for a password gets the program's user and password,
- * and TLS is left out, as libpq does there. By TCP everything is as in libpq. connect.c
- * calls this file.
+ * User, password and TLS on the way to cenoted. On a local socket the kernel tells cenoted who the
+ * client is. So the shim sends the user and password only to a pool that asks for a password, and
+ * uses no TLS, as libpq does on such a socket. By TCP everything is as in libpq. connect.c calls
+ * this file.
  */
 
-/* The program's password, else that of its passfile. */
+/* The program's password, or the password from its passfile. */
 static const char *
 password_of(PGconn *conn)
 {
@@ -50,7 +50,8 @@ cpq_login_forget(PGconn *conn)
 	conn->attempt.file_password = NULL;
 }
 
-/* The option's value; without one, libpq's default file if it exists. */
+/* Pass the option's value to libcenote. Without a value, pass libpq's default file if that file
+ * exists. */
 static int
 give_file(PGconn *conn, const char *option, enum cpq_key key, const char *name)
 {
@@ -69,13 +70,14 @@ give_file(PGconn *conn, const char *option, enum cpq_key key, const char *name)
 static int
 give_authorities(PGconn *conn)
 {
-	/* libpq 16's word for what libcenote does without a file. */
+	/* In libpq 16 "system" means the system's certificates, which libcenote uses when it gets
+	 * no file. */
 	if (strcmp(cpq_conninfo_get(&conn->info, CPQ_KEY_SSLROOTCERT), "system") == 0)
 		return CENOTE_OK;
 	return give_file(conn, "ca", CPQ_KEY_SSLROOTCERT, ".postgresql/root.crt");
 }
 
-/* A certificate needs a key. libpq says nothing when one of them is missing. */
+/* A certificate needs a key. As in libpq, it is no error here if one of them is missing. */
 static int
 give_certificate(PGconn *conn)
 {
@@ -107,7 +109,7 @@ give_tls(PGconn *conn)
 		r = give_certificate(conn);
 	if (r == CENOTE_OK)
 		r = give_file(conn, "crl", CPQ_KEY_SSLCRL, ".postgresql/root.crl");
-	/* 1.2 is the minimum in any case. */
+	/* libcenote's minimum is 1.2, so only 1.3 must be set. */
 	if (r == CENOTE_OK && strcasecmp(min, "TLSv1.3") == 0)
 		r = cenote_conn_set(conn->session, "tls_min", "1.3");
 	return r;

@@ -9,15 +9,15 @@
  * context, and the line of the query with a caret. result.c and result_read.c call it.
  */
 
-/* The width of the part of a line that is shown, and how much of it at least follows
- * the place. */
+/* The width of the part of a line that is shown, and how much of the line is shown at least after
+ * the error position. */
 #define SHOWN_WIDTH 60u
 #define SHOWN_RIGHT 10u
 
-/* A statement as characters: where each begins, and in which column it is shown. */
+/* A statement as characters: where each character begins, and in which column it is shown. */
 struct layout {
 	const char *text;
-	size_t *at; /* the byte of each character, and the end */
+	size_t *at; /* offset of each character, and of the end */
 	size_t *column;
 	size_t n;
 };
@@ -105,7 +105,7 @@ cut_to_width(const struct layout *l, struct cut *c, size_t place)
 	}
 }
 
-/* "LINE 1: select * from nowhere", and a caret under the place. */
+/* Append "LINE 1: select * from nowhere", and a line with a caret under the error position. */
 static void
 show_place(PQExpBuffer out, const char *query, size_t place, int encoding)
 {
@@ -137,7 +137,8 @@ put_field(PQExpBuffer out, const PGresult *res, int code, const char *title)
 		appendPQExpBuffer(out, "%s:  %s\n", title, cpq_result_field(res, code));
 }
 
-/* Show the place: in the query, with the place from 1; or as words in the line. */
+/* Append the error position: as a query line with a caret, or as words at the end of the message.
+ * *ret_place is the position, from 1. */
 static const char *
 put_position(PQExpBuffer out, const PGresult *res, PGVerbosity verbosity, int *ret_place)
 {

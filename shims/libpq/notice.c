@@ -4,15 +4,15 @@
 #include <stdio.h>
 
 /*
- * Notices of the server, and what libpq does with them where the program has set nothing. A notice belongs to a
- * request: the program gets it when it has come to that request's answer.
+ * Notices of the server, and libpq's default handling of notices. A notice belongs to a request:
+ * the program gets it when it has come to that request's answer.
  */
 
 void
 cpq_default_processor(void *arg, const char *message)
 {
 	(void)arg;
-	/* libpq prints notices of which the program has said nothing. */
+	/* libpq prints notices if the program has set no handler. */
 	fprintf(stderr, "%s", message);
 }
 
@@ -37,8 +37,7 @@ notice_new(PGconn *conn, const cenote_diag *diag, const struct cpq_request *req)
 	return NULL;
 }
 
-/* Give it to the program: with the text and to the receiver that the program wants by
- * now. */
+/* Give the program a notice, in the verbosity and to the receiver that it has set by now. */
 static void
 tell(PGconn *conn, PGresult *notice)
 {
@@ -57,8 +56,8 @@ keep(PGresult **list, PGresult *notice)
 }
 
 /*
- * libpq comes to a notice when it comes to the answer of its request: the program takes
- * earlier results first. PostgreSQL has sent those with the notice, asked for or not.
+ * In libpq the program takes all earlier results before it gets a notice. PostgreSQL has sent these
+ * results with the notice, even if the program did not ask for them.
  */
 static int
 is_before_its_time(const PGconn *conn, const struct cpq_request *req)
@@ -67,7 +66,7 @@ is_before_its_time(const PGconn *conn, const struct cpq_request *req)
 				      conn->is_only_reading);
 }
 
-/* The columns of the rows come with the notice, and are settled now. */
+/* PostgreSQL sends the columns before the notice, so take the columns now. */
 static void
 begin_rows(PGconn *conn)
 {
@@ -88,8 +87,8 @@ keep_for(PGconn *conn, struct cpq_request *req, const cenote_diag *diag)
 		keep(&req->notices, notice);
 }
 
-/* In PQconsumeInput() libpq only reads. The next call that looks at an answer gives
- * the notice to the program. */
+/* In PQconsumeInput() libpq only reads. The next call that looks for an answer gives the notice to
+ * the program. */
 void
 cpq_on_notice(const cenote_diag *diag, void *user)
 {

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Notifications (LISTEN and NOTIFY). libcenote calls when one comes; PQnotifies()
- * takes them. */
+/* Notifications (LISTEN and NOTIFY). libcenote calls this file when a notification comes;
+ * PQnotifies() returns it. */
 
 /*
- * PostgreSQL keeps notifications back while a request runs, so libpq finds them after the
- * last result. One that came before the request began is before all results.
+ * PostgreSQL keeps notifications back while a request runs, so libpq finds them after the last
+ * result. A notification that came before the request began precedes all results.
  */
 static int
 is_behind_results(const PGconn *conn)

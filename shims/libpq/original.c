@@ -8,15 +8,15 @@
 #include <stdio.h>
 
 /*
- * Opening the original libpq, once, and finding its functions. A connection that no pool
- * serves goes there (face.c).
+ * Opening the original libpq, once, and finding its functions. The original serves each connection
+ * that no pool serves (face.c).
  */
 
 static struct cpq_original original;
 static char why_not[512];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* Where the original is, unless CENOTE_LIBPQ says so: in Debian and in Red Hat. */
+/* Where to look for the original if CENOTE_LIBPQ is not set: Debian's and Red Hat's folders. */
 static const char *const places[] = { CPQ_SYSTEM_LIBDIR "/libpq.so.5",
 	"/usr/lib64/libpq.so.5", "/usr/lib/libpq.so.5", NULL };
 
@@ -31,7 +31,8 @@ static const struct csh_library libpq = { .name = "libpq.so.5",
  * the shim's receiver from the original's connections as well.
  */
 static PQnoticeReceiver (*set_receiver)(PGconn *, PQnoticeReceiver, void *);
-static _Atomic PQnoticeReceiver first_receiver; /* the original's; NULL: not seen yet */
+/* the original's default receiver; NULL: not known yet */
+static _Atomic PQnoticeReceiver first_receiver;
 
 static PQnoticeReceiver
 set_receiver_as_ours(PGconn *conn, PQnoticeReceiver proc, void *arg)

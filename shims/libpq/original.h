@@ -6,12 +6,12 @@
 #include "face_list.h"
 
 /*
- * The original libpq in the same process: it serves the connections that no pool serves. It is opened by
- * its full path at first use, so that its names do not mix with the shim's, and it is
- * never closed.
+ * The original libpq in the same process: it serves the connections that no pool serves. It is
+ * opened by its full path at first use, so that its names do not mix with the shim's. It is never
+ * closed.
  */
 
-/* A member for each function; NULL where this original is too old to have it. */
+/* A member for each function; NULL if this original is too old to have the function. */
 #define CPQ_ORIGINAL_FN(handle, ret, name, params, args) ret(*name) params;
 #define CPQ_ORIGINAL_FV(handle, name, params, args)      void(*name) params;
 

@@ -7,16 +7,17 @@
 #include <string.h>
 
 /*
- * The server's parameters (PQparameterStatus()). libcenote reports a change when it
- * comes. As in libpq, the program sees it when it has taken the results before it. It
- * owns conn->settings.
+ * The server's parameters (PQparameterStatus()). libcenote reports each change at once. As in
+ * libpq, the program sees a change only after it has taken the results before it. This file owns
+ * conn->settings.
  */
 
 struct cpq_parameter {
 	struct cpq_parameter *next;
 	const char *name;
 	const char *value;
-	int is_own; /* freed by itself; those that the session began with are freed together */
+	/* allocated alone; the parameters that the session began with are freed together */
+	int is_own;
 };
 
 static char *
@@ -56,7 +57,7 @@ list_free(struct cpq_parameter **list)
 	}
 }
 
-/* Where it is in the list, or the end of the list. */
+/* A pointer to the list's link to that parameter, or to the link at the list's end. */
 static struct cpq_parameter **
 find(struct cpq_parameter **list, const char *name)
 {
@@ -83,14 +84,14 @@ version_number(const char *text)
 	return 10000 * parts[0] + 100 * parts[1] + parts[2];
 }
 
-/* Called for each parameter of each connection, so it must be fast. */
+/* Compare two names. This is called for each parameter of each connection, so it must be fast. */
 static int
 is_called(const char *name, const char *other)
 {
 	return *name == *other && strcmp(name, other) == 0;
 }
 
-/* The shim itself depends on some parameters. */
+/* Update what the shim itself takes from a parameter. */
 static void
 follow(PGconn *conn, const char *name, const char *value)
 {
@@ -145,7 +146,7 @@ append(struct cpq_parameter **list, struct cpq_parameter *p)
 	*list = p;
 }
 
-/* A change that came with a later request waits for that request's turn. */
+/* A change that belongs to a later request waits until the program comes to that request. */
 void
 cpq_on_parameter(const char *name, const char *value, void *user)
 {
@@ -153,7 +154,7 @@ cpq_on_parameter(const char *name, const char *value, void *user)
 	struct cpq_request *req = cpq_pipeline_current(conn);
 	struct cpq_parameter *p = csh_is_fact(name) ? NULL : parameter_new(name, value);
 
-	/* Without memory the program sees the old value. */
+	/* Without memory the program continues to see the old value. */
 	if (p == NULL)
 		return;
 	if (req != NULL && req != conn->queue.first) {
@@ -198,7 +199,8 @@ count(const PGconn *conn)
 	return n;
 }
 
-/* Borrow libcenote's texts for now. Returns the size of copies of them. */
+/* Fill the list with libcenote's texts, without copying. Returns the size that copies of the texts
+ * need. */
 static size_t
 borrow(const PGconn *conn, struct cpq_parameter *list, uint32_t n)
 {
@@ -226,7 +228,7 @@ cpq_parameters_read(PGconn *conn)
 	if (list == NULL)
 		return -1;
 	conn->settings.first = list;
-	/* In one allocation, since every connection has them. */
+	/* Copy all texts into one allocation, since every connection has them. */
 	at = malloc(borrow(conn, list, n) + 1);
 	if (at == NULL)
 		return -1;

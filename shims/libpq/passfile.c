@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-/* The passfile: lines HOST:PORT:DATABASE:USER:PASSWORD. The host of a local socket is
- * "localhost". login.c asks. */
+/* The passfile: lines HOST:PORT:DATABASE:USER:PASSWORD. The host of a local socket is "localhost".
+ * login.c calls this file. */
 
-/* The first one of a list. */
+/* Copy the first element of a comma-separated list. */
 static void
 put_first(char *to, size_t size, const char *list)
 {

@@ -10,9 +10,9 @@
 #include <utf8proc.h>
 
 /*
- * PQencryptPassword() and PQchangePassword(): make what a server stores of a password, so
- * that the password need not travel. MD5, and SCRAM-SHA-256 (RFC 5803 in PostgreSQL's
- * form).
+ * PQencryptPassword() and PQchangePassword(): make the hash that a server stores, so that the
+ * password itself is not sent. Both MD5 and SCRAM-SHA-256 (RFC 5803 in PostgreSQL's form) are
+ * supported.
  */
 
 #define ITERATIONS 4096
@@ -46,8 +46,8 @@ encrypt_md5(const char *password, const char *user)
 	return out;
 }
 
-/* The password as SCRAM uses it: normalised (NFKC, the core of RFC 4013) if it is
- * UTF-8; else its bytes. malloc()ed. */
+/* The password as SCRAM uses it: normalised (NFKC, the core of RFC 4013) if it is UTF-8; else the
+ * bytes as they are. malloc()ed. */
 static char *
 prepare(const char *password)
 {
@@ -113,7 +113,7 @@ cpq_PQencryptPassword(const char *passwd, const char *user)
 	return encrypt_md5(passwd, user);
 }
 
-/* The server's own choice; "" and the reason in the error text. */
+/* Ask the server for its password_encryption; "" if that fails, and the reason in the error text. */
 static int
 ask_algorithm(PGconn *conn, char *out, size_t size)
 {
@@ -149,7 +149,7 @@ cpq_PQencryptPasswordConn(
 			return NULL;
 		algorithm = asked;
 	}
-	/* Servers before 10 say whether they encrypt, and not how. */
+	/* Servers before 10 only say whether they encrypt. They use MD5. */
 	if (strcmp(algorithm, "on") == 0 || strcmp(algorithm, "off") == 0)
 		algorithm = "md5";
 	if (strcmp(algorithm, "scram-sha-256") == 0) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pq.h"
 
-/* Pipeline mode: entering, leaving and synchronising. ahead.c has the answers that the
- * program did not ask for yet. */
+/* Pipeline mode: entering, leaving and synchronising. ahead.c keeps the answers that the program
+ * did not ask for yet. */
 
 PGpipelineStatus
 cpq_PQpipelineStatus(const PGconn *conn)
@@ -33,8 +33,8 @@ cpq_PQenterPipelineMode(PGconn *conn)
 	return 1;
 }
 
-/* After a failure nothing runs before a synchronisation point. Only then send one that
- * the program did not ask for. */
+/* After a failure the server skips everything up to a synchronisation point. Only then send one
+ * that the program did not ask for. */
 static int
 end_pipeline(PGconn *conn)
 {
@@ -103,7 +103,7 @@ send_sync(PGconn *conn, int is_flushing)
 		return 0;
 	}
 	cpq_trace_word(conn, "Sync");
-	/* libpq says nothing here when the connection is gone. */
+	/* As in libpq, there is no error text here if the connection is lost. */
 	if (conn->status == CONNECTION_BAD || cpq_enter(conn) < 0)
 		return 0;
 	req = cpq_request_new(conn, CPQ_SYNC, NULL);

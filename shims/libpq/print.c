@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /*
- * The old printing functions: PQprint() and its two predecessors. Few programs call them,
- * and those depend on every blank.
+ * The old printing functions: PQprint() and its two predecessors. Few programs call them, and these
+ * depend on every blank.
  */
 
 struct table {
@@ -21,7 +21,7 @@ struct table {
 	int separator; /* length of o->fieldSep */
 	const char **names;
 	int *widths;
-	char *is_text; /* not a number, so aligned to the left */
+	char *is_text; /* the column is not numeric, so it is aligned to the left */
 	int widest; /* length of the longest name */
 };
 
@@ -51,7 +51,7 @@ name_of(const struct table *t, int column)
 	return cpq_PQfname(t->res, column);
 }
 
-/* NULL and "" look the same here. */
+/* NULL for NULL and for "": both are printed alike. */
 static const char *
 value_of(const struct table *t, int row, int column)
 {
@@ -190,8 +190,8 @@ print_border(const struct table *t)
 	fputc('\n', t->out);
 }
 
-/* As in libpq, the border follows a shorter name of the program's, but the column does
- * not. */
+/* As in libpq, the cell is as wide as the column's own name. The border follows the name that the
+ * program gave, which may be shorter. */
 static int
 cell_width(const struct table *t, int column)
 {
@@ -224,11 +224,11 @@ print_names(const struct table *t)
 		fputs("<tr>", t->out);
 	else if (t->o->standard)
 		print_border(t);
-	/* In HTML as well, as in libpq. */
+	/* As in libpq, also for HTML. */
 	if (t->o->standard)
 		fputs(separator(t), t->out);
 	for (int i = 0; i < t->n_columns; i++)
-		/* As in libpq, the program's names are for HTML only. */
+		/* As in libpq, the program's names are used in HTML only. */
 		print_cell(
 			t, i, t->o->html3 ? t->names[i] : cpq_PQfname(t->res, i), "th");
 	fputs(t->o->html3 ? "</tr>\n" : "\n", t->out);
@@ -251,7 +251,7 @@ print_cells(const struct table *t, int row)
 	fputs(t->o->html3 ? "</tr>\n" : "\n", t->out);
 	if (!t->o->standard || t->o->html3)
 		return;
-	/* libpq makes the border with the header, and has none without it. */
+	/* libpq writes the border together with the header. Without a header it prints "(null)". */
 	if (t->o->header)
 		print_border(t);
 	else
@@ -273,7 +273,7 @@ print_caption(const struct table *t)
 			t->n_rows, t->n_columns);
 }
 
-/* libpq puts its separator in the place of an empty value, before unaligned HTML. */
+/* Before unaligned HTML, libpq prints its separator for each empty value. */
 static void
 print_stray(const struct table *t, int row, int column)
 {
@@ -340,8 +340,8 @@ print_all(struct table *t)
 		fputs("</table>\n", t->out);
 }
 
-/* Output that does not fit the terminal goes through $PAGER. NULL: it fits, or there
- * is no terminal. */
+/* If the output does not fit the terminal, send it through $PAGER. NULL: it fits, or there is no
+ * terminal. */
 static FILE *
 open_pager(const struct table *t)
 {
@@ -449,7 +449,7 @@ cpq_PQprintTuples(
 	if (n <= 0)
 		return;
 	for (int row = PrintAttNames ? -1 : 0; row <= cpq_PQntuples(res); row++) {
-		/* A border above and below each line. */
+		/* Print a border above and below each row. */
 		if (!TerseOutput) {
 			repeat(fout, '-', 14 * n);
 			fputc('\n', fout);

@@ -8,8 +8,8 @@
  * conn->queue: the requests whose results the program has not all taken, oldest first. request.c, the dialects and
  * fastpath.c put requests into it; async.c, answer.c and ahead.c take them out.
  *
- * Each request has a number. Libcenote gives results in the order of the requests, so two numbers say how far
- * libcenote is, and how far the program (struct cpq_queue).
+ * Each request has a number. Libcenote gives results in the order of the requests, so two numbers
+ * tell which results libcenote has given, and which the program has taken (struct cpq_queue).
  */
 
 #define QUERY_KEPT 4096u
@@ -67,8 +67,8 @@ request_done(PGconn *conn, struct cpq_request *req)
 		conn->queue.spare = req;
 }
 
-/* In a pipeline nobody knows when sending how the program will read the rows. And a
- * trace must have everything in the order in which it came. */
+/* In a pipeline, nobody knows at the time of sending how the program will read the rows. A trace
+ * needs all messages in the order in which they came. */
 int
 cpq_is_streamed(const PGconn *conn)
 {
@@ -158,7 +158,8 @@ cpq_pipeline_advance(PGconn *conn)
 	conn->async = CPQ_BUSY;
 	if (conn->pipeline != PQ_PIPELINE_ABORTED || conn->queue.first->kind == CPQ_SYNC)
 		return;
-	/* After a failure the server is not asked for what follows. */
+	/* After a failure the server skips the requests that follow, so do not ask it for their
+	 * answers. */
 	conn->async = CPQ_READY;
 	conn->ready = cpq_PQmakeEmptyPGresult(conn, PGRES_PIPELINE_ABORTED);
 	if (conn->ready == NULL)
@@ -172,7 +173,7 @@ append_to_aborted(PGconn *conn)
 		cpq_pipeline_advance(conn);
 }
 
-/* Libcenote sends what it can as soon as it can. */
+/* Is everything sent? Libcenote sends as much as it can at once. */
 static int
 is_all_sent(const PGconn *conn)
 {
@@ -202,12 +203,11 @@ cpq_request_sent(PGconn *conn, struct cpq_request *req, int status)
 		conn->async = CPQ_BUSY;
 	cpq_cancel_follow(conn);
 	cpq_trace_flush(conn);
-	/* A blocking connection sends everything before it goes on. A pipeline is sent
-	 * when it is flushed. */
+	/* A blocking connection sends everything before it goes on. In a pipeline, PQflush() sends. */
 	if (!conn->is_nonblocking && conn->pipeline == PQ_PIPELINE_OFF)
 		return is_all_sent(conn) || cpq_PQflush(conn) >= 0;
 	if (conn->pipeline != PQ_PIPELINE_OFF)
 		return 1;
-	/* What cannot be sent is reported with the result. */
+	/* If sending fails, the result reports that. */
 	return cpq_push(conn) == CENOTE_ERR_NOMEM ? 0 : 1;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /*
- * The functions that send a request: PQsendQuery() and the others, and single-row mode.
+ * The functions that send a request: PQsendQuery() and similar functions, and single-row mode.
  * queue.c has the list of requests; dialect/send.c sends to pools of other servers.
  */
 
@@ -24,7 +24,7 @@ leave_yielded(PGconn *conn)
 		cpq_read(conn);
 }
 
-/* May the program send one more request? If not: 0, and the reason in the error text. */
+/* May the program send one more request? 1; 0, and the reason in the error text. */
 static int
 can_send(PGconn *conn)
 {
@@ -182,7 +182,7 @@ cpq_PQsendQueryPrepared(PGconn *conn, const char *stmtName, int nParams,
 	return cpq_request_sent(conn, req, r);
 }
 
-/* Describe and close statements and portals. NULL is the unnamed one. */
+/* Describe or close a statement or a portal. NULL means the unnamed one. */
 static int
 send_named(PGconn *conn, enum cpq_request_kind kind, uint32_t what, const char *name)
 {
@@ -234,8 +234,8 @@ cpq_PQsendClosePortal(PGconn *conn, const char *portal)
 static int
 set_chunk(PGconn *conn, int rows, int is_single_row)
 {
-	/* Only for the running request, while nothing of its answer has come. The
-	 * beginning of a copy that the program did not take counts as something. */
+	/* The mode applies only to the running request, before any part of its answer has come. A
+	 * copy that has begun counts as a part, even if the program did not take that result. */
 	if (conn == NULL || conn->async != CPQ_BUSY || conn->queue.first == NULL ||
 		conn->stream.res != NULL || conn->ready != NULL ||
 		conn->queue.first->begun != NULL || rows <= 0)
@@ -243,8 +243,8 @@ set_chunk(PGconn *conn, int rows, int is_single_row)
 	if (conn->queue.first->kind != CPQ_SIMPLE &&
 		conn->queue.first->kind != CPQ_EXTENDED)
 		return 0;
-	/* If a part has come already, the rest comes as a whole, and the program gets
-	 * it in parts. */
+	/* If a part of the rows has come already, libcenote gives the rows as a whole, and the shim
+	 * cuts them into chunks. */
 	if (conn->pipeline == PQ_PIPELINE_OFF &&
 		cenote_set_stream(conn->session) == CENOTE_OK)
 		conn->queue.first->is_stream = 1;

@@ -6,14 +6,14 @@
 #include <string.h>
 
 /*
- * PGresult: its memory, its rows, its fields, and where all of it comes from. A result
- * points into libcenote's blocks where it can; what programs add lies in its own arena.
- * answer.c makes results, result_read.c reads them.
+ * PGresult: its memory, its rows and its fields. A result points into libcenote's memory where it
+ * can; values that programs add are in its own arena. answer.c makes results, result_read.c reads
+ * them.
  */
 
 static const struct cpq_value null_value = { -1, cpq_empty };
 
-/* Nobody frees or changes it. */
+/* A constant result: nobody frees or changes it. */
 PGresult cpq_result_of_no_memory = { .tag = &cpq_tag,
 	.status = PGRES_FATAL_ERROR,
 	.message = (char *)(uintptr_t) "out of memory\n" };
@@ -141,7 +141,7 @@ cpq_is_failure(ExecStatusType status)
 	return status == PGRES_NONFATAL_ERROR || status == PGRES_FATAL_ERROR;
 }
 
-/* As in libpq, the other results have the connection's message. */
+/* Does a new result of that status take the connection's message? As in libpq. */
 static int
 has_message(ExecStatusType status)
 {
@@ -301,7 +301,7 @@ row_point(struct cpq_value *row, size_t n, const uint8_t *sent)
 	}
 }
 
-/* The beginning of a row is not in the CPU's cache: prefetch it this many rows ahead. */
+/* The beginning of a row is not in the CPU's cache, so prefetch it this many rows ahead. */
 #define AHEAD 8
 
 int
@@ -351,7 +351,7 @@ attributes_set(PGresult *res, int n, const PGresAttDesc *from)
 	return 1;
 }
 
-/* Rows without columns, as of a SELECT of nothing, get NULL in all new columns. */
+/* Rows without columns, as from "select" without a list, get NULL in all new columns. */
 static int
 rows_widen(PGresult *res)
 {
@@ -370,7 +370,7 @@ rows_widen(PGresult *res)
 int
 cpq_PQsetResultAttrs(PGresult *res, int numAttributes, PGresAttDesc *attDescs)
 {
-	/* It can be done once. */
+	/* Columns can be set only once. */
 	if (res == NULL || res == &cpq_result_of_no_memory || res->n_columns > 0)
 		return 0;
 	if (numAttributes <= 0 || attDescs == NULL)
@@ -398,7 +398,7 @@ cpq_PQsetvalue(PGresult *res, int tup_num, int field_num, char *value, int len)
 static int
 copy_rows(PGresult *to, const PGresult *from)
 {
-	/* As libpq, which sets value by value: rows without columns vanish. */
+	/* As in libpq, which copies value by value, rows without columns are lost. */
 	for (int i = 0; i < from->n_rows && from->n_columns > 0; i++) {
 		struct cpq_value *row = row_add(to);
 
@@ -458,8 +458,7 @@ cpq_PQcopyResult(const PGresult *src, int flags)
 		PGEventResultCopy e = { src, to };
 		struct cpq_event *event = &to->events.list[i];
 
-		/* As libpq 14 and later: the failure of a procedure is not one of the
-		 * copy. */
+		/* As in libpq 14 and later, the copy succeeds even if a procedure fails. */
 		event->is_initialised =
 			src->events.list[i].is_initialised &&
 			event->proc(PGEVT_RESULTCOPY, &e, event->pass_through) != 0;
@@ -496,7 +495,7 @@ type_length(const cenote_column *c)
 	}
 }
 
-/* Set the columns alone: 0 or -1. */
+/* Set the columns, without rows. 0 or -1. */
 static int
 set_columns(PGresult *res, const cenote_result *from)
 {
@@ -575,7 +574,7 @@ fields_from(PGresult *res, const cenote_diag *diag)
 	return 0;
 }
 
-/* Another server's state becomes PostgreSQL's. */
+/* Set the SQLSTATE. Another server's state becomes PostgreSQL's. */
 static int
 set_state(PGresult *res, const cenote_diag *diag)
 {
@@ -711,7 +710,7 @@ cpq_notice_own(const struct cpq_habits *habits, const char *format, ...)
 	va_start(args, format);
 	(void)appendPQExpBufferVA(&text, format, args);
 	va_end(args);
-	/* The message field has no line end, but the text has. */
+	/* The message field must not end with a newline, but the text does. */
 	if (text.len > 0 && text.data[text.len - 1] == '\n')
 		text.data[--text.len] = '\0';
 	(void)set_field(res, PG_DIAG_MESSAGE_PRIMARY, text.data);

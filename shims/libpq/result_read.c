@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The functions with which programs read a result. A wrong use gives a notice, as in
- * libpq. */
+/* The functions with which programs read a result. As in libpq, a wrong argument gives a notice. */
 
 static int
 is_value(const PGresult *res, int row, int column)
@@ -135,7 +134,7 @@ COLUMN_GETTER(Oid, PQftype, typid, 0)
 COLUMN_GETTER(int, PQfsize, typlen, 0)
 COLUMN_GETTER(int, PQfmod, atttypmod, 0)
 
-/* NULL: there is no such value, and the program got a notice. */
+/* The value; NULL: there is no such row or column, and the program got a notice. */
 static const struct cpq_value *
 value(const PGresult *res, int row, int column)
 {
@@ -191,7 +190,7 @@ cpq_PQcmdStatus(PGresult *res)
 	return res != NULL ? res->command : NULL;
 }
 
-/* "INSERT 17 1" has the id of the inserted row, from servers that have ids. */
+/* The tag "INSERT 17 1" has the inserted row's OID, from servers that have OIDs. */
 Oid
 cpq_PQoidValue(const PGresult *res)
 {
@@ -208,7 +207,7 @@ cpq_PQoidValue(const PGresult *res)
 char *
 cpq_PQoidStatus(const PGresult *res)
 {
-	/* libpq's is a static buffer as well, and deprecated because of that. */
+	/* libpq also returns a static buffer, which is why the function is deprecated. */
 	static _Thread_local char text[24];
 	const char *id = res != NULL && strncmp(res->command, "INSERT ", 7) == 0
 				 ? res->command + 7
@@ -218,7 +217,7 @@ cpq_PQoidStatus(const PGresult *res)
 	return text;
 }
 
-/* The last word of these tags is a number of rows. */
+/* The number of rows in a command tag: the last word of the tags below. */
 static const char *
 counted_part(const char *command)
 {

@@ -23,7 +23,7 @@ variable(const char *name)
 	return value != NULL && *value != '\0' ? value : NULL;
 }
 
-/* The name or home directory of the user; malloc()ed; NULL if unknown. */
+/* The user's name or home directory, malloc()ed; NULL: unknown. */
 static char *
 user_fact(int is_home)
 {
@@ -97,7 +97,7 @@ bad:
 	return -1;
 }
 
-/* 1: the section is over, and nothing more must be read. */
+/* Read one line of the file. 1: the section has ended, so stop reading. */
 static int
 read_line(struct cpq_conninfo *info, struct service *s, char *line, PQExpBuffer error)
 {
@@ -230,7 +230,7 @@ cpq_environment_says_something(void)
 	return 0;
 }
 
-/* One pass: getenv() would read everything again for each keyword. */
+/* Read the environment once: getenv() would read all of it for each keyword. */
 static int
 complete_from_environment(struct cpq_conninfo *info, PQExpBuffer error)
 {
@@ -241,7 +241,7 @@ complete_from_environment(struct cpq_conninfo *info, PQExpBuffer error)
 	return 0;
 }
 
-/* PGREQUIRESSL is older than PGSSLMODE. */
+/* PGREQUIRESSL is the older form of PGSSLMODE. */
 static int
 complete_sslmode(struct cpq_conninfo *info, PQExpBuffer error)
 {
@@ -271,7 +271,7 @@ complete_user(struct cpq_conninfo *info, PQExpBuffer error)
 	return r;
 }
 
-/* The name of the encoding of the program's locale. */
+/* The encoding of the program's locale, by PostgreSQL's name. */
 static const char *
 locale_encoding(void)
 {
@@ -296,7 +296,7 @@ cpq_home_file(const char *name)
 	return path;
 }
 
-/* Where to look for the password. */
+/* Set the default passfile, ~/.pgpass. */
 static int
 put_passfile(struct cpq_conninfo *info, PQExpBuffer error)
 {

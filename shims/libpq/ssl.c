@@ -30,7 +30,7 @@ cpq_PQsslAttributeNames(PGconn *conn)
 		"compression", "protocol", NULL };
 	static const char *const none[] = { NULL };
 
-	/* libpq up to 15 names them for any connection. */
+	/* libpq up to 15 returns the names for any connection. */
 	return conn == NULL || cpq_PQlibVersion() < 160000 || cpq_PQsslInUse(conn) ? names
 										   : none;
 }
@@ -48,7 +48,7 @@ cpq_PQsslAttribute(PGconn *conn, const char *attribute_name)
 		{ "server_protocol", CENOTE_HOP_SERVER, "version" },
 		{ "server_cipher", CENOTE_HOP_SERVER, "cipher" } };
 
-	/* The library's name is known without a connection. */
+	/* The TLS library's name is known even without a connection. */
 	if (strcmp(attribute_name, "library") == 0)
 		return conn == NULL || cpq_PQsslInUse(conn) ? "OpenSSL" : NULL;
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
@@ -76,7 +76,7 @@ cpq_PQgetssl(PGconn *conn)
 	return NULL;
 }
 
-/* OpenSSL has initialised itself since 1.1. */
+/* Nothing to do: OpenSSL has initialised itself since 1.1. */
 void
 cpq_PQinitSSL(int do_init)
 {

@@ -8,19 +8,18 @@
 #include <string.h>
 #include <time.h>
 
-/* What a connection reports of itself, and small functions that belong to no other
- * file. */
+/* What a connection reports about itself, and small functions that belong to no other file. */
 
 static char *
 info_text(const PGconn *conn, enum cpq_key key)
 {
 	if (conn == NULL || !conn->is_told)
 		return NULL;
-	/* The interface has no const; the text is the connection's. */
+	/* The interface has no const; the connection owns the text. */
 	return (char *)(uintptr_t)cpq_conninfo_get(&conn->info, key);
 }
 
-/* The same, or "" where libpq returns that. */
+/* The same, but "" before `info` is complete, as in libpq. */
 static char *
 info_or_nothing(const PGconn *conn, enum cpq_key key)
 {
@@ -58,7 +57,7 @@ cpq_PQhost(const PGconn *conn)
 	if (host == NULL || *host != '\0' || !conn->is_told)
 		return host;
 	host = info_text(conn, CPQ_KEY_HOSTADDR);
-	/* Where libpq would look. */
+	/* The directory where libpq would look for the socket. */
 	return *host != '\0' ? host : (char *)(uintptr_t)CPQ_PG_SOCKET_DIR;
 }
 
@@ -147,8 +146,8 @@ cpq_PQsocket(const PGconn *conn)
 
 	if (conn != NULL)
 		writable->is_watched = 1;
-	/* Libcenote has lost the session, but the program must find its descriptor
-	 * closed. */
+	/* Libcenote has lost the session and its descriptor, but the program must find its
+	 * descriptor closed. */
 	return fd < 0 && conn != NULL && conn->status != CONNECTION_BAD &&
 			       (conn->is_dying || conn->queue.first != NULL)
 		       ? conn->fd
@@ -168,7 +167,7 @@ cpq_PQbackendPID(const PGconn *conn)
 	return pid != NULL ? (int)strtol(pid, NULL, 10) : 0;
 }
 
-/* The pool's password. The pool itself logs in to the server. */
+/* Does the pool need a password? The pool itself logs in to the server. */
 int
 cpq_PQconnectionNeedsPassword(const PGconn *conn)
 {
@@ -210,7 +209,7 @@ cpq_PQsetClientEncoding(PGconn *conn, const char *encoding)
 		return -1;
 	if (strcmp(encoding, "auto") == 0)
 		encoding = pg_encoding_to_char(PQenv2encoding());
-	/* libpq has so much room for it. */
+	/* libpq has a buffer of this size for the name. */
 	if (strlen(encoding) > 101)
 		return -1;
 	initPQExpBuffer(&text);
@@ -257,7 +256,7 @@ cpq_PQsetnonblocking(PGconn *conn, int arg)
 		return 0;
 	if (conn->queue.first == NULL)
 		resetPQExpBuffer(&conn->error);
-	/* Send what is queued while the call may still wait. */
+	/* Send everything that is queued while the call may still wait. */
 	if (cpq_PQflush(conn) != 0)
 		return -1;
 	conn->is_nonblocking = on;
@@ -276,8 +275,8 @@ cpq_PQisthreadsafe(void)
 	return 1;
 }
 
-/* Drivers decide by it. CENOTE_LIBPQ_VERSION sets another for programs that need a
- * certain one. */
+/* Drivers decide by this version. CENOTE_LIBPQ_VERSION sets another version, for programs that need
+ * a certain one. */
 int
 cpq_PQlibVersion(void)
 {
@@ -290,7 +289,7 @@ cpq_PQlibVersion(void)
 pgthreadlock_t
 cpq_PQregisterThreadLock(pgthreadlock_t newhandler)
 {
-	/* It guarded Kerberos and old OpenSSL, which are not used here. */
+	/* The lock was for Kerberos and old OpenSSL, which the shim does not use. */
 	static pgthreadlock_t current;
 	pgthreadlock_t old = current;
 
@@ -329,7 +328,7 @@ cpq_PQsocketPoll(int sock, int for_read, int for_write, cpq_usec end_time)
 	return poll(&p, 1, timeout);
 }
 
-/* psql and its relatives import it from libpq. */
+/* psql and similar programs import this function from libpq. */
 typedef void (*signal_handler)(int);
 
 CPQ_EXPORT signal_handler pqsignal(int signo, signal_handler func);

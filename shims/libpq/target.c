@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * target_session_attrs: the kind of session that the program wants. There is no other
- * host to try, so a session of another kind is a failure. PostgreSQL reports the kind
- * from version 14 on. The shim asks older servers nothing.
+ * target_session_attrs: the kind of session that the program wants. There is no other host to try,
+ * so a session of another kind is a failure. PostgreSQL reports the kind from version 14 on. For
+ * older servers the shim does not check the kind.
  */
 
 enum kind {
@@ -19,7 +19,7 @@ enum kind {
 
 static const struct {
 	const char *name;
-	const char *otherwise; /* libpq's words if it does not fit */
+	const char *otherwise; /* libpq's words for a session of another kind */
 } kinds[N_KINDS] = {
 	[WRITABLE] = { "read-write", "session is read-only" },
 	[READ_ONLY] = { "read-only", "session is not read-only" },
@@ -27,7 +27,7 @@ static const struct {
 	[STANDBY] = { "standby", "server is not in hot standby mode" },
 };
 
-/* 1 also if the server does not report it. */
+/* Is the session of that kind? 1 also if the server does not report its kind. */
 static int
 is_of_kind(const PGconn *conn, enum kind kind)
 {

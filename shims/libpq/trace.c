@@ -8,13 +8,12 @@
 #include <time.h>
 
 /*
- * PQtrace(): the messages that PostgreSQL's protocol would have carried, in libpq's form.
- * While there is a trace, requests are answered as streams, so that what comes is seen in
- * the order in which the server sent it.
+ * PQtrace(): write the messages of PostgreSQL's protocol, in libpq's form, as if the program had
+ * spoken that protocol. While there is a trace, all rows come as streams, so that the messages stay
+ * in the order in which the server sent them.
  *
- * Messages that the server sends in between have their place. A notice comes before the
- * end of its statement, a parameter or a notification before ReadyForQuery. Both are kept
- * until then. It owns conn->trace.
+ * A notice is written before the end of its statement. A parameter or a notification is written
+ * before ReadyForQuery. This file keeps these lines until then. It owns conn->trace.
  */
 
 #define TRACE_NO_TIMES 1 /* PQTRACE_SUPPRESS_TIMESTAMPS */
@@ -22,7 +21,7 @@
 
 #define OID_BYTES 4u
 
-/* A message that is being made: its text, and the length that it would have. */
+/* A message that is being built: its text, and the length that it would have in the protocol. */
 struct line {
 	PQExpBufferData text;
 	size_t len;
@@ -62,7 +61,7 @@ put_int32(struct line *l, int n)
 	l->len += 4;
 }
 
-/* A number that differs between servers. */
+/* Append a number that differs between servers: PQTRACE_REGRESS_MODE hides it. */
 static void
 put_oid(struct line *l, Oid oid)
 {
@@ -95,7 +94,7 @@ put_bytes(struct line *l, const char *bytes, size_t n)
 	l->len += n;
 }
 
-/* A value or NULL, with its length before it. */
+/* Append a value or NULL, after its length. */
 static void
 put_value(struct line *l, const char *bytes, size_t n)
 {
@@ -126,7 +125,7 @@ put_line(PQExpBuffer out, const PGconn *conn, char from, const struct line *l)
 	appendPQExpBuffer(out, "%c\t%zu\t%s\n", from, l->len, l->text.data);
 }
 
-/* Write the line. Without memory it is missing in the trace, and that is all. */
+/* Write the line. Without memory the trace lacks the line. */
 static void
 end(PGconn *conn, char from, struct line *l)
 {
@@ -290,7 +289,7 @@ cpq_trace_function(PGconn *conn, int fnid, const PQArgBlock *args, int n)
 	end(conn, 'F', &l);
 }
 
-/* A message that waits for its place. */
+/* Keep a line until its place in the trace comes. */
 static void
 keep(PGconn *conn, PQExpBuffer kept, struct line *l)
 {
@@ -310,7 +309,7 @@ write_kept(PGconn *conn, PQExpBuffer kept)
 		resetPQExpBuffer(kept);
 }
 
-/* How far an extended query had come when it failed. */
+/* How many steps an extended query had finished when it failed. */
 static int
 steps_of(const cenote_diag *diag)
 {
@@ -350,7 +349,7 @@ mark_answered(PGconn *conn)
 		conn->queue.first->is_answered = 1;
 }
 
-/* A notice came before the program asked for the rest. */
+/* Has the trace begun the answer, because a notice came early? */
 static int
 is_begun(const PGconn *conn)
 {
@@ -436,7 +435,7 @@ cpq_trace_parsed(PGconn *conn)
 	write_kept(conn, &conn->trace.notices);
 }
 
-/* Only statements have parameters. */
+/* Prepared statements have parameters, portals do not. */
 void
 cpq_trace_description(PGconn *conn, const PGresult *res)
 {
@@ -479,8 +478,8 @@ cpq_trace_copy(PGconn *conn, const PGresult *res, int is_in)
 	end(conn, 'B', &l);
 }
 
-/* libpq writes the length of what it sends, and that it left out the rest. It writes
- * nothing of what it receives. */
+/* For data that it sends, libpq writes only the length, and that it left out the rest. For data
+ * that it receives, it writes nothing. */
 void
 cpq_trace_copy_data(PGconn *conn, size_t n)
 {
@@ -510,8 +509,8 @@ cpq_trace_copy_end(PGconn *conn, char from, const char *why)
 		say(conn, 'F', "Sync");
 }
 
-/* In the order in which PostgreSQL sends them. For a kept notice they are in the
- * result. */
+/* Append the fields in the order in which PostgreSQL sends them. `kept` is a notice that was kept:
+ * its fields are in that result. */
 static void
 put_diag(struct line *l, const cenote_diag *diag, const PGresult *kept)
 {
@@ -527,7 +526,8 @@ put_diag(struct line *l, const cenote_diag *diag, const PGresult *kept)
 	put_byte(l, '\0');
 }
 
-/* Its length includes places in the server's source, which differ between releases. */
+/* The length is hidden in PQTRACE_REGRESS_MODE: it includes positions in the server's source, which
+ * differ between releases. */
 static void
 put_diag_line(PQExpBuffer out, const PGconn *conn, const char *name, const struct line *l)
 {
@@ -573,7 +573,8 @@ cpq_trace_error(PGconn *conn, const cenote_diag *diag)
 	write_kept(conn, &conn->trace.notices);
 }
 
-/* Everything before it came with it, whether the program asks for the rest or not. */
+/* A notice comes for the request. PostgreSQL sends all earlier messages of the answer with the
+ * notice, even if the program has not asked for them. */
 static void
 begin_answer(PGconn *conn, struct cpq_request *req)
 {
@@ -653,7 +654,7 @@ cpq_trace_ready(PGconn *conn)
 		return;
 	write_kept(conn, &conn->trace.notices);
 	write_kept(conn, &conn->trace.rest);
-	/* libpq does not trace the end of a function's answer. */
+	/* libpq does not trace the ReadyForQuery after a function call. */
 	if (is_function(conn))
 		return;
 	begin(conn, &l, "ReadyForQuery\t");
@@ -663,7 +664,7 @@ cpq_trace_ready(PGconn *conn)
 	end(conn, 'B', &l);
 }
 
-/* libpq flushes whenever it sends: a program may read the file meanwhile. */
+/* libpq flushes the file whenever it sends, so that another program can read the trace. */
 void
 cpq_trace_flush(PGconn *conn)
 {

@@ -33,7 +33,7 @@ hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Decode percent signs; NULL and the reason. */
+/* Decode percent signs; NULL, and the reason in `error`. */
 static char *
 decode(const char *text, PQExpBuffer error)
 {
@@ -73,7 +73,7 @@ decode(const char *text, PQExpBuffer error)
 	return out;
 }
 
-/* An empty part sets nothing. */
+/* Set a keyword from a part of the URI. An empty part sets nothing. */
 static int
 put_part(struct cpq_conninfo *info, const char *keyword, const char *part,
 	PQExpBuffer error)
@@ -91,7 +91,7 @@ put_part(struct cpq_conninfo *info, const char *keyword, const char *part,
 	return r;
 }
 
-/* Cut at the first of these characters, and return which it was. */
+/* Cut the text at the first of these characters, and return that character. */
 static char
 cut(char **at, const char *stops)
 {
@@ -122,7 +122,7 @@ parse_user(struct cpq_conninfo *info, char **at, PQExpBuffer error)
 	return put_part(info, "password", password, error);
 }
 
-/* The host without brackets. Returns the place after it, or NULL. */
+/* Find the end of the host, without brackets. Returns the place after it, or NULL. */
 static char *
 host_end(char **host, const char *begin, const char *uri, PQExpBuffer error)
 {
@@ -159,7 +159,7 @@ struct lists {
 	PQExpBufferData ports;
 };
 
-/* host[:port][,…]. Returns the character after it, or -1. */
+/* Parse host[:port][,…]. Returns the character after it, or -1. */
 static int
 parse_hosts(
 	struct lists *l, char **at, const char *begin, const char *uri, PQExpBuffer error)
@@ -189,7 +189,7 @@ parse_hosts(
 	}
 }
 
-/* One "name=value" of the query part, already cut out. */
+/* Parse one "name=value" of the query part, which the caller has cut out. */
 static int
 parse_param(struct cpq_conninfo *info, char *param, PQExpBuffer error)
 {
@@ -215,7 +215,7 @@ parse_param(struct cpq_conninfo *info, char *param, PQExpBuffer error)
 	name = decode(param, error);
 	value = name != NULL ? decode(equals + 1, error) : NULL;
 	r = value != NULL ? 0 : -1;
-	/* JDBC's spelling. */
+	/* JDBC's form of sslmode=require. */
 	if (r == 0 && strcmp(name, "ssl") == 0 && strcmp(value, "true") == 0) {
 		r = cpq_conninfo_put_at(info, CPQ_KEY_SSLMODE, "require", error);
 	} else if (r == 0) {

@@ -3,11 +3,10 @@
 
 #include <string.h>
 
-/* The parameters of a request: check what the program gives, and put it into
- * libcenote's form. */
+/* The parameters of a request: check the program's values, and pass them to libcenote. */
 
-/* The server finds out the type, as it does for 0. But libcenote does not send types
- * that are all 0, and then one parameter too many would be another error. */
+/* With this type the server finds out the type itself, as with 0. But libcenote sends no types if
+ * all are 0. Then one parameter too many would give another error message. */
 #define OID_UNKNOWN 705u
 
 static Oid

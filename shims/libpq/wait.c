@@ -6,9 +6,8 @@
 #include <time.h>
 
 /*
- * Waiting for the session, reading and writing. The shim decides when a program may wait,
- * and libcenote waits by itself in few calls only. connect.c and all calls that send or
- * take something call this file.
+ * Waiting for the session, reading and writing. The shim decides when a program waits; libcenote
+ * itself waits in few calls only. connect.c and all calls that send or receive call this file.
  */
 
 int64_t
@@ -44,8 +43,8 @@ cpq_wait(PGconn *conn, int64_t deadline_ms)
 		return errno == EINTR ? 1 : -1;
 	if (p.revents == 0 || !cenote_is_connected(conn->session))
 		return 1;
-	/* The call that is repeated does not read, but it reports how a session was
-	 * lost. */
+	/* The caller calls libcenote again, which reads nothing then, but reports how the session
+	 * was lost. */
 	r = cenote_process(conn->session);
 	if (r != CENOTE_ERR_NOMEM)
 		return 1;
@@ -78,7 +77,7 @@ cpq_PQflush(PGconn *conn)
 	if (conn->session == NULL)
 		return 0;
 	cpq_trace_flush(conn);
-	/* Read nothing here: a program that polls needs to see the socket readable. */
+	/* Do not read here: a program that polls must see that the socket is readable. */
 	while (cpq_push(conn) == CENOTE_OK &&
 		(cenote_wants(conn->session) & CENOTE_WANTS_WRITE)) {
 		if (conn->is_nonblocking)
@@ -86,7 +85,7 @@ cpq_PQflush(PGconn *conn)
 		if (cpq_wait(conn, 0) < 0)
 			return -1;
 	}
-	/* A lost connection is reported with the result. */
+	/* The result reports a lost connection. */
 	return 0;
 }
 
