@@ -5,22 +5,22 @@
 #include <strings.h>
 
 /*
- * Statements that another server would not understand. Some of them the shim can carry
- * out or say in another way: transactions as PostgreSQL begins them, settings that are as
- * the program wants them already, DEALLOCATE. Others only PostgreSQL has: those are
- * refused, and the error says so. send.c asks.
+ * Statements that another server would not understand. The shim carries out some of them itself:
+ * the transaction statements of PostgreSQL, settings that have the wanted value already, and
+ * DEALLOCATE. It refuses statements that only PostgreSQL has, and the error says so. send.c calls
+ * this file.
  */
 
 /* At most this many tokens of a text are read. */
 #define TOKENS_MAX 24u
 
 struct words {
-	struct cnc_sql_token t[TOKENS_MAX + 1]; /* an end after them */
+	struct cnc_sql_token t[TOKENS_MAX + 1]; /* the last one is CNC_SQL_END */
 	size_t n;
 	size_t at;
 };
 
-/* All tokens of one statement. 0: there are more tokens, or a second statement. */
+/* Read all tokens of one statement. 0: the text has too many tokens, or a second statement. */
 static int
 read_words(struct cnc_sql sql, struct words *w)
 {
@@ -102,7 +102,7 @@ take_mode(struct words *w, struct cpq_answer *a)
 		a->flags |= CENOTE_BEGIN_READ_ONLY;
 		return 1;
 	}
-	/* A transaction is like this without the option. */
+	/* These are the defaults, or have no effect, so nothing must be sent for them. */
 	return take_two(w, "read", "write") || take(w, "deferrable") ||
 	       take_two(w, "not", "deferrable");
 }
@@ -158,7 +158,7 @@ find_rollback(const PGconn *conn, struct words *w, struct cpq_answer *a)
 		a->kind = CPQ_ANSWER_ROLLBACK;
 }
 
-/* The text of a word, or of what stands in quotes; cut at the end of the buffer. */
+/* Copy a word, or the text in quotes; cut it at the end of the buffer. */
 static void
 copy_token(const struct cnc_sql_token *t, char *out, size_t size)
 {
@@ -179,7 +179,7 @@ change_case(char *text, char first, char last)
 		*text = (char)(*text >= first && *text <= last ? *text ^ 0x20 : *text);
 }
 
-/* Texts and bytes are in the session's encoding. */
+/* Is this the session's encoding, or SQL_ASCII? The shim does not convert texts. */
 static int
 is_encoding(const PGconn *conn, const char *value)
 {
@@ -216,7 +216,8 @@ is_any(const PGconn *conn, const char *value)
 	return 1;
 }
 
-/* Settings that can be had, because they are so already or make no difference. */
+/* Settings that the shim accepts without the server, because they have that value already or make
+ * no difference. */
 static const struct {
 	const char *name;
 	int (*is_so)(const PGconn *conn, const char *value);
@@ -265,7 +266,7 @@ find_set(const PGconn *conn, struct words *w, struct cpq_answer *a)
 	for (size_t i = 0; i < N_OF(settings); i++) {
 		if (strcasecmp(settings[i].name, name) != 0)
 			continue;
-		/* MySQL has SET NAMES as well. */
+		/* MySQL has SET NAMES, too, so send it. */
 		if (conn->habits.dialect->has_set && strcasecmp(name, "names") == 0)
 			return;
 		if (settings[i].is_so(conn, value)) {
@@ -295,7 +296,8 @@ find_deallocate(const PGconn *conn, struct words *w, struct cpq_answer *a)
 	copy_token(&w->t[w->at], a->text, sizeof(a->text));
 	if (w->t[w->at].kind != CNC_SQL_TEXT && w->t[w->at].kind != CNC_SQL_NAME)
 		change_case(a->text, 'A', 'Z');
-	/* It was prepared in SQL, if the server has that. */
+	/* If the shim does not know the statement, it may have been prepared in SQL. So send this
+	 * to a server that has PREPARE. */
 	if (conn->habits.dialect->has_set && cpq_statement_find(conn, a->text) == NULL)
 		return;
 	a->kind = CPQ_ANSWER_FORGET;
@@ -318,7 +320,8 @@ find_refusal(const PGconn *conn, struct words *w, struct cpq_answer *a)
 static const struct {
 	const char *word;
 	void (*find)(const PGconn *conn, struct words *w, struct cpq_answer *a);
-	int is_long; /* its first word decides, whatever follows */
+	/* the first word decides, even if the text has too many tokens or several statements */
+	int is_long;
 } firsts[] = {
 	{ "begin", find_begin, 0 },
 	{ "start", find_start, 0 },

@@ -7,9 +7,9 @@
 #include <strings.h>
 
 /*
- * Values of parameters: from PostgreSQL's text and binary forms, by the type that the
- * program declared, to values that every server takes. Without a type a value is a text
- * or bytes: nobody can find out more. send.c calls this file.
+ * Values of parameters: convert PostgreSQL's text and binary forms, by the type that the program
+ * declared, to values that every server takes. Without a declared type, a value in text form is a
+ * text, and a value in binary form is bytes. send.c calls this file.
  */
 
 struct bind {
@@ -87,7 +87,7 @@ text_oid(const struct bind *b)
 	return text_int(b, 0, UINT32_MAX);
 }
 
-/* A word without the blanks around it; NULL if there are several words. */
+/* Find the only word of a text, without the blanks around it. NULL: there are several words. */
 static const char *
 only_word(const char *p, size_t *ret_len)
 {
@@ -119,7 +119,8 @@ text_numeric(const struct bind *b)
 	return added(cenote_params_add_decimal(b->params, word, n));
 }
 
-/* Any beginning of one of these words that is not the beginning of the other. */
+/* Is the text a beginning of `word`, with at least `least` letters? PostgreSQL accepts each
+ * beginning that only one of its words has. */
 static int
 is_short_for(const char *text, size_t n, const char *word, size_t least)
 {
@@ -262,7 +263,7 @@ wire_uuid(const struct bind *b)
 	return r;
 }
 
-/* A version byte, and then the text. */
+/* jsonb in binary form: a version byte, and then the text. */
 static enum cpq_outcome
 wire_jsonb(const struct bind *b)
 {
@@ -271,7 +272,7 @@ wire_jsonb(const struct bind *b)
 	return added(cenote_params_add_text(b->params, b->bytes + 1, b->len - 1));
 }
 
-/* Other servers write years with four digits. */
+/* Is the year from 1 to 9999? Other servers write years with four digits. */
 static int
 is_common_year(int64_t days)
 {
@@ -311,7 +312,7 @@ wire_time(const struct bind *b)
 	return added(cenote_params_add_time(b->params, &time));
 }
 
-/* Microseconds since 2000; with a zone, in UTC. */
+/* Add a timestamp from microseconds since 2000. With a time zone they are in UTC. */
 static enum cpq_outcome
 add_timestamp(const struct bind *b, int32_t offset)
 {
@@ -347,7 +348,7 @@ typedef enum cpq_outcome binder(const struct bind *b);
 static const struct {
 	Oid oid;
 	binder *text;
-	binder *wire; /* NULL: there is no binary form here */
+	binder *wire; /* NULL: the shim has no binary form of the type */
 } forms[] = {
 	{ 0, bind_text, bind_bytes },
 	{ CPQ_BOOL, text_bool, wire_bool },
@@ -382,7 +383,7 @@ find(Oid type, int is_binary)
 		if (forms[i].oid == type)
 			return is_binary ? forms[i].wire : forms[i].text;
 	}
-	/* To other servers, the text of any type is a text. */
+	/* Other servers take the text of any type. */
 	return is_binary ? NULL : bind_text;
 }
 

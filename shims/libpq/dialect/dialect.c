@@ -8,12 +8,11 @@
 #include <string.h>
 
 /*
- * What the other servers are: one table entry for each, and the facts that programs ask
- * for as if the server were PostgreSQL (version, encoding, parameters). connect.c enters
- * and leaves a dialect.
+ * The other servers, with one table entry for each, and the values that programs ask for as if the
+ * server were PostgreSQL (version, encoding, parameters). connect.c enters and leaves a dialect.
  */
 
-/* MySQL's numbers of types (enum enum_field_types). */
+/* Numbers of MySQL's column types (enum enum_field_types). */
 enum {
 	MY_TINY = 1,
 	MY_SHORT = 2,
@@ -37,7 +36,7 @@ static const struct cpq_native_type mysql_types[] = {
 	{ MY_LONGLONG, CENOTE_TYPE_INT64, CPQ_INT8 },
 	{ MY_YEAR, CENOTE_TYPE_INT64, CPQ_INT2 },
 	{ MY_FLOAT, CENOTE_TYPE_DOUBLE, CPQ_FLOAT4 },
-	/* ENUM and SET have no length of their own. */
+	/* CHAR, ENUM and SET. The last two have no declared length. */
 	{ MY_STRING, CENOTE_TYPE_TEXT, CPQ_VARCHAR },
 	{ 0, 0, 0 },
 };
@@ -74,9 +73,9 @@ static const struct cpq_dialect dialects[] = {
 	},
 };
 
-/* Its SQL is MySQL's, but its driver does not report sql_mode. So nobody knows whether
- * a backslash escapes. Escaping doubles backslashes and quotes: then no text can end
- * early in either mode. */
+/* This server reads SQL as MySQL does, but its driver does not report sql_mode. So the shim does
+ * not know whether a backslash escapes. Escaping doubles backslashes and quotes: then no text can
+ * end early in either mode. */
 static const struct cpq_dialect mysql_by_odbc = {
 	.title = "MySQL behind ODBC",
 	.placeholder = CPQ_PLACEHOLDER_PLAIN,
@@ -104,7 +103,7 @@ find_dialect(const char *backend, const char *version, const char *dbms)
 	return &dialects[i];
 }
 
-/* The version of PostgreSQL whose behaviour the shim can offer; programs decide by it. */
+/* The version of PostgreSQL that the shim imitates. Programs decide by it what they can use. */
 #define VERSION_TEXT   "15.0"
 #define VERSION_NUMBER 150000
 #define UTF8           "UTF8"
@@ -117,7 +116,8 @@ info(const PGconn *conn, const char *name)
 	return text != NULL ? text : "";
 }
 
-/* A text that the shim does not convert: 0; -1 and the reason. */
+/* Accept only UTF-8 and SQL_ASCII, because the shim does not convert texts. 0; -1, and the reason
+ * in the error text. */
 static int
 check_encoding(PGconn *conn)
 {
@@ -190,8 +190,8 @@ CHARSET(gbk)
 CHARSET(uhc)
 CHARSET(ujis)
 
-/* Every character set that a client of MySQL or MariaDB can have. Where PostgreSQL has
- * no name for it, the program gets SQL_ASCII. */
+/* Every character set that a client of MySQL or MariaDB can have. If PostgreSQL has no name for it,
+ * the program gets SQL_ASCII. */
 static const struct {
 	const char *name;
 	const char *encoding;
@@ -237,8 +237,7 @@ static const struct {
 	{ "swe7", "SQL_ASCII", NULL },
 };
 
-/* Escaping must know where a character ends, so follow every change of the character
- * set. */
+/* Update the character set after each change, because escaping must know where a character ends. */
 static void
 follow_charset(PGconn *conn, const char *name)
 {
@@ -265,7 +264,7 @@ cpq_dialect_on_parameter(PGconn *conn, const char *name, const char *value)
 	cpq_escape_remember(conn);
 }
 
-/* MySQL reports with each result how it reads texts now. */
+/* MySQL reports with each result how it reads string literals now. */
 static void
 follow_status(PGconn *conn, const cenote_result *from)
 {
@@ -321,7 +320,7 @@ fact_encoding(const PGconn *conn)
 	return pg_encoding_to_char(conn->habits.encoding);
 }
 
-/* With "off" programs would write E'', which no other server reads. */
+/* If this were "off", programs would write E'', which no other server reads. */
 static const char *
 fact_strings(const PGconn *conn)
 {

@@ -28,12 +28,13 @@ struct cpq_dialect {
 	const char *backend; /* cenoted's name for the server */
 	const char *title;
 	enum cpq_placeholder placeholder;
-	unsigned rules; /* how it reads SQL: enum cnc_sql_rule */
+	unsigned rules; /* how the server reads SQL: enum cnc_sql_rule */
 	char name_quote; /* around identifiers */
 	int makes_tags; /* the backend does not give tags in PostgreSQL's form */
-	int has_batches; /* only the server knows what one statement is */
-	int has_set; /* the server has a SET statement, too */
-	int is_mysql; /* it uses MySQL's errors, character sets and status */
+	/* a text may be one statement to the server although it looks like several */
+	int has_batches;
+	int has_set; /* the server has PREPARE and SET statements */
+	int is_mysql; /* the server has MySQL's error numbers, character sets and status */
 	const struct cpq_native_type *types; /* ends with an entry of oid 0 */
 };
 
@@ -45,7 +46,7 @@ struct cnc_sql cpq_dialect_sql(const PGconn *conn, const char *text);
 /* ---- answers.c ---- */
 
 enum cpq_answer_kind {
-	CPQ_ANSWER_NONE, /* the server must answer */
+	CPQ_ANSWER_NONE, /* the shim does not answer, so send the text */
 	CPQ_ANSWER_BEGIN,
 	CPQ_ANSWER_COMMIT,
 	CPQ_ANSWER_ROLLBACK,
@@ -60,8 +61,8 @@ struct cpq_answer {
 	uint32_t flags;
 	const char *tag;
 	const char *sqlstate; /* SQLSTATE of a refusal */
-	char text
-		[256]; /* the message of a refusal; or the name of a statement, "" for all */
+	/* the message of a refusal; or the name of a statement, "" for all statements */
+	char text[256];
 };
 
 /* Decide what to do with a text. Only a text with a single statement is examined. */
@@ -72,10 +73,10 @@ void cpq_dialect_answer(
 
 /* A prepared statement: the pool knows it by a number, the program by a name. */
 struct cpq_statement {
-	struct cpq_statement
-		*next; /* in the connection's list; NULL once it was forgotten */
+	/* next in the connection's list; NULL after cpq_statement_forget() */
+	struct cpq_statement *next;
 	unsigned n_requests; /* how many requests use it */
-	int is_known; /* it is in the list */
+	int is_known; /* the statement is in the connection's list */
 	int is_prepared; /* the server has prepared it */
 	char *name;
 	cenote_stmt *stmt;

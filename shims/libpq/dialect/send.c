@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Sending to other servers: what request.c does for PostgreSQL. */
+/* Send requests to servers other than PostgreSQL, as request.c does for PostgreSQL. */
 
 static cenote_exec_options
 canonical(const PGconn *conn)
@@ -22,7 +22,7 @@ no_memory(PGconn *conn)
 	return 0;
 }
 
-/* A request whose results are named after the statements in it. */
+/* Make a request whose command tags come from its SQL text, if the backend makes no tags. */
 static struct cpq_request *
 request(PGconn *conn, enum cpq_request_kind kind, const char *query)
 {
@@ -30,7 +30,7 @@ request(PGconn *conn, enum cpq_request_kind kind, const char *query)
 
 	if (req == NULL)
 		return NULL;
-	/* CALL, and whatever else is one statement to the server. */
+	/* CALL, and a batch that the server reads as one statement, give several results. */
 	req->is_many = kind == CPQ_EXTENDED;
 	if (conn->habits.dialect->makes_tags)
 		req->sql = cpq_dialect_sql(conn, req->query);
@@ -38,9 +38,9 @@ request(PGconn *conn, enum cpq_request_kind kind, const char *query)
 }
 
 /*
- * Programs wait for the socket before they ask for a result, and a pipeline answers in
- * order. So an answer of the shim's own takes the place of one of the server's: something
- * is sent for it.
+ * Programs wait for the socket before they ask for a result, and a pipeline answers in order. So
+ * the shim also sends a query for an answer of its own, and replaces the server's answer by its
+ * own.
  */
 static int
 send_answer(PGconn *conn, enum cpq_request_kind kind, PGresult *answer)
@@ -61,7 +61,8 @@ send_answer(PGconn *conn, enum cpq_request_kind kind, PGresult *answer)
 		cenote_send_query(conn->session, "select 1", CENOTE_NTS, NULL, &options));
 }
 
-/* In a pipeline, what follows would be carried out all the same. So send nothing. */
+/* In a pipeline nothing is sent: the server would carry out the requests that follow, although
+ * PostgreSQL would skip them. */
 static int
 refuse(PGconn *conn, const char *sqlstate, const char *text)
 {
@@ -125,7 +126,7 @@ send_transaction(PGconn *conn, const struct cpq_answer *a, const char *query)
 	return cpq_request_sent(conn, req, r);
 }
 
-/* 1: the text is dealt with, and the caller returns *ret_sent. */
+/* Does the shim answer the text itself? 1: the caller returns *ret_sent. */
 static int
 is_answered(PGconn *conn, const char *query, int *ret_sent)
 {
@@ -179,7 +180,7 @@ refuse_value(
 	}
 }
 
-/* The i-th value, from 0. */
+/* Add the i-th value; values count from 0. */
 static enum cpq_outcome
 add_value(PGconn *conn, const struct cpq_values *v, int i, Oid type)
 {
@@ -200,8 +201,7 @@ type_of(const struct cpq_values *v, const struct cpq_statement *s, int i)
 	return v->types != NULL ? v->types[i] : 0;
 }
 
-/* Fill the connection's list of values, in the order of the text. 1; 0: the caller
- * returns *ret_sent. */
+/* Fill conn->params, in the order of the placeholders in the text. 1; 0: the caller returns *ret_sent. */
 static int
 are_bound(PGconn *conn, const struct cpq_values *v, const struct cpq_places *places,
 	const struct cpq_statement *s, int *ret_sent)
@@ -384,7 +384,7 @@ cpq_dialect_send_prepare(
 	return sent;
 }
 
-/* A request that uses a prepared statement. */
+/* Make a request that uses a prepared statement. */
 static struct cpq_request *
 request_for(PGconn *conn, enum cpq_request_kind kind, struct cpq_statement *s)
 {
@@ -438,8 +438,7 @@ send_describe(PGconn *conn, const char *name)
 	cpq_trace_named(conn, 0, 'S', name);
 	cpq_trace_end_of_unit(conn);
 	r = cenote_send_describe(s->stmt);
-	/* The failure of its PREPARE has come, but the program has not asked for it
-	 * yet. */
+	/* PREPARE failed, but the program has not asked for that result yet. */
 	if (r == CENOTE_ERR_STATE)
 		r = cenote_send_prepare(s->stmt);
 	return cpq_request_sent(conn, req, r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the libpq shim has to know of SQL for another server than PostgreSQL: where its placeholders are, and what its
- * statements are called. It owns no state. send.c and dialect.c call it.
+ * Read SQL for servers other than PostgreSQL: find the placeholders, and the names of statements
+ * for command tags. It owns no state. send.c and dialect.c call it.
  */
 #include "sql.h"
 
@@ -38,7 +38,7 @@ add_place(struct cpq_places *places, unsigned number)
 {
 	uint16_t *grown = places->order;
 
-	/* a power of two is full */
+	/* double the size when the number is a power of two */
 	if ((places->n & (places->n - 1)) == 0)
 		grown = realloc(
 			grown, (places->n > 0 ? 2 * places->n : 1) * sizeof(*grown));
@@ -60,7 +60,7 @@ cpq_sql_translate(struct cnc_sql sql, enum cpq_placeholder style, PQExpBuffer ou
 	while ((t = cpq_sql_next(&sql)).kind != CNC_SQL_END) {
 		unsigned number;
 
-		/* the server has placeholders of its own */
+		/* a placeholder in the server's own form stays */
 		if (t.kind != CNC_SQL_PLACEHOLDER || *t.p != '$')
 			continue;
 		number = number_of(&t);
@@ -72,7 +72,7 @@ cpq_sql_translate(struct cnc_sql sql, enum cpq_placeholder style, PQExpBuffer ou
 			ret_places->highest = number;
 		appendBinaryPQExpBuffer(out, done, (size_t)(t.p - done));
 		appendPQExpBufferChar(out, '?');
-		/* a numbered one is as long as it was, so that places in messages fit */
+		/* keep the length of a numbered placeholder, so that positions in error messages fit */
 		done = style == CPQ_PLACEHOLDER_NUMBERED ? t.p + 1 : t.p + t.n;
 		if (style == CPQ_PLACEHOLDER_PLAIN && add_place(ret_places, number) < 0)
 			return -1;
@@ -88,13 +88,13 @@ cpq_places_finish(struct cpq_places *places)
 	*places = (struct cpq_places){ NULL, 0, 0 };
 }
 
-/* ---- what a statement is called ---- */
+/* ---- names of statements for command tags ---- */
 
 enum {
-	COUNTED = 1, /* "UPDATE 2" */
-	OBJECT =
-		2, /* "CREATE TABLE": of what is the next word that names a kind of object */
-	MANY = 4 /* it may give several results */
+	COUNTED = 1, /* the tag has a number of rows: "UPDATE 2" */
+	/* the tag includes the next word that names a kind of object: "CREATE TABLE" */
+	OBJECT = 2,
+	MANY = 4 /* the statement may give several results */
 };
 
 static const struct {
@@ -122,7 +122,7 @@ static const struct {
 
 struct object {
 	const char *word;
-	int has_body; /* with semicolons of its own */
+	int has_body; /* its body may contain semicolons */
 };
 
 static const struct object objects[] = {
@@ -193,16 +193,17 @@ put_verb(struct cpq_head *head, size_t verb)
 	head->has_many = (verbs[verb].flags & MANY) != 0;
 }
 
-/* The words of one statement, as they are read. */
+/* One statement while its words are read. */
 struct reading {
 	struct cpq_head *head;
 	struct cnc_sql_token first;
-	unsigned n; /* words up to now */
-	int wants_object;
-	int has_body; /* it goes to the end of the text; so does BEGIN NOT ATOMIC */
+	unsigned n; /* words read */
+	int wants_object; /* the tag still lacks the kind of object */
+	/* the rest of the text is its body, with semicolons; also for BEGIN NOT ATOMIC */
+	int has_body;
 };
 
-/* Of MariaDB's, outside of procedures as well. */
+/* Does the word begin a compound statement? MariaDB allows these outside of procedures, too. */
 static int
 begins_block(const struct cnc_sql_token *t)
 {
@@ -216,7 +217,8 @@ begins_block(const struct cnc_sql_token *t)
 	return 0;
 }
 
-/* `sql` is after the word. A statement with WITH is called as what follows the common tables. */
+/* Read the first word; `sql` is after it. A statement with WITH has the name of the verb after the
+ * common tables. */
 static void
 take_first(struct reading *r, const struct cnc_sql_token *t, struct cnc_sql sql)
 {
@@ -237,7 +239,7 @@ take_first(struct reading *r, const struct cnc_sql_token *t, struct cnc_sql sql)
 		r->has_body = r->head->has_many = 1;
 }
 
-/* Of what it is: that belongs to the tag. */
+/* Add the kind of object to the tag. */
 static void
 take_object(struct reading *r, const struct object *object)
 {
@@ -275,7 +277,7 @@ cpq_sql_head(struct cnc_sql *sql, struct cpq_head *ret_head)
 				return 1;
 			continue;
 		}
-		/* a number stands for a word that nobody knows */
+		/* count a number as a word that is no keyword */
 		if (t.kind == CNC_SQL_WORD || t.kind == CNC_SQL_NUMBER)
 			take_word(&r, &t, sql);
 	}

@@ -10,9 +10,9 @@
 #include "../expbuffer.h"
 
 /*
- * What the shim must know of an SQL text before it sends the text to a server that is not PostgreSQL: where the
- * placeholders are, where a statement ends, and what its first words are. It accepts every text. The server
- * refuses text that is not SQL.
+ * Read an SQL text before it is sent to a server that is not PostgreSQL: find the placeholders, the
+ * ends of statements, and their first words. Every text is accepted. If a text is not SQL, the
+ * server refuses it.
  */
 
 /* The rules for reading SQL in which $1 is a placeholder. */
@@ -23,19 +23,19 @@ enum cpq_sql_rules {
 		CNC_SQL_ANSI | CNC_SQL_BACKQUOTES | CNC_SQL_WORD_DOLLAR | CNC_SQL_DOLLAR
 };
 
-/* The next token. It also returns tokens inside a comment that the server executes. */
+/* Read the next token. Tokens in a comment that the server executes are returned, too. */
 struct cnc_sql_token cpq_sql_next(struct cnc_sql *sql);
 
-/* Where values go in a text that was translated. */
+/* The parameters of a translated text, by placeholder. */
 struct cpq_places {
-	uint16_t *
-		order; /* for each ?, the number of its value, from 1; NULL: placeholders are numbered */
+	/* for each ?, the number of its parameter, from 1; NULL: the placeholders are numbered */
+	uint16_t *order;
 	size_t n;
-	unsigned
-		highest; /* the highest $ number; 0: no placeholders, and the text is unchanged */
+	/* the highest number after a $; 0: there are none, and the text is unchanged */
+	unsigned highest;
 };
 
-/* How placeholders are written by the server. */
+/* How the server writes placeholders. */
 enum cpq_placeholder {
 	CPQ_PLACEHOLDER_NUMBERED, /* ?7 */
 	CPQ_PLACEHOLDER_PLAIN /* ?, in the order of the text */
@@ -48,16 +48,16 @@ void cpq_places_finish(struct cpq_places *places);
 
 #define CPQ_TAG_MAX 40u
 
-/* The name of a statement in its command tag. */
+/* The name of a statement in its command tag, such as "CREATE TABLE". */
 struct cpq_head {
 	char tag[CPQ_TAG_MAX];
-	int is_counted; /* the number of rows belongs to it */
+	int is_counted; /* the tag ends with the number of rows */
 	int has_many; /* it may have several results; the last of them is a command */
 };
 
-/* Read one statement and its semicolon: 1; 0 when there is none left. */
+/* Read one statement and its semicolon. 1; 0: no statement is left. */
 int cpq_sql_head(struct cnc_sql *sql, struct cpq_head *ret_head);
-/* Whether there is one statement at most. */
+/* Does the text have at most one statement? */
 int cpq_sql_is_single(struct cnc_sql sql);
 
 #endif

@@ -5,9 +5,9 @@
 #include <string.h>
 
 /*
- * Prepared statements of servers that know no names: conn->statements keeps the names. A
- * statement lives as long as its name, or a request that uses it. The pool prepares it
- * again on another session. send.c and answers.c call this file.
+ * Prepared statements on servers that have no names for them: conn->statements keeps the names. A
+ * statement lives until its name is gone and no request uses it. The pool prepares it again on
+ * another session. send.c and answers.c call this file.
  */
 
 struct cpq_statement *
@@ -105,7 +105,7 @@ cpq_statement_over(PGconn *conn, struct cpq_request *req)
 
 	req->statement = NULL;
 	s->n_requests--;
-	/* It failed, or was skipped. */
+	/* PREPARE failed or was skipped, so forget the name. */
 	if (req->kind == CPQ_PREPARE && !s->is_prepared)
 		take_from_list(conn, s);
 	free_if_unused(s);
@@ -128,7 +128,7 @@ cpq_statement_describe(const struct cpq_statement *s, PGresult *res)
 {
 	int n = (int)s->places.highest;
 
-	/* The server's own placeholders. */
+	/* The text uses the server's own placeholders, so take the server's number of parameters. */
 	if (n == 0)
 		n = res->n_params;
 	res->n_params = n;

@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * The SQLSTATEs that programs of PostgreSQL look for. MySQL and MariaDB send general
- * states (23000, 42000), but their error numbers say what PostgreSQL's states say. Sorted
- * by number.
+ * The SQLSTATEs that programs of PostgreSQL look for. MySQL and MariaDB send general states (23000,
+ * 42000), but their error numbers are as specific as PostgreSQL's states. The table is sorted by
+ * number.
  */
 static const struct {
 	int32_t native;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Which PostgreSQL type the program gets for a column of another server. */
+/* Choose the PostgreSQL type that the program gets for a column of another server. */
 
 static const Oid by_logical_type[] = {
 	[CENOTE_TYPE_NULL] = CPQ_TEXT,
@@ -79,7 +79,8 @@ size_of(Oid oid)
 	return i < N_OF(types) ? types[i].size : -1;
 }
 
-/* Was it declared with a zone? The server's type is only a word there. */
+/* The type with a time zone, if the column was declared so. Only the name of the declared type
+ * shows that. */
 static Oid
 with_zone(Oid oid, const char *declared)
 {
@@ -113,10 +114,10 @@ cpq_dialect_type(const struct cpq_dialect *dialect, const cenote_column *column)
 	return with_zone(oid, declared);
 }
 
-/* PostgreSQL counts them after the header of a value. */
+/* PostgreSQL's length of a varchar includes this header. */
 #define HEADER_SIZE 4
 
-/* The bytes that the server counts for a character, by the collation of the column. */
+/* The bytes that the server counts per character, by the column's collation. */
 static int64_t
 bytes_of_char(const struct cpq_dialect *dialect, int64_t collation)
 {
@@ -139,7 +140,7 @@ varchar_modifier(const struct cpq_dialect *dialect, const cenote_column *c)
 		cenote_column_int(c, CENOTE_COLUMN_LENGTH) /
 		bytes_of_char(dialect, cenote_column_int(c, CENOTE_COLUMN_CHARSET));
 
-	/* As far as PostgreSQL's go. */
+	/* PostgreSQL's varchar has at most this many characters. */
 	return chars > 0 && chars <= 10485760 ? (int)chars + HEADER_SIZE : -1;
 }
 

@@ -4,9 +4,10 @@
 #include <string.h>
 
 /*
- * Values of results: from libcenote's canonical form to PostgreSQL's. Some servers have
- * types for values and not for columns, so a column may hold anything. Such a value is
- * given as it is in text form; in binary form it is an error. answer.c calls this file.
+ * Values of results: convert libcenote's canonical form to PostgreSQL's. On some servers each value
+ * has its own type, so a column may hold values of several types. A value that does not fit the
+ * column's type is copied unchanged in text form; in binary form it is an error. answer.c calls
+ * this file.
  */
 
 /* A value that is being converted. */
@@ -50,7 +51,7 @@ text_bytea(const struct value *v)
 	}
 }
 
-/* The year before 1 is 1 BC. */
+/* Append a date. Year 0 is 1 BC. */
 static void
 put_date(PQExpBuffer out, const cenote_date *d)
 {
@@ -78,7 +79,7 @@ put_fraction(PQExpBuffer out, uint32_t usecs)
 		appendBinaryPQExpBuffer(out, text, (size_t)n);
 }
 
-/* "+02", "-03:30". */
+/* Append an offset as "+02" or "-03:30". */
 static void
 put_offset(PQExpBuffer out, int32_t seconds)
 {
@@ -251,7 +252,7 @@ wire_time(const struct value *v)
 	return CPQ_DONE;
 }
 
-/* Without an offset it counts as UTC. */
+/* The offset in seconds. A time without an offset counts as UTC. */
 static int64_t
 offset_of(const cenote_time *t)
 {
@@ -266,7 +267,7 @@ wire_timetz(const struct value *v)
 	if (cenote_result_time(v->from, v->row, v->column, &t) != CENOTE_OK)
 		return CPQ_NOT_OF_TYPE;
 	cpq_wire_put(v->out, (uint64_t)cpq_usecs_of(&t), 8);
-	/* seconds west of UTC */
+	/* the field counts seconds west of UTC */
 	cpq_wire_put(v->out, (uint64_t)-offset_of(&t), 4);
 	return CPQ_DONE;
 }
@@ -286,10 +287,11 @@ wire_timestamp(const struct value *v)
 
 static const struct form {
 	Oid oid;
-	void (*text)(const struct value *v); /* NULL: as it came */
+	/* NULL: the server's text is right as it is */
+	void (*text)(const struct value *v);
 	enum cpq_outcome (*wire)(
 		const struct value *v); /* NULL: there is no binary form */
-	int has_zero; /* 0000-00-00 is NULL */
+	int has_zero; /* the value 0000-00-00 becomes NULL */
 } forms[] = {
 	{ CPQ_BOOL, text_bool, wire_bool, 0 },
 	{ CPQ_BYTEA, text_bytea, wire_bytes, 0 },
@@ -311,7 +313,8 @@ static const struct form {
 	{ CPQ_UUID, NULL, wire_uuid, 0 },
 };
 
-/* types.c never returns the last one. */
+/* The form of a type. The last entry also ends the search: types.c returns no type that is not in
+ * the table. */
 static const struct form *
 form_of(Oid oid)
 {
@@ -332,7 +335,7 @@ cpq_values_differ(const PGresult *res)
 	return 0;
 }
 
-/* MariaDB's zero date. The server itself finds it with IS NULL. */
+/* MariaDB's zero date becomes NULL: on the server itself, IS NULL finds it. */
 static int
 is_zero_date(const char *text, size_t len)
 {
@@ -355,7 +358,7 @@ put_value(const PGresult *res, const struct value *v)
 	return CPQ_DONE;
 }
 
-/* Write into the buffer what is wrong with a value. */
+/* Write into the buffer why the value cannot be given. */
 static enum cpq_outcome
 refuse(const PGresult *res, const struct value *v, enum cpq_outcome why)
 {
@@ -376,7 +379,7 @@ refuse(const PGresult *res, const struct value *v, enum cpq_outcome why)
 	return why;
 }
 
-/* Set one value of the row that was begun. */
+/* Set one value of the row that cpq_result_row_begin() began. */
 static enum cpq_outcome
 add_value(PGresult *res, const struct value *v)
 {

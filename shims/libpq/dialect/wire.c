@@ -7,7 +7,7 @@
 #include <strings.h>
 
 /*
- * PostgreSQL's binary forms, both ways. binds.c and values.c call this file; it knows no
+ * Pack and unpack PostgreSQL's binary forms. binds.c and values.c call this file; it uses no
  * connection.
  */
 
@@ -39,8 +39,8 @@ outcome(const PQExpBufferData *out)
 	return out->maxlen > 0 ? CPQ_DONE : CPQ_NO_MEMORY;
 }
 
-/* Header: number of digits, weight of the first one, sign, digits shown after the
- * point. */
+/* The header of a numeric: number of digits, weight of the first digit, sign, digits to show after
+ * the point. */
 #define NUMERIC_HEADER 8u
 #define GROUP          4 /* decimal digits in one digit of base 10,000 */
 
@@ -52,16 +52,16 @@ enum sign {
 	SIGN_MINUS_INFINITY = 0xf000
 };
 
-/* The server's limits: digits before and after the point. */
+/* The server's limits: decimal digits before and after the point. */
 #define WHOLE_MAX 131072
 #define SCALE_MAX 16383
 
-/* A decimal number as it is written. */
+/* A decimal number as text. */
 struct decimal {
 	int is_negative;
-	const char *digits; /* perhaps with a point among them */
+	const char *digits; /* the digits, and perhaps a point between them */
 	size_t n; /* their length in bytes */
-	long point; /* digits before the point, with the exponent */
+	long point; /* digits before the point, after the exponent was applied */
 	long count; /* number of digits */
 };
 
@@ -71,7 +71,7 @@ is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* "e-7": 0 or -1. */
+/* Read an exponent such as "e-7". 0 or -1. */
 static int
 read_exponent(const char *p, const char *end, long *ret_exponent)
 {
@@ -117,21 +117,22 @@ read_decimal(const char *p, size_t len, struct decimal *ret)
 	return 0;
 }
 
-/* Make digits of base 10,000, from the first that is not 0. `out` may be NULL. */
+/* Groups of four decimal digits, which are digits of base 10,000. Leading zeros are left out. `out`
+ * may be NULL, to count only. */
 struct groups {
 	PQExpBuffer out;
-	long weight; /* of the digit that is being filled */
-	long first; /* weight of the first digit that counts */
-	long last; /* weight of the last one */
+	long weight; /* weight of the group that is being filled */
+	long first; /* weight of the first group that is not 0 */
+	long last; /* weight of the last group that is not 0 */
 	int any;
-	unsigned value; /* of the digit that is being filled */
+	unsigned value; /* value of the group that is being filled */
 };
 
 static void
 end_group(struct groups *g)
 {
 	if (g->value > 0) {
-		/* Zeros in between are digits as well. */
+		/* Groups of zeros in between must be written, too. */
 		for (long w = g->last - 1; g->any && w > g->weight && g->out != NULL; w--)
 			cpq_wire_put(g->out, 0, 2);
 		if (!g->any)
@@ -145,7 +146,7 @@ end_group(struct groups *g)
 	g->weight--;
 }
 
-/* The weight of the group with the digit for 10^power. */
+/* The weight of the group that has the digit for 10^power. */
 static long
 group_of(long power)
 {
@@ -234,7 +235,7 @@ cpq_float_read(const char *text, size_t len, double *ret_value)
 	}
 	if (read_decimal(text, len, &d) < 0)
 		return CPQ_NOT_OF_TYPE;
-	/* Without a point, which is another character in some locales. */
+	/* Remove the point, because some locales use another character. */
 	initPQExpBuffer(&plain);
 	appendPQExpBufferStr(&plain, d.is_negative ? "-" : "");
 	for (size_t i = 0; i < d.n; i++) {
@@ -252,7 +253,7 @@ cpq_float_read(const char *text, size_t len, double *ret_value)
 	return r;
 }
 
-/* The state of unpacking. */
+/* A numeric that is being unpacked. */
 struct numeric {
 	const char *digits;
 	int n;
@@ -260,7 +261,7 @@ struct numeric {
 	int scale;
 };
 
-/* The four decimal digits with that weight. */
+/* The four decimal digits of the group with that weight; 0 outside of the number. */
 static unsigned
 group_at(const struct numeric *v, int weight)
 {
@@ -281,7 +282,7 @@ put_group(PQExpBuffer out, unsigned value, int n)
 	appendBinaryPQExpBuffer(out, text, (size_t)n);
 }
 
-/* The weight of the first group before the point that is shown, without leading zeros. */
+/* The weight of the first group to show before the point, without leading zeros. */
 static int
 first_shown(const struct numeric *v)
 {
@@ -392,10 +393,10 @@ cpq_uuid_unpack(PQExpBuffer out, const char bytes[UUID_SIZE])
 	}
 }
 
-/* Dates: the proleptic Gregorian calendar, in eras of 400 years that begin in March. */
+/* Dates: the proleptic Gregorian calendar, counted in eras of 400 years that begin in March. */
 
 #define ERA_DAYS   146097
-/* From 0000-03-01 to 2000-01-01. */
+/* Days from 0000-03-01 to 2000-01-01. */
 #define EPOCH_DAYS 730425
 #define ERA_YEARS  400
 

@@ -7,7 +7,7 @@
 #include "../expbuffer.h"
 
 /*
- * PostgreSQL's binary forms of values, which other servers lack: big-endian numbers, days
+ * PostgreSQL's binary forms of values, which other servers do not have: big-endian numbers, days
  * and microseconds since 2000, and numeric as digits of base 10,000.
  */
 
@@ -49,25 +49,25 @@ enum cpq_outcome {
 	CPQ_NO_FORM /* the shim has no such form of the type */
 };
 
-/* n bytes, the highest first. */
+/* Append or read a number of n bytes, the highest byte first. */
 void cpq_wire_put(PQExpBuffer out, uint64_t v, unsigned n);
 uint64_t cpq_wire_get(const char *bytes, unsigned n);
 
-/* Text of a decimal number ("-1.50", "1e-7", "NaN") to numeric, and back. */
+/* Convert the text of a decimal number ("-1.50", "1e-7", "NaN") to a numeric, and back. */
 enum cpq_outcome cpq_numeric_pack(PQExpBuffer out, const char *text, size_t len);
 enum cpq_outcome cpq_numeric_unpack(PQExpBuffer out, const char *bytes, size_t len);
 
-/* The text of a number, "NaN" or "Infinity", in any locale. */
+/* Read the text of a number, "NaN" or "Infinity", in any locale. */
 enum cpq_outcome cpq_float_read(const char *text, size_t len, double *ret_value);
 
-/* 16 bytes and the 36 characters of a UUID. */
+/* Convert the 36 characters of a UUID to 16 bytes, and back. */
 enum cpq_outcome cpq_uuid_pack(PQExpBuffer out, const char *text, size_t len);
 void cpq_uuid_unpack(PQExpBuffer out, const char bytes[16]);
 
-/* Days since 2000-01-01. */
+/* Convert between dates and days since 2000-01-01. */
 int64_t cpq_days_of(const cenote_date *date);
 cenote_date cpq_date_of(int64_t days);
-/* Microseconds of a day; nanoseconds are cut off. */
+/* Convert between times and microseconds of a day; nanoseconds are cut off. */
 int64_t cpq_usecs_of(const cenote_time *time);
 cenote_time cpq_time_of(int64_t usecs);
 
