@@ -3,13 +3,12 @@
 #define CMY_ABI_H
 
 /*
- * The types of the MySQL client API, as the two flavours of the library lay them out:
- * programs reach into them. MariaDB's is Connector/C 3.3 (libmariadb.so.3). Oracle's is
- * MySQL 9.7 (libmysqlclient.so.24), which equals 8.x (so.21) in everything that is used
- * here. CMY_ORACLE (1 or 0) chooses the flavour at compile time. The file was written
- * from the public headers, because no machine has both; tests/shims/libmysql compares it
- * with those that are installed. Members that only the original uses stay for their
- * room.
+ * The types of the MySQL client API, in the layouts of both flavours of the library. Programs read
+ * the members of these types directly. MariaDB's is Connector/C 3.3 (libmariadb.so.3). Oracle's is
+ * MySQL 9.7 (libmysqlclient.so.24), which is the same as 8.x (so.21) in everything that the shim
+ * uses. CMY_ORACLE (1 or 0) chooses the flavour at compile time. The file was written from the
+ * public headers, because no machine has both; tests/shims/libmysql compares it with the headers
+ * that are installed. Members that only the original uses are here so that the offsets are right.
  */
 #include <stdarg.h>
 #include <stdbool.h>
@@ -251,7 +250,7 @@ enum mysql_enum_shutdown_level {
 	KILL_CONNECTION = 255
 };
 
-/* Commands of the protocol: MYSQL.methods has them, and some have no statement. */
+/* Commands of the protocol: MYSQL.methods takes them, and some have no equivalent statement. */
 enum enum_server_command {
 	COM_QUIT = 1,
 	COM_INIT_DB = 2,
@@ -819,7 +818,7 @@ typedef struct cmy_mysql_stmt {
 
 /* MYSQL.methods */
 #if CMY_ORACLE
-/* The two functions that programs called while the type was public. */
+/* The two functions that programs called while the type was still public. */
 struct cmy_methods {
 	my_bool (*read_query_result)(MYSQL *my);
 	my_bool (*advanced_command)(MYSQL *my, int command, const unsigned char *header,
@@ -828,7 +827,7 @@ struct cmy_methods {
 	void (*others[16])(void);
 };
 #else
-/* The member `api`: each function, in this order. */
+/* The member `api` has each function, in this order. */
 struct cmy_api {
 #define CMY_API_MEMBER(name) void (*name)(void);
 	CMY_API(CMY_API_MEMBER)
@@ -924,14 +923,14 @@ enum mariadb_value {
 	MARIADB_CONNECTION_BYTES_SENT
 };
 
-/* Replication and plugins: these handles are never ours. */
+/* Replication and plugins: the shim never makes these handles. */
 typedef struct st_mariadb_rpl MARIADB_RPL;
 typedef struct st_mariadb_rpl_event MARIADB_RPL_EVENT;
 typedef struct MYSQL_RPL MYSQL_RPL;
 struct st_mysql_client_plugin;
 typedef int my_socket;
 
-/* Offsets of members that programs reach into (x86-64; other 64-bit machines have the
+/* Check the offsets of members that programs read directly (x86-64; other 64-bit machines have the
  * same). */
 #if UINTPTR_MAX > 0xffffffffU
 #define CMY_SAME(maria, oracle) (CMY_ORACLE ? (oracle) : (maria))

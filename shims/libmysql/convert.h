@@ -5,15 +5,14 @@
 #include "libmysql.h"
 
 /*
- * Values of a result on their way into the program's buffers. cell.c reads a value from
- * libcenote's batch; convert_mariadb.c or convert_oracle.c, by flavour, writes it as
- * MYSQL_BIND says. The two libraries differ in many places where a value does not fit
- * its buffer, and programs see these differences. So each flavour has a file, and
- * convert.c holds what both share.
+ * Values of a result on their way into the program's buffers. cell.c reads a value from libcenote's
+ * batch; convert_mariadb.c or convert_oracle.c, by flavour, writes it in the form that MYSQL_BIND
+ * asks for. The two libraries differ in many places where a value does not fit its buffer, and
+ * programs see these differences. So each flavour has a file, and convert.c holds what both share.
  */
 enum cmy_kind {
 	CMY_KIND_INTEGER,
-	CMY_KIND_FLOAT, /* a real with six digits as text */
+	CMY_KIND_FLOAT, /* a floating-point number; its text has six digits */
 	CMY_KIND_DOUBLE,
 	CMY_KIND_TIME,
 	CMY_KIND_BYTES
@@ -39,19 +38,19 @@ void cmy_cell_read(const MYSQL_FIELD *field, int is_binary, const char *p, size_
 
 /* ---- convert_mariadb.c, convert_oracle.c ---- */
 
-/* Write a value where `b` says; all its pointers are set. The second is
- * mysql_stmt_fetch_column(), which Oracle's library does in another way. */
+/* Write a value to the buffer of `b`; all pointers in `b` are set. The second function serves
+ * mysql_stmt_fetch_column(), for which Oracle's library has other rules. */
 void cmy_convert(MYSQL_BIND *b, const MYSQL_FIELD *field, const struct cmy_cell *cell);
 void cmy_convert_column(
 	MYSQL_BIND *b, const MYSQL_FIELD *field, const struct cmy_cell *cell);
 /* Read a date or time of the binary protocol, of n bytes without their length. */
 void cmy_time_unpack(enum enum_field_types type, const unsigned char *p, size_t n,
 	MYSQL_TIME *ret_time);
-/* Read a text as a date or time. If it is not one, the result is the flavour's. Returns
- * whether it is one. */
+/* Read a text as a date or time. Returns whether it is one; if not, *ret_time is set as the flavour
+ * sets it. */
 int cmy_time_parse(
 	enum enum_field_types type, const char *p, size_t n, MYSQL_TIME *ret_time);
-/* Whether a buffer of that type can be bound to a column. */
+/* Can a buffer of that type be bound to a column? */
 int cmy_is_result_type(enum enum_field_types type);
 /* Update MYSQL_FIELD.max_length (STMT_ATTR_UPDATE_MAX_LENGTH) for a value of n bytes. */
 void cmy_take_max_length(MYSQL_FIELD *field, size_t n);
@@ -75,14 +74,13 @@ cmy_is_time(enum enum_field_types type)
 	       type == MYSQL_TYPE_DATETIME || type == MYSQL_TYPE_TIMESTAMP;
 }
 
-/* The size of a buffer type for integers that takes values of any type; 0: it is not
- * such a type. */
+/* The size of an integer buffer type that takes values of any type; 0: another type. */
 size_t cmy_integer_size(enum enum_field_types type);
 /* Store the low bytes of an integer. */
 void cmy_put_integer(MYSQL_BIND *b, size_t size, int64_t v);
 void cmy_put_float(MYSQL_BIND *b, float v);
 void cmy_put_double(MYSQL_BIND *b, double v);
-/* Whether an integer is outside the range of the buffer (1 to 4 bytes). */
+/* Is the integer outside the range of the buffer (1 to 4 bytes)? */
 int cmy_is_outside(const MYSQL_BIND *b, size_t size, int64_t v);
 /* Write an integer to a FLOAT or DOUBLE buffer. */
 void cmy_integer_to_real(MYSQL_BIND *b, int64_t v, int is_unsigned);
@@ -93,9 +91,9 @@ void cmy_put_text(MYSQL_BIND *b, const char *p, size_t n);
 /* Write a real as text. The field's decimals and the buffer's length decide its form. */
 size_t cmy_real_field_text(const MYSQL_BIND *b, const MYSQL_FIELD *field,
 	const struct cmy_cell *cell, char *out);
-/* Fill up with leading zeros. */
+/* Put zeros in front of the text, up to that width. */
 size_t cmy_fill_zeros(char *text, size_t n, size_t width);
-/* Write "hh:mm:ss" with so many digits of the fraction, at most 6. */
+/* Write "hh:mm:ss" with `decimals` digits of the fraction, at most 6. */
 size_t cmy_clock_text(const MYSQL_TIME *t, unsigned decimals, char *out);
 size_t cmy_date_text(const MYSQL_TIME *t, char *out);
 /* Read a little-endian number of the binary protocol. */

@@ -3,12 +3,12 @@
 #define CMY_FACE_LIST_H
 
 /*
- * Every function of the libraries: its parameters, and the argument that is a handle
- * (NULL: none is). FN returns a value, FV does not. PAIR is one of MariaDB's pairs of
- * _start and _cont functions: type and name of the handle, type of *ret, and name,
- * parameters and arguments of the blocking function. variadic.c has the few with a
- * variable number of arguments. A list stands for the symbol version that MariaDB's
- * functions first had. exports-*.txt have all names; a test compares them.
+ * Every function of the libraries: its parameters, and the argument that is a handle (NULL: no
+ * argument is). FN returns a value, FV does not. PAIR is one of MariaDB's pairs of _start and _cont
+ * functions: type and name of the handle, type of *ret, and name, parameters and arguments of the
+ * blocking function. variadic.c has the functions with a variable number of arguments. A list
+ * stands for the symbol version that MariaDB's functions first had. exports-*.txt have all names; a
+ * test compares them.
  */
 /* clang-format off */
 #define CMY_FACE_BOTH(FN, FV) \

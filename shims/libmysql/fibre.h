@@ -40,7 +40,7 @@ struct cmy_fibre {
 	int is_over; /* the operation has returned */
 	int is_cancelled; /* all waiting on the fibre fails */
 	int wants; /* MYSQL_WAIT_… */
-	int ready; /* the same, for what is ready */
+	int ready; /* MYSQL_WAIT_… that is ready */
 	unsigned timeout_ms;
 #if defined(__SANITIZE_ADDRESS__)
 	void *outer_fake, *inner_fake;
@@ -51,7 +51,7 @@ struct cmy_fibre {
 
 /* ---- fibre.c ---- */
 
-/* NULL: no memory. */
+/* Make a fibre. NULL: no memory. */
 struct cmy_fibre *cmy_fibre_new(size_t stack_size);
 /* Let the operation run until it waits or returns. Returns what it waits for
  * (MYSQL_WAIT_…), or 0 and *ret is set. */

@@ -15,10 +15,11 @@
  * flavour. X_mariadb.c, X_oracle.c and the other files in my_flavour_sources (meson.build) belong to
  * one flavour.
  *
- * A library in somebody else's process: it never prints, never ends the process, and changes nothing
- * that is the host's. Every allocation may fail, and the program then gets the original's error.
+ * The library runs in another program's process. So it never prints, never ends the process, and
+ * changes nothing that belongs to the program. Every allocation may fail, and the program then gets
+ * the original's error.
  *
- * The files call downwards only, in this order:
+ * A file only calls files that stand below it in this list:
  *
  * - face.c, variadic.c and api.c, the exported functions. async_mariadb.c and async_oracle.c, the
  *   non-blocking ones.
@@ -62,7 +63,7 @@
 #define CMY_RECONNECT(my) ((my)->options.reconnect)
 #endif
 
-/* Our functions, one for each in the face list: cmy_mysql_query() … */
+/* The shim's functions, one for each function in the face list: cmy_mysql_query() … */
 #define CMY_OURS(handle, ret, name, params, args) ret cmy_##name params;
 #define CMY_OURS_V(handle, name, params, args)    void cmy_##name params;
 CMY_FACE(CMY_OURS, CMY_OURS_V)
@@ -88,7 +89,7 @@ enum cmy_state {
 	CMY_SENT, /* mysql_send_query(): the answer is unread */
 	CMY_HAS_ROWS, /* `head` has rows that the program has not asked for */
 	CMY_USING, /* `user` reads `head` */
-	CMY_MORE /* a result is over, and another one follows */
+	CMY_MORE /* a result has ended, and another one follows */
 };
 
 #if !CMY_ORACLE
@@ -100,11 +101,11 @@ typedef void cmy_progress_fn(const MYSQL *my, unsigned stage, unsigned n_stages,
 typedef int cmy_io_wait_fn(int fd, my_bool is_read, int timeout_ms);
 #endif
 
-/* What the shim keeps of a connection: MYSQL.extension. */
+/* The shim's data of a connection: MYSQL.extension. */
 struct cmy_session {
 	const char *tag; /* &cmy_tag; must be first */
 #if !CMY_ORACLE
-	/* programs' MARIADB_STMT_BULK_SUPPORTED() reads the last member at this offset */
+	/* the macro MARIADB_STMT_BULK_SUPPORTED() in programs reads the last of these three members */
 	void *unseen[12];
 	unsigned long unseen_flags;
 	unsigned long mariadb_server_capabilities;
@@ -114,30 +115,35 @@ struct cmy_session {
 	cmy_progress_fn *on_progress; /* MYSQL_PROGRESS_CALLBACK; NULL: none */
 	int asked_progress; /* the pool was asked for progress reports */
 	cmy_io_wait_fn *io_wait; /* MARIADB_OPT_IO_WAIT; NULL: none */
-	unsigned n_told_more; /* notices of results that another one follows */
+	/* notices, not used yet, which say that another result follows */
+	unsigned n_told_more;
 #endif
 	MYSQL *my;
-	long owner; /* the process that made it: a forked child must not use it */
+	/* id of the process that made the connection: a forked child must not use it */
+	long owner;
 	cenote_conn *conn; /* NULL before connecting, and after a failed connect */
 	struct cmy_options *options;
 	char *pool; /* the pool's name */
 	int gives_login; /* this attempt sends the program's user and password to the pool */
 
-	int is_originals; /* a connect on the fibre found that the original has to make the connection */
+	/* a connect on the fibre found that the original has to make the connection */
+	int is_originals;
 	enum cmy_state state;
 	struct cmy_ahead *ahead; /* queries that wait to be sent; NULL: none */
 	cenote_result *head; /* the current result (CMY_HAS_ROWS, CMY_USING) */
-	MYSQL_RES *user; /* its mysql_use_result() reads `head`; NULL: a statement does */
+	/* the mysql_use_result() that reads `head`; NULL: a statement reads it */
+	MYSQL_RES *user;
 	struct cmy_stmt *using; /* the statement that reads `head` */
 	unsigned long last_stmt_id; /* MYSQL_STMT.stmt_id of the newest statement */
 
 	struct cmy_track *track;
-	int has_lost_settings; /* a failed login has changed settings, and the server has not reported them yet */
+	/* a failed login has changed settings, and the server has not reported these yet */
+	int has_lost_settings;
 	int is_untracked; /* the running request is the shim's own: the original would report no session changes */
 	struct cmy_fibre *fibre; /* NULL: all calls block */
 	int backend; /* enum cmy_backend */
 	int maps_dates; /* cmy_maps_dates() at the time of connecting */
-	char stat[256]; /* mysql_stat() */
+	char stat[256]; /* text that mysql_stat() returned */
 	char info[512]; /* what MYSQL.info points to */
 	int is_load; /* the text that was sent begins with LOAD */
 	int is_blank; /* the text that was sent has no statement and no comment */
@@ -166,7 +172,7 @@ cmy_bool(int is_true)
 
 /* ---- handle.c ---- */
 
-/* Whether the connection belongs to this process; if not, the error is set. */
+/* Does the connection belong to this process? If not, the error is set. */
 int cmy_is_owner(const struct cmy_session *s);
 /* mysql_init() has allocated the handle, and now the original uses it: remember to free
  * it. 0, or -1: no memory. */
@@ -182,15 +188,15 @@ int cmy_keep_text(char **at, const char *text);
 void cmy_begin_command(MYSQL *my);
 /* Begin a query: drop the previous one's fields, field_count and info. */
 void cmy_forget_query(MYSQL *my);
-/* The session is lost: the handle looks as if it was never connected. A result that is
- * being read stays with its reader, which finds out. */
+/* The session is lost: set the handle as if it was never connected. A result that is being read
+ * stays; reading it fails. */
 void cmy_lose(struct cmy_session *s);
-/* Forget what is outstanding, without reading it. */
+/* Forget outstanding results and queries, without reading them. */
 void cmy_drop(struct cmy_session *s);
 
 /* ---- enter.c ---- */
 
-/* The same for a function that may be called while results are outstanding. */
+/* As cmy_enter(), but results may be outstanding. */
 struct cmy_session *cmy_enter_busy(MYSQL *my);
 /* The handle's session, if this process may use it and no results are outstanding
  * (CR_COMMANDS_OUT_OF_SYNC); the error is cleared. NULL, and the error is set. */
@@ -198,15 +204,15 @@ struct cmy_session *cmy_enter(MYSQL *my);
 
 /* ---- connect.c ---- */
 
-/* Free what the shim keeps of a connection. */
+/* Free the shim's data of a connection. */
 void cmy_session_free(struct cmy_session *s);
-/* Give the handle to the original library. 0, and the session is gone; or -1 and the
- * error is set. */
+/* Give the handle to the original library. 0, and the session has been freed; or -1 and the error
+ * is set. */
 int cmy_hand_over(struct cmy_session *s);
 /* Attach to a new session, if the program wants auto-reconnect and no transaction was
  * open. 0, or -1 and the error is set. */
 int cmy_reconnect(struct cmy_session *s);
-/* Set the session's character set to MYSQL.charset, if it is another. 0, or -1 and the
+/* Set the session's character set to MYSQL.charset, if it has a different one. 0, or -1 and the
  * error is set. */
 int cmy_use_charset(struct cmy_session *s);
 
@@ -216,25 +222,26 @@ int cmy_use_charset(struct cmy_session *s);
 unsigned cmy_first_status(const struct cmy_session *s);
 /* Set MYSQL.server_status from a result. */
 void cmy_take_bits(struct cmy_session *s, const cenote_result *res);
-/* Set what is known of the status, for an answer that the pool does not pass on. */
+/* Set the status bits that libcenote knows, for an answer whose status the pool does not pass on. */
 void cmy_take_known_status(struct cmy_session *s);
-/* Set what Oracle's library takes from the answer to a command without a statement.
- * MariaDB's takes nothing. */
+/* Set the members that Oracle's library takes from the answer to a command without a statement.
+ * MariaDB's library takes none. */
 void cmy_tell_done(MYSQL *my);
 
 /* ---- call.c ---- */
 
-/* Each calls libcenote, and waits until it is done. 0, or -1 and the error is set. */
+/* Each function calls libcenote, and waits until the request is done. 0, or -1 and the error is set. */
 int cmy_finish(struct cmy_session *s, int (*call)(cenote_conn *conn));
 int cmy_set_option(struct cmy_session *s, const char *name, const char *value);
 int cmy_set_autocommit(struct cmy_session *s, int on);
 int cmy_end_transaction(struct cmy_session *s, int (*call)(cenote_conn *conn));
 /* COM_INIT_DB */
 int cmy_select(struct cmy_session *s, const char *db);
-/* COM_CHANGE_USER. The program does not see the settings that come with it, and keeps its character set. */
+/* COM_CHANGE_USER. The program does not see the settings that come with the login, and keeps its
+ * character set. */
 int cmy_change_login(
 	struct cmy_session *s, const char *user, const char *passwd, const char *db);
-/* Whether `db` names the one database of a pool of another server. */
+/* Does `db` name the only database of a pool of another server? */
 int cmy_is_pools_own(const struct cmy_session *s, const char *db);
 
 /* ---- optionfile.c ---- */
@@ -287,8 +294,8 @@ enum {
 	CR_INVALID_CLIENT_FLAG = 5024 /* MariaDB's */
 };
 
-/* Set an error of the library's own, with the flavour's message or with another one.
- * SQLSTATE NULL: HY000. */
+/* Set an error of the library's own, with the flavour's message or with another text. SQLSTATE
+ * NULL: HY000. */
 void cmy_error(MYSQL *my, unsigned code, const char *sqlstate);
 void cmy_error_text(MYSQL *my, unsigned code, const char *sqlstate, const char *format,
 	...) __attribute__((format(printf, 4, 5)));
@@ -300,7 +307,7 @@ void cmy_error_diag(MYSQL *my, const cenote_diag *diag);
 /* Set the error of a failed call of libcenote: `status` is its CENOTE_ERR_… */
 void cmy_error_status(MYSQL *my, int status);
 void cmy_clear(MYSQL *my);
-/* The same for a message with arguments, whose types the number decides. */
+/* As cmy_error(), for a message with arguments. The number decides their types. */
 void cmy_error_with(MYSQL *my, unsigned code, ...);
 /* The number that a MySQL server has for an SQLSTATE. */
 unsigned cmy_error_number(const char *sqlstate);
@@ -316,9 +323,8 @@ extern const char *cmy_error_list[];
 /* ---- wait.c ---- */
 
 /*
- * Wait after a call of libcenote that returned CENOTE_AGAIN; in a fibre its owner waits.
- * 0: call again. -1: the time is up or waiting failed; the session is lost, and the
- * error is set.
+ * Wait after a call of libcenote that returned CENOTE_AGAIN; in a fibre, the program waits. 0: call
+ * again. -1: the time is up or waiting failed; the session is lost, and the error is set.
  */
 int cmy_wait(struct cmy_session *s);
 /* Decide whether libcenote blocks, or this file waits: when connecting, and when a fibre
@@ -327,8 +333,8 @@ void cmy_choose_wait(struct cmy_session *s);
 /* cenote_get_result(), with waiting. CENOTE_OK, CENOTE_DONE, or a failure whose error is
  * set. */
 int cmy_get_result(struct cmy_session *s, cenote_result **ret_res);
-/* Give the session a fibre, or another one with a stack of that size (0: the original's
- * size). 0, or -1: no memory, or it is in use. */
+/* Give the session a fibre, or another one with a stack of that size (0: the original's size). 0,
+ * or -1: no memory, or the fibre is in use. */
 int cmy_fibre_want(struct cmy_session *s, size_t stack_size);
 /* The session's fibre, if it is idle; NULL and the error is set. */
 struct cmy_fibre *cmy_fibre_idle(struct cmy_session *s);
@@ -337,7 +343,7 @@ int cmy_check(struct cmy_session *s, int status);
 
 /* ---- exchange.c ---- */
 
-/* Note what the answer to this text depends on. */
+/* Note the properties of this text on which its answer depends. */
 void cmy_note_text(struct cmy_session *s, const char *sql, size_t len);
 /*
  * Take the answer's next result (state CMY_SENT or CMY_MORE). With rows the state is
@@ -345,8 +351,8 @@ void cmy_note_text(struct cmy_session *s, const char *sql, size_t len);
  * and the error is set.
  */
 int cmy_next_head(struct cmy_session *s);
-/* All rows of the head were read: take the status at its end. `res` is the head, and
- * stays the caller's. */
+/* All rows of the head were read: take the status at its end. `res` is the head, and still belongs
+ * to the caller. */
 void cmy_head_over(struct cmy_session *s, const cenote_result *res);
 /* Reading `res`, the head, failed: destroy it, set the error, and drop the rest of the
  * answer. -1 */
@@ -356,12 +362,12 @@ void cmy_drain(struct cmy_session *s);
 /* Copy what a finished result says to the connection: affected rows, insert id, status,
  * warnings, info. */
 void cmy_take_status(MYSQL *my, const cenote_result *res);
-/* Run SQL of the shim's own; *ret_res is the caller's. 0, or -1 and the error is set. */
+/* Run SQL of the shim's own; the caller frees *ret_res. 0, or -1 and the error is set. */
 int cmy_run(struct cmy_session *s, const char *sql, cenote_result **ret_res);
-/* The first result of a request of the shim's own, for the caller; drop further ones. 0,
+/* The first result of a request of the shim's own, which the caller frees; drop further results. 0,
  * or -1 and the error is set. */
 int cmy_first_result(struct cmy_session *s, cenote_result **ret_res);
-/* The form in which values come: text from MySQL servers, canonical text from others. */
+/* The form of values: text from MySQL servers, canonical text from others. */
 uint32_t cmy_format(const struct cmy_session *s);
 
 /* ---- send.c ---- */
@@ -385,21 +391,21 @@ int cmy_infile(struct cmy_session *s, const cenote_result *request);
 MYSQL_FIELD *cmy_fields_of_result(const struct cmy_session *s, const cenote_result *res);
 MYSQL_FIELD *cmy_fields_of_stmt(const struct cmy_session *s, const cenote_stmt *stmt);
 
-/* How a column's values become MySQL's. */
+/* How a column's values are changed to MySQL's form. */
 enum cmy_form {
 	CMY_FORM_AS_IS,
-	CMY_FORM_DATETIME, /* a date that gets a time, unless it has one */
-	CMY_FORM_LOCAL /* a time or timestamp that loses its offset from UTC */
+	CMY_FORM_DATETIME, /* a date gets a time, unless it has one */
+	CMY_FORM_LOCAL /* a time or timestamp loses its offset from UTC */
 };
 enum cmy_form cmy_form(const struct cmy_session *s, const cenote_column *c);
-/* The most bytes of a value of len bytes in another form, with the zero byte. */
+/* The size of the longest changed value of len bytes, with its zero byte. */
 #define CMY_FORM_SIZE(len) ((len) + sizeof(" 00:00:00"))
-/* Whether CENOTE_MYSQL_MAP_DATE_TO_DATETIME asks for DATE columns to be DATETIME. */
+/* Does CENOTE_MYSQL_MAP_DATE_TO_DATETIME ask for DATE columns to be DATETIME? */
 int cmy_maps_dates(void);
 
 /* ---- ahead.c ---- */
 
-/* A query that waits for the answers to those before it. */
+/* A query that waits until the previous queries are answered. */
 struct cmy_ahead {
 	struct cmy_ahead *next;
 	size_t len;
@@ -408,31 +414,31 @@ struct cmy_ahead {
 
 /* Keep a query until the queries before it are answered. 0, or -1 and the error is set. */
 int cmy_ahead_put(struct cmy_session *s, const char *sql, size_t len);
-/* The first query, which the caller frees; NULL: there are none. */
+/* Take the first query, which the caller frees; NULL: there is no query. */
 struct cmy_ahead *cmy_ahead_take(struct cmy_session *s);
 void cmy_ahead_drop(struct cmy_session *s);
 
 /* ---- result.c ---- */
 
-/* Make a result without rows that has these fields, and takes them. */
+/* Make a result without rows that has these fields, and owns them. */
 MYSQL_RES *cmy_result_of_fields(MYSQL_FIELD *fields, unsigned n);
-/* The same, but the fields stay the caller's. */
+/* The same, but the fields still belong to the caller. */
 MYSQL_RES *cmy_result_borrowing(MYSQL_FIELD *fields, unsigned n);
 /* Read and drop the rest of the result that the program is reading. */
 void cmy_result_skip(struct cmy_session *s);
 /* Free this memory with the result. */
 void cmy_result_keep(MYSQL_RES *res, char *memory);
-/* Make a stored result of one column of the answer to the shim's own request. NULL, and
+/* Send a request of the shim's own, and make a stored result of one column of its answer. NULL, and
  * the error is set. */
 MYSQL_RES *cmy_result_of_column(struct cmy_session *s, uint32_t column);
 /* ---- stmt_handle.c ---- */
 
 /* A function's name, as the flavour's messages write it. */
 #define CMY_NAMED(function) (CMY_ORACLE ? function : function "()")
-/* The session is gone, because the program called the function of that name,
- * CMY_NAMED(): no statement can be used any more. */
+/* The program called `function` (CMY_NAMED()), which ends the session: no statement can be used any
+ * more. */
 void cmy_stmts_forget(struct cmy_session *s, unsigned code, const char *function);
-/* The session was lost, and with it all that was prepared. */
+/* The session was lost, and all prepared statements with it. */
 void cmy_stmts_lose(struct cmy_session *s);
 
 /* ---- options.c ---- */
@@ -441,8 +447,8 @@ void cmy_stmts_lose(struct cmy_session *s);
 #define CMY_PROTOCOL_SOCKET 2u
 #define CMY_PROTOCOL_PIPE   3u
 
-/* Options that an option file can set. MariaDB has numbers for all of them; for some of
- * Oracle's these are ours. */
+/* Options that an option file can set. MariaDB has numbers for all of these; the shim has numbers
+ * of its own for some of Oracle's. */
 #if CMY_ORACLE
 enum cmy_own_option {
 	CMY_OPT_HOST = 10000,
@@ -484,17 +490,17 @@ int cmy_options_replay(const struct cmy_options *options, MYSQL *my);
 int cmy_option_set(MYSQL *my, int option, const void *first, const void *second);
 /* mysql_get_optionv(). The types of its arguments depend on the option. */
 int cmy_option_get(MYSQL *my, int option, void *arg, void *more, unsigned *n);
-/* A pointer to the value that the program gave last; NULL: it was not set. */
+/* A pointer to the value that the program gave last; NULL: the option was not set. */
 const void *cmy_option(const struct cmy_options *options, int option);
 /* Collect all MYSQL_INIT_COMMANDs, in order. -1: no memory. */
 int cmy_init_commands(struct cmy_options *options, unsigned *ret_n);
 char *const *cmy_init_command_list(const struct cmy_options *options);
-/* What mysql_get_parameters() points to. */
+/* The values that mysql_get_parameters() points to. */
 extern unsigned long cmy_max_allowed_packet, cmy_net_buffer_length;
 
 /* ---- pool_login.c ---- */
 
-/* A fact of TLS on the way to cenoted, as cenote_tls_info(); NULL: no TLS. */
+/* A fact of TLS on the way to cenoted, as from cenote_tls_info(); NULL: no TLS. */
 const char *cmy_tls_fact(const MYSQL *my, const char *name);
 
 /* ---- info.c ---- */
@@ -503,8 +509,8 @@ const char *cmy_tls_fact(const MYSQL *my, const char *name);
 /* mariadb_get_infov(): 0 or -1. `more` is the name or number of a character set, for the
  * two values that look for one. */
 int cmy_tell(MYSQL *my, enum mariadb_value value, void *arg, const void *more);
-/* Functions for programs that decode rows themselves, by type. They are the original's,
- * once it is loaded. */
+/* Functions, by type, for programs that decode rows themselves. Once the original is loaded, these
+ * are its functions. */
 struct cmy_fetch_function {
 	void (*func)(MYSQL_BIND *bind, const MYSQL_FIELD *field, unsigned char **row);
 	int pack_len;
@@ -517,8 +523,8 @@ CMY_EXPORT extern struct cmy_fetch_function
 
 /* ---- collations.c ---- */
 
-/* A character set with its default collation, by name; a collation by its number. NULL:
- * unknown. MYSQL.charset is the connection's, on which escaping depends. */
+/* Find a character set with its default collation, by name; or a collation by its number. NULL:
+ * unknown. Escaping depends on MYSQL.charset, the connection's character set. */
 const MARIADB_CHARSET_INFO *cmy_charset_by_name(const char *name);
 const MARIADB_CHARSET_INFO *cmy_charset_by_nr(unsigned nr);
 const MARIADB_CHARSET_INFO *cmy_charset_default(void);
@@ -526,9 +532,9 @@ const MARIADB_CHARSET_INFO *cmy_charset_default(void);
 unsigned cmy_collation_nr(const char *collation);
 /* The character set that the program asked for; NULL: unknown. */
 const MARIADB_CHARSET_INFO *cmy_charset_wanted(const MYSQL *my);
-/* Set MYSQL.charset to it. 0, or -1 and the error is set. */
+/* Set MYSQL.charset to the character set that the program asked for. 0, or -1 and the error is set. */
 int cmy_find_charset(MYSQL *my);
-/* Where the original says that it looked for an unknown one. */
+/* The directory that the original names in its error for an unknown character set. */
 #if CMY_ORACLE
 #define CMY_CHARSET_DIR "/usr/share/mysql/charsets/"
 #else
@@ -537,14 +543,14 @@ int cmy_find_charset(MYSQL *my);
 
 /* ---- escape.c ---- */
 
-/* Remember the connection, by which mysql_escape_string() then escapes; NULL: one of the
- * original's. */
+/* mysql_escape_string() escapes for this connection from now on; NULL: the last connection belongs
+ * to the original. */
 void cmy_escape_remember(const struct cmy_session *s);
 
 /* ---- fibre.c ---- */
 
-/* Leave the fibre; the program waits for poll()'s events or the time. As poll(): what is
- * ready; 0: the time is up. */
+/* Leave the fibre; the program waits for poll()'s events or the time limit. Returns the events that
+ * are ready; 0: the time is up. */
 int cmy_fibre_yield(struct cmy_fibre *fibre, short events, int timeout_ms);
 int cmy_is_in_fibre(const struct cmy_session *s);
 void cmy_fibre_free(struct cmy_fibre *fibre);
@@ -563,28 +569,28 @@ extern const struct cmy_api cmy_api;
 
 /* ---- track.c ---- */
 
-/* 0, or -1 and the error is set. */
+/* Begin session tracking. 0, or -1 and the error is set. */
 int cmy_track_start(struct cmy_session *s);
 /* MYSQL.server_status was set: call the program's function if it has changed. */
 void cmy_track_status(struct cmy_session *s);
-/* A statement without rows has ended: the program can now get what came with it. */
+/* A statement without rows has ended: give the program the changes that came with it. */
 void cmy_track_take(struct cmy_session *s);
-/* Drop what came with answers that were not read. */
+/* Drop the changes that came with answers that were not read. */
 void cmy_track_skip(struct cmy_session *s);
 /* Another user has logged in: drop the settings that came with the login. */
 void cmy_track_forget(struct cmy_session *s);
-/* Forget what was reported before (Oracle's library only). */
+/* Forget the changes that were reported before (Oracle's library only). */
 void cmy_track_begin(struct cmy_session *s);
-/* Report the database of a login; NULL: it had none. */
+/* Report the database of a login; NULL: the login had none. */
 void cmy_track_database(struct cmy_session *s, const char *db);
 void cmy_track_free(struct cmy_track *track);
 
 /* progress.c; MariaDB's only. */
-/* Before connecting: have the pool send a notice before a result's columns if another
- * result follows. As cenote_set_session_option(). */
+/* Before connecting: have the pool send a notice before a result's columns if another result
+ * follows. Returns as cenote_set_session_option(). */
 int cmy_more_ask(struct cmy_session *s);
-/* Before connecting: have the pool report the progress of statements, if the program
- * wants that. As cenote_set_session_option(). */
+/* Before connecting: have the pool report the progress of statements, if the program wants that.
+ * Returns as cenote_set_session_option(). */
 int cmy_progress_ask(struct cmy_session *s);
 /* The program has set its progress function, perhaps while connected. */
 void cmy_progress_is_wanted(struct cmy_session *s);

@@ -5,8 +5,8 @@
 #include "libmysql.h"
 
 /*
- * Which server a program means, and as which user: the arguments of
- * mysql_real_connect(), completed, and the pool that they lead to.
+ * Find the pool that a program wants: complete the arguments of mysql_real_connect(), and choose
+ * the pool by server, user and database.
  */
 
 /* The arguments, first as the program gave them, then completed with options and
@@ -29,10 +29,9 @@ enum cmy_way {
  * does. 0, or -1 and the error is set. */
 int cmy_complete_login(struct cmy_session *s, struct cmy_login *l);
 enum cmy_way cmy_choose_way(struct cmy_session *s, const struct cmy_login *l);
-/* pool_login.c: set user, password and TLS of the way to cenoted. A status of libcenote. */
+/* pool_login.c: set user, password and TLS for the way to cenoted. Returns a status of libcenote's. */
 int cmy_login_give(struct cmy_session *s);
-/* An attempt ended with `status`. 1: try again, with user and password; 0: it was the
- * last. */
+/* The attempt ended with `status`. 1: try again, with user and password; 0: do not try again. */
 int cmy_login_again(struct cmy_session *s, int status);
 /* Copy the login to the public structure. 0, or -1: no memory. */
 int cmy_keep_login(MYSQL *my, const struct cmy_login *l);

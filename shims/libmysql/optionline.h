@@ -2,12 +2,11 @@
 #ifndef CMY_OPTIONLINE_H
 #define CMY_OPTIONLINE_H
 
-/* Reading an option file line by line. A callback returns 0, or anything else to end the
- * reading. */
+/* Reading an option file line by line. A callback returns 0 to go on, or anything else to stop. */
 struct cmy_option_reader {
 	const char *const *groups; /* the groups to read, ended by NULL */
 	int (*on_option)(void *user, char *key,
-		const char *value); /* value NULL: the option has none */
+		const char *value); /* value NULL: the option has no value */
 	int (*on_include)(void *user, const char *kind, const char *path);
 	void *user;
 	int has_group; /* zero before the first line */

@@ -14,7 +14,7 @@ enum kind {
 	KIND_SIZE, /* unsigned long, size_t */
 	KIND_TEXT, /* a string; NULL removes the option */
 	KIND_POINTER, /* the argument itself is the value: a function */
-	KIND_POINTERS, /* both arguments are */
+	KIND_POINTERS, /* both arguments themselves are the value */
 	KIND_TEXT_TEXT, /* two strings */
 	KIND_TEXT_UINT, /* a string, and an unsigned int by value */
 	KIND_TEXT_POINTER, /* a name, and any pointer */
@@ -27,9 +27,9 @@ struct option {
 	uint8_t kind; /* enum kind */
 	uint8_t is_optional; /* the argument may be NULL */
 	uint8_t adds; /* each call adds a value; other options replace it */
-	uint16_t at; /* offset in MYSQL; 0: it has no place there */
+	uint16_t at; /* offset of the option in MYSQL; 0: MYSQL has no member for it */
 	unsigned long flag; /* the CLIENT_… flag of the option */
-	/* called instead of recording it: 0, or 1 and the error is set */
+	/* called instead of recording the option: 0, or 1 and the error is set */
 	int (*set)(struct cmy_options *o, const struct option *what, const void *first,
 		const void *second);
 	/* called instead of reporting the record; `more` as in cmy_option_get() */
@@ -53,17 +53,17 @@ struct cmy_options {
 
 /* ---- option_table.c ---- */
 
-/* NULL: there is no option of that number. */
+/* Find an option by its number. NULL: there is no such option. */
 const struct option *cmy_option_find(int option);
 
 /* ---- options.c ---- */
 
-/* Keep copies of the arguments. 0, or 1 and the error is set. */
+/* Record an option with copies of the arguments. 0, or 1 and the error is set. */
 int cmy_option_record(struct cmy_options *o, const struct option *what, const void *first,
 	const void *second);
 void cmy_option_remove(struct cmy_options *o, size_t i);
 void cmy_option_flag(MYSQL *my, unsigned long flag, int on);
-/* Set the error. 1 */
+/* Set the error. Returns 1. */
 int cmy_option_refuse(struct cmy_options *o, unsigned code);
 
 #endif

@@ -5,8 +5,9 @@
 #include "abi.h"
 
 /*
- * Dates and times as Oracle's library reads them from texts and numbers. All fill
- * *ret_time in any case, and return whether something was wrong or left over.
+ * Dates and times as Oracle's library reads them from texts and numbers. Each function sets
+ * *ret_time even if the text is wrong. It returns whether the text is wrong, or longer than the
+ * value.
  */
 int cmy_oracle_datetime(const char *p, size_t n, MYSQL_TIME *ret_time);
 int cmy_oracle_time(const char *p, size_t n, MYSQL_TIME *ret_time);

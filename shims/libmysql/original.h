@@ -11,8 +11,7 @@
  * names do not mix with ours. It is never closed.
  */
 
-/* One member for each function, of its name; NULL if this original is too old to have
- * it. */
+/* One member for each function, by its name; NULL if this original is too old to have the function. */
 #define CMY_ORIGINAL_FN(handle, ret, name, params, args) ret(*name) params;
 #define CMY_ORIGINAL_FV(handle, name, params, args)      void(*name) params;
 #define CMY_UNPAREN(...)                                 __VA_ARGS__
@@ -40,10 +39,10 @@ struct cmy_original {
 const struct cmy_original *cmy_original(const char **ret_why);
 
 /*
- * Whether a handle is ours. A connection of ours has an extension that begins with the
- * address of this tag. A statement's extension is that address itself. A result has it
- * where the flavour has room. A connection before mysql_init() or after mysql_close()
- * belongs to neither, and counts as ours.
+ * Tells whether the shim made a handle. A connection of the shim's has an extension that begins
+ * with the address of this tag. A statement's extension is that address itself. A result has the
+ * address where the flavour has room. A connection before mysql_init() or after mysql_close()
+ * counts as the shim's.
  */
 extern const char cmy_tag;
 

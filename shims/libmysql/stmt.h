@@ -5,32 +5,34 @@
 #include "libmysql.h"
 
 /*
- * A prepared statement: what its files share. stmt.c: its life and what it tells; stmt_mariadb.c and
- * stmt_oracle.c: where the flavours differ; stmt_handle.c: what its handle holds. prepare.c; execute.c;
- * rows.c: reading a result. param.c: values on their way in; long.c: those that come in pieces; bulk.c:
- * arrays of them (MariaDB); named.c: those with names (Oracle); request.c: before the execution (MariaDB).
- * bind.c, and what it builds on: values on their way out.
+ * The declarations that the files of prepared statements share. stmt.c makes and closes a
+ * statement; stmt_mariadb.c and stmt_oracle.c have the differences of the flavours; stmt_handle.c
+ * has the data of the handle. prepare.c prepares, execute.c executes, and rows.c reads results.
+ * Parameters: param.c, long.c (values in pieces), bulk.c (arrays, MariaDB), named.c (values with
+ * names, Oracle), request.c (values that are read before the execution, MariaDB). bind.c writes
+ * values of results to the program's buffers.
  *
- * Connector/C decides by MYSQL_STMT.state and MYSQL.status what may be called when, Oracle's library by
- * fewer states and by which function reads the next row (`reading` here). Programs look into MYSQL_STMT, so
- * its members are as the original has them after each call.
+ * Connector/C decides by MYSQL_STMT.state and MYSQL.status which functions may be called. Oracle's
+ * library decides by fewer states and by the function that reads the next row (here `reading`).
+ * Programs read members of MYSQL_STMT, so after each call these have the original's values.
  */
 
 /* Where the next row comes from. */
 enum cmy_reading {
 	CMY_READ_NOTHING, /* the statement has no result */
-	CMY_READ_NO_MORE, /* all rows were read */
+	CMY_READ_NO_MORE, /* the program has read all rows */
 	CMY_READ_FAILED, /* Oracle: storing the result failed */
 	CMY_READ_LOST, /* Oracle: the connection was lost while rows were being read */
 	CMY_READ_CANCELLED, /* Oracle: another statement has dropped the rows */
-	CMY_READ_STREAM, /* `res` is the session's head */
-	CMY_READ_BATCHES, /* `res` comes by a cursor: the session is free in between */
-	CMY_READ_STORED /* all rows of `res` are in memory */
+	CMY_READ_STREAM, /* from `res`, which is the session's head */
+	/* from `res`, in batches by a cursor: between batches the session is free */
+	CMY_READ_BATCHES,
+	CMY_READ_STORED /* from memory: all rows of `res` have been read */
 };
 
 #define CMY_NO_ROW UINT64_MAX
 
-/* The value of a parameter that came in pieces. */
+/* The value of a parameter that the program sent in pieces. */
 struct cmy_long {
 	int is_given;
 	char *bytes;
@@ -44,33 +46,38 @@ struct cmy_stmt {
 	unsigned long id; /* pub.stmt_id, which the program may change */
 	char *sql; /* the text for the server */
 	size_t sql_length;
-	int is_binary; /* its values have a MySQL server's form, also after the session is gone */
+	/* the values have a MySQL server's binary form, also after the session has ended */
+	int is_binary;
 	int may_give_several; /* it is a CALL or a block, so it may give several results */
 	int is_select; /* it is a SELECT; without columns it has INTO */
-	int has_no_cursor; /* Oracle: no server opens a cursor for it, so all rows are fetched at once */
+	/* Oracle: servers open no cursor for this statement, so all rows are fetched at once */
+	int has_no_cursor;
 	cenote_result *res;
-	int is_whole; /* all of `res` has arrived */
+	int is_whole; /* all rows of `res` have arrived */
 	uint64_t n_stored; /* the number of stored rows */
-	uint64_t
-		first_stored; /* the first stored row; before it is the row that was fetched last (Oracle) */
+	/* number of the first stored row; the row before it was the last to be fetched (Oracle) */
+	uint64_t first_stored;
 	struct cmy_kept *kept; /* stored rows that are no longer in `res`; NULL: none */
-	int has_old_lengths; /* Oracle: the columns were bound before this execution */
+	/* Oracle: the program bound the columns before this execution, and their lengths are still
+	 * to be set */
+	int has_old_lengths;
 	enum cmy_reading reading;
-	uint64_t
-		next; /* the next row of `res`; of a stored result the program's cursor counts instead */
+	/* number of the next row of `res`; a stored result counts in the program's cursor instead */
+	uint64_t next;
 	uint64_t at; /* the row of `res` that was fetched last; CMY_NO_ROW: none yet */
 	cenote_params *params;
-	struct cmy_long
-		*longs; /* one for each parameter; NULL: no value came in pieces */
+	/* one for each parameter; NULL: no value came in pieces */
+	struct cmy_long *longs;
 	int had_cursor; /* the last execution had a cursor */
-	uint32_t portion; /* the cursor's rows in one portion, as of the execution */
+	uint32_t portion; /* rows in one portion of the cursor, for this execution */
 	int has_sent_longs; /* libcenote holds pieces for the next execution */
 #if !CMY_ORACLE
-	struct cmy_request *
-		request; /* values that were taken before the execution; NULL: none were */
-	unsigned char
-		request_head[4]; /* the bytes of the request that the program sees */
-	unsigned char *raw; /* room for a value that goes to the program's function */
+	/* values that were read before the execution; NULL: none */
+	struct cmy_request *request;
+	/* the bytes of the request that the program sees */
+	unsigned char request_head[4];
+	/* room for a value that is passed to the program's function */
+	unsigned char *raw;
 	size_t raw_room;
 #endif
 };
@@ -109,41 +116,41 @@ cmy_stmt(MYSQL_STMT *stmt)
 
 /* ---- stmt_handle.c ---- */
 
-/* Set an error of the library's own, of the statement and not of the connection. */
+/* Set an error of the library's own on the statement, but not on the connection. */
 void cmy_stmt_error(MYSQL_STMT *stmt, unsigned code);
 void cmy_stmt_error_text(
 	MYSQL_STMT *stmt, unsigned code, const char *sqlstate, const char *text);
 /* The same, with the arguments for the message. */
 void cmy_stmt_error_with(MYSQL_STMT *stmt, unsigned code, ...);
-/* Of both. */
+/* Set the error on the statement and on the connection. */
 void cmy_stmt_error_both(MYSQL_STMT *stmt, unsigned code);
 /* Copy the connection's error to the statement. */
 void cmy_stmt_take_error(MYSQL_STMT *stmt);
 void cmy_stmt_clear(MYSQL_STMT *stmt);
-/* Of both. */
+/* Clear the error of the statement and of the connection. */
 void cmy_stmt_clear_both(MYSQL_STMT *stmt);
-/* The statement's connection; NULL: it is gone, and the error is set. */
+/* The statement's connection; NULL: it was closed or lost, and the error is set. */
 MYSQL *cmy_stmt_connection(MYSQL_STMT *stmt);
-/* Give the statement new fields, and room to bind them. Takes the fields. 0, or -1 and
- * the error is set. */
+/* Give the statement new fields, which it owns afterwards, and room to bind them. 0, or -1 and the
+ * error is set. */
 int cmy_stmt_set_fields(struct cmy_stmt *st, MYSQL_FIELD *fields, unsigned n);
 void cmy_stmt_free_fields(struct cmy_stmt *st);
 /* Set the number of warnings of a command for the statement. */
 void cmy_stmt_warnings(struct cmy_stmt *st, MYSQL *my, unsigned n);
-/* Copy what the connection's last answer said to the statement. */
+/* Copy the counts and the status of the connection's last answer to the statement. */
 void cmy_stmt_take_status(struct cmy_stmt *st);
-/* Remove the marks of values in pieces from MYSQL_BIND. The values still count. */
+/* Clear the marks of values in pieces in MYSQL_BIND. The values still count. */
 void cmy_long_unmark(struct cmy_stmt *st);
-/* Forget the values in pieces: it was executed, or reset. */
+/* Drop the values in pieces, after the statement was executed or reset. */
 void cmy_long_clear(struct cmy_stmt *st);
-/* The connection's list. */
+/* Add the statement to the connection's list, or remove it. */
 void cmy_stmt_enlist(MYSQL *my, LIST *item);
 void cmy_stmt_delist(MYSQL *my, LIST *item);
 
 /* ---- prepare.c ---- */
 
-/* Prepare that text, and take the statement's shape. 0, or -1 and the connection's error
- * is set. */
+/* Prepare that text, and take the numbers of parameters and columns. 0, or -1 and the connection's
+ * error is set. */
 int cmy_stmt_prepare_text(struct cmy_stmt *st, const char *query, size_t length);
 /* Prepare again, so that the pool forgets values in pieces. 0, or -1 and the
  * connection's error is set. */
@@ -151,7 +158,7 @@ int cmy_stmt_prepare_again(struct cmy_stmt *st, struct cmy_session *s);
 
 /* ---- stmt.c ---- */
 
-/* Make it like a new statement, except for its attributes. */
+/* Reset everything except for the attributes, as in a new statement. */
 void cmy_stmt_unprepare(struct cmy_stmt *st);
 /* COM_STMT_CLOSE: read the rest of the rows, and set the error. 0 or 1 */
 int cmy_stmt_close_at_server(struct cmy_stmt *st);
@@ -172,7 +179,7 @@ int cmy_stmt_set_more(
 int cmy_stmt_get_more(
 	const MYSQL_STMT *stmt, enum enum_stmt_attr_type type, void *ret_value);
 
-/* Whether the pool's values have MySQL's binary form; else they are canonical text. */
+/* Do the pool's values have MySQL's binary form? If not, they are canonical text. */
 static inline int
 cmy_is_binary(const struct cmy_session *s)
 {
@@ -187,12 +194,13 @@ int cmy_params_add(struct cmy_stmt *st, const struct cmy_session *s, const MYSQL
 
 /* ---- long.c ---- */
 
-/* Add the parameter's value if it came in pieces. 1; 0: it did not; or a status below 0. */
+/* Add the parameter's value if it came in pieces. 1; 0: the value did not come in pieces; below 0:
+ * a status of libcenote's. */
 int cmy_long_add(struct cmy_stmt *st, const struct cmy_session *s, unsigned param);
-/* Make the server forget the values in pieces, and its cursor. 0, or 1 and the error is
- * set. */
+/* Make the server drop the values in pieces, and its cursor. 0, or 1 and the error is set. */
 int cmy_long_forget(struct cmy_stmt *st);
-/* Report pieces for a parameter whose type has none. 0, or -1 and the error is set. */
+/* Set an error if a parameter came in pieces, but its type does not allow that. 0, or -1 and the
+ * error is set. */
 int cmy_long_refuse(struct cmy_stmt *st, const struct cmy_session *s);
 
 /* ---- bulk.c ---- */
@@ -200,30 +208,29 @@ int cmy_long_refuse(struct cmy_stmt *st, const struct cmy_session *s);
 #if !CMY_ORACLE
 /* Execute all rows of STMT_ATTR_ARRAY_SIZE. As cmy_execute_answer(). */
 int cmy_bulk_execute(struct cmy_stmt *st, struct cmy_session *s);
-/* Take the bound values now, for the next execution. 0, or -1 and the statement's error
- * is set. */
+/* Read the bound values now, for the next execution. 0, or -1 and the statement's error is set. */
 int cmy_request_take(struct cmy_stmt *st);
 
 /* ---- request.c ---- */
 
-/* Make a request without parts. 0, or -1 and the error of both is set. */
+/* Make a request without parts. 0, or -1 and the error of statement and connection is set. */
 int cmy_request_begin(struct cmy_stmt *st);
-/* Move st->params to the request, as its next part. 0, or -1 and the error of both is
- * set. */
+/* Move st->params to the request, as its next part. 0, or -1 and the error of statement and
+ * connection is set. */
 int cmy_request_add(struct cmy_stmt *st);
-/* Move the request's next part to st->params. 1; 0: there are no more. */
+/* Move the request's next part to st->params. 1; 0: there are no more parts. */
 int cmy_request_next(struct cmy_stmt *st);
 void cmy_request_drop(struct cmy_stmt *st);
 
 /* ---- callback.c ---- */
 
-/* Give a column's value to the program's function; p NULL: NULL. 0, or -1 and the error
- * of both is set. */
+/* Pass a column's value to the program's function; p is NULL for the value NULL. 0, or -1 and the
+ * error of statement and connection is set. */
 int cmy_call_back(struct cmy_stmt *st, unsigned column, const char *p, size_t n);
 
 /* ---- methods.c ---- */
 
-/* Set the functions that MYSQL_STMT itself holds. */
+/* Set the function pointers in MYSQL_STMT. */
 void cmy_stmt_methods(MYSQL_STMT *stmt);
 #endif
 
@@ -238,7 +245,7 @@ int cmy_execute_next_rows(struct cmy_stmt *st, struct cmy_session *s);
 
 /* ---- kept.c ---- */
 
-/* Rows that were copied out of libcenote's batches. */
+/* A list of rows that were copied out of libcenote's batches. */
 int cmy_kept_add(struct cmy_kept **kept, const cenote_result *res, uint64_t row);
 uint64_t cmy_kept_rows(const struct cmy_kept *kept);
 const char *cmy_kept_value(
@@ -247,10 +254,10 @@ void cmy_kept_free(struct cmy_kept *kept);
 
 /* ---- rows.c ---- */
 
-/* A row, in a batch or copied. */
+/* A row in a batch, or a copied row. */
 struct cmy_row {
-	const uint8_t *
-		bytes; /* in libcenote's batch; NULL: it was copied, or there is no row */
+	/* in libcenote's batch; NULL: the row was copied, or there is no row */
+	const uint8_t *bytes;
 	uint32_t n_columns;
 	const struct cmy_kept *kept;
 	uint64_t number;
@@ -269,7 +276,7 @@ cmy_row_value(const struct cmy_row *row, uint32_t column, size_t *ret_length)
 	return cmy_kept_value(row->kept, row->number, column, ret_length);
 }
 
-/* Whether rows or results of the connection are unread. */
+/* Are rows or results of the connection unread? */
 static inline int
 cmy_is_busy(const MYSQL *my)
 {
@@ -277,21 +284,20 @@ cmy_is_busy(const MYSQL *my)
 	       (my->server_status & SERVER_MORE_RESULTS_EXISTS);
 }
 
-/* Begin a result with rows: by cursor, at once, or row by row. 0, or -1 and the error is
- * set. */
+/* Begin a result with rows: with a cursor, all at once, or row by row. 0, or -1 and the error is set. */
 int cmy_rows_begin(struct cmy_stmt *st, struct cmy_session *s);
 /* Drop the rest of the result that is being read. */
 void cmy_rows_drop(struct cmy_stmt *st);
 /* sic: drop the unread rows of any other statement or query as well. */
 void cmy_rows_flush(struct cmy_session *s);
-/* sic: Oracle's library does the same when it gives up a statement's rows, if the
- * statement had columns. */
+/* sic: Oracle's library also drops these when it gives up a statement's rows, if the statement had
+ * columns. */
 void cmy_rows_cancel(struct cmy_stmt *st);
 /* Drop all results of this execution. */
 void cmy_rows_drop_all(struct cmy_stmt *st);
 
-/* Whether the last portion had fewer rows than the program asked for: then the server
- * has reported the cursor's end. */
+/* Did the last portion have fewer rows than the program asked for? Then the server has reported the
+ * cursor's end. */
 int cmy_rows_is_end_known(const struct cmy_stmt *st);
 /* Fetch the next row into the program's buffers. 0, MYSQL_DATA_TRUNCATED, MYSQL_NO_DATA, or 1 and the error is set. */
 int cmy_rows_fetch(struct cmy_stmt *st);

@@ -250,8 +250,8 @@ struct cpq_habits {
 	PGContextVisibility show_context;
 	/* PostgreSQL's number; -1: the shim does not know the session's character set */
 	int encoding;
-	const struct cpq_charset
-		*charset; /* how the server reads texts; NULL: by `encoding` */
+	/* how the server reads texts; NULL: by `encoding` */
+	const struct cpq_charset *charset;
 	PQnoticeReceiver receiver;
 	void *receiver_arg;
 	PQnoticeProcessor processor;
@@ -271,8 +271,8 @@ struct cpq_queue {
 	struct cpq_request *spare;
 	/* The requests are numbered from 1, in the order in which they were sent. */
 	uint64_t n_sent; /* number of the newest one */
-	uint64_t
-		n_done; /* libcenote has given all results of the requests up to this one */
+	/* libcenote has given all results of the requests up to this one */
+	uint64_t n_done;
 	uint64_t n_over; /* the program has finished the requests up to this one */
 };
 
