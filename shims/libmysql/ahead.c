@@ -6,10 +6,10 @@
 #include <string.h>
 
 /*
- * Queries that the program sends before it has read the answer to the previous one.
- * MariaDB's library writes them to the server at once. Here each one waits until the
- * answers before it have been read. A program that reads the answers in order sees no
- * difference. query.c puts them in, send.c takes them out, handle.c drops them.
+ * Queries that the program sends before it has read the answer to the previous one. MariaDB's
+ * library writes them to the server at once. The shim keeps each query until the program has read
+ * all earlier answers. A program that reads the answers in order sees no difference. query.c adds
+ * queries, send.c removes and sends them, handle.c drops them.
  */
 
 int

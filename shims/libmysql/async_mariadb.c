@@ -73,8 +73,8 @@ suspended_fibre(struct cmy_session *s)
 #define may_wait_mysql_close       0
 #define may_wait_mysql_free_result 1
 
-/* The operation has ended, or it waits. If a connect found that the original library is
- * to make the connection, go on there. */
+/* Called when the operation has ended or waits. If a connect found that the original library has to
+ * make the connection, start the original's connect. */
 static int
 goes_on(struct cmy_session *s, int wants, void *ret)
 {

@@ -2,14 +2,13 @@
 #include "fibre.h"
 
 /*
- * Oracle's non-blocking functions. The program calls each of them again and again until it says that
- * it is done. face.c calls them.
+ * Oracle's non-blocking functions. The program calls a function again and again until it returns
+ * that it has finished. face.c calls them.
  */
 
 #define ALL_READY (MYSQL_WAIT_READ | MYSQL_WAIT_WRITE)
 
-/* One step of an operation: begin it, or go on if the last step was the same
- * operation's. */
+/* One step of an operation: begin the operation, or go on if the last step belonged to it. */
 #define STEP(handle, result, name, args, is_done)                                        \
 	struct cmy_session *s = SESSION_OF(handle);                                      \
 	struct cmy_fibre *f = s ? s->fibre : NULL;                                       \

@@ -14,7 +14,7 @@
 
 /* ---- mysql_stmt_bind_result() ---- */
 
-/* The length of a buffer whose type fixes it; 0: the value decides. */
+/* The length of a buffer whose type fixes it; 0: the length depends on the value. */
 static unsigned long
 fixed_length(enum enum_field_types type)
 {
@@ -69,7 +69,7 @@ cmy_bind_again(struct cmy_stmt *st)
 }
 #endif
 
-/* Whether the statement has columns that can be bound. */
+/* Does the statement have columns that can be bound? */
 static int
 may_bind(MYSQL_STMT *stmt)
 {
@@ -128,8 +128,8 @@ cmy_mysql_stmt_bind_result(MYSQL_STMT *stmt, MYSQL_BIND *bnd)
 
 /* ---- a row ---- */
 
-/* For programs that fetch values one by one: the value's length, and with Connector/C
- * also whether it is NULL. */
+/* For programs that fetch values one by one, store the value's length. With Connector/C also store
+ * whether it is NULL. */
 static void
 note_value(MYSQL_BIND *b, const char *p, size_t n)
 {
@@ -154,7 +154,7 @@ put(MYSQL_BIND *b, const MYSQL_FIELD *field, int is_binary, const char *p, size_
 {
 	struct cmy_cell cell;
 
-	/* a short cut for the most frequent case; the code below gives the same result */
+	/* the most frequent case; the code below gives the same result, but takes longer */
 	if (is_string(field->type) && is_string(b->buffer_type)) {
 		cmy_put_text(b, p, n);
 		return;
@@ -173,14 +173,14 @@ reports_truncation(const MYSQL_STMT *stmt)
 #endif
 }
 
-/* The program does not want this column's values. */
+/* Does the program not want this column's values? */
 static int
 is_dummy(const MYSQL_BIND *b)
 {
 	return !CMY_ORACLE && (b->flags & BIND_DUMMY) != 0;
 }
 
-/* 0; 1: the value was truncated; -1: there is no memory, and the error is set. */
+/* Write one value. 0; 1: the value was truncated; -1: there is no memory, and the error is set. */
 static int
 put_column(struct cmy_stmt *st, const struct cmy_row *row, unsigned i, int is_binary)
 {
@@ -214,8 +214,8 @@ cmy_bind_row(struct cmy_stmt *st)
 	int is_cut = 0, r;
 	unsigned i;
 
-	/* on a fetch the program may still change these buffers; Oracle's library reads
-	 * them when it executes */
+	/* before a fetch the program may still change these buffers; Oracle's library reads their
+	 * lengths when it executes */
 	for (i = 0; st->has_old_lengths && i < st->pub.field_count; i++)
 		set_length(&st->pub.bind[i]);
 	st->has_old_lengths = 0;
@@ -251,7 +251,7 @@ may_fetch_column(MYSQL_STMT *stmt, unsigned column)
 	return 1;
 }
 
-/* The original leaves these values in the program's structure. */
+/* Set the members that the original sets in the program's structure. */
 static void
 ready_column(MYSQL_BIND *b, MYSQL_BIND *bound_column, unsigned long offset)
 {

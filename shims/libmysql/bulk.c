@@ -6,10 +6,9 @@
 #include <string.h>
 
 /*
- * Arrays of parameters (STMT_ATTR_ARRAY_SIZE). All rows go to a MariaDB server as one
- * execution, and the server undoes all of them if one fails. Other servers get them one
- * by one, in a pipeline. execute.c calls it, and methods.c to take the values before the
- * execution.
+ * Arrays of parameters (STMT_ATTR_ARRAY_SIZE). All rows go to a MariaDB server as one execution; if
+ * one row fails, the server undoes all of them. Other servers get the rows one by one. execute.c
+ * calls this file, and methods.c calls it to read the values before the execution.
  */
 
 /* The most values in one execution: 65535, less one for the number of rows. */
@@ -24,10 +23,10 @@
 struct bulk {
 	struct cmy_stmt *st;
 	struct cmy_session *s;
-	unsigned row; /* the next row to add */
+	unsigned row; /* number of the next row to add */
 	unsigned n_rows; /* rows that are in st->params */
 	uint64_t affected;
-	int is_taken; /* the request already holds the values */
+	int is_taken; /* the request already has the values */
 };
 
 static int
@@ -51,7 +50,7 @@ element_size(enum enum_field_types type)
 					   : cmy_integer_size(type);
 }
 
-/* Only texts and bytes have lengths. -1: up to the zero byte. */
+/* The length of a value; only texts and bytes have one. -1: up to the zero byte. */
 static unsigned long
 length_of(const MYSQL_STMT *stmt, unsigned param, unsigned row)
 {
@@ -83,8 +82,8 @@ buffer_of(const MYSQL_STMT *stmt, const MYSQL_BIND *b, unsigned row)
 	return ((void **)b->buffer)[row];
 }
 
-/* DEFAULT or IGNORE. Only MariaDB's server knows them; another server would take the
- * word for a value. */
+/* Add DEFAULT or IGNORE. Only MariaDB's server knows these; another server would take the word for
+ * a value. */
 static int
 add_word(struct bulk *k, unsigned native_type)
 {
@@ -130,7 +129,7 @@ is_skipped(const struct bulk *k)
 	return 0;
 }
 
-/* 0, or -1 and the statement's error is set. When the program's function fails, the
+/* Add one row. 0, or -1 and the statement's error is set. When the program's function fails, the
  * connection gets no error, as in the original. */
 static int
 add_row(struct bulk *k)
@@ -173,7 +172,8 @@ add_count(const struct bulk *k)
 		k->st->params, NATIVE_ROWS, CENOTE_FORMAT_BINARY, bytes, sizeof(bytes));
 }
 
-/* A row with the largest number of parameters goes alone: a second one would not fit. */
+/* Does the execution include the number of rows? A row with the largest number of parameters goes
+ * without it: a second row would not fit. */
 static int
 has_count(const struct bulk *k)
 {
@@ -196,7 +196,7 @@ add_rows(struct bulk *k, unsigned most)
 	return -1;
 }
 
-/* Put the next execution's values into st->params. 1; 0: there are no more; -1: the
+/* Put the next execution's values into st->params. 1; 0: there are no more rows; -1: the
  * statement's error is set. */
 static int
 next_rows(struct bulk *k, unsigned most)
@@ -231,7 +231,7 @@ refuse(struct cmy_stmt *st)
 	return 1;
 }
 
-/* Several executions count as one: their numbers of rows are added up. */
+/* Run all executions, which count as one for the program: their affected rows are added up. */
 static int
 run_all(struct bulk *k, unsigned most)
 {

@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * Requests of libcenote that have no result to read: each is repeated, with a wait in between, until
- * libcenote has done it. connect.c, session.c and send.c call them.
+ * Requests of libcenote without results. Each call is repeated, with a wait in between, until
+ * libcenote has finished the request. connect.c, session.c and send.c call them.
  */
 
 int
@@ -70,8 +70,8 @@ is_name(const char *name, const char *db)
 	return name && strcmp(name, db) == 0;
 }
 
-/* A pool of another server has one database. Its names are those that a connect accepts
- * for it. */
+/* Does `db` name the only database of a pool of another server? Its names are the names that a
+ * connect accepts for it. */
 int
 cmy_is_pools_own(const struct cmy_session *s, const char *db)
 {
@@ -116,8 +116,6 @@ ask_for_login(struct cmy_session *s, const char *user, const char *passwd, const
 	return cmy_check(s, r);
 }
 
-/* The program does not see the settings that come with the login, and it keeps its
- * character set. */
 int
 cmy_change_login(
 	struct cmy_session *s, const char *user, const char *passwd, const char *db)

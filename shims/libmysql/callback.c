@@ -7,13 +7,14 @@
 #include <string.h>
 
 /*
- * STMT_ATTR_CB_RESULT: a function of the program gets each value in the form of a binary protocol row. A number is
- * little-endian and has the size of its column's type. Any other value has its length in front.
+ * STMT_ATTR_CB_RESULT: a function of the program gets each value in the form of a binary protocol
+ * row. A number is little-endian and has the size of its column's type. Any other value comes after
+ * its length.
  */
 
 #define LENGTH_MAX 9u /* the most bytes of an encoded length */
 
-/* The size of a type's values; 0: the length stands before the value. */
+/* The size of a type's values; 0: the length precedes the value. */
 static size_t
 number_size(enum enum_field_types type)
 {
@@ -87,7 +88,7 @@ bits_of(const struct cmy_cell *cell, size_t size)
 	return narrow;
 }
 
-/* A value of a server other than MySQL or MariaDB. */
+/* Write a value of a server other than MySQL or MariaDB in that form. */
 static unsigned char *
 from_text(struct cmy_stmt *st, const MYSQL_FIELD *field, const char *p, size_t n)
 {

@@ -5,8 +5,8 @@
 #include <iconv.h>
 #include <string.h>
 
-/* The API's functions for character sets: the connection's set, look-up by name and
- * number, and conversion. collations.c holds the table. face.c calls them. */
+/* The API's functions for character sets: the connection's set, look-up by name and number, and
+ * conversion. collations.c has the table. face.c calls them. */
 
 /* ---- the face ---- */
 
@@ -134,7 +134,7 @@ cmy_mariadb_convert_string(const char *from, size_t *from_len,
 	iconv_t conversion;
 
 	*errorcode = 0;
-	/* big-endian, without byte order marks */
+	/* the names include big-endian where needed, so iconv() writes no byte order marks */
 	conversion = iconv_open(iconv_name(to_cs), iconv_name(from_cs));
 	if (conversion == (iconv_t)-1) {
 		*errorcode = errno;

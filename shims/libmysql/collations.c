@@ -8,7 +8,7 @@
 
 /*
  * The table of character sets and collations, by name and by the number that servers have for them.
- * Anyone may look into it; it does not change.
+ * Any file may read it; it does not change.
  */
 
 /* name, code page, iconv()'s name, least and most bytes, functions */
@@ -23,7 +23,7 @@ static const MARIADB_CHARSET_INFO collations[] = {
 };
 #define N_COLLATIONS (sizeof(collations) / sizeof(collations[0]))
 
-/* The character set of the program's locale. */
+/* The name of the character set of the program's locale. */
 static const char *
 of_environment(void)
 {
@@ -85,8 +85,7 @@ cmy_charset_by_nr(unsigned nr)
 const MARIADB_CHARSET_INFO *
 cmy_charset_default(void)
 {
-	/* the list begins with MariaDB's default; MySQL's is utf8mb4_0900_ai_ci, the
-	 * second */
+	/* the list begins with MariaDB's default; MySQL's default, utf8mb4_0900_ai_ci, is second */
 	return &collations[CMY_ORACLE ? 1 : 0];
 }
 

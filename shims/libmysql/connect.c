@@ -10,10 +10,10 @@
 #include <string.h>
 
 /*
- * Connecting a handle: to a pool, or to the original library on the same memory. It also
- * connects again after a loss, and frees the session. cenote_connect() attaches to a
- * session of the pool; statements follow only if the session is not as the program
- * asked. face.c, enter.c and the async files call it.
+ * Connecting a handle: to a pool, or to the original library on the same memory. It also connects
+ * again after a loss, and frees the session. cenote_connect() attaches to a session of the pool;
+ * statements follow only if the session differs from what the program asked for. face.c, enter.c
+ * and the async files call it.
  */
 
 /* The capabilities that a server of this kind reports. CLIENT_SSL is missing: it is set
@@ -26,7 +26,7 @@
 /* The flags that Connector/C accepts from a program. */
 #define ALLOWED_FLAGS       0xe4ffffffUL
 
-/* ---- what the session tells of itself ---- */
+/* ---- facts of the session ---- */
 
 /* The MySQL server's number for the session. For other servers, the pool's number. */
 static unsigned long
@@ -101,8 +101,7 @@ keep_session(struct cmy_session *s)
 
 /* ---- errors ---- */
 
-/* Whether cenoted could not be reached. A pool that is busy or has lost its server was
- * reached. */
+/* Was cenoted not reached? A pool that is busy or has lost its server counts as reached. */
 static int
 is_unreachable(const struct cmy_session *s, int status)
 {
@@ -141,7 +140,7 @@ set_timeout(cenote_conn *conn, unsigned seconds)
 	return cenote_conn_set(conn, "connect_timeout", text);
 }
 
-/* The pool would accept several statements in a text, but the program has to ask for
+/* The pool would accept several statements in a text, but in MySQL's API the program has to ask for
  * that. The pool gives a session whose login had these options. */
 static int
 set_session_options(struct cmy_session *s, const char *db)
@@ -180,7 +179,7 @@ make_conn(struct cmy_session *s, const char *db)
 		return r;
 	cenote_conn_set_getpid(s->conn, csh_getpid);
 	r = cenote_conn_set(s->conn, "pool", s->pool);
-	/* after KILL the program must see the loss, so do not attach to another session */
+	/* after KILL the program must see the loss, so do not attach to another session then */
 	if (r == CENOTE_OK)
 		r = cenote_conn_set(s->conn, "reattach", "planned");
 	/* infile.c decides about each file when the server asks for it */
@@ -195,7 +194,7 @@ make_conn(struct cmy_session *s, const char *db)
 	return r;
 }
 
-/* CENOTE_AGAIN: waiting failed, and the error is set already. */
+/* Attach once. CENOTE_AGAIN: waiting failed, and the error is set already. */
 static int
 attach_once(struct cmy_session *s, const char *db)
 {
@@ -212,7 +211,8 @@ attach_once(struct cmy_session *s, const char *db)
 	return r;
 }
 
-/* The same. If the pool asks for a login, try a second time with the program's password. */
+/* Attach, and return as attach_once(). If the pool asks for a login, try a second time with the
+ * program's user and password. */
 static int
 attach(struct cmy_session *s, const char *db)
 {
@@ -262,8 +262,8 @@ cmy_use_charset(struct cmy_session *s)
 	return cmy_run(s, sql, NULL);
 }
 
-/* A pool of another server has one database. The program's name for it has chosen the
- * pool, and stays. */
+/* A pool of another server has one database. The program's name for it has chosen the pool, and
+ * MYSQL.db keeps this name. */
 static int
 choose_db(struct cmy_session *s, const char *db)
 {
@@ -302,7 +302,7 @@ run_and_forget(MYSQL *my, const char *sql)
 	return CMY_ORACLE && r > 0 ? -1 : 0;
 }
 
-/* If the session is lost meanwhile, connecting fails: do not start again. */
+/* Run the init commands. If the session is lost during them, connecting fails: do not start again. */
 static int
 run_init_commands(struct cmy_session *s)
 {
@@ -337,7 +337,7 @@ log_in(struct cmy_session *s, const char *db)
 	return r ? 0 : -1;
 }
 
-/* After a failed login the originals change the error only, and leave the counts. */
+/* Log in, but after a failure restore the counts: the originals then change only the error. */
 static int
 log_in_quietly(struct cmy_session *s, const char *db)
 {
@@ -354,7 +354,7 @@ log_in_quietly(struct cmy_session *s, const char *db)
 	return r;
 }
 
-/* Finish connecting. Until that is done, each wait may take connect_timeout. */
+/* Finish connecting. During this, each wait may take connect_timeout. */
 static int
 prepare_session(struct cmy_session *s, const char *db)
 {
@@ -380,8 +380,7 @@ prepare_session(struct cmy_session *s, const char *db)
 
 /* ---- the original ---- */
 
-/* Give the handle's memory to the original library. Its options follow in
- * cmy_hand_over(). */
+/* Give the handle's memory to the original library. cmy_hand_over() passes on the options later. */
 static MYSQL *
 become_original(struct cmy_session *s)
 {
@@ -478,7 +477,7 @@ failed(struct cmy_session *s, unsigned long flags)
 	return NULL;
 }
 
-/* The checks that come before any decision where to connect. */
+/* The checks that precede the choice between pool and original. */
 static int
 may_connect(MYSQL *my, const struct cmy_session *s, unsigned long flags)
 {
@@ -506,8 +505,7 @@ connect_as(MYSQL *my, const struct cmy_login *given)
 		return NULL;
 	cmy_clear(my);
 #if CMY_ORACLE
-	/* sic: flags of a failed attempt also count in the next one, as long as the
-	 * options are kept */
+	/* sic: flags of a failed attempt also count in the next one, as long as the options are kept */
 	login.flags = my->options.client_flag |= login.flags;
 #endif
 	if (cmy_complete_login(s, &login) == 0)
@@ -539,8 +537,7 @@ cmy_mysql_real_connect(MYSQL *my, const char *host, const char *user, const char
 
 #if CMY_ORACLE
 
-/* The DNS name takes the place of the host. If the connection is the original's, the
- * original looks the name up. */
+/* The DNS name replaces the host. If the original makes the connection, it looks the name up. */
 MYSQL *
 cmy_mysql_real_connect_dns_srv(MYSQL *my, const char *dns_srv_name, const char *user,
 	const char *passwd, const char *db, unsigned long client_flag)

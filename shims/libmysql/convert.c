@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Conversions that both flavours do alike, and what they need to write numbers, dates and
- * times as text. convert_mariadb.c and convert_oracle.c call it. It owns no state.
+ * Conversions that are the same in both flavours, and functions that write numbers, dates and times
+ * as text. convert_mariadb.c and convert_oracle.c call this file. It owns no state.
  */
 #include "convert.h"
 
@@ -89,7 +89,7 @@ cmy_is_outside(const MYSQL_BIND *b, size_t size, int64_t v)
 	return v < -half || v >= half;
 }
 
-/* Whether a real that was made from an integer still has the same value. */
+/* Does a real that was made from an integer still have the same value? */
 static int
 is_same(double real, int64_t v, int is_unsigned)
 {
@@ -113,8 +113,8 @@ cmy_integer_to_real(MYSQL_BIND *b, int64_t v, int is_unsigned)
 	*b->error = cmy_bool(!is_same((double)narrow, v, is_unsigned));
 }
 
-/* Convert as x86-64 does, also where C leaves the result undefined: programs see these
- * values from the originals. */
+/* Convert as x86-64 does, even where C leaves the result undefined: programs get these values from
+ * the originals. */
 static int64_t
 cut(const MYSQL_BIND *b, size_t size, double v)
 {

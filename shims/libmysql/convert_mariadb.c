@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How Connector/C converts values for the program's buffers. Odd results are the
- * original's, and tests of programs expect them. bind.c calls it. It owns no state. */
+/* Convert values for the program's buffers as Connector/C does. Odd results are the original's, and
+ * tests of programs expect them. bind.c calls this file. It owns no state. */
 
 #define REAL_TEXT_MAX 299u
 /* The most bytes of a text that are read as a number. */
 #define NUMBER_MAX    1077u
 #define BINARY        63u
-/* MYSQL_FIELD.decimals of a time whose value decides how many there are */
+/* MYSQL_FIELD.decimals of a time whose value decides the number of decimals */
 #define DECIMALS_AUTO 39u
 
 /* ---- texts as numbers ---- */
@@ -23,7 +23,7 @@ struct parsed {
 	int is_wrong;
 };
 
-/* Whether something other than blanks follows the number. */
+/* Does something other than blanks follow the number? */
 static int
 has_more(const char *p, size_t n, size_t used)
 {
@@ -166,7 +166,7 @@ scan_date(struct scanner *s, MYSQL_TIME *t)
 		t->day = scan_number(s, 31, '\0');
 }
 
-/* Whether the text begins with a time of day: a ':' comes before a '-'. */
+/* Does the text begin with a time of day? Then a ':' comes before a '-'. */
 static int
 is_clock(const struct scanner *s)
 {
@@ -265,7 +265,7 @@ put_raw(MYSQL_BIND *b, const char *p, size_t n)
 
 /* ---- integers ---- */
 
-/* Whether field and buffer are integers of the same size. Their signs may differ. */
+/* Are field and buffer integers of the same size? Their signs may differ. */
 static int
 is_same_size(const MYSQL_BIND *b, const MYSQL_FIELD *field)
 {
@@ -436,7 +436,7 @@ convert_time(MYSQL_BIND *b, const MYSQL_FIELD *field, const MYSQL_TIME *t)
 	}
 }
 
-/* ---- any ---- */
+/* ---- any type ---- */
 
 void
 cmy_convert(MYSQL_BIND *b, const MYSQL_FIELD *field, const struct cmy_cell *cell)
@@ -477,7 +477,7 @@ cmy_is_result_type(enum enum_field_types type)
 
 /* ---- max_length ---- */
 
-/* The longest text of a type, by the type alone; 0: measure the values. */
+/* The longest text that a type can have; 0: measure the values. */
 static unsigned long
 most_of(enum enum_field_types type)
 {

@@ -7,10 +7,10 @@
 #include <float.h>
 #include <string.h>
 
-/* How Oracle's library converts values for the program's buffers. Odd results are the
- * original's, and tests of programs expect them. bind.c calls it. It owns no state. */
+/* Convert values for the program's buffers as Oracle's library does. Odd results are the
+ * original's, and tests of programs expect them. bind.c calls this file. It owns no state. */
 
-/* ---- of the same kind: no conversion ---- */
+/* ---- no conversion: field and buffer of the same kind ---- */
 
 static int
 is_in(enum enum_field_types type, const enum enum_field_types *kinds)
@@ -297,7 +297,7 @@ time_number(const MYSQL_TIME *t)
 	return t->time_type == MYSQL_TIMESTAMP_TIME ? clock : date * 1000000 + clock;
 }
 
-/* DATE and TIME buffers lose the other part of a DATETIME, which sets their error. */
+/* Write a date or time. A DATE or TIME buffer loses a part of a DATETIME, which sets its error. */
 static void
 put_time(MYSQL_BIND *b, const MYSQL_TIME *t)
 {
@@ -331,7 +331,7 @@ convert_time(MYSQL_BIND *b, const MYSQL_FIELD *field, const MYSQL_TIME *t)
 	}
 }
 
-/* ---- any ---- */
+/* ---- any type ---- */
 
 void
 cmy_convert_column(MYSQL_BIND *b, const MYSQL_FIELD *field, const struct cmy_cell *cell)
@@ -357,7 +357,7 @@ cmy_convert_column(MYSQL_BIND *b, const MYSQL_FIELD *field, const struct cmy_cel
 }
 
 /*
- * A text in a column of numbers or times: some servers type values, not columns. The
+ * Write a text from a column of numbers or times: on some servers each value has its own type. The
  * buffer has the size of its type; programs need not set buffer_length.
  */
 static void

@@ -2,13 +2,13 @@
 #include "libmysql.h"
 
 /*
- * The check at the beginning of each function that talks to the server: the handle has a session, it
- * belongs to this process, and nothing else is outstanding. A lost session is replaced here by a new
- * one if the program asked for that (MYSQL_OPT_RECONNECT).
+ * The check at the beginning of each function that talks to the server: the handle has a session,
+ * the session belongs to this process, and nothing is outstanding. If the program asked for that
+ * (MYSQL_OPT_RECONNECT), a new session replaces a lost one here.
  */
 
-/* If the program wants to reconnect, find out now whether the session is lost: nothing
- * must be sent to a lost one. */
+/* If the program wants to reconnect, find out now whether the session is lost: otherwise a request
+ * would be sent to a lost session. */
 static void
 look_for_loss(struct cmy_session *s)
 {
@@ -20,8 +20,8 @@ look_for_loss(struct cmy_session *s)
 }
 
 /*
- * Called after a reconnect. The program escaped the text of this call for the previous
- * session. -1, once, if the new session reads such text in another way.
+ * Called after a reconnect. The program escaped the text of this call for the previous session. -1,
+ * once, if the new session reads escapes in another way.
  */
 static int
 check_escapes(MYSQL *my, unsigned before)

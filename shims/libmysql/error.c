@@ -5,10 +5,10 @@
 #include <string.h>
 
 /*
- * Errors. The server's errors pass unchanged: number, SQLSTATE and message. The
- * library's own errors have the original's messages, because programs look for them. On
- * a pool of another server the SQLSTATE stays, and a table gives the number that a MySQL
- * server would have used. All files call it.
+ * Errors. The server's errors pass unchanged: number, SQLSTATE and message. The library's own
+ * errors have the original's messages, because programs look for them. On a pool of another server
+ * the SQLSTATE stays, and a table gives the number that a MySQL server would have used. All files
+ * call this one.
  */
 
 #define UNKNOWN_STATE "HY000"
@@ -74,7 +74,7 @@ struct number {
 	uint16_t code;
 };
 
-/* The number that a MySQL server would use, by SQLSTATE, sorted. */
+/* The error numbers of a MySQL server, sorted by SQLSTATE. */
 static const struct number numbers[] = {
 	{ "0A000", 1235 }, /* ER_NOT_SUPPORTED_YET */
 	{ "21000", 1242 }, /* ER_SUBQUERY_NO_1_ROW */
@@ -121,7 +121,6 @@ by_state(const void *key, const void *element)
 	return strcmp(key, ((const struct number *)element)->sqlstate);
 }
 
-/* If the table has no entry: ER_UNKNOWN_ERROR. */
 unsigned
 cmy_error_number(const char *sqlstate)
 {
@@ -139,8 +138,8 @@ is_mysql(const MYSQL *my)
 	return !s || s->backend == CMY_BACKEND_MYSQL;
 }
 
-/* The number of a client library's error, which the library inside cenoted raised: the
- * session was lost. */
+/* Is this a client library's error number? Then the client library inside cenoted raised it, and
+ * the session was lost. */
 static int
 is_clients_number(int32_t code)
 {
@@ -158,8 +157,8 @@ words_of_loss(const char *message)
 	return begin ? begin + 2 : message;
 }
 
-/* If the statement had not begun, the number is CR_SERVER_GONE_ERROR: the program may
- * safely try again. */
+/* The number of a lost session. If the statement had not begun, it is CR_SERVER_GONE_ERROR: the
+ * program may safely try again. */
 static unsigned
 loss_number(const cenote_diag *diag)
 {
@@ -227,7 +226,7 @@ cmy_error_status(MYSQL *my, int status)
 		cmy_error_diag(my, diag);
 }
 
-/* ---- what is asked ---- */
+/* ---- reading the error ---- */
 
 unsigned int
 cmy_mysql_errno(MYSQL *my)

@@ -172,7 +172,7 @@ more_words(unsigned code)
 	return NULL;
 }
 #else
-/* MariaDB's own numbers, as far as this library uses them. */
+/* MariaDB's own numbers that this library uses. */
 static const char *
 more_words(unsigned code)
 {

@@ -6,14 +6,14 @@
 #include <string.h>
 
 /*
- * Escaping; the host program's safety depends on it. The result fits the connection's
- * character set: no byte of a character can be taken for a backslash or quote. It also
- * fits what the server takes as an escape. MySQL takes a backslash, unless its sql_mode
- * has NO_BACKSLASH_ESCAPES; other servers take the quote only. The process keeps one
- * variable: how mysql_escape_string(), which has no connection, escapes.
+ * Escaping. The program's safety depends on it. The result fits the connection's character set: no
+ * byte of a character can be taken for a backslash or quote. It also fits the server's escapes.
+ * MySQL reads a backslash as an escape, unless its sql_mode has NO_BACKSLASH_ESCAPES; on other
+ * servers only a doubled quote is an escape. The process keeps one variable: how
+ * mysql_escape_string(), which has no connection, escapes.
  */
 
-/* The byte after the backslash; 0: this byte is not escaped. */
+/* The byte to write after the backslash; 0: this byte is not escaped. */
 static char
 escape_of(char c)
 {
@@ -35,7 +35,7 @@ escape_of(char c)
 	}
 }
 
-/* The length of the character at p if it is a whole one of several bytes; else 0. */
+/* The length of the character at p if it has several bytes and is complete; else 0. */
 static size_t
 whole_character(const MARIADB_CHARSET_INFO *cs, const char *p, const char *end)
 {
@@ -49,8 +49,8 @@ is_utf8(const MARIADB_CHARSET_INFO *cs)
 }
 
 /*
- * A byte that begins a character whose other bytes are missing. It must not swallow the
- * backslash that follows it. In UTF-8 it cannot, and each flavour does as its original:
+ * Does the byte begin a character whose other bytes are missing? Such a byte must not swallow the
+ * backslash after it. In UTF-8 it cannot do that, and each flavour behaves as its original:
  * Oracle's escapes the byte, MariaDB's does not.
  */
 static int
@@ -86,8 +86,8 @@ put_doubled(char *to, char c, const char *doubled)
 	return to;
 }
 
-/* `doubled`: the characters to write twice; NULL: escape with backslashes. Needs 2 * len
- * + 1 bytes. */
+/* Escape a text. `doubled`: the characters to write twice; NULL: escape with backslashes. `to`
+ * needs 2 * len + 1 bytes. */
 static unsigned long
 escape(const MARIADB_CHARSET_INFO *cs, char *to, const char *from, size_t len,
 	const char *doubled)
@@ -112,8 +112,8 @@ escape(const MARIADB_CHARSET_INFO *cs, char *to, const char *from, size_t len,
 	return (unsigned long)(to - begin);
 }
 
-/* For servers where a backslash may escape, too: PostgreSQL with its older setting, and
- * MySQL through ODBC, whose sql_mode is unknown. */
+/* Does the server escape with doubled quotes and with backslashes? That is PostgreSQL with its
+ * older setting, and MySQL through ODBC, whose sql_mode is unknown. */
 static int
 has_both_escapes(const struct cmy_session *s)
 {
@@ -129,7 +129,7 @@ has_both_escapes(const struct cmy_session *s)
 	return standard && strcmp(standard, "off") == 0;
 }
 
-/* The characters to double; NULL: backslashes escape. */
+/* The characters to write twice; NULL: escape with backslashes. */
 static const char *
 doubled_by(const MYSQL *my, const char *quote)
 {
@@ -138,7 +138,8 @@ doubled_by(const MYSQL *my, const char *quote)
 	return my->server_status & SERVER_STATUS_NO_BACKSLASH_ESCAPES ? quote : NULL;
 }
 
-/* Without a connection the last one decides which server the text is for. NULL: MySQL. */
+/* For functions without a connection: the characters that the last connection's server wants twice.
+ * NULL: MySQL. */
 static _Atomic(const char *) last_doubled;
 
 void
@@ -160,8 +161,8 @@ cmy_mysql_escape_string(char *to, const char *from, unsigned long from_length)
 
 #if CMY_ORACLE
 
-/* Oracle's library refuses to escape if it cannot know which quote stands around the
- * text. Other servers have one quote only. */
+/* Oracle's library refuses to escape if it cannot know which quotes enclose the text. Other servers
+ * have only one kind of quote. */
 static int
 is_insecure(const MYSQL *my)
 {

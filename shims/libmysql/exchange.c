@@ -8,23 +8,23 @@
 
 /*
  * The answer to a request: its results one after the other, and the state in between. It owns
- * cmy_session.state and keeps MYSQL.status, which programs look at, in step with it. Every result is
- * read as a stream, because only mysql_store_result() or mysql_use_result() says whether its rows are
- * to be kept. All files that send a request call it.
+ * cmy_session.state, and updates MYSQL.status, which programs read, together with it. Every result
+ * is read as a stream, because the program decides only later, with mysql_store_result() or
+ * mysql_use_result(), whether to keep the rows. All files that send a request call this file.
  */
 
 #define ER_EMPTY_QUERY 1065u
 
-/* The status bits that a server sends with the columns. The other bits are still those
- * of the previous statement. */
+/* The status bits that a server sends with the columns. The other bits still have the values of the
+ * previous statement. */
 #define LASTING                                                                          \
 	(SERVER_STATUS_IN_TRANS | SERVER_STATUS_AUTOCOMMIT |                             \
 		SERVER_STATUS_NO_BACKSLASH_ESCAPES | SERVER_STATUS_ANSI_QUOTES)
 
-/* ---- what a result says of itself ---- */
+/* ---- facts from a result ---- */
 
-/* Keep MySQL's "Records: 3  Duplicates: 0 …". Other servers' command tags have no place
- * in MYSQL.info. */
+/* Keep MySQL's "Records: 3  Duplicates: 0 …". The command tags of other servers do not belong in
+ * MYSQL.info. */
 static void
 take_info(struct cmy_session *s, const cenote_result *res)
 {
@@ -57,8 +57,8 @@ cmy_take_status(MYSQL *my, const cenote_result *res)
 
 /* ---- between results ---- */
 
-/* Read to the end of an answer and drop what comes. After the last result libcenote
- * returns CENOTE_DONE. A session that does not get there is useless, so close it. */
+/* Read to the end of an answer, and drop its results. After the last result libcenote returns
+ * CENOTE_DONE. A session that does not get there is useless, so close it. */
 static void
 take_end(struct cmy_session *s)
 {
@@ -167,21 +167,21 @@ take_rows(struct cmy_session *s, cenote_result *res)
 	return 0;
 }
 
-/* Prepare the connection for an answer without rows. */
+/* Reset the connection's members for an answer without rows. */
 static void
 begin_command(MYSQL *my)
 {
 	cmy_forget_query(my);
 #if !CMY_ORACLE
-	/* sic: of an error between sending and reading the SQLSTATE stays */
+	/* sic: an SQLSTATE that was set between sending and reading stays */
 	my->net.last_errno = 0;
 	my->net.last_error[0] = '\0';
 #endif
 }
 
 /*
- * PostgreSQL has rows without columns; MySQL does not. A program sees that there are no
- * fields, takes the answer for that of a command, and reads no rows. So read them here.
+ * PostgreSQL has rows without columns; MySQL does not. A program sees no fields, takes the answer
+ * for a command's, and reads no rows. So read the rows here.
  */
 static int
 take_bare_rows(struct cmy_session *s, cenote_result *res)
@@ -210,8 +210,8 @@ take_command(struct cmy_session *s, cenote_result *res)
 {
 	int is_empty = (cenote_result_flags(res) & CENOTE_RESULT_FLAG_EMPTY) != 0;
 
-	/* every MySQL server says this of a text without a statement, unless the text
-	 * has a comment */
+	/* every MySQL server reports this for a text without a statement, unless the text has a
+	 * comment */
 	if (is_empty && s->is_blank) {
 		cenote_result_destroy(res);
 		cmy_drain(s);
@@ -224,7 +224,7 @@ take_command(struct cmy_session *s, cenote_result *res)
 	return 0;
 }
 
-/* PostgreSQL sends a copy, for which this API has no call. */
+/* Refuse a COPY of PostgreSQL: this API has no call for it. */
 static int
 refuse(struct cmy_session *s, cenote_result *res)
 {
@@ -234,8 +234,7 @@ refuse(struct cmy_session *s, cenote_result *res)
 	return -1;
 }
 
-/* The server asks for a file. 0, or -1 and the program's error is set, whatever the
- * server makes of it. */
+/* The server asks for a file. 0, or -1 and the program's error is set, whatever the server answers. */
 static int
 answer_copy(struct cmy_session *s, cenote_result *request)
 {
@@ -334,7 +333,7 @@ cmy_note_text(struct cmy_session *s, const char *sql, size_t len)
 	struct cnc_sql_token t = cnc_sql_next(&x);
 	int is_end = t.kind == CNC_SQL_END || cnc_sql_is_char(&t, ';');
 
-	/* as the originals, which look at the first bytes: not after blanks */
+	/* only at the very beginning, without blanks before it: the originals look at the first bytes */
 	s->is_load = t.p == sql && cnc_sql_is(&t, "load");
 	s->is_blank = is_end && !(x.seen & CNC_SQL_SEEN_COMMENT);
 }

@@ -10,7 +10,7 @@
 
 #define ER_SP_BAD_CURSOR_SELECT 1323u /* of MariaDB's server */
 
-/* ---- what an answer says ---- */
+/* ---- facts from an answer ---- */
 
 /* Update the program's fields: a column's type may change after the preparation (SELECT
  * ?). */
@@ -30,7 +30,8 @@ update_fields(MYSQL_FIELD *to, const MYSQL_FIELD *from, unsigned n)
 	}
 }
 
-/* 0; 1: an error is set. The rows can be read all the same, as in the original. */
+/* Take the fields of the result. 0; 1: an error is set. The rows can still be read, as in the
+ * original. */
 static int
 take_fields(struct cmy_stmt *st, struct cmy_session *s, int is_new)
 {
@@ -68,8 +69,8 @@ fail(struct cmy_stmt *st)
 	return 1;
 }
 
-/* If the program asked for a cursor and the server has none for this statement, Oracle's
- * library fetches all rows. */
+/* Must all rows be fetched now? Oracle's library does so if the program asked for a cursor and the
+ * server has none for this statement. */
 static int
 store_instead(struct cmy_stmt *st)
 {
@@ -129,8 +130,8 @@ set_options(
 		options->batch_rows = st->portion;
 }
 
-/* Report what MariaDB's server says of a cursor on SELECT … INTO. The pool opens cursors
- * only for statements with columns, so the server never sees this one. */
+/* Report the error of MariaDB's server for a cursor on SELECT … INTO. The pool opens cursors only
+ * for statements with columns, so the server does not get this request. */
 static int
 refuse_cursor(const struct cmy_stmt *st)
 {
@@ -198,9 +199,8 @@ may_execute(struct cmy_stmt *st)
 }
 
 /*
- * A few programs change the statement's number, and the server does not know the new
- * one. Oracle's library also executes a statement that is not prepared, with the same
- * error.
+ * Report an unknown statement number: a few programs change the number to one that the server does
+ * not know. Oracle's library also executes a statement that is not prepared, with the same error.
  */
 static int
 refuse_number(struct cmy_stmt *st)
@@ -230,8 +230,8 @@ cmy_mysql_stmt_execute(MYSQL_STMT *stmt)
 
 	if (!may_execute(st))
 		return 1;
-	/* drop the rows of the previous execution; Oracle's library leaves the results
-	 * after them */
+	/* drop the rows of the previous execution; Oracle's library does not drop the results after
+	 * these rows */
 	if (CMY_ORACLE) {
 		cmy_stmt_clear(stmt);
 		cmy_rows_drop(st);
@@ -240,19 +240,19 @@ cmy_mysql_stmt_execute(MYSQL_STMT *stmt)
 		drop_before(st);
 	}
 	stmt->result.rows = 0;
-	/* sic: for a statement with parameters the connection gets no error */
+	/* sic: for a statement with parameters only the statement gets the error, not the connection */
 	if (CMY_ORACLE && stmt->param_count > 0 && cmy_is_busy(stmt->mysql)) {
 		cmy_stmt_error(stmt, CR_COMMANDS_OUT_OF_SYNC);
 		return 1;
 	}
-	/* Connector/C clears this when it has built the packet, also if sending fails */
+	/* Connector/C clears this when it has built the packet, even if sending fails */
 	stmt->send_types_to_server = CMY_ORACLE ? stmt->send_types_to_server : 0;
 	s = cmy_enter(stmt->mysql);
 	if (!s) {
 		cmy_stmt_take_error(stmt);
 		return 1;
 	}
-	/* the new session does not have the prepared statement */
+	/* after a reconnect, the new session does not have the prepared statement */
 	if (!stmt->mysql || (was_prepared && !st->prepared))
 		return 1;
 	if (!st->prepared || stmt->stmt_id != st->id)

@@ -2,8 +2,9 @@
 #include "libmysql.h"
 
 /*
- * The exported functions. Each forwards the call to ours or to the original, by whose
- * handle it got. If an older original does not have a function, the result is 0 or NULL.
+ * The exported functions. Each forwards the call to the shim's function, or to the original's if
+ * the original made the handle. If an older original does not have a function, the result is 0 or
+ * NULL.
  */
 #define FORWARD(handle, ret, name, params, args)                                         \
 	CMY_EXPORT ret name params;                                                      \
@@ -37,7 +38,7 @@ CMY_FACE(FORWARD, FORWARD_V)
 
 CMY_FACE_18(ALIAS_FN, ALIAS_FV)
 
-/* Non-blocking functions run the blocking one on a fibre, see fibre.c. */
+/* A non-blocking function runs the blocking one on a fibre, see fibre.c. */
 #define CALL_ARGS(...) __VA_ARGS__
 #define FORWARD_PAIR(type, handle, result, name, params, args)                           \
 	CMY_EXPORT int name##_start(result *ret, CALL_ARGS params);                      \
@@ -90,7 +91,6 @@ CMY_FACE_18(ALIAS_FN, ALIAS_FV)
 CMY_FACE_ASYNC(FORWARD_PAIR, FORWARD_PAIR_V)
 #endif
 
-/* original.c looks for this symbol, so that it does not open this library as the
- * original. */
+/* original.c looks for this symbol, so that it does not take this library for the original. */
 CMY_EXPORT extern const char cenote_shim_mysql[];
 const char cenote_shim_mysql[] = "Cenote";

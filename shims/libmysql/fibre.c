@@ -13,10 +13,11 @@
 
 /*
  * The stacks on which non-blocking functions run their operations, and the switching between them.
- * wait.c leaves a fibre where its operation would wait; the program's next call enters it again.
+ * When an operation would wait, wait.c leaves the fibre; the program's next call enters the fibre
+ * again.
  */
 
-/* The original suggests 60 kB; our stack frames need more. */
+/* The original suggests 60 kB; the shim's stack frames need more. */
 #define STACK_SIZE ((size_t)256 * 1024)
 
 /* ---- switching ---- */

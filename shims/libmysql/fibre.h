@@ -57,7 +57,7 @@ struct cmy_fibre *cmy_fibre_new(size_t stack_size);
  * (MYSQL_WAIT_…), or 0 and *ret is set. */
 int cmy_fibre_resume(struct cmy_fibre *f, int ready, void *ret, size_t size);
 
-/* ---- what both flavours' functions are made of ---- */
+/* ---- macros for both flavours' functions ---- */
 
 /* The session of a handle, by the handle's type. */
 static inline struct cmy_session *

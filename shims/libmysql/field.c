@@ -7,9 +7,9 @@
 #include "../common/route.h"
 
 /*
- * Make MYSQL_FIELD from libcenote's columns. All fields of a result are one block of
- * memory: the array, MariaDB's attributes beyond the type, and the texts. exchange.c,
- * result.c and stmt files call it.
+ * Make MYSQL_FIELD from libcenote's columns. All fields of a result are one block of memory: the
+ * array, MariaDB's attributes beyond the type, and the texts. exchange.c, result.c and the stmt
+ * files call this file.
  */
 
 /* MYSQL_FIELD.extension of MariaDB, by enum mariadb_field_attr_t. */
@@ -22,7 +22,7 @@ struct extension {
 struct block {
 	MYSQL_FIELD *fields;
 	struct extension *extensions;
-	char *texts; /* the place of the next text */
+	char *texts; /* where to write the next text */
 };
 
 typedef const cenote_column *column_fn(const void *from, uint32_t i);
@@ -90,8 +90,8 @@ set_names(struct block *b, const cenote_column *c, MYSQL_FIELD *f)
 #define NOT_FIXED      31u /* decimals of a type without a fixed number of them */
 #define LONG_TEXT      4294967295u
 
-/* How a column of another server looks, by its logical type. A length of 0 is the
- * column's own. NOT_FIXED decimals are the column's scale, if it has one. */
+/* The MySQL type for a column of another server, by its logical type. A length of 0 means the
+ * column's own length. NOT_FIXED decimals mean the column's scale, if it has one. */
 static const struct {
 	enum enum_field_types type;
 	uint32_t length;
@@ -128,7 +128,7 @@ set_native(MYSQL_FIELD *f, const cenote_column *c)
 	f->flags = (unsigned)cenote_column_int(c, CENOTE_COLUMN_NATIVE_FLAGS);
 }
 
-/* A text of at most so many characters. Without a limit it is a LONGTEXT. */
+/* Set the type for a text of at most that many characters. Without a limit it is a LONGTEXT. */
 static void
 set_text_type(const struct cmy_session *s, MYSQL_FIELD *f, int64_t characters)
 {
@@ -217,10 +217,10 @@ set_datetime(MYSQL_FIELD *f)
 	f->decimals = 0;
 }
 
-/* ---- what MariaDB tells beyond the type ---- */
+/* ---- MariaDB's attributes beyond the type ---- */
 
 #if !CMY_ORACLE
-/* Which attribute a type's name gives; -1: the name says no more than the type. */
+/* The attribute that a type's name gives; -1: the name says no more than the type. */
 static int
 attr_of(const MYSQL_FIELD *f, const char *name)
 {
@@ -267,7 +267,7 @@ cmy_mariadb_field_attr(MARIADB_CONST_STRING *attr, const MYSQL_FIELD *field,
 }
 #endif
 
-/* ---- all of a result ---- */
+/* ---- all fields of a result ---- */
 
 static void
 set_field(const struct cmy_session *s, struct block *b, const cenote_column *c,

@@ -8,10 +8,10 @@
 #include <string.h>
 
 /*
- * What a connection handle holds, and how it comes to lose it: the texts of the login in the public
- * structure, the results and queries that are outstanding, and the session itself. It calls nothing
- * that talks to the pool, so every other file may call it. It owns one list of the process: the
- * handles that mysql_init() allocated and that now belong to the original library.
+ * The data of a connection handle, and how it is dropped: the texts of the login in the public
+ * structure, outstanding results and queries, and the session itself. It calls no function that
+ * talks to the pool, so every other file may call it. It owns one list of the process: the handles
+ * that mysql_init() allocated and that now belong to the original library.
  */
 
 /* ---- handles that mysql_init() allocated, and that became the original's ---- */
@@ -59,7 +59,7 @@ cmy_release(MYSQL *my)
 	free(my);
 }
 
-/* ---- who may use it ---- */
+/* ---- the owning process ---- */
 
 int
 cmy_is_owner(const struct cmy_session *s)
@@ -137,8 +137,6 @@ forget_result(struct cmy_session *s)
 	s->head = NULL;
 }
 
-/* A result that is being read stays with its reader, which finds the loss on the next
- * read. */
 void
 cmy_lose(struct cmy_session *s)
 {

@@ -9,9 +9,8 @@
 #include <unistd.h>
 
 /*
- * LOAD DATA LOCAL INFILE. A server can ask for any file after any statement, so the
- * decision is made here, by what the program has allowed. exchange.c calls it when the
- * server asks.
+ * LOAD DATA LOCAL INFILE. A server can ask for any file after any statement, so this file decides,
+ * by what the program has allowed. exchange.c calls this file when the server asks.
  */
 
 #define PIECE_SIZE (CMY_ORACLE ? 8192u : 4096u)
@@ -27,7 +26,7 @@
 
 struct file {
 	int fd;
-	int code; /* errno of the failure; 0: none */
+	int code; /* errno of a failed read; 0: none */
 	char *name;
 	char why[LOCAL_INFILE_ERROR_LEN];
 };
@@ -120,10 +119,10 @@ cmy_mysql_set_local_infile_handler(MYSQL *mysql, cmy_infile_init *init,
 	mysql->options.local_infile_userdata = user;
 }
 
-/* ---- whether it may have it ---- */
+/* ---- may the server have the file? ---- */
 
 #if CMY_ORACLE
-/* MYSQL_OPT_LOAD_DATA_LOCAL_DIR: allow only files in that directory. */
+/* MYSQL_OPT_LOAD_DATA_LOCAL_DIR: is the file in that directory? No others are allowed. */
 static int
 is_within(MYSQL *my, const char *dir, const char *name)
 {
@@ -162,10 +161,9 @@ is_allowed(const struct cmy_session *s, const char *name)
 	return 0;
 }
 #else
-#define MODE_AUTO 2u /* allowed for a LOAD statement only */
+#define MODE_AUTO 2u /* only a LOAD statement may read files */
 
-/* Whether the program allowed files for every statement, and did not only leave the
- * decision to the library. */
+/* Did the program itself allow files for every statement? If not, the library decides. */
 static int
 is_always_allowed(const struct cmy_session *s)
 {
@@ -174,7 +172,7 @@ is_always_allowed(const struct cmy_session *s)
 	return mode && *mode != MODE_AUTO;
 }
 
-/* Use the server's error: with the original, the server refuses. */
+/* Set the error that the server itself reports when it works with the original. */
 static void
 say_disabled(const struct cmy_session *s)
 {
@@ -199,7 +197,7 @@ is_allowed(const struct cmy_session *s, const char *name)
 	if (s->my->options.client_flag & CLIENT_LOCAL_FILES &&
 		(s->is_load || is_always_allowed(s)))
 		return 1;
-	/* the login told the server what was allowed then */
+	/* the login told the server what the program allowed at that time */
 	if (s->my->client_flag & CLIENT_LOCAL_FILES)
 		cmy_error_text(s->my, CR_UNKNOWN_ERROR, NULL,
 			"Load data local infile forbidden");
@@ -209,9 +207,9 @@ is_allowed(const struct cmy_session *s, const char *name)
 }
 #endif
 
-/* ---- sending it ---- */
+/* ---- sending the file ---- */
 
-/* The error of the program's handler becomes the connection's error. */
+/* Set the connection's error from the program's handler. */
 static void
 tell_error(MYSQL *my, void *handle)
 {
@@ -221,7 +219,7 @@ tell_error(MYSQL *my, void *handle)
 	cmy_error_text(my, (unsigned)code, NULL, "%s", why);
 }
 
-/* 0; 1: the server takes no more; -1: the connection is lost, and the error is set. */
+/* Send one piece. 0; 1: the server takes no more; -1: the connection is lost, and the error is set. */
 static int
 put(struct cmy_session *s, const char *piece, size_t n)
 {

@@ -7,10 +7,9 @@
 #include <string.h>
 
 /*
- * What a connection and the library report about themselves. Facts of the server are the
- * real server's. The client's version is that of the library that this one replaces,
- * because programs choose by it which functions they call. TLS facts are those of the
- * way to cenoted.
+ * What a connection and the library report about themselves. Facts about the server come from the
+ * real server. The client's version is the version of the replaced library, because programs decide
+ * by it which functions they call. TLS facts are about the way to cenoted.
  */
 
 /* ---- the client ---- */
@@ -116,7 +115,7 @@ cmy_mysql_get_server_info_with_version_update(MYSQL *my)
 	return cmy_mysql_get_server_info(my);
 }
 
-/* libcenote keeps its TLS sessions to itself, so there are none to give. */
+/* libcenote does not give out its TLS sessions, so the program gets none. */
 void *
 cmy_mysql_get_ssl_session_data(MYSQL *my, unsigned int n_ticket, unsigned int *out_len)
 {
@@ -144,7 +143,7 @@ cmy_mysql_get_ssl_session_reused(MYSQL *my)
 	return is_resumed && strcmp(is_resumed, "yes") == 0;
 }
 
-/* The original's names of the facts. */
+/* Forward to the original, which may have read such a key. */
 void
 cmy_mysql_reset_server_public_key(void)
 {
@@ -202,7 +201,7 @@ cmy_mysql_get_parameters(void)
 	return &parameters;
 }
 
-/* This library does not speak the server's protocol, so it has no packets. */
+/* The shim does not speak the server's protocol, so it has no packets. */
 unsigned long
 cmy_mysql_net_read_packet(MYSQL *my)
 {
@@ -210,7 +209,7 @@ cmy_mysql_net_read_packet(MYSQL *my)
 	return ~0UL;
 }
 
-/* Decode a length of the protocol. Programs call it with bytes that they have. */
+/* Decode a length of the protocol, from bytes that the program has. */
 unsigned long
 cmy_mysql_net_field_length(unsigned char **packet)
 {

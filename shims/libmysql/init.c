@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * mysql_init() and mysql_close(): handles on the caller's memory or on ours. Library and
- * threads have nothing to initialise or to end. face.c calls it.
+ * mysql_init() and mysql_close(): handles in the caller's memory or in allocated memory. Library
+ * and threads need no initialisation. face.c calls this file.
  */
 
 /* ---- making and closing ---- */
@@ -55,8 +55,8 @@ cmy_mysql_init(MYSQL *mysql)
 	return NULL;
 }
 
-/* sic: Oracle's library takes these numbers for errors of its socket. ENOENT of a local
- * file is one of them. */
+/* sic: Oracle's library takes these error numbers for errors of its socket. ENOENT, such as for a
+ * missing local file, is one of them. */
 #define SOCKET_UNUSABLE     2
 #define SOCKET_NOT_WRITABLE 4
 

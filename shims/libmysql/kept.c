@@ -5,9 +5,9 @@
 #include <string.h>
 
 /*
- * Rows that were copied out of libcenote's batches: all values one after the other, each
- * with a zero byte, and a list of places. rows.c keeps the rest of a result here,
- * stmt_handle.c the last row of a cursor.
+ * Rows that were copied out of libcenote's batches: all values one after the other, each with a
+ * zero byte, and a list of their offsets. rows.c copies the rest of a result, stmt_handle.c copies
+ * the last row of a cursor.
  */
 
 struct value {

@@ -5,9 +5,8 @@
 #include <string.h>
 
 /*
- * The mysql_list_…() functions. A MySQL server gets the statements that the original
- * sends. For other servers the lists come from the pool's catalog requests. face.c calls
- * it.
+ * The mysql_list_…() functions. A MySQL server gets the statements that the original sends. For
+ * other servers the lists come from the pool's catalog requests. face.c calls this file.
  */
 
 /* ---- text that grows ---- */
@@ -46,9 +45,9 @@ puts_sql(struct sql *q, const char *text)
 }
 
 /*
- * Copy one character of a text in quotes. Characters in `doubled` are written twice, but
- * not if they are the last byte of a longer character. An incomplete character could
- * swallow the quote after it, so a question mark replaces it.
+ * Copy one character of a text in quotes. A byte in `doubled` is written twice, unless it is the
+ * last byte of a longer character. An incomplete character could swallow the quote after it, so a
+ * question mark replaces it.
  */
 static size_t
 put_character(const MYSQL *my, struct sql *q, const char *p, const char *doubled)
@@ -127,7 +126,7 @@ is_mysql(const MYSQL *my)
 	return !s || s->backend == CMY_BACKEND_MYSQL;
 }
 
-/* One column of a catalog list. */
+/* Get one column of a catalog list. */
 static MYSQL_RES *
 list(MYSQL *my, uint32_t kind, const cenote_catalog_filter *filter, uint32_t column)
 {
@@ -172,7 +171,7 @@ cmy_mysql_list_processes(MYSQL *mysql)
 
 /* ---- fields ---- */
 
-/* The places of names and defaults in a catalog's list of columns. */
+/* Where a catalog's list of columns has names and defaults. */
 struct columns {
 	cenote_result *res;
 	uint32_t name, def;
@@ -218,7 +217,7 @@ columns_of_mysql(struct cmy_session *s, const char *table, const char *wild,
 	return take(s, &q, &ret_columns->res);
 }
 
-/* Write a name as a pattern that fits only this name. */
+/* Write a name as a pattern that matches only this name. */
 static void
 put_plain(struct sql *q, const char *name)
 {
@@ -251,7 +250,7 @@ columns_of_other(struct cmy_session *s, const char *table, const char *wild,
 	return r;
 }
 
-/* Ask for the columns without any row: the result describes them. */
+/* Select the columns without any row: the result describes the columns. */
 static int
 describe(struct cmy_session *s, const char *table, const struct columns *columns,
 	cenote_result **ret_res)
@@ -277,7 +276,7 @@ describe(struct cmy_session *s, const char *table, const struct columns *columns
 	return take(s, &q, ret_res);
 }
 
-/* The value of a column that is NOT NULL and has no default. */
+/* The value that the server uses for a column that is NOT NULL and has no default. */
 static const char *
 zero_of(const MYSQL_FIELD *f)
 {
@@ -296,7 +295,8 @@ zero_of(const MYSQL_FIELD *f)
 	}
 }
 
-/* An expression such as current_timestamp() is not a value, so it cannot be reported. */
+/* The default to report. An expression such as current_timestamp() is not a value, so it is not
+ * reported. */
 static const char *
 default_of(const MYSQL_FIELD *f, const char *told)
 {
@@ -308,7 +308,7 @@ default_of(const MYSQL_FIELD *f, const char *told)
 	return f->flags & NOT_NULL_FLAG ? zero_of(f) : NULL;
 }
 
-/* Collect all defaults in one block of memory, into which the fields point. */
+/* Collect all defaults in one block of memory. The fields point into it. */
 static char *
 set_defaults(MYSQL_FIELD *fields, const struct columns *columns)
 {
@@ -341,7 +341,6 @@ set_defaults(MYSQL_FIELD *fields, const struct columns *columns)
 	return texts.has_failed ? NULL : texts.text;
 }
 
-/* Make a result without rows that has these fields. */
 static MYSQL_RES *
 result_of(struct cmy_session *s, const cenote_result *described,
 	const struct columns *columns)
@@ -367,8 +366,8 @@ result_of(struct cmy_session *s, const cenote_result *described,
 	return NULL;
 }
 
-/* Set the counts that the original's command leaves: it begins no transaction and reads
- * no rows. */
+/* Set the status bits as the original's command leaves them: it begins no transaction and reads no
+ * rows. */
 static void
 take_bits(MYSQL *mysql, unsigned before)
 {

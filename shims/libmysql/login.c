@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which server a program means, and as which user: the arguments of mysql_real_connect()
- * completed with option files, options, environment and defaults. From that csh_choose()
- * finds the pool. connect.c calls it.
+ * Find the pool that a program wants: complete the arguments of mysql_real_connect() with option
+ * files, options, environment and defaults, and let csh_choose() find the pool. connect.c calls
+ * this file.
  */
 #include "login.h"
 
@@ -21,7 +21,7 @@
 #endif
 #define DEFAULT_PORT 3306u
 
-/* The capabilities that a client uses, of all that servers offer. */
+/* The capabilities that the client uses, if the server offers them. */
 #define TAKEN 0xbea204UL
 
 /* ---- the public structure ---- */
@@ -49,7 +49,7 @@ cmy_keep_login(MYSQL *my, const struct cmy_login *l)
 	return 0;
 }
 
-/* ---- who is meant ---- */
+/* ---- server and user ---- */
 
 static const char *
 or_else(const char *text, const char *other)
@@ -108,7 +108,7 @@ complete(MYSQL *my, struct cmy_login *l)
 	return 0;
 }
 
-/* The user's name if the program gives none. */
+/* Copy the user name to use if the program gives none. */
 static void
 own_name(char *name, size_t size)
 {
@@ -123,8 +123,7 @@ own_name(char *name, size_t size)
 		snprintf(name, size, "UNKNOWN_USER");
 }
 
-/* Read what the arguments do not hold: a connection string in place of the host, and
- * option files. */
+/* Read values that are not arguments: a connection string in place of the host, and option files. */
 static int
 read_by_name(struct cmy_session *s, struct cmy_login *l)
 {
@@ -146,7 +145,7 @@ cmy_complete_login(struct cmy_session *s, struct cmy_login *l)
 	return read_by_name(s, l) < 0 ? -1 : complete(s->my, l);
 }
 
-/* ---- which pool ---- */
+/* ---- choosing the pool ---- */
 
 void
 cmy_say_unreachable(

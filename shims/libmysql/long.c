@@ -7,10 +7,10 @@
 #define ER_WRONG_ARGUMENTS 1210u /* an error of the server */
 
 /*
- * mysql_stmt_send_long_data(). A MySQL server takes the pieces one by one. Other servers
- * have no such command, so the pieces stay here until the execution. A value in pieces
- * counts even if the parameter was bound again later, which resets
- * MYSQL_BIND.long_data_used. param.c asks for the values.
+ * mysql_stmt_send_long_data(). A MySQL server takes the pieces one by one. Other servers have no
+ * such command, so the pieces stay here until the execution. A value in pieces counts even if the
+ * parameter was bound again later, which resets MYSQL_BIND.long_data_used. param.c takes the
+ * values.
  */
 static int
 is_text(enum enum_field_types type)
@@ -110,15 +110,14 @@ cmy_mysql_stmt_send_long_data(MYSQL_STMT *stmt, unsigned int param_number,
 		return 1;
 	if (length == 0 && stmt->params[param_number].long_data_used)
 		return 0;
-	/* set it even if sending fails, as the original does: an empty piece is then not
-	 * sent again */
+	/* set this even if sending fails, as the original does: a later empty piece is then not sent */
 	stmt->params[param_number].long_data_used = 1;
 	s = cmy_enter(stmt->mysql);
 	if (!s) {
 		cmy_stmt_take_error(stmt);
 		return not_sent;
 	}
-	/* the new session does not have the prepared statement */
+	/* after a reconnect, the new session does not have the prepared statement */
 	if (!st->prepared)
 		return 1;
 	r = cmy_check(s, send_piece(st, s, param_number, data, length));
@@ -171,7 +170,7 @@ cmy_long_forget(struct cmy_stmt *st)
 		cmy_stmt_take_error(&st->pub);
 		return 1;
 	}
-	/* the original uses a command whose answer has no warnings */
+	/* the original uses a command whose answer has no warnings, so restore the counts */
 	my->warning_count = warnings;
 #if !CMY_ORACLE
 	st->pub.upsert_status.warning_count = own_warnings;
@@ -179,8 +178,8 @@ cmy_long_forget(struct cmy_stmt *st)
 	return 0;
 }
 
-/* Whether the server would refuse the value: its type has no pieces (Oracle's library
- * has refused that before), or every piece was refused, so that no value is sent. */
+/* Would the server refuse the value? Its type does not allow pieces (Oracle's library refuses that
+ * earlier), or every piece was refused, so that no value is sent. */
 static int
 is_unfit(const struct cmy_stmt *st, unsigned param)
 {
@@ -192,7 +191,6 @@ is_unfit(const struct cmy_stmt *st, unsigned param)
 	       b->buffer_type > MYSQL_TYPE_STRING;
 }
 
-/* Report the error that a MySQL server gives for the execution. */
 int
 cmy_long_refuse(struct cmy_stmt *st, const struct cmy_session *s)
 {

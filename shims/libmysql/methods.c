@@ -4,9 +4,10 @@
 #include <string.h>
 
 /*
- * MYSQL.methods: the table by which the original calls itself. Some programs (mysqltest, MariaDB Connector/Python) call
- * it for what no public function does. A command goes to the function that does the same. A command without such a function
- * gives CR_NOT_IMPLEMENTED. So does reading rows in the form of the protocol: a pool has no such bytes.
+ * MYSQL.methods: the table through which the original calls itself. Some programs (mysqltest,
+ * MariaDB Connector/Python) call it because no public function does the same. A command goes to the
+ * function that does the same. A command without such a function gives CR_NOT_IMPLEMENTED. Reading
+ * rows in the form of the protocol also gives this error: a pool does not have these bytes.
  */
 
 static int
@@ -49,7 +50,7 @@ set_option(MYSQL *my, unsigned option)
 	return cmy_mysql_set_server_option(my, (enum enum_mysql_set_option)option);
 }
 
-/* One function for each command, by its argument: none, a number, or a name. */
+/* The function for each command, by its argument: none, a number, or a name. */
 static const struct command {
 	int (*plain)(MYSQL *my);
 	int (*with_number)(MYSQL *my, unsigned n);
@@ -67,7 +68,7 @@ static const struct command {
 	[COM_RESET_CONNECTION] = { .plain = cmy_mysql_reset_connection },
 };
 
-/* A little-endian number of up to four bytes. */
+/* Read a little-endian number of up to four bytes. */
 static unsigned
 number(const char *arg, size_t len)
 {
@@ -194,8 +195,8 @@ refuse_stmt(MYSQL_STMT *stmt)
 	return 1;
 }
 
-/* Answers to statements were read when they were sent, whatever
- * MARIADB_OPT_SKIP_READ_RESPONSE says. Report the result of that. */
+/* The answer to a statement was read when the statement was sent, whatever
+ * MARIADB_OPT_SKIP_READ_RESPONSE says. Report that result. */
 static my_bool
 prepare_response(MYSQL_STMT *stmt)
 {
@@ -208,7 +209,7 @@ execute_response(MYSQL_STMT *stmt)
 	return cmy_bool(stmt->last_errno != 0);
 }
 
-/* The descriptions of parameters and columns were read then, too. */
+/* The descriptions of parameters and columns were read at that time, too. */
 static my_bool
 description(MYSQL_STMT *stmt)
 {
@@ -239,7 +240,8 @@ flush_unbuffered(MYSQL_STMT *stmt)
 	stmt->state = MYSQL_STMT_FETCH_DONE;
 }
 
-/* The statement keeps the request. The program sees only its first bytes, the statement's number. */
+/* The statement keeps the request. The program gets only the first bytes of the request, which are
+ * the statement's number. */
 static unsigned char *
 generate_request(MYSQL_STMT *stmt, size_t *request_len, my_bool internal)
 {

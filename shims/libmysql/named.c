@@ -2,10 +2,10 @@
 #include "stmt.h"
 
 /*
- * Query attributes: values with names that a program sends along with a statement. A
- * server announces CLIENT_QUERY_ATTRIBUTES if it takes them; to other servers the
- * original sends none and reports no error. A pool does not announce it: its parameters
- * have positions only. face.c calls these.
+ * Query attributes: values with names that a program sends along with a statement. A server
+ * announces CLIENT_QUERY_ATTRIBUTES if it takes attributes. To other servers the original sends
+ * none, and reports no error. A pool does not announce that capability: its parameters have
+ * positions, but no names. face.c calls this file.
  */
 
 my_bool
@@ -18,7 +18,8 @@ cmy_mysql_bind_param(
 	return cmy_session(mysql) == NULL;
 }
 
-/* The values for the statement's placeholders come first, then the attributes. */
+/* Bind the values for the statement's placeholders, which come first. The attributes after them are
+ * dropped. */
 my_bool
 cmy_mysql_stmt_bind_named_param(
 	MYSQL_STMT *stmt, MYSQL_BIND *binds, unsigned n_params, const char **names)

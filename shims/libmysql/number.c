@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbers as text, and text as numbers, in every locale the same. Both libraries share
- * these algorithms (MySQL's dtoa), so the results must match them digit by digit.
- * convert.c, cell.c and the flavours' files call it. It owns no state.
+ * Write numbers as text, and read them, independent of the locale. Both libraries share these
+ * algorithms (MySQL's dtoa), so the results must match them digit by digit. convert.c, cell.c and
+ * the flavours' files call this file. It owns no state.
  */
 #include "number.h"
 
@@ -13,13 +13,13 @@
 #include <string.h>
 
 #define DIGITS_MAX 32
-/* A number with more digits before or zeros after the point gets an exponent. */
+/* A number with more digits before the point, or more zeros after it, gets an exponent. */
 #define POINT_MAX  15
 
 /* value = 0.DIGITS * 10^point */
 struct digits {
 	char d[DIGITS_MAX];
-	int n; /* without trailing zeros */
+	int n; /* number of digits, without trailing zeros */
 	int point;
 };
 
@@ -59,9 +59,8 @@ value_of(const struct digits *s)
 }
 
 /*
- * The gap above a power of two is twice the gap below it. So a number of 16 digits above
- * it may read back as the same double, when the nearest number of 16 digits, below it,
- * does not.
+ * The gap above a power of two is twice the gap below it. So the nearest number of 16 digits, which
+ * is below it, may not read back as the same double, when a number of 16 digits above it does.
  */
 static int
 try_above(double v, struct digits *s)
@@ -77,7 +76,7 @@ try_above(double v, struct digits *s)
 	return 0;
 }
 
-/* Take the fewest digits that read back as the same number, but at most `most`. */
+/* Take the fewest digits, at most `most`, that read back as the same number. */
 static void
 take_shortest(double v, int most, struct digits *s)
 {
@@ -93,7 +92,7 @@ take_shortest(double v, int most, struct digits *s)
 	take_digits(v, n < most ? n : most, s);
 }
 
-/* Round to so many digits after the point; n is 0 if no digit is left. */
+/* Round to `decimals` digits after the point; n is 0 if no digit is left. */
 static void
 take_fixed(double v, int decimals, struct digits *s)
 {
@@ -184,7 +183,7 @@ exponent_length(const struct digits *s)
 	       (s->point >= 11 || s->point <= -9);
 }
 
-/* The length of all digits without an exponent. */
+/* The length of the number without an exponent. */
 static int
 plain_length(const struct digits *s)
 {
@@ -193,8 +192,7 @@ plain_length(const struct digits *s)
 	return s->point < s->n ? s->n + 1 : s->point;
 }
 
-/* Whether to write it without an exponent. The form that shows more digits in the width
- * wins. */
+/* Write the number without an exponent? The form that shows more digits in the width wins. */
 static int
 is_plain(const struct digits *s, int width)
 {
@@ -203,7 +201,7 @@ is_plain(const struct digits *s, int width)
 		       (s->point <= POINT_MAX || s->n > s->point);
 	if (s->point > width || s->point < -2)
 		return 0;
-	/* not if no digit would fit */
+	/* not if no digit would fit into the width */
 	return s->point > 0 || width > 2 - s->point || width < 3 + exponent_length(s);
 }
 
@@ -247,7 +245,7 @@ cmy_real_text(double v, int is_float, size_t width, char *out)
 			       : put_in_exponent_form(p, v, &s, room);
 	if (s.n == 0)
 		return 1;
-	/* cut off what does not fit */
+	/* cut off the bytes that do not fit */
 	return p - out > most ? (size_t)most : (size_t)(p - out);
 }
 
@@ -323,8 +321,8 @@ cmy_read_integer(const char *p, size_t n, struct cmy_read *ret_read)
 	*ret_read = r;
 }
 
-/* How much strtod() would read, without hexadecimal numbers, "inf" and "nan", which only
- * C has. */
+/* The length that strtod() would read, without hexadecimal numbers, "inf" and "nan", which only C
+ * accepts. */
 static size_t
 real_length(const char *p, size_t n)
 {
@@ -353,8 +351,8 @@ real_length(const char *p, size_t n)
 }
 
 /*
- * strtod() reads the locale's decimal point, so give it a copy without a point and with
- * a matching exponent. Digits after the 800th matter only by not being zero.
+ * strtod() reads the locale's decimal point, so give it a copy without a point and with a matching
+ * exponent. After the 800th digit it matters only whether a digit is not zero.
  */
 #define REAL_DIGITS 800
 

@@ -6,7 +6,7 @@
 /* The options of the flavour: a table of all, and first the functions for options that
  * need more than to be kept. options.c looks options up here. */
 
-/* ---- those that are not just kept ---- */
+/* ---- options with functions of their own ---- */
 
 static size_t
 stored_length(size_t length)

@@ -209,7 +209,7 @@ publish(struct cmy_options *o, const struct option *what)
 	}
 }
 
-/* ---- setting and telling ---- */
+/* ---- setting and reading ---- */
 
 /* mysql_get_option() without a handle reports the defaults of all connections. */
 static int

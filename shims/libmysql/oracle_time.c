@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* ---- of the binary protocol ---- */
+/* ---- the binary protocol ---- */
 
 void
 cmy_time_unpack(enum enum_field_types type, const unsigned char *p, size_t n,
@@ -48,7 +48,7 @@ cmy_time_parse(enum enum_field_types type, const char *p, size_t n, MYSQL_TIME *
 	return ret_time->time_type >= MYSQL_TIMESTAMP_DATE;
 }
 
-/* ---- what all have in common ---- */
+/* ---- common parts ---- */
 
 static int
 fail(MYSQL_TIME *t)

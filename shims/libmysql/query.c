@@ -105,7 +105,7 @@ cmy_mysql_next_result(MYSQL *mysql)
 	return cmy_bool(cmy_next_head(s) < 0);
 }
 
-/* ---- what the last one said ---- */
+/* ---- reports about the last query ---- */
 
 unsigned int
 cmy_mysql_field_count(MYSQL *mysql)

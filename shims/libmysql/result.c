@@ -22,8 +22,8 @@ struct cmy_result {
 	MYSQL_DATA data; /* mysql_store_result() */
 	MYSQL_ROWS *rows; /* all rows; `values` is in the same block */
 	char **values; /* the values of one row, or of all rows; NULL ends each row */
-	uint8_t *
-		forms; /* enum cmy_form of each column; NULL: no column needs another form */
+	/* enum cmy_form of each column; NULL: no column needs another form */
+	uint8_t *forms;
 	char *written; /* the values that have another form */
 	char *next_written;
 	unsigned long lengths[];
@@ -527,7 +527,7 @@ cmy_mysql_free_result(MYSQL_RES *result)
 	free(r);
 }
 
-/* ---- where in it ---- */
+/* ---- position ---- */
 
 void
 cmy_mysql_data_seek(MYSQL_RES *result, uint64_t offset)
@@ -569,7 +569,7 @@ cmy_mysql_field_tell(MYSQL_RES *res)
 	return res->current_field;
 }
 
-/* ---- what it is ---- */
+/* ---- properties ---- */
 
 MYSQL_FIELD *
 cmy_mysql_fetch_field(MYSQL_RES *result)

@@ -533,7 +533,7 @@ cmy_mysql_stmt_store_result(MYSQL_STMT *stmt)
 	return 0;
 }
 
-/* ---- places ---- */
+/* ---- positions ---- */
 
 void
 cmy_mysql_stmt_data_seek(MYSQL_STMT *stmt, uint64_t offset)

@@ -285,7 +285,7 @@ cmy_mysql_rollback(MYSQL *my)
 		is_mysql(my) ? run(my, "ROLLBACK") : end_elsewhere(my, cenote_rollback));
 }
 
-/* ---- the administrator's ---- */
+/* ---- administrator's commands ---- */
 
 int
 cmy_mysql_kill(MYSQL *my, unsigned long pid)

@@ -113,7 +113,7 @@ cmy_mysql_stmt_prepare(MYSQL_STMT *stmt, const char *query, unsigned long length
 	return 0;
 }
 
-/* ---- what it tells ---- */
+/* ---- reports ---- */
 
 unsigned long
 cmy_mysql_stmt_param_count(MYSQL_STMT *stmt)

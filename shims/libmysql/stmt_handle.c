@@ -86,7 +86,7 @@ cmy_stmt_connection(MYSQL_STMT *stmt)
 	return stmt->mysql;
 }
 
-/* ---- what it holds ---- */
+/* ---- fields and values ---- */
 
 /* Free fields and binding; all pointers may be NULL. */
 void

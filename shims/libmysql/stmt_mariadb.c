@@ -227,7 +227,7 @@ cmy_mysql_stmt_next_result(MYSQL_STMT *stmt)
 	return take_next(st, s);
 }
 
-/* ---- what it tells ---- */
+/* ---- reports ---- */
 
 MYSQL_FIELD *
 cmy_mariadb_stmt_fetch_fields(MYSQL_STMT *stmt)

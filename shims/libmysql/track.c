@@ -27,10 +27,10 @@ struct list {
 
 struct cmy_track {
 	struct list told[CMY_SESSION_TRACK_KINDS];
-	struct list
-		coming[CMY_SESSION_TRACK_KINDS]; /* changes of the running statement */
-	const struct item *at
-		[CMY_SESSION_TRACK_KINDS]; /* the place of mysql_session_track_get_next() */
+	/* changes of the running statement */
+	struct list coming[CMY_SESSION_TRACK_KINDS];
+	/* the place of mysql_session_track_get_next() */
+	const struct item *at[CMY_SESSION_TRACK_KINDS];
 };
 
 static void
