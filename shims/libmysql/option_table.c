@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* The options of the flavour: a table of all, and first the functions for options that
- * need more than to be kept. options.c looks options up here. */
+/* The table of the flavour's options, after the functions of the options that must do more than
+ * record a value. options.c looks options up here. */
 
 /* ---- options with functions of their own ---- */
 
@@ -216,7 +216,7 @@ set_userdata(struct cmy_options *o, const struct option *what, const void *first
 	return 0;
 }
 
-/* `arg` is the attribute's name; the value goes to `more`. */
+/* Get an attribute: `arg` is its name; the value goes to `more`. */
 static int
 get_userdata(struct cmy_options *o, void *arg, void *more, unsigned *n)
 {
@@ -229,8 +229,7 @@ get_userdata(struct cmy_options *o, void *arg, void *more, unsigned *n)
 	return 0;
 }
 
-/* Put the names into *arg and the values into *more, if the program gave arrays for
- * them. */
+/* Put the names into *arg and the values into *more, if the program gave arrays. */
 static int
 get_attributes(struct cmy_options *o, void *arg, void *more, unsigned *n)
 {
@@ -253,7 +252,7 @@ get_attributes(struct cmy_options *o, void *arg, void *more, unsigned *n)
 	return 0;
 }
 
-/* *arg: the commands; `more`: their number. */
+/* Put the commands into *arg, and their number into `more`. */
 static int
 get_init_commands(struct cmy_options *o, void *arg, void *more, unsigned *n)
 {
@@ -279,7 +278,7 @@ get_nothing(struct cmy_options *o, void *arg, void *more, unsigned *n)
 	return 0;
 }
 
-/* Two NULLs remove the function and its data; one NULL leaves that one unchanged. */
+/* Two NULLs remove the function and its data. If only one is NULL, that one stays unchanged. */
 static int
 set_status_callback(struct cmy_options *o, const struct option *what, const void *first,
 	const void *second)
@@ -428,7 +427,7 @@ static const struct option table[] = {
 	{ MARIADB_OPT_RESTRICTED_AUTH, KIND_TEXT },
 	{ MARIADB_OPT_RPL_REGISTER_REPLICA, KIND_TEXT_UINT },
 	{ MARIADB_OPT_STATUS_CALLBACK, KIND_POINTERS, .set = set_status_callback },
-	/* an unsigned char */
+	/* the value is an unsigned char */
 	{ MYSQL_OPT_ZSTD_COMPRESSION_LEVEL, KIND_BOOL },
 #endif
 };

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 /*
- * Options by name: from my.cnf, if the program asks for it, and from MariaDB's
- * connection strings. The original's search order and rules apply; unknown names are
- * ignored. login.c calls it.
+ * Set options by name: from my.cnf, if the program asks for that, and from MariaDB's connection
+ * strings. The original's search order and rules apply; unknown names are ignored. login.c calls
+ * this file.
  */
 
 #define LINE_SIZE     4096
@@ -146,7 +146,7 @@ word_number(const char *const *words, const char *value)
 	return (unsigned)strtol(value, NULL, 10);
 }
 
-/* 0, or 1 and the error is set. */
+/* Set an option by its name. 0, or 1 and the error is set. */
 static int
 set_by_name(MYSQL *my, const struct name *n, const char *value)
 {
@@ -164,8 +164,8 @@ set_by_name(MYSQL *my, const struct name *n, const char *value)
 	case YES_NO:
 		return cmy_option_set(my, n->option, &as_bool, NULL);
 	case ON:
-		/* the table's members are 32 or 64 bits wide; this works on little-
-		 * endian machines */
+		/* the table's members are 32 or 64 bits wide; this works only on little-endian
+		 * machines */
 		as_unsigned = (unsigned char)as_bool;
 		return cmy_option_set(my, n->option, &as_unsigned, NULL);
 	case ONE_OF:
@@ -228,7 +228,7 @@ on_option(void *user, char *key, const char *value)
 	return set_option(search->my, key, value);
 }
 
-/* Read a file. If it is unreadable or malformed from a line on, the rest is ignored. -1:
+/* Read a file. If the file is unreadable, or malformed from some line on, the rest is ignored. -1:
  * no memory. */
 static int
 read_file(struct search *search, const char *path)
@@ -257,8 +257,7 @@ read_file(struct search *search, const char *path)
 static int
 read_standard_files(struct search *search)
 {
-	/* the original calls getenv(), with which the user of a setuid program could
-	 * choose the server */
+	/* the original calls getenv(), which would let the user of a setuid program choose the server */
 	const char *home = secure_getenv(CMY_ORACLE ? "MYSQL_HOME" : "MARIADB_HOME");
 	const char *own = secure_getenv("HOME");
 
@@ -285,7 +284,7 @@ cmy_read_option_files(struct cmy_session *s)
 
 	if (!path && !group)
 		return 0;
-	/* as in the original, the next connect does not read them again */
+	/* as in the original, the next connect does not read the files again */
 	options->my_cnf_file = NULL;
 	options->my_cnf_group = NULL;
 	cmy_options_from_file(s->options, 1);
@@ -307,8 +306,7 @@ skip_space(char *p)
 	return p;
 }
 
-/* Find the end of the value at p: a semicolon, or the closing brace. NULL: it has no
- * end. */
+/* Find the end of the value at p: a semicolon, or the closing brace. NULL: there is no end. */
 static char *
 connection_value(char *p, char **ret_value)
 {
@@ -328,7 +326,7 @@ connection_value(char *p, char **ret_value)
 	return NULL;
 }
 
-/* Read one pair. Returns the start of the next one; NULL: malformed. */
+/* Read one pair of a connection string. Returns the start of the next pair; NULL: malformed. */
 static char *
 connection_pair(MYSQL *my, char *p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One line of an option file: groups, includes, and options with their values.
- * optionfile.c calls it. It owns no state, so tests and a fuzz target run it alone.
+ * One line of an option file: groups, includes, and options with their values. optionfile.c calls
+ * this file. It owns no state, so tests and a fuzz target run it alone.
  */
 #include "optionline.h"
 

@@ -5,11 +5,11 @@
 #include <string.h>
 
 /*
- * mysql_options() and its kin. The flavour's table says what an option's argument looks
- * like, and where the original keeps it in the public structure, since programs look
- * there. All options are also recorded in order, with copies of their arguments, so that
- * they can be repeated for the original library. face.c and option files set them;
- * nearly all files read them.
+ * mysql_options() and similar functions. The flavour's table has the type of each option's
+ * argument, and the member of the public structure where the original keeps the option, since
+ * programs read these members. All options are also recorded in order, with copies of their
+ * arguments, so that cmy_options_replay() can repeat them for the original library. face.c and
+ * optionfile.c set options; nearly all files read them.
  */
 
 unsigned long cmy_max_allowed_packet = 1024UL * 1024 * 1024;
@@ -69,7 +69,7 @@ size_of_first(const struct option *what, const void *first, const void *second)
 	}
 }
 
-/* 0, or -1: no memory. */
+/* Record an option. 0, or -1: no memory. */
 static int
 record_make(struct record *r, const struct option *what, const void *first,
 	const void *second)
@@ -282,7 +282,7 @@ cmy_option_set(MYSQL *my, int option, const void *first, const void *second)
 	return 0;
 }
 
-/* The option's value: from its flag, from its place, or from its last record. */
+/* The option's value: from its flag, from the public structure, or from its last record. */
 static const void *
 current(const struct cmy_options *o, const struct option *what)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Texts and numbers as dates and times, as Oracle's library reads them: with almost any
- * delimiter, in compact forms, and with a distance from UTC. The algorithm must match the
- * original also for odd texts, so lib/core/dt.c cannot take its place. convert_oracle.c
- * and cell.c call it. It owns no state.
+ * Read texts and numbers as dates and times, as Oracle's library does: with almost any delimiter,
+ * in compact forms, and with an offset from UTC. The algorithm must match the original even for odd
+ * texts, so lib/core/dt.c cannot be used. convert_oracle.c and cell.c call this file. It owns no
+ * state.
  */
 #include "oracle_time.h"
 
@@ -64,7 +64,7 @@ is_leap(unsigned year)
 	return (year % 4 == 0 && year % 100 != 0) || (year % 400 == 0 && year > 0);
 }
 
-/* A date is valid even if its month or day is 0. */
+/* Is this a valid date? Month and day may be 0. */
 static int
 is_date(const MYSQL_TIME *t)
 {
@@ -121,7 +121,7 @@ is_punctuation(char c)
 	       (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
 }
 
-/* Read at most so many digits; the number of digits. */
+/* Read at most `most` digits. Returns the number of digits. */
 static size_t
 scan_digits(struct scanner *s, size_t most, unsigned *ret_value)
 {
@@ -137,7 +137,7 @@ scan_digits(struct scanner *s, size_t most, unsigned *ret_value)
 	return (size_t)(s->p - begin);
 }
 
-/* Scale a fraction of so many digits to microseconds. */
+/* Scale a fraction of n_digits digits to microseconds. */
 static unsigned long
 microseconds(unsigned v, size_t n_digits)
 {
@@ -174,7 +174,7 @@ struct parts {
 	int zone; /* in seconds */
 };
 
-/* A text of digits only: by their number, the year has four digits or two. */
+/* The length of the year in a text of digits only: the number of digits decides between four and two. */
 static size_t
 compact_year(struct scanner s)
 {
@@ -203,7 +203,7 @@ two_digits(const char *p)
 	return is_number ? (p[0] - '0') * 10 + p[1] - '0' : -1;
 }
 
-/* Read the distance from UTC at the end of a text. 0, or -1: the text is malformed. */
+/* Read the offset from UTC at the end of a text. 0, or -1: the text is malformed. */
 static int
 scan_zone(struct scanner *s, struct parts *parts)
 {
@@ -267,7 +267,7 @@ scan_part(struct scanner *s, int i, size_t compact, struct parts *parts)
 	return 0;
 }
 
-/* 0, or -1: the text is not a date. */
+/* Read the parts of a date. 0, or -1: the text is not a date. */
 static int
 scan_parts(struct scanner *s, struct parts *parts)
 {
@@ -288,7 +288,7 @@ scan_parts(struct scanner *s, struct parts *parts)
 			r = skip_delimiters(s, i, parts);
 	}
 	parts->n = i;
-	/* more bytes than a date can have */
+	/* skip the digits that are too many */
 	if (parts->fraction_length == 6)
 		skip_digits(s);
 	return r;
@@ -329,7 +329,8 @@ fill(MYSQL_TIME *t, const struct parts *parts)
 	t->time_type = type_of(parts);
 }
 
-/* `is_timestamp`: the text has only digits, or a blank between date and time. */
+/* Read a date and time. `is_timestamp`: accept only a text of digits, or with a blank between date
+ * and time. */
 static int
 parse_datetime(struct scanner s, int is_timestamp, MYSQL_TIME *t)
 {
@@ -377,7 +378,7 @@ struct clock {
 	unsigned long fraction; /* microseconds */
 };
 
-/* 0, or -1: the number is too large. */
+/* Read a number. 0, or -1: the number is too large. */
 static int
 scan_number(struct scanner *s, uint64_t *ret_value)
 {
@@ -411,8 +412,8 @@ scan_clock_parts(struct scanner *s, int i, struct clock *clock)
 	return r;
 }
 
-/* Read [days] hh:mm:ss, with parts missing at its end, or its digits without delimiters.
- * 0, or -1: a number is too large. */
+/* Read [days] hh:mm:ss, where the last parts may be missing, or the digits without delimiters. 0,
+ * or -1: a number is too large. */
 static int
 scan_clock(struct scanner *s, struct clock *clock)
 {
@@ -456,7 +457,7 @@ scan_fraction(struct scanner *s, struct clock *clock)
 	}
 }
 
-/* Whether an exponent follows: then the text is a number, not a time. */
+/* Does an exponent follow? Then the text is a number, not a time. */
 static int
 is_exponent(const struct scanner *s)
 {
@@ -468,7 +469,7 @@ is_exponent(const struct scanner *s)
 	return p < s->end && *p >= '0' && *p <= '9';
 }
 
-/* 1: the time is larger than the largest one. */
+/* Set the time from its parts. 1: the time is larger than the largest TIME. */
 static int
 fill_clock(MYSQL_TIME *t, const struct clock *clock)
 {
@@ -543,8 +544,8 @@ cmy_oracle_time(const char *p, size_t n, MYSQL_TIME *ret_time)
 
 /* ---- numbers ---- */
 
-/* Bring YYMMDD, YYYYMMDD, YYMMDDhhmmss or YYYYMMDDhhmmss into the last form; -1: it is
- * none of these. */
+/* Bring YYMMDD, YYYYMMDD, YYMMDDhhmmss or YYYYMMDDhhmmss into the last form; -1: the number has
+ * none of these forms. */
 static int64_t
 full_number(int64_t v)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The original library: finding it, opening it once for the process, and calling its
- * functions by name. Its state is that one handle. face.c forwards to it; connect.c hands
- * connections over to it.
+ * The original library: finding it, opening it once for the process, and calling its functions by
+ * name. The only state is the opened library. face.c forwards calls to the original; connect.c
+ * hands connections over to it.
  */
 #include "libmysql.h"
 
@@ -15,7 +15,7 @@
 const char cmy_tag = 'C';
 
 #if !CMY_ORACLE
-/* Never called. Its address marks a result as ours. */
+/* Never called. Its address marks a result that the shim made. */
 void
 cmy_tag_handler(void)
 {
@@ -26,7 +26,8 @@ static struct cmy_original original;
 static char why_not[160];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* The places to look in if the environment variable is not set: Debian's and Red Hat's. */
+/* Where to look for the original if the environment variable is not set: Debian's and Red Hat's
+ * folders. */
 static const char *const places[] = { CMY_SYSTEM_LIBDIR "/" CMY_SONAME,
 	"/usr/lib64/" CMY_SONAME, "/usr/lib64/mysql/" CMY_SONAME,
 	"/usr/lib64/mariadb/" CMY_SONAME, "/usr/lib/" CMY_SONAME, NULL };

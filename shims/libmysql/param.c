@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Parameters on their way to the server: mysql_stmt_bind_param(), and the conversion of
- * each bound value into libcenote's parameters. MySQL servers get the types that the
- * original would send; other servers get the value's meaning. execute.c and bulk.c call
- * it.
+ * Parameters on their way to the server: mysql_stmt_bind_param(), and the conversion of each bound
+ * value into libcenote's parameters. MySQL servers get the types that the original would send;
+ * other servers get the value's meaning. execute.c and bulk.c call this file.
  */
 #include "stmt.h"
 
@@ -20,8 +19,8 @@ static my_bool always_null = 1;
 
 /* ---- mysql_stmt_bind_param() ---- */
 
-/* What the originals write to buffer_length; 0: the program's value stays; -1:
- * parameters have no such type. */
+/* The size that the originals write to buffer_length; 0: the program's value stays; -1: parameters
+ * cannot have this type. */
 static int
 sent_size(enum enum_field_types type)
 {
@@ -222,14 +221,14 @@ cmy_time_pack(enum enum_field_types type, const MYSQL_TIME *time, unsigned char 
 	return pack_datetime(&t, out);
 }
 
-/* Check that each part fits into a byte. A larger one would become another value. */
+/* Limit a part to one byte. Without the limit, a larger value would become another valid value. */
 static uint8_t
 part(unsigned v)
 {
 	return (uint8_t)(v < UINT8_MAX ? v : UINT8_MAX);
 }
 
-/* Other servers only have times of a day. */
+/* Is this a time of day? Other servers have no other times. */
 static int
 is_time_of_day(const MYSQL_TIME *t)
 {
@@ -319,8 +318,7 @@ is_blob(enum enum_field_types type)
 	return type >= MYSQL_TYPE_TINY_BLOB && type <= MYSQL_TYPE_BLOB;
 }
 
-/* The type that libcenote sends to a MySQL server. DECIMAL's old number does not mean a
- * type there. */
+/* The type that libcenote sends to a MySQL server. DECIMAL's old number is not a type for libcenote. */
 static uint32_t
 native_type(const MYSQL_BIND *b)
 {
@@ -330,7 +328,7 @@ native_type(const MYSQL_BIND *b)
 	return b->is_unsigned ? type | UNSIGNED : type;
 }
 
-/* For MySQL servers: the type that the original would send. */
+/* Add the value for a MySQL server, with the type that the original would send. */
 static int
 add_native(cenote_params *params, const MYSQL_BIND *b, size_t length)
 {
@@ -360,7 +358,7 @@ add_real(cenote_params *params, const MYSQL_BIND *b)
 	return cenote_params_add_double(params, wide);
 }
 
-/* For other servers: the value's meaning. */
+/* Add the value for another server, by its meaning. */
 static int
 add_logical(cenote_params *params, const MYSQL_BIND *b, size_t length)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The statements that programs and drivers of MySQL send to any server, whatever they are for. send.c
- * asks which of them a text is, on a pool of another server. It owns no state.
+ * Recognise the statements that MySQL programs and drivers send to any server. On a pool of another
+ * server, send.c asks whether a text is one of these. It owns no state.
  */
 #include "phrase.h"
 
@@ -12,7 +12,7 @@
 
 #define WORDS_MAX 8u
 
-/* Whether it is that word, variable or byte. Text in quotes can only be a value. */
+/* Is the token that word, variable or byte? Text in quotes can only be a value. */
 static bool
 is_word(const struct cnc_sql_token *t, const char *word)
 {
@@ -21,7 +21,8 @@ is_word(const struct cnc_sql_token *t, const char *word)
 	       cnc_sql_compare(t->p, t->n, word) == 0;
 }
 
-/* The last one is END; a semicolon before it is left out. False: there are more than any form has. */
+/* Read all words. The last one is END; a semicolon before it is left out. False: there are more
+ * words than any phrase has. */
 static bool
 read_words(struct cnc_sql *x, struct cnc_sql_token words[WORDS_MAX])
 {
@@ -120,7 +121,7 @@ fits_word(const char *form, const struct cnc_sql_token *t)
 	       t->kind == CNC_SQL_NAME;
 }
 
-/* Whether the words fit the form; *ret_value is the word marked with %, or NULL. */
+/* Do the words match the form? *ret_value is the word for %, or NULL. */
 static bool
 fits(const struct form *form, const struct cnc_sql_token *words,
 	const struct cnc_sql_token **ret_value)
@@ -137,7 +138,7 @@ fits(const struct form *form, const struct cnc_sql_token *words,
 	return i < WORDS_MAX && words[i].kind == CNC_SQL_END;
 }
 
-/* False: the value has bytes with a meaning in quotes, a zero byte, or more bytes than there is room for. */
+/* Copy the value. False: it has bytes with a meaning in quotes, a zero byte, or too many bytes. */
 static bool
 put_value(const struct cnc_sql_token *value, char ret_value[CMY_PHRASE_VALUE_MAX])
 {

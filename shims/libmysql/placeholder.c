@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The placeholders of a prepared statement for a PostgreSQL server. prepare.c calls it. It owns no
- * state: core/sql.h reads the text, by PostgreSQL's rules.
+ * Rewrite the placeholders of a prepared statement for a PostgreSQL server. prepare.c calls this
+ * file. It owns no state; core/sql.h reads the text by PostgreSQL's rules.
  */
 #include "placeholder.h"
 
@@ -19,7 +19,7 @@ is_mark(const struct cnc_sql_token *t)
 	return t->kind == CNC_SQL_PLACEHOLDER && *t->p == '?';
 }
 
-/* A number must not grow into the token beside it: `?and` becomes `$1 and`. */
+/* Is a blank needed, so that the number does not join the token beside it? `?and` becomes `$1 and`. */
 static bool
 needs_blank(const struct cnc_sql_token *before, const struct cnc_sql_token *t)
 {

@@ -2,15 +2,14 @@
 #include "libmysql.h"
 
 /*
- * Functions that only the original has: client plugins, replication, and the helpers of
- * Oracle's own programs. They go to the original where it needs no connection of its
- * own. On a pool's connection they fail, with an error that names the function. face.c
- * calls them.
+ * Functions that only the original has: client plugins, replication, and the helpers of Oracle's
+ * own programs. The shim calls the original where the original needs no connection. On a pool's
+ * connection they fail, with an error that names the function. face.c calls this file.
  */
 
 /* ---- client plugins ---- */
 
-/* A handle of the original that got the program's options; NULL, and the error is set. */
+/* Make a handle of the original with the program's options; NULL, and the error is set. */
 static MYSQL *
 borrow(const struct cmy_original *original, MYSQL *my, const char *name)
 {
@@ -25,7 +24,7 @@ borrow(const struct cmy_original *original, MYSQL *my, const char *name)
 	return borrowed;
 }
 
-/* Free it, and take over its error if there is one. */
+/* Free the borrowed handle, and copy its error, if it has one. */
 static void
 give_back(const struct cmy_original *original, MYSQL *borrowed, MYSQL *my)
 {
@@ -176,8 +175,7 @@ cmy_mariadb_rpl_init_ex(MYSQL *mysql, unsigned int version)
 	return NULL;
 }
 
-/* Replication handles are the original's. These functions only see calls without a
- * handle. */
+/* The original makes all replication handles. These functions serve only calls without a handle. */
 
 int
 cmy_mariadb_rpl_open(MARIADB_RPL *rpl)
@@ -233,7 +231,7 @@ cmy_mariadb_free_rpl_event(MARIADB_RPL_EVENT *event)
 		original->mariadb_free_rpl_event(event);
 }
 
-/* Only connections of the original library have packets, so its plugin sees no others. */
+/* Only the original's connections have packets, so the original's plugins see only these. */
 int
 cmy_ma_pvio_register_callback(
 	my_bool register_callback, void (*callback_function)(int mode, MYSQL *mysql,

@@ -49,8 +49,8 @@ is_on(const struct cmy_session *s, int option)
 	return on && *on;
 }
 
-/* Fingerprints are not supported. A program that sets one gets the check by a
- * certificate authority. */
+/* Fingerprints are not supported. If a program sets one, the certificate is checked by a
+ * certificate authority instead. */
 static int
 has_fingerprint(const struct cmy_session *s)
 {
@@ -76,7 +76,7 @@ mode_of(const struct cmy_session *s)
 
 #endif
 
-/* Whether the program's list has TLS 1.3 but not 1.2. */
+/* Does the program's list have TLS 1.3 but not 1.2? */
 static int
 wants_newest_only(const struct cmy_session *s)
 {

@@ -8,11 +8,12 @@
 #include <string.h>
 
 /*
- * Preparing a statement: its text for the server that the pool has, and what the server describes.
- * stmt.c calls it; long.c calls it to make the pool forget values that came in pieces.
+ * Prepare a statement: write its text for the pool's server, and take the server's description.
+ * stmt.c calls this file; long.c calls it to make the pool drop values that came in pieces.
  */
 
-/* What the text begins with says more about the results than the server's description. */
+/* Note what kind of statement it is. Its first word says more about the results than the server's
+ * description. */
 static void
 take_kind(struct cmy_stmt *st)
 {
@@ -33,8 +34,8 @@ take_kind(struct cmy_stmt *st)
 				(cnc_sql_is(&t, "show") && cnc_sql_take(&x, "create"))));
 }
 
-/* Whether the server sent its status after the descriptions of parameters and columns.
- * Oracle's protocol does not. */
+/* Did the server send its status after the descriptions of parameters and columns? Oracle's
+ * protocol has no status there. */
 static int
 tells_status(const struct cmy_stmt *st)
 {
@@ -84,7 +85,7 @@ prepare(struct cmy_stmt *st, struct cmy_session *s)
 	return cmy_stmt_prepare_again(st, s);
 }
 
-/* Programs may look at the number, and 0 means "none". */
+/* Programs may read this number, and 0 means "none", so numbers begin with 1. */
 static unsigned long
 next_id(struct cmy_session *s)
 {
@@ -104,7 +105,7 @@ take_params(struct cmy_stmt *st)
 			cmy_stmt_error_both(&st->pub, CR_INVALID_PARAMETER_NO);
 			return -1;
 		}
-		/* unless they belong to another text */
+		/* unless the program bound them for another text */
 		if (st->pub.params)
 			return 0;
 	}

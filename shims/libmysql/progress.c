@@ -7,10 +7,10 @@
 #include <string.h>
 
 /*
- * Two things that MariaDB's library reports and Oracle's does not: how far a long
- * statement is (progress_report_time), and, with the columns of a result, whether
- * another result follows. The pool sends both as notices to a connection that asked for
- * them. connect.c and option_table.c ask.
+ * Two things that MariaDB's library reports and Oracle's does not: the progress of a long statement
+ * (progress_report_time), and, with the columns of a result, whether another result follows. The
+ * pool sends both as notices to a connection that asked for them. connect.c and option_table.c call
+ * this file.
  */
 
 static void
@@ -41,7 +41,7 @@ cmy_more_ask(struct cmy_session *s)
 	return cenote_set_session_option(s->conn, "more_results", "on");
 }
 
-/* With the flag a program announces that it will set its function later. */
+/* CLIENT_PROGRESS means that the program will set its function later. */
 int
 cmy_progress_ask(struct cmy_session *s)
 {

@@ -4,14 +4,14 @@
 #include <string.h>
 
 /*
- * The program's queries: mysql_query() and its kin, and what they report afterwards.
- * send.c sends the text, exchange.c reads the answer. face.c calls it, and connect.c for
- * init commands.
+ * The program's queries: mysql_query() and similar functions, and the functions that report about
+ * the last query. send.c sends the text, exchange.c reads the answer. face.c calls this file, and
+ * connect.c calls it for init commands.
  */
 
 /* ---- queries ---- */
 
-/* Whether an answer is outstanding that the program has not begun to read. */
+/* Is an answer outstanding that the program has not begun to read? */
 static int
 is_awaited(const struct cmy_session *s)
 {
@@ -23,7 +23,7 @@ cmy_mysql_send_query(MYSQL *mysql, const char *q, unsigned long length)
 {
 	struct cmy_session *s = cmy_session(mysql);
 
-	/* if the loss is noticed here, nothing is outstanding any more */
+	/* cmy_enter_busy() may find that the session is lost; then nothing is outstanding */
 	if (s && is_awaited(s) && !cmy_enter_busy(mysql))
 		return -1;
 	if (s && is_awaited(s))
@@ -50,7 +50,7 @@ cmy_mysql_read_query_result(MYSQL *mysql)
 	return cmy_bool(cmy_next_head(s) < 0);
 }
 
-/* Whether the program wants to read answers itself, with mysql_read_query_result(). */
+/* Does the program want to read answers itself, with mysql_read_query_result()? */
 static int
 skips_answer(const MYSQL *my)
 {
@@ -70,7 +70,8 @@ cmy_mysql_real_query(MYSQL *mysql, const char *q, unsigned long length)
 {
 	if (length == (unsigned long)-1)
 		length = (unsigned long)strlen(q);
-	if (!CMY_ORACLE) /* Oracle's library keeps them until the answer arrives */
+	/* Oracle's library keeps the previous query's fields until the answer arrives */
+	if (!CMY_ORACLE)
 		cmy_forget_query(mysql);
 	if (cmy_mysql_send_query(mysql, q, length) != 0)
 		return CMY_ORACLE ? 1 : -1;

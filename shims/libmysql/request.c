@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 /*
- * Values that a program lets the library read before the execution (db_execute_generate_request() of MYSQL.methods).
- * Connector/Python keeps its values in the interpreter and gives up the interpreter's lock while it executes. Nobody may
- * read the bound values then.
+ * Values that a program lets the library read before the execution (db_execute_generate_request()
+ * of MYSQL.methods). Connector/Python keeps its values in the interpreter, and releases the
+ * interpreter's lock during the execution. During that time nobody may read the bound values.
  */
 
 /* One part for the values of each execution. An array of parameters may need several executions. */

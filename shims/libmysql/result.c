@@ -5,19 +5,19 @@
 #include <string.h>
 
 /*
- * MYSQL_RES. Values are not copied: rows point into libcenote's result, which lives as
- * long as MYSQL_RES. Only values that MySQL writes in another form are copied. face.c
- * calls it, and list.c for the lists.
+ * MYSQL_RES. Values are not copied: rows point into libcenote's result, which lives as long as
+ * MYSQL_RES. Only values that MySQL writes in another form are copied. face.c calls this file, and
+ * list.c calls it for the lists.
  */
 
 struct cmy_result {
 	MYSQL_RES res; /* what the program sees; must be first */
 	cenote_result *from; /* NULL: there are no rows */
 	int is_borrowing; /* the fields belong to a statement */
-	uint64_t at; /* the next row of the current batch */
+	uint64_t at; /* number of the next row in the current batch */
 	uint32_t n_columns; /* columns of `from`; a list shows fewer to the program */
 	uint32_t first_column; /* the first column that the program sees */
-	const char **texts; /* scratch space for one row */
+	const char **texts; /* room for the values of one row */
 	size_t *sizes;
 	MYSQL_DATA data; /* mysql_store_result() */
 	MYSQL_ROWS *rows; /* all rows; `values` is in the same block */
@@ -35,7 +35,7 @@ ours(MYSQL_RES *res)
 	return (struct cmy_result *)res;
 }
 
-/* mysql_use_result(): the session that has more rows; NULL: there are no more. */
+/* For mysql_use_result(): the session that still has rows of this result; NULL: no more rows. */
 static struct cmy_session *
 session_of(const struct cmy_result *r)
 {
@@ -117,7 +117,7 @@ write_form(enum cmy_form form, const char *value, size_t len, char *to)
 	return n;
 }
 
-/* Take over `from`. 0, or -1: no memory, and it is still the caller's. */
+/* Take `from` as the rows. 0, or -1: no memory, and `from` still belongs to the caller. */
 static int
 set_rows(struct cmy_result *r, cenote_result *from)
 {
@@ -243,7 +243,7 @@ keep_rows(struct cmy_result *r)
 	return 0;
 }
 
-/* Make a result of the session's head and the connection's fields. */
+/* Make a result from the session's head and the connection's fields. */
 static struct cmy_result *
 take_head(struct cmy_session *s)
 {
@@ -263,7 +263,7 @@ take_head(struct cmy_session *s)
 static MYSQL_RES *
 no_memory(struct cmy_session *s, struct cmy_result *r)
 {
-	/* r has taken the head, and frees it */
+	/* r owns the head, and frees it */
 	if (r)
 		s->head = NULL;
 	cmy_mysql_free_result(r ? &r->res : NULL);
@@ -272,7 +272,7 @@ no_memory(struct cmy_session *s, struct cmy_result *r)
 	return NULL;
 }
 
-/* The session if a result is at hand; else NULL, with an error unless there were no
+/* The session, if a result with rows is waiting; else NULL, with an error unless the answer has no
  * rows. */
 static struct cmy_session *
 enter_result(MYSQL *mysql)
@@ -333,7 +333,7 @@ cmy_result_of_column(struct cmy_session *s, uint32_t column)
 
 	if (cmy_first_result(s, &res) < 0)
 		return NULL;
-	/* cenoted never sends this, but do not read past the end */
+	/* cenoted never sends fewer columns, but do not read past the end */
 	if (column >= cenote_result_n_columns(res)) {
 		cenote_result_destroy(res);
 		cmy_error(s->my, CR_MALFORMED_PACKET, NULL);
@@ -494,7 +494,7 @@ skip(struct cmy_result *r)
 
 	while (session_of(r) && next_batch(r) == 0)
 		;
-	/* MariaDB's library ignores the warnings that come with the end */
+	/* MariaDB's library ignores the warnings at the end of the rows */
 	if (my && !CMY_ORACLE)
 		my->warning_count = 0;
 }

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 /*
- * Reading the result of a statement. Rows are not copied: they stay in libcenote's
- * batches. A MYSQL_ROW_OFFSET is not an address but the number of a row. execute.c
- * begins a result; face.c calls the rest.
+ * Reading the result of a statement. Rows are not copied: they stay in libcenote's batches. A
+ * MYSQL_ROW_OFFSET is not an address but the number of a row. execute.c begins a result; face.c
+ * calls the other functions.
  */
 
 static MYSQL_ROWS *
@@ -75,8 +75,7 @@ fail(struct cmy_stmt *st, int status)
 	return 1;
 }
 
-/* sic: if fetching an unbuffered row fails, Connector/C sets the connection's error
- * only. */
+/* sic: if fetching an unbuffered row fails, Connector/C sets only the connection's error. */
 static int
 fail_fetch(struct cmy_stmt *st, int status)
 {
@@ -105,8 +104,9 @@ next_batch(struct cmy_stmt *st)
 }
 
 /*
- * The originals fetch a cursor's rows in portions, with one command each. A portion with
- * fewer rows is the last. Set what such a command sets. 0, or 1 and the error is set.
+ * The originals fetch a cursor's rows in portions, with one command each. A portion with fewer rows
+ * is the last. At the beginning of a portion, set the members that such a command sets. 0, or 1 and
+ * the error is set.
  */
 static int
 begin_portion(struct cmy_stmt *st)
@@ -123,7 +123,7 @@ begin_portion(struct cmy_stmt *st)
 	}
 	cmy_begin_command(s->my);
 	cmy_take_known_status(s);
-	/* the previous command's warnings are over */
+	/* such a command clears the previous warnings */
 	cmy_stmt_warnings(st, s->my, 0);
 	return 0;
 }
@@ -196,8 +196,8 @@ next_row(struct cmy_stmt *st)
 
 /* ---- the beginning ---- */
 
-/* A cursor: rows come in batches of the program's size, and the connection is free in
- * between. */
+/* Begin a result with a cursor: rows come in batches of the program's size, and between batches the
+ * connection is free. */
 static int
 begin_batches(struct cmy_stmt *st, struct cmy_session *s)
 {
@@ -223,8 +223,8 @@ buffer(struct cmy_stmt *st, struct cmy_session *s)
 	return r;
 }
 
-/* One of several results: read all of it now, because the program may ask for the status
- * at its end. */
+/* Begin one of several results: read all of it now, because the program may ask for the status at
+ * its end. */
 static int
 begin_several(struct cmy_stmt *st, struct cmy_session *s)
 {
@@ -258,7 +258,7 @@ cmy_rows_begin(struct cmy_stmt *st, struct cmy_session *s)
 	return st->may_give_several ? begin_several(st, s) : 0;
 }
 
-/* Read to the end without keeping rows, for the status there. A failure becomes the
+/* Read to the end of the rows without keeping them, to get the status there. A failure sets the
  * connection's error. */
 static void
 skip_rows(struct cmy_stmt *st)
@@ -342,7 +342,7 @@ cmy_rows_is_end_known(const struct cmy_stmt *st)
 	return st->pub.result.rows > 0 && st->pub.result.rows < st->portion;
 }
 
-/* The number of rows in the portion of that row, as the originals fetch them. */
+/* The number of rows in the portion that contains that row, as the originals fetch portions. */
 static uint64_t
 rows_fetched_with(const struct cmy_stmt *st, uint64_t row)
 {
@@ -423,7 +423,7 @@ keep_last(struct cmy_stmt *st)
 		st->first_stored = 1;
 }
 
-/* Copy the rest of a result that is partly read, or comes in batches. */
+/* Copy the rest of a result that was partly read, or that comes in batches. */
 static int
 keep_rest(struct cmy_stmt *st)
 {
@@ -470,15 +470,15 @@ store(struct cmy_stmt *st, struct cmy_session *s)
 	return 0;
 }
 
-/* sic: after the last portion Oracle's library takes the cursor for closed, even if some
- * rows were not fetched. */
+/* sic: after the last portion Oracle's library considers the cursor closed, even if some rows were
+ * not fetched. */
 static int
 is_cursor_over(const struct cmy_stmt *st)
 {
 	return CMY_ORACLE && st->reading == CMY_READ_BATCHES && cmy_rows_is_end_known(st);
 }
 
-/* Whether there is a result that can be stored now. */
+/* Is there a result that can be stored now? */
 static int
 may_store(const struct cmy_stmt *st, const struct cmy_session *s)
 {

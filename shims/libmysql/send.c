@@ -7,10 +7,9 @@
 #include <strings.h>
 
 /*
- * Sending a text to the server. On a pool of another server, the statements that
- * programs of MySQL send to any server (phrase.c) are translated. Each becomes one
- * request of libcenote, so that a program that polls the socket sees an answer. query.c
- * calls it.
+ * Sending a text to the server. On a pool of another server, the statements that programs of MySQL
+ * send to any server (phrase.c) are translated. Each becomes one request of libcenote, so that a
+ * program that polls the socket sees an answer. query.c calls this file.
  */
 
 #define ER_UNKNOWN_CHARACTER_SET 1115u
@@ -60,7 +59,7 @@ use_database(struct cmy_session *s, const char *name)
 	MYSQL *my = s->my;
 	int is_own = cmy_is_pools_own(s, name);
 
-	/* SQL Server has this statement, too */
+	/* SQL Server has a USE statement, too */
 	if (!is_own && s->backend == CMY_BACKEND_OTHER)
 		return 0;
 	if (!is_own && cmy_select(s, name) < 0)
@@ -91,8 +90,8 @@ end(struct cmy_session *s, int (*send)(cenote_conn *conn))
 	return sent(s, is_open ? send(s->conn) : cenote_send_ping(s->conn));
 }
 
-/* Send what a MySQL statement means to another server. 1; 0: send the text unchanged;
- * -1: the error is set. */
+/* Send the request that does the same on another server. 1; 0: send the text unchanged; -1: the
+ * error is set. */
 static int
 send_phrase(struct cmy_session *s, const char *sql, size_t len)
 {
@@ -154,8 +153,8 @@ cmy_send_ahead(struct cmy_session *s)
 	my->net.last_errno = 0;
 	my->net.last_error[0] = '\0';
 	r = cmy_send(s, a->sql, a->len);
-	/* to the program this query was sent long ago, so keep the count of the answer
-	 * since then */
+	/* the program sent this query long ago, so keep the row count of the answer that it has
+	 * read since */
 	my->affected_rows = affected;
 	free(a);
 	return r;

@@ -6,9 +6,9 @@
 #include <sys/socket.h>
 
 /*
- * What a program does with its session: user, database, reset, transactions, ping, and
- * an administrator's commands, most of which a MySQL server also knows as statements.
- * face.c and methods.c call it.
+ * Functions that act on the session: user, database, reset, transactions, ping, and administrator's
+ * commands. A MySQL server has statements for most of these commands. face.c and methods.c call
+ * this file.
  */
 
 /* ---- waiting for one of libcenote's calls ---- */
@@ -67,7 +67,7 @@ cmy_mysql_change_user(MYSQL *my, const char *user, const char *passwd, const cha
 		r = change_user(s, user, passwd, db);
 		s->has_lost_settings = r != 0 && my->net.CMY_VIO;
 	}
-	/* even if it failed */
+	/* also after a failure */
 	if (my->extension)
 		cmy_stmts_forget(
 			my->extension, CR_STMT_CLOSED, CMY_NAMED("mysql_change_user"));
@@ -99,7 +99,7 @@ has_database(const MYSQL *my)
 	return my->db && *my->db != '\0';
 }
 
-/* MySQL's reset keeps database and character set, the pool's does not: set them again. */
+/* Set database and character set again: MySQL's reset keeps these, but the pool's does not. */
 static int
 restore(struct cmy_session *s)
 {
@@ -121,8 +121,8 @@ restore(struct cmy_session *s)
 	return r;
 }
 
-/* A reset must leave the program in no database if mysql_change_user() had put it there.
- * Only a login does that. */
+/* A reset must leave the program in no database if mysql_change_user() had put it there. Only a new
+ * login can leave a database. */
 static int
 reset(struct cmy_session *s)
 {
@@ -157,7 +157,7 @@ cmy_mysql_reset_connection(MYSQL *my)
 	cmy_forget_query(my);
 	cmy_clear(my);
 	my->affected_rows = MYSQL_COUNT_ERROR;
-	/* this answer carries no session changes */
+	/* the answer to this command reports no session changes */
 	s->is_untracked = 1;
 	r = reset(s);
 	s->is_untracked = 0;
@@ -308,7 +308,7 @@ cmy_mysql_shutdown(MYSQL *my, enum mysql_enum_shutdown_level shutdown_level)
 	return run(my, "SHUTDOWN");
 }
 
-/* The REFRESH_… bits, as statements. */
+/* The REFRESH_… bits, and the statements that do the same. */
 static const struct {
 	unsigned bit;
 	const char *sql;
@@ -405,7 +405,7 @@ write_stat(struct cmy_session *s, const unsigned long *counts)
 	unsigned long per_1000s = counts[QUESTIONS] * 1000 / uptime;
 	char flushes[40] = "";
 
-	/* MariaDB's server no longer reports them */
+	/* MariaDB's server no longer reports flushes */
 	if (!strstr(s->my->server_version, "MariaDB"))
 		snprintf(
 			flushes, sizeof(flushes), "Flush tables: %lu  ", counts[FLUSHES]);

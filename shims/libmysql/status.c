@@ -6,9 +6,9 @@
 #include <string.h>
 
 /*
- * MYSQL.server_status: what a MySQL server tells with every answer, put together from what the pool
- * passes on and from what libcenote knows of any server. Escaping depends on two of its bits, so every
- * file that sets them takes them from here.
+ * MYSQL.server_status, which a MySQL server sends with every answer. The bits come from the pool,
+ * or from facts that libcenote knows about any server. Escaping depends on two of these bits, so
+ * every file that sets the bits gets them from this file.
  */
 
 static unsigned
@@ -69,7 +69,7 @@ cmy_take_bits(struct cmy_session *s, const cenote_result *res)
 	cmy_track_status(s);
 }
 
-/* Only a transaction's state can change without an answer that carries the status. */
+/* Update the bits for the transaction: only this state can change without an answer that has a status. */
 void
 cmy_take_known_status(struct cmy_session *s)
 {

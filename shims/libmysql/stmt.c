@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The life of a prepared statement: made, prepared, closed, with its attributes and what
- * it reports. face.c calls it. The flavours' differences are in stmt_mariadb.c and
- * stmt_oracle.c.
+ * Make, prepare and close a prepared statement; its attributes, and the functions that report about
+ * it. face.c calls this file. The flavours' differences are in stmt_mariadb.c and stmt_oracle.c.
  */
 #include "stmt.h"
 
@@ -55,7 +54,6 @@ cmy_mysql_stmt_init(MYSQL *mysql)
 	return &st->pub;
 }
 
-/* Make it like a new statement, except for its attributes. */
 void
 cmy_stmt_unprepare(struct cmy_stmt *st)
 {
@@ -89,7 +87,7 @@ cmy_mysql_stmt_prepare(MYSQL_STMT *stmt, const char *query, unsigned long length
 	if (length == (unsigned long)-1)
 		length = (unsigned long)strlen(query);
 #if CMY_ORACLE
-	/* sic: Oracle's library leaves the SQLSTATE */
+	/* sic: Oracle's library does not clear the SQLSTATE */
 	stmt->last_errno = 0;
 	stmt->last_error[0] = '\0';
 #else
@@ -145,8 +143,7 @@ cmy_mysql_stmt_num_rows(MYSQL_STMT *stmt)
 	return stmt->result.rows;
 }
 
-/* The result borrows the statement's fields, so a max_length that is found later shows
- * there. */
+/* The result borrows the statement's fields, so it also shows a max_length that is found later. */
 MYSQL_RES *
 cmy_mysql_stmt_result_metadata(MYSQL_STMT *stmt)
 {
@@ -168,8 +165,8 @@ cmy_mysql_stmt_param_metadata(MYSQL_STMT *stmt)
 	return NULL;
 }
 
-/* COM_STMT_CLOSE: libcenote closes the statement itself. Read the rest of its rows, if
- * it is the one that reads. */
+/* COM_STMT_CLOSE: libcenote closes the statement itself. Read the rest of the rows, if this
+ * statement is reading. */
 int
 cmy_stmt_close_at_server(struct cmy_stmt *st)
 {
@@ -180,15 +177,15 @@ cmy_stmt_close_at_server(struct cmy_stmt *st)
 		cmy_rows_flush(my->extension);
 		cmy_drain(my->extension);
 	}
-	/* sic: Oracle's library also closes a statement that was never prepared but took
-	 * another one's results */
+	/* sic: Oracle's library also closes a statement that was never prepared but took another
+	 * statement's results */
 	if (!CMY_ORACLE && st->pub.stmt_id == 0)
 		return 0;
 	if (my->server_status & SERVER_MORE_RESULTS_EXISTS) {
 		cmy_stmt_error_both(&st->pub, CR_COMMANDS_OUT_OF_SYNC);
 		return 1;
 	}
-	/* errors of the dropped rows do not count */
+	/* ignore errors of the dropped rows */
 	cmy_begin_command(my);
 	return 0;
 }

@@ -5,9 +5,9 @@
 #include <string.h>
 
 /*
- * What a statement's handle holds: its error, its fields, its place in the connection's list
- * (MYSQL.stmts), and what it loses when the session goes. It calls nothing that talks to the pool, so
- * every other file may call it.
+ * The data of a statement's handle: its error, its fields, its place in the connection's list
+ * (MYSQL.stmts), and how the session's data is dropped when the session ends. It calls no function
+ * that talks to the pool, so every other file may call it.
  */
 
 /* ---- errors ---- */
@@ -53,7 +53,7 @@ cmy_stmt_take_error(MYSQL_STMT *stmt)
 {
 	const NET *net;
 
-	/* when the connection was lost, the statement got its error */
+	/* the statement got its error when the connection was lost */
 	if (!stmt->mysql)
 		return;
 	net = &stmt->mysql->net;
@@ -63,7 +63,7 @@ cmy_stmt_take_error(MYSQL_STMT *stmt)
 void
 cmy_stmt_clear(MYSQL_STMT *stmt)
 {
-	/* sic: a SQLSTATE that mysql_stmt_prepare() left stays */
+	/* sic: mysql_stmt_prepare() may have left an SQLSTATE, and this stays */
 	if (CMY_ORACLE && stmt->last_errno == 0)
 		return;
 	stmt->last_errno = 0;
@@ -88,7 +88,7 @@ cmy_stmt_connection(MYSQL_STMT *stmt)
 
 /* ---- fields and values ---- */
 
-/* Free fields and binding; all pointers may be NULL. */
+/* Free fields and bindings; all pointers may be NULL. */
 void
 cmy_stmt_free_fields(struct cmy_stmt *st)
 {
@@ -179,7 +179,7 @@ cmy_stmt_delist(MYSQL *my, LIST *item)
 		item->next->prev = item->prev;
 }
 
-/* Drop what the statement holds of the session that goes. */
+/* Drop the session's data in the statement, because the session ends. */
 static void
 leave_session(struct cmy_stmt *st)
 {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * What Connector/C does with a prepared statement and Oracle's library does not, or does in another
- * way: giving up results, the next result, reset, and the attributes that only Connector/C has.
+ * The functions of prepared statements in which Connector/C differs from Oracle's library: giving
+ * up results, the next result, reset, and the attributes that only Connector/C has.
  */
 
 /* ---- giving up rows ---- */
@@ -41,8 +41,8 @@ cmy_stmt_give_up(struct cmy_stmt *st)
 	cmy_stmt_take_status(st);
 }
 
-/* The end of the portion that the original has fetched of a cursor, where some of its
- * rows are left; 0: none are left. */
+/* The end of the cursor's portion that the original has fetched, if some of its rows are left; 0:
+ * no rows are left. */
 static uint64_t
 end_of_portion(const struct cmy_stmt *st)
 {
@@ -92,7 +92,7 @@ reset_at_server(struct cmy_stmt *st)
 		cmy_stmt_error_both(&st->pub, CR_COMMANDS_OUT_OF_SYNC);
 		return 1;
 	}
-	/* errors of the dropped rows do not count */
+	/* ignore errors of the dropped rows */
 	cmy_begin_command(my);
 	return cmy_long_forget(st);
 }
@@ -119,7 +119,7 @@ cmy_mysql_stmt_reset(MYSQL_STMT *stmt)
 
 /* ---- fetching ---- */
 
-/* Whether the program may fetch a row now. */
+/* May the program fetch a row now? */
 static int
 may_fetch(MYSQL_STMT *stmt)
 {
@@ -185,7 +185,7 @@ cmy_mysql_stmt_more_results(MYSQL_STMT *stmt)
 static int
 take_next(struct cmy_stmt *st, struct cmy_session *s)
 {
-	cmy_rows_drop(st); /* the rows that were stored */
+	cmy_rows_drop(st); /* drop the rows that were stored */
 	st->pub.result.rows = 0;
 	if (s->my->field_count > 0) {
 		st->pub.bind_result_done = 0;
@@ -252,7 +252,7 @@ set_prebind_params(struct cmy_stmt *st, unsigned n)
 		(void)cmy_stmt_close_at_server(st);
 		cmy_stmt_unprepare(st);
 	}
-	/* the parameters of a text that could not be prepared */
+	/* free the parameters of a text that could not be prepared */
 	if (n > st->pub.param_count) {
 		free(st->pub.params);
 		st->pub.params = NULL;
@@ -322,7 +322,7 @@ cmy_mariadb_stmt_execute_direct(MYSQL_STMT *stmt, const char *stmt_str, size_t l
 
 	if (!stmt)
 		return 1;
-	/* sic: the number of a statement that cannot be prepared */
+	/* sic: the original sets this number for a statement that cannot be prepared */
 	if (stmt->mysql)
 		stmt->stmt_id = (unsigned long)-1;
 	r = cmy_mysql_stmt_prepare(stmt, stmt_str, (unsigned long)length);

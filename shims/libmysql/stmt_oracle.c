@@ -2,8 +2,8 @@
 #include "stmt.h"
 
 /*
- * What Oracle's library does with a prepared statement and Connector/C does not, or does in another
- * way: giving up results, the next result, and reset.
+ * The functions of prepared statements in which Oracle's library differs from Connector/C: giving
+ * up results, the next result, and reset.
  */
 
 /* ---- giving up rows ---- */
@@ -29,8 +29,8 @@ cmy_mysql_stmt_free_result(MYSQL_STMT *stmt)
 	return 0;
 }
 
-/* Whether another statement's rows are in the way. A statement that was not executed, or
- * gives no rows, does not drop them. */
+/* Must another statement's rows be dropped? A statement that was not executed, or has no rows, does
+ * not drop them. */
 static int
 is_others_turn(const MYSQL_STMT *stmt)
 {
@@ -39,8 +39,8 @@ is_others_turn(const MYSQL_STMT *stmt)
 	return !has_rows && cmy_is_busy(stmt->mysql);
 }
 
-/* After a failed fetch Oracle's library takes a statement for prepared, and the server
- * refuses its reset. */
+/* After a failed fetch Oracle's library considers the statement prepared, and the server refuses
+ * its reset. */
 static int
 refuse_reset(MYSQL_STMT *stmt)
 {
@@ -73,7 +73,7 @@ cmy_mysql_stmt_reset(MYSQL_STMT *stmt)
 		cmy_rows_drop_all(st);
 	st->reading = CMY_READ_NOTHING;
 	stmt->state = CMY_STMT_PREPARED;
-	/* errors of the dropped rows do not count, unless the connection was lost */
+	/* ignore errors of the dropped rows, unless the connection was lost */
 	if (stmt->mysql->net.CMY_VIO)
 		cmy_stmt_clear_both(stmt);
 	stmt->mysql->info = NULL;

@@ -7,11 +7,10 @@
 #include <string.h>
 
 /*
- * Session tracking: what changed in the session with the last statement without rows.
- * The pool reports changes as parameters, by name; any other name is a system variable.
- * A program of MariaDB's flavour may set a function that gets the changes instead.
- * cmy_session.track holds the list; exchange.c and session.c say when it begins and
- * ends.
+ * Session tracking: the changes that the last statement without rows made in the session. The pool
+ * reports changes as parameters, by name; any other name is a system variable. A program of
+ * MariaDB's flavour may set a function that gets the changes instead. cmy_session.track holds the
+ * list; exchange.c and session.c begin and end it.
  */
 
 struct item {
@@ -46,7 +45,7 @@ list_clear(struct list *l)
 	l->end = NULL;
 }
 
-/* Without memory the item is left out. */
+/* Add an item. Without memory the list lacks the item. */
 static void
 list_add(struct list *l, const char *text)
 {
@@ -84,7 +83,7 @@ kind_of(const char *name)
 	return SESSION_TRACK_SYSTEM_VARIABLES;
 }
 
-/* Update what the connection itself depends on: database and character set. */
+/* Update the members that follow the session: database and character set. */
 static void
 follow(MYSQL *my, const char *name, const char *value)
 {
@@ -143,7 +142,7 @@ cmy_track_status(struct cmy_session *s)
 	(void)s;
 }
 
-/* 0: the program has set no function. */
+/* Pass the changes to the program's function. 0: the program has set no function. */
 static int
 tell_program(const struct cmy_session *s, int kind, const struct list *items)
 {

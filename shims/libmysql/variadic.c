@@ -90,7 +90,7 @@ mariadb_get_infov(MYSQL *mysql, enum mariadb_value value, void *arg, ...)
 	return original->mariadb_get_infov(mysql, value, arg, more);
 }
 
-/* Replication handles are always the original's. */
+/* The original makes all replication handles. */
 int
 mariadb_rpl_optionsv(MARIADB_RPL *rpl, int option, ...)
 {
@@ -128,7 +128,7 @@ CMY_ALIAS(mysql_get_optionv)
 
 /* ---- data ---- */
 
-/* Programs may announce that they end OpenSSL themselves. This library never begins it. */
+/* Programs may announce that they end OpenSSL themselves. This library does not initialise OpenSSL. */
 CMY_EXPORT extern int mariadb_deinitialize_ssl;
 
 int mariadb_deinitialize_ssl = 1;

@@ -5,14 +5,14 @@
 #include <poll.h>
 
 /*
- * All waiting for the pool. Usually libcenote itself blocks. If the program has time
- * limits, a fibre, or a function that waits, libcenote never blocks: it says what it
- * needs, and this file waits, or the fibre's owner does. A time limit holds for one
- * wait, as the original's holds for one read or write, with the options' value at the
- * time of connecting. All files that call libcenote call it.
+ * All waiting for the pool. Usually libcenote itself blocks. If the program has time limits, a
+ * fibre, or a function that waits, libcenote never blocks: it says what it waits for. Then this
+ * file waits, or the program that resumes the fibre waits. A time limit applies to one wait, as the
+ * original's applies to one read or write. It has the options' value at the time of connecting. All
+ * files that call libcenote call this file.
  */
 
-/* Whether the program has set a function that waits (MariaDB's flavour). */
+/* Has the program set a function that waits (MariaDB's flavour)? */
 static int
 has_io_wait(const struct cmy_session *s)
 {
@@ -46,8 +46,8 @@ limit_ms(const MYSQL *my, int wants)
 }
 
 /*
- * Whether the program can wait. Between two attempts to attach there is only a time to
- * wait. A program of MariaDB's flavour gets that time if it has a descriptor to poll;
+ * Can the program wait? Between two attempts to attach there is only a time to wait, and no
+ * descriptor. A program of MariaDB's flavour gets that time if it has a descriptor to poll;
  * otherwise wait here.
  */
 static int
@@ -56,7 +56,7 @@ may_program_wait(const struct pollfd *p)
 	return p->events != 0 || (!CMY_ORACLE && p->fd >= 0);
 }
 
-/* As poll(): 0: the time is up; -1: failure. */
+/* Wait for events. As poll(): 0: the time is up; -1: failure. */
 static int
 wait_for(struct cmy_session *s, short events, int timeout_ms)
 {
@@ -106,7 +106,7 @@ cmy_check(struct cmy_session *s, int status)
 	if (status >= 0)
 		return 0;
 	cmy_error_status(s->my, status);
-	/* without memory a request may be half sent, and cannot be taken back */
+	/* without memory a request may be half sent, and cannot be undone */
 	if (cenote_status_is_fatal(status) || status == CENOTE_ERR_NOMEM)
 		cmy_lose(s);
 	return -1;
@@ -145,7 +145,6 @@ cmy_fibre_want(struct cmy_session *s, size_t stack_size)
 	return 0;
 }
 
-/* The session's fibre, which must be idle; NULL and the error is set. */
 struct cmy_fibre *
 cmy_fibre_idle(struct cmy_session *s)
 {
