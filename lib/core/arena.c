@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* The first block holds a small result; later ones double up to the greatest. */
+/* The first block is big enough for a small result. Each further block is twice as big, up to the
+ * greatest size. */
 #define ARENA_FIRST    1000u
 #define ARENA_GREATEST 16000u
 

@@ -35,7 +35,7 @@ cnc_base64_encode(const void *bytes, size_t n, char *out)
 	return (size_t)(to - out);
 }
 
-/* What a group's padding lacks: 0, 1 or 2 bytes. */
+/* The number of bytes that a padded group lacks: 0, 1 or 2. */
 static size_t
 padding_of(const char *group)
 {
@@ -44,7 +44,8 @@ padding_of(const char *group)
 	return group[2] == '=' ? 2 : 1;
 }
 
-/* Four characters of which the last `n_padding` are '='. -1: not digits, or bits are set that belong to no byte. */
+/* Decode four characters, of which the last `n_padding` are '='. -1: a character is not a digit, or
+ * bits are set that belong to no byte. */
 static int
 decode_group(const char *text, size_t n_padding, uint32_t *ret_group)
 {

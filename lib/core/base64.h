@@ -7,10 +7,11 @@
 
 /* RFC 4648, section 4: with padding, without line breaks. */
 
-/* Characters that n bytes take, less the zero byte. */
+/* The number of characters for n bytes, without the zero byte. */
 #define CNC_BASE64_LEN(n) (((n) + 2) / 3 * 4)
 
-/* `out` has room for CNC_BASE64_LEN(n) + 1 characters. Returns how many were written, less the zero byte. */
+/* Encode n bytes. `out` has room for CNC_BASE64_LEN(n) + 1 characters. Returns the number of
+ * characters, without the zero byte. */
 size_t cnc_base64_encode(const void *bytes, size_t n, char *out);
 /*
  * Decodes `len` characters to at most `max` bytes and returns the number of bytes. Returns -1 if there are

@@ -25,25 +25,27 @@
 /* Writes a batch directly into an output buffer. */
 struct cnc_batch {
 	struct cnc_buf *out;
-	size_t start; /* offset of the batch from the head of `out`, which does not move meanwhile */
-	size_t row; /* offset of the row that is being written, from the same head */
+	/* offset of the batch from the head of `out`, which must not move until the batch ends */
+	size_t start;
+	/* offset of the row that is being written, also from the head of `out` */
+	size_t row;
 	uint32_t n_rows;
 	uint32_t n_columns;
-	uint32_t column; /* next to write */
+	uint32_t column; /* the next column to write */
 };
 
-/* All return CENOTE_OK, CENOTE_ERR_LIMIT or CENOTE_ERR_NOMEM. After a failure within a row, call
- * cnc_batch_row_undo(): the rows before it are intact. */
+/* All these functions return CENOTE_OK, CENOTE_ERR_LIMIT or CENOTE_ERR_NOMEM. After a failure
+ * within a row, call cnc_batch_row_undo(): the previous rows are intact. */
 int cnc_batch_begin(struct cnc_batch *w, struct cnc_buf *out, uint32_t n_columns);
 int cnc_batch_row(struct cnc_batch *w);
-/* All columns of the row were written: count it. */
+/* Count the row: all its columns were written. */
 void cnc_batch_row_done(struct cnc_batch *w);
 void cnc_batch_row_undo(struct cnc_batch *w);
 /* Write the counts into the header. Returns the bytes of the whole batch. */
 size_t cnc_batch_end(struct cnc_batch *w);
 
-/* For values that are formatted in place: reserve room for at most max bytes, then
- * give the value's real length. */
+/* For values that are formatted in place: reserve room for at most max bytes, then report the
+ * value's real length. */
 static inline int
 cnc_batch_room(struct cnc_batch *w, size_t max, char **ret_room)
 {
@@ -119,7 +121,7 @@ struct cnc_batch_fill {
 	uint32_t column;
 };
 
-/* `max`: bytes of all values, with the zero byte of each but the last one. */
+/* `max`: bytes of all values, with the zero byte of each value except the last. */
 static inline int
 cnc_batch_fill_begin(struct cnc_batch *w, size_t max, struct cnc_batch_fill *ret_fill)
 {
@@ -136,8 +138,9 @@ cnc_batch_fill_begin(struct cnc_batch *w, size_t max, struct cnc_batch_fill *ret
 	return CENOTE_OK;
 }
 
-/* `flag` is 0 or CNC_BATCH_NULL. `readable` bytes may be read from `bytes` on. If they suffice, a short value
- * is copied with a fixed length, beyond its end, because such a copy needs no function call. */
+/* `flag` is 0 or CNC_BATCH_NULL. `readable` bytes may be read from `bytes` on. If there are enough,
+ * a short value is copied with a fixed length that goes beyond its end, because such a copy needs
+ * no function call. */
 static inline void
 cnc_batch_fill_value(struct cnc_batch_fill *f, const uint8_t *bytes, size_t len,
 	size_t readable, uint32_t flag)
@@ -163,7 +166,7 @@ cnc_batch_fill_end(struct cnc_batch *w, const struct cnc_batch_fill *f)
 	cnc_buf_commit(w->out, (size_t)(f->room - (w->out->data + w->out->tail)));
 }
 
-/* Bytes so far, header included. */
+/* Bytes of the batch up to now, header included. */
 static inline size_t
 cnc_batch_len(const struct cnc_batch *w)
 {

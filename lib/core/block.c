@@ -59,7 +59,7 @@ cnc_block_unref(struct cnc_block *b)
 	assert(b->refs > 0);
 	if (--b->refs > 0)
 		return;
-	/* The allocator lies in what it frees. */
+	/* The allocator is stored in the block, so copy it before the block is freed. */
 	mem = b->mem;
 	cnc_free(&mem, b);
 }

@@ -5,9 +5,9 @@
 #include "core/mem.h"
 
 /*
- * A counted block of received bytes. The reader fills it, frames are borrowed from it, and a
- * result set that keeps a frame's rows keeps the block instead of copying them. Counted
- * without atomics: a connection and its results belong to one thread at a time.
+ * A reference-counted block of received bytes. The reader fills it, frames are borrowed from it,
+ * and a result set that keeps a frame's rows keeps the block instead of copying them. The counter
+ * is not atomic: a connection and its results belong to one thread at a time.
  */
 struct cnc_block {
 	const struct cenote_allocator *mem_ptr; /* points at mem */

@@ -35,7 +35,7 @@ move_to_front(struct cnc_buf *b)
 	b->tail = len;
 }
 
-/* Memory for cap bytes in all (len <= cap <= max), with the content at its front. */
+/* Allocate cap bytes in all (len <= cap <= max), with the content at the front. */
 static int
 resize(struct cnc_buf *b, size_t cap)
 {
@@ -47,7 +47,7 @@ resize(struct cnc_buf *b, size_t cap)
 		if (!data)
 			return CENOTE_ERR_NOMEM;
 	} else {
-		/* What was consumed is not worth copying, as realloc() would. */
+		/* realloc() would also copy the bytes that were consumed. */
 		assert(b->data);
 		data = cnc_alloc(b->mem, cap);
 		if (!data)
@@ -74,8 +74,8 @@ cnc_buf_reserve_slow(struct cnc_buf *b, size_t n, uint8_t **ret_room)
 	if (b->data && n <= b->cap - b->tail)
 		goto out;
 	/*
-	 * Moving costs the bytes that are left. It is paid for by those that were consumed, if
-	 * they are at least as many; else, moving again and again would be quadratic.
+	 * Move the bytes that are left only if at least as many were consumed. Otherwise repeated
+	 * moves would take quadratic time.
 	 */
 	if (b->data && n <= b->cap - len && b->head >= len) {
 		move_to_front(b);

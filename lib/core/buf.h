@@ -40,8 +40,8 @@ cnc_buf_head(const struct cnc_buf *b)
 int cnc_buf_reserve_slow(struct cnc_buf *b, size_t n, uint8_t **ret_room);
 
 /*
- * Reserve room for n more bytes at the tail, without counting them. *ret_room points to it. CENOTE_OK,
- * CENOTE_ERR_LIMIT past the bound, CENOTE_ERR_NOMEM. On failure nothing changes.
+ * Reserve room for n more bytes at the tail, without adding them to the content. *ret_room points
+ * to it. CENOTE_OK, CENOTE_ERR_LIMIT past the bound, CENOTE_ERR_NOMEM. On failure nothing changes.
  */
 static inline int
 cnc_buf_reserve(struct cnc_buf *b, size_t n, uint8_t **ret_room)
@@ -53,7 +53,7 @@ cnc_buf_reserve(struct cnc_buf *b, size_t n, uint8_t **ret_room)
 	return CENOTE_OK;
 }
 
-/* Count n bytes that were written into reserved room. */
+/* Add n bytes that were written into reserved room to the content. */
 static inline void
 cnc_buf_commit(struct cnc_buf *b, size_t n)
 {

@@ -13,7 +13,7 @@ is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The number after the 'e', which reaches to the end. */
+/* Parse the exponent: the number after the 'e', up to the end. */
 static int
 parse_exponent(const char *p, const char *end, int64_t *ret_value)
 {
@@ -72,14 +72,14 @@ cnc_decimal_parse(const char *text, size_t len, struct cnc_decimal *ret_value)
 		if (r < 0)
 			return r;
 	}
-	/* 0.DIGITS: the point stands n_digits - scale places after the first digit. */
+	/* The form is 0.DIGITS, so the point is n_digits - scale places after the first digit. */
 	if (d.n_digits > 0)
 		d.exponent = (int64_t)d.n_digits - (int64_t)d.scale + exponent;
 	*ret_value = d;
 	return CENOTE_OK;
 }
 
-/* The magnitude, if it is a whole number that fits. */
+/* The magnitude, if the number is whole and fits. */
 static int
 magnitude(const struct cnc_decimal *d, uint64_t *ret_value)
 {

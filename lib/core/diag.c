@@ -11,7 +11,7 @@
  * The diagnostics record. All layers report errors with it.
  */
 
-/* Most bytes of a list of fields that is made here from a message. */
+/* The longest list of fields that cnc_diag_set() makes from a message. */
 #define FIELDS_MAX ((size_t)1 << 20)
 
 size_t
@@ -21,12 +21,13 @@ cnc_utf8_cut(const char *text, size_t len, size_t max)
 
 	if (len <= max)
 		return len;
-	/* Back to the first byte of the sequence that the cut is in; they have at most four. */
+	/* Go back to the first byte of the UTF-8 sequence in which the cut is; a sequence has at
+	 * most four bytes. */
 	for (size_t back = 0; back < 4 && n > 0; back++, n--) {
 		if (((unsigned char)text[n] & 0xc0) != 0x80)
 			return n;
 	}
-	/* Not UTF-8, or n is 0. */
+	/* The text is not UTF-8, or n is 0. */
 	return n == 0 ? 0 : max;
 }
 
@@ -74,7 +75,7 @@ set_message(struct cnc_diag *d, const char *text, size_t len)
 	d->message[n] = '\0';
 }
 
-/* The field of a message that is too long for the inline part; NULL if there is no memory. */
+/* Format a message that is too long for the inline part, as a field; NULL if there is no memory. */
 static uint8_t *format_field(const struct cenote_allocator *mem, size_t text_len,
 	const char *format, va_list args) __attribute__((format(printf, 3, 0)));
 
@@ -98,13 +99,13 @@ format_field(const struct cenote_allocator *mem, size_t text_len, const char *fo
 void
 cnc_diag_set(struct cnc_diag *d, const char *sqlstate, const char *format, ...)
 {
-	/* One more than fits: set_message() needs to see what it cuts. */
+	/* One byte more than fits, so that set_message() sees that the text must be cut. */
 	char text[CNC_DIAG_MESSAGE_MAX + 1];
 	uint8_t *field = NULL;
 	va_list args;
 	int n;
 
-	/* All is formatted before anything is replaced: the arguments may be parts of d. */
+	/* Format everything before anything is replaced: the arguments may be parts of d. */
 	va_start(args, format);
 	n = vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
@@ -124,7 +125,7 @@ cnc_diag_set(struct cnc_diag *d, const char *sqlstate, const char *format, ...)
 	set_message(d, text, strlen(text));
 }
 
-/* The next field; 0 at the end of the list, and where it is not well formed. */
+/* The next field; 0 at the end of the list, or if the rest is malformed. */
 static char
 next_field(struct cnc_reader *r, const char **ret_text, size_t *ret_len)
 {
@@ -159,7 +160,7 @@ read_native(const char *text, size_t len)
 	return value > INT32_MAX ? 0 : (int32_t)value;
 }
 
-/* The first field of that letter; NULL if there is none. */
+/* The first field with that letter; NULL if there is none. */
 static const char *
 find_field(const uint8_t *fields, size_t fields_len, char letter, size_t *ret_len)
 {
@@ -197,7 +198,7 @@ cnc_diag_set_fields(struct cnc_diag *d, const uint8_t *fields, size_t len)
 	size_t text_len;
 	int r;
 
-	/* What is replaced is freed last: `fields` may be it. */
+	/* Free the old fields last, because `fields` may be the same memory. */
 	d->fields = NULL;
 	cnc_diag_clear(d);
 	r = check_fields(fields, len);
@@ -255,7 +256,8 @@ cnc_diag_field(const struct cnc_diag *d, char letter)
 	return !text && letter == 'M' ? d->message : text;
 }
 
-/* C, M and N, of which the record itself knows better than its list of fields. */
+/* Append C, M and N, which come first. They are the record's own, but a long message is complete only in
+ * the list of fields. */
 static int
 put_own_fields(struct cnc_buf *b, const struct cnc_diag *d)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The digest of a statement, by which statistics, rules and caches know it. cenoted uses it. The hash is libxxhash's
- * XXH3; this file alone needs that library, and is an archive of its own, so that libcenote does not link it.
+ * The digest of a statement, by which statistics, rules and caches identify it. cenoted calls this
+ * file. The hash is libxxhash's XXH3; only this file needs that library. So it is built as a
+ * separate archive, and libcenote does not link the library.
  */
 #include "core/digest.h"
 
@@ -15,10 +16,10 @@ struct digest {
 	struct cnc_sql sql;
 	char *to;
 	size_t size;
-	size_t len; /* of the whole digest */
+	size_t len; /* length of the whole digest */
 	uint64_t hash;
-	struct cnc_sql_token last; /* that was put; END: none */
-	bool is_value; /* it was a literal or placeholder */
+	struct cnc_sql_token last; /* the last token that was written; END: none */
+	bool is_value; /* that token was a literal or placeholder */
 };
 
 static void
@@ -29,7 +30,7 @@ put(struct digest *d, const char *p, size_t n)
 	if (room > 0)
 		memcpy(d->to + d->len, p, n < room ? n : room);
 	d->len += n;
-	/* The seed is the hash of all before: no text has to be kept. */
+	/* The seed is the hash of all previous bytes, so no text has to be kept. */
 	d->hash = XXH3_64bits_withSeed(p, n, d->hash);
 }
 
@@ -64,14 +65,14 @@ is_value(const struct cnc_sql_token *t)
 	       (t->kind == CNC_SQL_WORD && *t->p >= '0' && *t->p <= '9');
 }
 
-/* Whether a sign after this token belongs to a number. */
+/* Can a sign after this token belong to a number? */
 static bool
 allows_sign(const struct cnc_sql_token *before)
 {
 	return before->kind == CNC_SQL_END || is_in(before, "(,=<>");
 }
 
-/* Go past a value, with its sign if it may have one, if that comes next. */
+/* Skip a value if it is next, with its sign if it may have one. */
 static bool
 take_value(struct cnc_sql *x, bool may_have_sign)
 {
@@ -86,7 +87,7 @@ take_value(struct cnc_sql *x, bool may_have_sign)
 	return true;
 }
 
-/* Go past the rest of a list of values. */
+/* Skip the rest of a list of values. */
 static void
 skip_values(struct cnc_sql *x)
 {
@@ -96,7 +97,7 @@ skip_values(struct cnc_sql *x)
 		*x = ahead;
 }
 
-/* After the ) of a list of values: go past more such lists. */
+/* After the ) of a list of values: skip further lists. */
 static void
 skip_rows(struct cnc_sql *x)
 {
@@ -111,7 +112,8 @@ skip_rows(struct cnc_sql *x)
 	}
 }
 
-/* Operators of several bytes stay together; nothing is put beside points and within parentheses. */
+/* Must a blank precede the token? Operators of several bytes stay together, and there is no blank
+ * beside points or inside parentheses. */
 static bool
 needs_space(const struct digest *d, const struct cnc_sql_token *t, bool is_next_value)
 {
@@ -140,7 +142,7 @@ put_token(struct digest *d, const struct cnc_sql_token *t, bool is_next_value)
 	d->is_value = is_next_value;
 }
 
-/* Go past all semicolons that follow one another. Whether that is the end. */
+/* Skip all semicolons in a row. Returns whether the text ends after these. */
 static bool
 skip_semicolons(struct cnc_sql *x)
 {

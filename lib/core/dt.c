@@ -42,7 +42,7 @@ cnc_time_is_valid(const cenote_time *t)
 	       (t->utc_offset_s >= -OFFSET_MAX && t->utc_offset_s <= OFFSET_MAX);
 }
 
-/* What is left to read. */
+/* The rest of the text that is parsed. */
 struct scan {
 	const char *p;
 	const char *end;
@@ -57,7 +57,7 @@ scan_char(struct scan *s, char c)
 	return 1;
 }
 
-/* Exactly n digits. */
+/* Read exactly n digits. */
 static int
 scan_digits(struct scan *s, int n, int32_t *ret_value)
 {
@@ -95,7 +95,7 @@ scan_date(struct scan *s, cenote_date *ret_value)
 	return cnc_date_is_valid(ret_value);
 }
 
-/* One to nine digits. */
+/* Read one to nine digits. */
 static int
 scan_fraction(struct scan *s, uint32_t *ret_value)
 {
@@ -113,7 +113,7 @@ scan_fraction(struct scan *s, uint32_t *ret_value)
 	return 1;
 }
 
-/* Nothing, Z, +HH, +HHMM, +HH:MM or +HH:MM:SS. */
+/* Read an offset: nothing, Z, +HH, +HHMM, +HH:MM or +HH:MM:SS. */
 static int
 scan_offset(struct scan *s, int32_t *ret_value)
 {

@@ -7,7 +7,7 @@
 /* Dates and times in ISO 8601 text, as enum cenote_type describes it. Years -9999…9999; BC
  * years are written with a minus sign (astronomical). No clock, no time zone data. */
 
-/* Whether the fields are in range and the day exists. */
+/* Are the fields in range, and does the day exist? */
 int cnc_date_is_valid(const cenote_date *d);
 int cnc_time_is_valid(const cenote_time *t);
 

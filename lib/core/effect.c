@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What may have become of a statement whose answer was lost, from its text. lib and cenoted's worker ask it. It owns no
- * state. No server's rules are known here: what only some servers read as harmless counts as harm.
+ * Find out from a statement's text what it may have done, if its answer was lost. lib and cenoted's
+ * worker call this file. It owns no state. It does not know the server: a text that is harmless
+ * only on some servers counts as harmful.
  */
 #include "core/effect.h"
 
@@ -23,7 +24,8 @@ skip(struct text t, size_t n)
 	return t;
 }
 
-/* Skip blanks, and comments that every server takes for one: not what MySQL executes, nor where servers disagree. */
+/* Skip blanks and comments. Do not skip comments that MySQL executes, or whose end differs between
+ * servers. */
 static struct text
 skip_blanks(struct text t)
 {
@@ -60,7 +62,8 @@ begins_with_one_of(struct text t, const char *const *words)
 	return cnc_sql_is_one_of(&first, words);
 }
 
-/* Whether the word stands anywhere, be it in a string. A number may stand before it: "1.5into". */
+/* Does the text contain the word, even inside a string? A number may come directly before the word:
+ * "1.5into". */
 static bool
 has_word(struct text t, const char *word)
 {
@@ -89,7 +92,7 @@ has_comment(struct text t)
 	return false;
 }
 
-/* A query that plainly only reads: no function, no SELECT INTO, nothing hidden in a comment. */
+/* A query that plainly only reads: no function, no SELECT INTO, no comment that could hide something. */
 static int
 only_reads(struct text t)
 {
@@ -99,8 +102,8 @@ only_reads(struct text t)
 	       !has_word(t, "into") && !has_comment(t);
 }
 
-/* MySQL: switching autocommit on commits, and so do SET PASSWORD and, of MariaDB, SET STATEMENT … FOR
- * what commits. */
+/* Can this SET commit? In MySQL, switching autocommit on commits, and SET PASSWORD does too. In
+ * MariaDB, SET STATEMENT … FOR may be followed by a statement that commits. */
 static int
 set_commits(struct text t)
 {
@@ -109,9 +112,10 @@ set_commits(struct text t)
 }
 
 /*
- * What no server ends a transaction with. All else may: MySQL commits before most of what is not
- * listed here (CREATE, ALTER, DROP, GRANT, LOCK TABLES, BEGIN …), procedures and anonymous blocks
- * may commit (CALL, DO, EXECUTE), and of what is not known nobody can tell.
+ * The lists have the statements with which no server ends a transaction. All others may end one:
+ * MySQL commits before most statements that are not listed (CREATE, ALTER, DROP, GRANT, LOCK
+ * TABLES, BEGIN …), procedures and anonymous blocks may commit (CALL, DO, EXECUTE), and unknown
+ * statements may do anything.
  */
 static uint8_t
 effect_of(struct text t)
@@ -131,7 +135,7 @@ effect_of(struct text t)
 	return begins_with_one_of(t, undoes) ? CNC_EFFECT_ROLLBACK : CNC_EFFECT_COMMIT;
 }
 
-/* The beginning of a transaction, and not of a block of statements. */
+/* Does the text begin a transaction, and not a block of statements? */
 static int
 begins_transaction(struct text t)
 {
@@ -141,7 +145,7 @@ begins_transaction(struct text t)
 	       !has_word(t, "atomic") && !has_comment(t);
 }
 
-/* EXPLAIN carries out what ANALYZE stands before, wherever it is in the text. */
+/* Does EXPLAIN also execute a statement? It does so with ANALYZE, which may be anywhere in the text. */
 static int
 explains_more(struct text t)
 {
@@ -160,7 +164,7 @@ cnc_sql_effect(const char *sql, size_t len)
 		struct text one = t;
 		uint8_t effect;
 
-		/* one in a string only makes it look worse */
+		/* a semicolon inside a string only makes the result more cautious */
 		semicolon = memchr(t.p, ';', t.n);
 		if (semicolon)
 			one.n = (size_t)(semicolon - t.p);
@@ -168,7 +172,8 @@ cnc_sql_effect(const char *sql, size_t len)
 		t = skip_blanks(skip(t, semicolon ? one.n + 1 : one.n));
 		if (n == 0 && t.n == 0 && begins_transaction(one))
 			return CNC_EFFECT_BEGIN;
-		/* Alone it commits nothing; with others, some may be outside of the transaction. */
+		/* A ROLLBACK alone commits nothing. With other statements, some of these may be
+		 * outside of the transaction. */
 		if (effect == CNC_EFFECT_ROLLBACK && (n > 0 || t.n > 0))
 			effect = CNC_EFFECT_COMMIT;
 		n++;

@@ -5,23 +5,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a statement may have done, if its answer was lost. */
+/* What a statement may have done if its answer was lost. */
 enum cnc_effect {
 	CNC_EFFECT_NONE, /* changes no data */
-	CNC_EFFECT_WRITE, /* may change data, and commits that in autocommit */
+	CNC_EFFECT_WRITE, /* may change data, and in autocommit mode commits the change */
 	CNC_EFFECT_COMMIT, /* may commit an open transaction */
 	CNC_EFFECT_ROLLBACK, /* may end an open transaction without a commit */
 	CNC_EFFECT_BEGIN /* opens a transaction, and may commit one that is open */
 };
 
 /*
- * Use this only to describe a request whose answer was lost. It is on the safe side for every server. A statement
- * counts as reading only if it plainly reads and names no function (functions that a view or a rule calls are
- * not seen). It counts as leaving a transaction open only if no server commits with it. For several statements
- * in one text, the result is the worst effect.
+ * Use this only to describe a request whose answer was lost. For every server, the result is the
+ * most harmful effect that is possible. A statement counts as reading only if it plainly reads and
+ * names no function (functions that a view or a rule calls are not seen). It counts as leaving a
+ * transaction open only if no server commits with it. For several statements in one text, the
+ * result is the worst effect.
  */
 uint8_t cnc_sql_effect(const char *sql, size_t len);
-/* Whether it is USE: after it, names in statements refer to another database. */
+/* Is it a USE statement? After it, names in statements refer to another database. */
 int cnc_sql_is_use(const char *sql, size_t len);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* `words`: where the value is a list of words, those that matter. Where there are none, the whole value matters. */
+/* `words`: the words that matter, if the value is a list of words. NULL: the whole value matters. */
 static const struct {
 	const char *name;
 	const char *words[3];
@@ -22,7 +22,7 @@ cnc_escaping_fact(size_t i)
 	return i < N_FACTS ? facts[i].name : NULL;
 }
 
-/* A bit for each word that is there. No word is part of another one. */
+/* Returns a bit for each word in the value. No word is part of another one. */
 static uint32_t
 words_of(size_t i, const char *value)
 {
@@ -60,7 +60,7 @@ cnc_escaping_digest(uint32_t digest, size_t i, const char *value)
 		return digest;
 	if (facts[i].words[0])
 		return add_byte(digest, (uint8_t)words_of(i, value));
-	/* with the zero byte, which keeps it apart from the next one */
+	/* include the zero byte, so that the value is kept apart from the next one */
 	do {
 		digest = add_byte(digest, (uint8_t)*value);
 	} while (*value++ != '\0');

@@ -4,7 +4,7 @@
 
 #include <cenote/types.h>
 
-/* The default allocator, which uses malloc(). It is used where the caller passes NULL. */
+/* The default allocator, which uses malloc(). It is used if the caller passes NULL. */
 extern const struct cenote_allocator cnc_mem_default;
 
 /* The first argument is the allocator, never NULL. A size of 0 gives a pointer that may be freed. */
@@ -12,7 +12,7 @@ void *cnc_alloc(const struct cenote_allocator *mem, size_t size);
 /* Array of n * size bytes, zeroed; NULL also when the product overflows. */
 void *cnc_calloc(const struct cenote_allocator *mem, size_t n, size_t size);
 void *cnc_realloc(const struct cenote_allocator *mem, void *ptr, size_t size);
-/* NULL is allowed. */
+/* Free memory; `ptr` may be NULL. */
 void cnc_free(const struct cenote_allocator *mem, void *ptr);
 /* Copy of len bytes with a zero byte after them; NULL when out of memory. */
 char *cnc_strndup(const struct cenote_allocator *mem, const char *text, size_t len);

@@ -21,7 +21,8 @@ smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* One row of the table at a time: row[j] is the distance between the letters of `a` so far and the first j of `b`. */
+/* Compute one row of the table at a time: row[j] is the distance between the letters of `a` up to
+ * now and the first j letters of `b`. */
 size_t
 cnc_near_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
@@ -45,7 +46,8 @@ cnc_near_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 	return row[b_len];
 }
 
-/* More than three slips make another word, and so do more than half of a short one's letters. */
+/* More than three differences mean another word. In a short word, so do more differences than half
+ * of its letters. */
 size_t
 cnc_near_limit(size_t len)
 {

@@ -7,7 +7,7 @@
  * Rows of received batches, found by number. A result is one or two of these.
  */
 
-/* First size of the array of rows, and of that of blocks. */
+/* First size of the array of rows, and of the array of blocks. */
 #define ROWS_FIRST   16u
 #define BLOCKS_FIRST 4u
 
@@ -82,7 +82,7 @@ reserve_rows(struct cnc_rowset *rs, uint32_t n)
 static int
 keep_block(struct cnc_rowset *rs, struct cnc_block *block)
 {
-	/* Batches of one block come one after the other. */
+	/* Batches of the same block arrive one after the other. */
 	if (rs->n_blocks > 0 && rs->blocks[rs->n_blocks - 1] == block)
 		return CENOTE_OK;
 	if (rs->n_blocks == rs->cap_blocks) {
@@ -101,7 +101,7 @@ keep_block(struct cnc_rowset *rs, struct cnc_block *block)
 	return CENOTE_OK;
 }
 
-/* Copy a checked batch, and let the rows, which point into it, point into the copy. */
+/* Copy a checked batch, and make the rows point into the copy. */
 static int
 copy_batch(struct cnc_rowset *rs, const uint8_t *batch, size_t len, uint32_t n_rows)
 {
@@ -118,7 +118,7 @@ copy_batch(struct cnc_rowset *rs, const uint8_t *batch, size_t len, uint32_t n_r
 	return CENOTE_OK;
 }
 
-/* Check the rows of a batch and note where they begin, after those that are counted. */
+/* Check the rows of a batch, and store their addresses after the rows that are counted. */
 static int
 note_rows(struct cnc_rowset *rs, const uint8_t *batch, size_t len, uint32_t n_rows)
 {

@@ -14,10 +14,10 @@
  * column in constant time, without parsing or copying.
  */
 struct cnc_rowset {
-	struct cenote_allocator
-		mem; /* own copy, because a result outlives its connection */
-	struct cnc_arena
-		arena; /* copies of small batches; uses .mem, so never move the struct */
+	/* own copy, because a result outlives its connection */
+	struct cenote_allocator mem;
+	/* copies of small batches; uses .mem, so never move the struct */
+	struct cnc_arena arena;
 	const uint8_t **rows; /* one pointer per row, into a block or the arena */
 	size_t n_rows;
 	size_t cap_rows;
@@ -31,7 +31,7 @@ struct cnc_rowset {
 void cnc_rowset_init(
 	struct cnc_rowset *rs, const struct cenote_allocator *mem, uint32_t n_columns);
 void cnc_rowset_finish(struct cnc_rowset *rs);
-/* Drop the rows, keep the columns: for the next batch of a streamed result. */
+/* Drop the rows and keep the columns, for the next batch of a streamed result. */
 void cnc_rowset_clear(struct cnc_rowset *rs);
 
 /*

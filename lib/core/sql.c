@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The one reader of SQL text. lib/core, the backends, the shims and sqlsh use it. It owns no state: all of it is in
- * the caller's struct cnc_sql.
+ * The only reader of SQL text. lib/core, the backends, the shims and sqlsh call it. It owns no
+ * state: the state is in the caller's struct cnc_sql.
  *
- * The pool trusts it: a backend judges from these tokens what a statement may leave in its session. So where servers
- * disagree, a user must be able to see that they may (enum cnc_sql_seen, CNC_SQL_BAD).
+ * The pool's safety depends on it: a backend judges from these tokens what a statement may leave in
+ * its session. If servers may disagree about a text, the caller must be able to see that (enum
+ * cnc_sql_seen, CNC_SQL_BAD).
  */
 #include "core/sql.h"
 
@@ -24,7 +25,7 @@ count_left(const struct cnc_sql *x)
 	return (size_t)(x->end - x->p);
 }
 
-/* The byte n places on; '\0' after the end. */
+/* The byte n places after the current one; '\0' after the end. */
 static char
 at(const struct cnc_sql *x, size_t n)
 {
@@ -75,7 +76,7 @@ is_word_part(const struct cnc_sql *x, char c)
 	       (c == '$' && has_rule(x, CNC_SQL_WIDE_WORDS));
 }
 
-/* How many bytes the character has that comes next. */
+/* The number of bytes of the next character. */
 static size_t
 character_len(const struct cnc_sql *x)
 {
@@ -116,7 +117,7 @@ skip_line(struct cnc_sql *x)
 		x->seen |= CNC_SQL_SEEN_OPEN_LINE;
 }
 
-/* Whether the comment that begins here is one that MySQL or MariaDB may execute. */
+/* Is the comment that begins here one that MySQL or MariaDB may execute? */
 static bool
 is_executed(const struct cnc_sql *x)
 {
@@ -139,7 +140,7 @@ open_block(struct cnc_sql *x)
 	x->p += 2;
 }
 
-/* Go on in an open comment. False if it does not end. */
+/* Continue in an open comment. False if it does not end. */
 static bool
 finish_block(struct cnc_sql *x)
 {
@@ -153,7 +154,8 @@ finish_block(struct cnc_sql *x)
 		} else if (follows(x, '/', '*')) {
 			x->seen |= CNC_SQL_SEEN_NESTED;
 			x->open.depth += has_rule(x, CNC_SQL_NESTED);
-			/* Where comments do not nest, its star may belong to the end. */
+			/* Where comments do not nest, the star of the opener may belong to the
+			 * comment's end. */
 			x->p += has_rule(x, CNC_SQL_NESTED) ? 2 : 1;
 		} else {
 			x->p++;
@@ -187,7 +189,7 @@ cnc_sql_skip_blanks(struct cnc_sql *x)
 
 /* ---- quotes ---- */
 
-/* Go on in an open text or name. False if it does not end. */
+/* Continue in an open text or name. False if it does not end. */
 static bool
 finish_quoted(struct cnc_sql *x)
 {
@@ -197,7 +199,7 @@ finish_quoted(struct cnc_sql *x)
 		close = ']';
 	while (x->p < x->end) {
 		if (*x->p == '\\' && x->open.has_backslash) {
-			/* In some encodings it may be the second byte of a character. */
+			/* In some encodings this byte may be the second byte of a character. */
 			if (has_rule(x, CNC_SQL_STRICT) &&
 				(unsigned char)x->p[-1] >= 0x80)
 				break;
@@ -216,7 +218,8 @@ finish_quoted(struct cnc_sql *x)
 	return false;
 }
 
-/* Skip blanks and line comments with the end of a line among them, if a quote follows: the text continues there. */
+/* If blanks and line comments that contain a newline precede another quote, skip them: the text
+ * continues after that quote. */
 static bool
 continues(struct cnc_sql *x)
 {
@@ -239,7 +242,7 @@ continues(struct cnc_sql *x)
 	return true;
 }
 
-/* The length of what says which kind of text or name follows: E, B, X, N or U&. */
+/* The length of a prefix of a text or name: E, B, X, N or U&. */
 static size_t
 measure_prefix(const struct cnc_sql *x)
 {
@@ -254,7 +257,7 @@ measure_prefix(const struct cnc_sql *x)
 	return 0;
 }
 
-/* Whether a quote is at that place, as these rules have it. */
+/* Is this character a quote by the current rules? */
 static bool
 is_quote(const struct cnc_sql *x, char c)
 {
@@ -299,7 +302,7 @@ read_quoted(struct cnc_sql *x, size_t n_prefix)
 	return is_text ? CNC_SQL_TEXT : CNC_SQL_NAME;
 }
 
-/* The length of a $tag$ that begins here; 0 if it is none. */
+/* The length of a $tag$ that begins here; 0 if there is none. */
 static size_t
 measure_tag(const struct cnc_sql *x)
 {
@@ -312,7 +315,7 @@ measure_tag(const struct cnc_sql *x)
 	return at(x, n) == '$' ? n + 1 : 0;
 }
 
-/* Go on in an open dollar quote. False if it does not end. */
+/* Continue in an open dollar quote. False if it does not end. */
 static bool
 finish_dollars(struct cnc_sql *x)
 {
@@ -353,8 +356,8 @@ skip_word(struct cnc_sql *x)
 		x->p += character_len(x);
 }
 
-/* Where digits end, servers differ. After a fraction or exponent, a word may follow at once. After plain digits,
- * letters belong to them (1a is a name of MySQL's, 0x1f a number). */
+/* Servers differ about the end of a number. After a fraction or exponent, a word may follow at
+ * once. After plain digits, letters belong to them (1a is a name of MySQL's, 0x1f a number). */
 static enum cnc_sql_kind
 read_number(struct cnc_sql *x)
 {
@@ -385,7 +388,7 @@ read_number(struct cnc_sql *x)
 	return CNC_SQL_WORD;
 }
 
-/* What may follow the first byte of a token that is none of the above. */
+/* Read a token that begins with any other byte. */
 static enum cnc_sql_kind
 read_char(struct cnc_sql *x)
 {
@@ -425,7 +428,7 @@ read_dollar(struct cnc_sql *x)
 	return CNC_SQL_WORD;
 }
 
-/* @a, @'a b', @`a`, @@session.a */
+/* Read a variable: @a, @'a b', @`a`, @@session.a */
 static enum cnc_sql_kind
 read_variable(struct cnc_sql *x)
 {
@@ -461,7 +464,7 @@ read_colon(struct cnc_sql *x)
 	return CNC_SQL_PLACEHOLDER;
 }
 
-/* A mark of a comment that is executed. Its length, or 0. */
+/* The length of a mark of an executed comment; 0 if there is none here. */
 static size_t
 measure_mark(const struct cnc_sql *x)
 {
@@ -518,7 +521,7 @@ read_token(struct cnc_sql *x)
 	return read_char(x);
 }
 
-/* After a name: its point, and what follows that, in which digits are letters. */
+/* After a name, read its point. After that point, digits are letters. */
 static enum cnc_sql_kind
 read_part(struct cnc_sql *x)
 {
@@ -535,7 +538,7 @@ read_part(struct cnc_sql *x)
 	return read_token(x);
 }
 
-/* Go on in what was open when the text ended. */
+/* Continue in a text or name that was open when the SQL ended. */
 static enum cnc_sql_kind
 read_open(struct cnc_sql *x)
 {
@@ -584,7 +587,7 @@ cnc_sql_resume(struct cnc_sql *x, const char *begin, const char *end)
 	x->end = end;
 }
 
-/* ---- what tokens say ---- */
+/* ---- comparing tokens ---- */
 
 static int
 fold(char c)
@@ -598,7 +601,7 @@ cnc_sql_compare(const char *p, size_t n, const char *word)
 	for (size_t i = 0; i < n; i++) {
 		int d = fold(p[i]) - fold(word[i]);
 
-		/* also where the word ends, but for a zero byte in the token */
+		/* at the word's end d is not 0, unless the token has a zero byte there */
 		if (d != 0 || word[i] == '\0')
 			return d != 0 ? d : 1;
 	}
@@ -690,7 +693,7 @@ cnc_sql_skip_parens(struct cnc_sql *x)
 
 /* ---- statements ---- */
 
-/* After WITH: common tables, each of which may have a verb for its name, and their queries in parentheses. */
+/* After WITH: skip the common tables, whose names may be verbs, with their queries in parentheses. */
 static struct cnc_sql_token
 find_verb_after_with(struct cnc_sql *x)
 {

@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 /*
- * How SQL text is divided into tokens, for every server. This is the only place that knows comments, quotes,
- * escapes and placeholders. Users keep what they do with the tokens: their tables of verbs, pins and answers.
+ * How SQL text is divided into tokens, for every server. This is the only place that knows
+ * comments, quotes, escapes and placeholders. Each caller has its own tables of verbs, pins and
+ * answers.
  *
  * The reader allocates nothing, keeps no state of its own, and accepts any bytes. A token is a part of the
  * caller's text. To look ahead, copy the struct:
@@ -79,9 +80,9 @@ enum cnc_sql_rule {
 };
 
 /*
- * The rules of each server. If you look for other placeholders than the server's, add their bits (the libpq
- * shim looks for $1 in MySQL's SQL: CNC_SQL_MYSQL | CNC_SQL_DOLLAR). Remove bits according to the session's
- * settings.
+ * The rules of each server. To find placeholders that the server does not have, add their bits (the
+ * libpq shim looks for $1 in MySQL's SQL: CNC_SQL_MYSQL | CNC_SQL_DOLLAR). Remove bits according to
+ * the session's settings.
  */
 enum cnc_sql_dialect {
 	/* Reads only ASCII words and single bytes, so that words inside texts and comments are found too. */
@@ -120,27 +121,28 @@ enum cnc_sql_kind {
 	CNC_SQL_NAME, /* a name with its quotes */
 	CNC_SQL_PLACEHOLDER,
 	CNC_SQL_VARIABLE, /* @a; also @@a: see its second byte */
-	CNC_SQL_MARK, /* the beginning of an executed comment with its version, or its end */
+	/* the beginning of an executed comment, with its version; or the end of such a comment */
+	CNC_SQL_MARK,
 	CNC_SQL_CHAR, /* one byte, or :: or := */
 	CNC_SQL_BAD /* the rest of the SQL, from a text, name or comment that does not end; see also CNC_SQL_STRICT */
 };
 
 struct cnc_sql_token {
 	enum cnc_sql_kind kind;
-	bool has_space; /* a blank or comment stands before it */
+	bool has_space; /* a blank or comment precedes the token */
 	const char *p;
 	size_t n;
 };
 
-/* What the reader has met so far. */
+/* What the reader has found up to now. */
 enum cnc_sql_seen {
 	CNC_SQL_SEEN_COMMENT = 1, /* a comment was skipped */
-	CNC_SQL_SEEN_EXECUTED =
-		2, /* a comment that MySQL and MariaDB may execute, skipped or not */
-	CNC_SQL_SEEN_NESTED =
-		4, /* a comment that contains an opener: servers disagree on its end */
-	CNC_SQL_SEEN_RETURN =
-		8, /* a line comment that contains a carriage return: servers disagree on its end */
+	/* a comment that MySQL and MariaDB may execute, skipped or not */
+	CNC_SQL_SEEN_EXECUTED = 2,
+	/* a comment that contains an opener: servers disagree on its end */
+	CNC_SQL_SEEN_NESTED = 4,
+	/* a line comment that contains a carriage return: servers disagree on its end */
+	CNC_SQL_SEEN_RETURN = 8,
 	CNC_SQL_SEEN_OPEN_LINE =
 		16 /* the SQL ends in a line comment: put a newline before anything that is appended */
 };
@@ -175,10 +177,10 @@ cnc_sql_begin(const char *sql, size_t len, uint32_t rules)
 	return (struct cnc_sql){ .p = sql, .end = sql + len, .rules = rules };
 }
 
-/* The next token after blanks and comments. At the end, every call returns END. */
+/* Read the next token after blanks and comments. At the end, every call returns END. */
 struct cnc_sql_token cnc_sql_next(struct cnc_sql *x);
 
-/* Whether a comment may begin at p, by the rules of any server. */
+/* Can a comment begin at p, by the rules of any server? */
 static inline bool
 cnc_sql_opens_comment(const char *p, const char *end)
 {
@@ -190,9 +192,9 @@ cnc_sql_opens_comment(const char *p, const char *end)
 bool cnc_sql_skip_blanks(struct cnc_sql *x);
 
 /*
- * Continue after a BAD token, when whole lines were appended to the SQL. It may have moved: `begin` is the new
- * place of x->open.begin. The next token is the whole text, name or comment that was open. Not with
- * CNC_SQL_CONTINUED.
+ * Continue after a BAD token, when whole lines were appended to the SQL. The SQL may have moved:
+ * `begin` is the new place of x->open.begin. The next token is the whole text, name or comment that
+ * was open. Do not use this with CNC_SQL_CONTINUED.
  */
 void cnc_sql_resume(struct cnc_sql *x, const char *begin, const char *end);
 
@@ -201,7 +203,7 @@ void cnc_sql_resume(struct cnc_sql *x, const char *begin, const char *end);
 /* Compare with an ASCII word as strcmp() does, but ignore case. Letters sort as upper case. */
 int cnc_sql_compare(const char *p, size_t n, const char *word);
 
-/* Whether the token is this WORD, ignoring case. Give `word` in lower case. */
+/* Is the token this WORD, ignoring case? Give `word` in lower case. */
 static inline bool
 cnc_sql_is(const struct cnc_sql_token *t, const char *word)
 {
@@ -210,7 +212,7 @@ cnc_sql_is(const struct cnc_sql_token *t, const char *word)
 	       cnc_sql_compare(t->p, t->n, word) == 0;
 }
 
-/* The words end with NULL. */
+/* Is the token one of these words? The list ends with NULL. */
 bool cnc_sql_is_one_of(const struct cnc_sql_token *t, const char *const *words);
 
 static inline bool
@@ -225,7 +227,7 @@ const char *cnc_sql_inside(const struct cnc_sql_token *t, size_t *ret_n);
 
 /* ---- statements ---- */
 
-/* Skip the next token if it is this word (given in lower case), else do not move. */
+/* Skip the next token if it is this word (given in lower case); if it is not, do not move. */
 bool cnc_sql_take(struct cnc_sql *x, const char *word);
 bool cnc_sql_take_one_of(struct cnc_sql *x, const char *const *words);
 bool cnc_sql_take_char(struct cnc_sql *x, char c);
@@ -240,8 +242,8 @@ enum cnc_sql_through {
 };
 
 /*
- * The word that says what a statement does. `t` is the statement's first token, which was just read. If there
- * is no such word, returns the token in its place, such as a semicolon or END.
+ * Find the word that tells what a statement does. `t` is the statement's first token, which was
+ * just read. If there is no such word, returns the token in its place, such as a semicolon or END.
  */
 struct cnc_sql_token cnc_sql_verb(
 	struct cnc_sql *x, struct cnc_sql_token t, unsigned through);

@@ -3,7 +3,7 @@
 #define CNC_SQLSTATE_H
 
 /*
- * The one table of SQLSTATEs that Cenote itself raises or must know (ISO/IEC 9075-2, "SQLSTATE";
+ * The table of all SQLSTATEs that Cenote itself raises or must know (ISO/IEC 9075-2, "SQLSTATE";
  * PostgreSQL, Appendix A; ODBC, Appendix A). A server's own states pass through untouched.
  */
 #define CNC_SQLSTATE_LIST(X)                                                             \
@@ -85,7 +85,7 @@ extern const char cnc_sqlstate_code[CNC_SQLSTATE_COUNT][6];
 /* The code of a condition by its name in the list: CNC_SQLSTATE(POOL_BUSY). */
 #define CNC_SQLSTATE(name) (cnc_sqlstate_code[CNC_SQLSTATE_INDEX_##name])
 
-/* Whether it has five characters, each a digit or an upper-case letter. */
+/* Does the code have five characters, each a digit or an upper-case letter? */
 int cnc_sqlstate_is_valid(const char *code);
 
 #endif

@@ -21,10 +21,10 @@ enum {
 	FLAG_LONG = 4,
 };
 
-/* How the types that are not written as text travel, and are written as text. */
+/* The wire form and the text form of each type that is not sent as text. */
 struct kind {
 	int (*is_valid)(const struct cnc_value *v);
-	/* Little-endian into room for WIRE_MAX bytes; gives their number. */
+	/* Write the little-endian form into WIRE_MAX bytes of room; returns the number of bytes. */
 	size_t (*put)(uint8_t *out, const struct cnc_value *v);
 	void (*get)(struct cnc_reader *r, struct cnc_value *v);
 	size_t (*text)(const struct cnc_value *v, char out[CNC_VALUE_TEXT_MAX]);
@@ -260,7 +260,7 @@ is_decimal(const char *text, size_t len)
 	return cnc_decimal_parse(text, len, &d) == CENOTE_OK;
 }
 
-/* What follows the type and the flags of a value that is not NULL. */
+/* Append the content of a value that is not NULL, after its type and flags. */
 static int
 encode_content(struct cnc_buf *b, const struct cnc_value *v)
 {
@@ -280,7 +280,7 @@ encode_content(struct cnc_buf *b, const struct cnc_value *v)
 	return cnc_buf_append(b, bytes, kind->put(bytes, v));
 }
 
-/* Whether its content may come in pieces. */
+/* Can the content come in pieces? */
 static int
 can_be_long(const struct cnc_value *v)
 {
@@ -407,8 +407,8 @@ put_word(const char *word, char *out)
 }
 
 /*
- * printf() writes the locale's decimal point, which may be several bytes. All else that %g
- * writes is known, so what is not that is the point.
+ * printf() writes the locale's decimal point, which may have several bytes. %g writes only known
+ * characters besides, so all others are the point.
  */
 static size_t
 set_point(char *text)
@@ -429,8 +429,8 @@ size_t
 cnc_double_text(double v, char out[CNC_VALUE_TEXT_MAX])
 {
 	/*
-	 * If 15 digits are enough, then %.15g, which drops trailing zeros, is the shortest. That
-	 * does not hold below DBL_MIN, where there are fewer bits.
+	 * If 15 digits are enough, then %.15g, which drops trailing zeros, is the shortest. Below
+	 * DBL_MIN this is not true, because such numbers have fewer bits.
 	 */
 	int precision = fabs(v) < DBL_MIN ? 1 : 15;
 
@@ -465,7 +465,7 @@ trim(const char **text, size_t *len)
 		(*len)--;
 }
 
-/* Whether the text is the word, which is in lower case; ASCII case is ignored. */
+/* Is the text this word? `word` is in lower case; ASCII case is ignored. */
 static int
 is_word(const char *text, size_t len, const char *word)
 {
@@ -482,7 +482,7 @@ is_word(const char *text, size_t len, const char *word)
 	return 1;
 }
 
-/* 1 or 0, or -1 if it is no such word. */
+/* Read a boolean word. 1 or 0; -1: the text is not such a word. */
 static int
 read_bool(const char *text, size_t len)
 {
@@ -493,7 +493,7 @@ read_bool(const char *text, size_t len)
 	return -1;
 }
 
-/* The short plain numbers that nearly all are: up to 18 digits. */
+/* Read a short plain number, of up to 18 digits. Nearly all numbers are like this. */
 static int
 read_short(const char *text, size_t len, int64_t *ret_value)
 {
@@ -546,7 +546,7 @@ cnc_text_uint64(const char *text, size_t len, uint64_t *ret_value)
 	return r < 0 ? r : cnc_decimal_uint64(&d, ret_value);
 }
 
-/* "inf", "infinity" and "nan", with a sign. */
+/* Read "inf", "infinity" or "nan", with or without a sign. */
 static int
 read_special(const char *text, size_t len, double *ret_value)
 {
@@ -565,10 +565,10 @@ read_special(const char *text, size_t len, double *ret_value)
 	return 1;
 }
 
-/* So many digits decide how a double is rounded (767), a few to spare. */
+/* The number of digits that decide how a double is rounded (767), and a few to spare. */
 #define DOUBLE_DIGITS 800u
 
-/* Whether one of the next n digits, among which a point may stand, is not 0. */
+/* Is one of the next n digits not 0? There may be a point between the digits. */
 static int
 has_nonzero(const char *p, size_t n)
 {
@@ -583,8 +583,8 @@ has_nonzero(const char *p, size_t n)
 }
 
 /*
- * The number as a whole number with an exponent, which strtod() reads the same in every
- * locale. Of digits beyond those that can matter one is left, if they are not all zero.
+ * Write the number as a whole number with an exponent, which strtod() reads alike in every locale.
+ * Digits beyond DOUBLE_DIGITS become a single digit, if they are not all zero.
  */
 static double
 decimal_double(const struct cnc_decimal *d)

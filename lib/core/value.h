@@ -20,8 +20,8 @@ struct cnc_value {
 		cenote_time time;
 		cenote_timestamp timestamp;
 	} as;
-	const char *
-		bytes; /* DECIMAL, TEXT, BYTES, native: followed by a zero byte when decoded */
+	/* DECIMAL, TEXT, BYTES, native: after decoding, a zero byte follows */
+	const char *bytes;
 	size_t len;
 };
 
@@ -61,8 +61,9 @@ size_t cnc_uint64_text(uint64_t v, char out[CNC_VALUE_TEXT_MAX]);
 size_t cnc_double_text(double v, char out[CNC_VALUE_TEXT_MAX]);
 
 /*
- * Reading text: CENOTE_OK or CENOTE_ERR_CONVERT. ASCII spaces may surround the value; nothing else may follow
- * it. Integers accept decimal text with a zero fraction ("3.0", "1e3"), and t/f/true/false as 1/0. No locale.
+ * Reading text: CENOTE_OK or CENOTE_ERR_CONVERT. ASCII spaces may surround the value; nothing else
+ * may follow it. Integers accept decimal text with a zero fraction ("3.0", "1e3"), and
+ * t/f/true/false as 1/0. The locale does not matter.
  */
 int cnc_text_int64(const char *text, size_t len, int64_t *ret_value);
 int cnc_text_uint64(const char *text, size_t len, uint64_t *ret_value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How many bytes a character has in each of MySQL's character sets. The escaping functions of the
- * shims call it. It has no state.
+ * The number of bytes of a character in each of MySQL's character sets. The escaping functions of
+ * the shims call this file. It has no state.
  */
 #include "charset.h"
 
@@ -37,8 +37,7 @@ TWO_BYTES(cp932, (is_in(c, 0x81, 0x9f) || is_in(c, 0xe0, 0xfc)),
 	(is_in(d, 0x40, 0x7e) || is_in(d, 0x80, 0xfc)))
 TWO_BYTES(gb2312, is_in(c, 0xa1, 0xf7), is_in(d, 0xa1, 0xfe))
 TWO_BYTES(gbk, is_in(c, 0x81, 0xfe), (is_in(d, 0x40, 0x7e) || is_in(d, 0x80, 0xfe)))
-/* Current servers read this as euckr. MariaDB's client library knows the smaller set only
- * (csh_euckr). */
+/* Current servers read this as euckr. MariaDB's client library only knows the smaller set (csh_euckr). */
 TWO_BYTES(uhc, is_in(c, 0x81, 0xfe),
 	(is_in(d, 0x41, 0x5a) || is_in(d, 0x61, 0x7a) || is_in(d, 0x81, 0xfe)))
 
@@ -133,7 +132,7 @@ csh_utf8mb3_charlen(unsigned c)
 	return c < 0xf0 ? csh_utf8mb4_charlen(c) : 0;
 }
 
-/* Whether the form is the shortest one and the character is not beyond U+10FFFF. */
+/* Has the character its shortest form, and is it not beyond U+10FFFF? */
 static int
 has_utf8_range(unsigned c, unsigned d)
 {

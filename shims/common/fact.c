@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The facts about a pool that cenoted reports like parameters. The libpq and MySQL shims call it.
- * It has no state.
+ * The facts about a pool that cenoted reports like parameters. The libpq and MySQL shims call this
+ * file. It has no state.
  */
 #include "fact.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Opens the original client library. The libpq and MySQL shims call it for connections that are not
- * pooled. The state belongs to the caller.
+ * Open the original client library. The libpq and MySQL shims call this file for connections that
+ * are not pooled. The caller owns the state.
  */
 #include "library.h"
 
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keep its names apart from ours. A sanitizer ends the program unless it finds its own names, so
- * not there. */
+/* Keep the original's names apart from the shim's. A sanitizer ends the program unless it finds its
+ * own names in the library, so do not do it with a sanitizer. */
 #if defined(__SANITIZE_ADDRESS__)
 #define APART 0
 #elif defined(__has_feature)

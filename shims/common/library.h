@@ -8,12 +8,13 @@
  * would find the shim. Its names stay apart from those of the shim. */
 struct csh_library {
 	const char *name; /* in messages: "libpq.so.5" */
-	const char *variable; /* environment variable with its path */
-	const char *own_symbol; /* only the shim exports it */
+	const char *variable; /* environment variable with the library's path */
+	const char *own_symbol; /* a name that only the shim exports */
 	const char *const *places; /* paths to try; ends with NULL */
 };
 
-/* NULL: it cannot be opened, and `why` says why in one line. It stays open for ever. */
+/* Open the library. NULL: that failed, and `why` has the reason in one line. The library stays open
+ * for ever. */
 void *csh_library_open(const struct csh_library *library, char *why, size_t size);
 
 /* Put the address of a function into `slot`, a pointer to such a function; NULL: the library has no

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads password files (libpq's .pgpass format). The libpq shim and sqlsh call it. It has no state.
+ * Read password files (libpq's .pgpass format). The libpq shim and sqlsh call this file. It has no
+ * state.
  */
 #include "passfile.h"
 
@@ -38,7 +39,7 @@ unescape(char *text)
 	*to = '\0';
 }
 
-/* NULL: the line does not match. */
+/* The password in the line; NULL: the line does not match. */
 static char *
 password_in(char *line, const char *const names[CSH_PASSFILE_NAMES])
 {
@@ -55,7 +56,7 @@ password_in(char *line, const char *const names[CSH_PASSFILE_NAMES])
 	return at;
 }
 
-/* Warns in libpq's words and ignores the file. */
+/* May nobody else read the file? If not, warn in libpq's words, and ignore the file. */
 static int
 is_private(FILE *f, const char *path)
 {
@@ -83,7 +84,7 @@ search(FILE *f, const char *const names[CSH_PASSFILE_NAMES])
 	char *line = NULL, *found = NULL;
 	size_t size = 0;
 
-	/* No password may stay in a buffer. */
+	/* No password may stay in a buffer of stdio. */
 	setvbuf(f, NULL, _IONBF, 0);
 	while (found == NULL && getline(&line, &size, f) > 0)
 		found = password_in(line, names);

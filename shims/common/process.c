@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A fast getpid(), with which the shims notice that the process forked. The state is a page that
+ * A fast getpid(). With it the shims notice that the process was forked. The state is a page that
  * the kernel clears in a child.
  */
 #include "process.h"
@@ -13,7 +13,7 @@
  * cached. */
 #define PAGE_BYTES 4096
 
-/* The kernel fills it with zeros in a forked child, however the child was made. */
+/* The kernel fills this page with zeros in a forked child, even if the child was made without fork(). */
 static union {
 	_Atomic long pid;
 	char all[PAGE_BYTES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which pool a connection belongs to, from environment variables and client.conf. The libpq and
- * MySQL shims call it for each connection. The state is one word, wants_login.
+ * Choose the pool of a connection, by environment variables and client.conf. The libpq and MySQL
+ * shims call this file for each connection. The state is one word, wants_login.
  */
 #include "route.h"
 
@@ -43,8 +43,8 @@ csh_is_remote(void)
 	return server != NULL && strncmp(server, "tcp://", 6) == 0;
 }
 
-/* Hash (FNV-1a) of the name of the pool that asked for a password; 0: none has. One word needs no
- * lock. In the worst case, a connection tries once without a password. */
+/* Hash (FNV-1a) of the name of the pool that asked for a password; 0: no pool has asked. One word
+ * needs no lock. In the worst case, a connection tries once without a password. */
 static _Atomic unsigned wants_login;
 
 static unsigned
@@ -69,7 +69,7 @@ csh_login_is_wanted(const char *pool)
 	wants_login = hash_of(pool);
 }
 
-/* It cuts a name that does not fit. Such a name is too long for a pool anyway. */
+/* Copy the pool's name, and cut it if it does not fit. A longer name cannot be a pool's. */
 static void
 put_pool(char *pool, size_t size, const char *name)
 {
@@ -92,7 +92,7 @@ on_line(void *user, const char *section, const char *name, const char *value)
 	return 1;
 }
 
-/* 0; -1: the file exists but has an error. */
+/* Read client.conf. 0; -1: the file exists but has an error. */
 static int
 ask_file(struct search *s, struct csh_choice *choice)
 {

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * Which pool a shim's connection goes to. CENOTE_POOL sets it for the whole process. Otherwise the
- * first matching line in the shim's section of client.conf sets it:
+ * The choice of a pool for a shim's connection. CENOTE_POOL sets it for the whole process.
+ * Otherwise the first matching line in the shim's section of client.conf sets it:
  *
  * POOL = HOST:PORT/DBNAME/USER (a shell pattern; POOL may be "direct")
  *
@@ -15,7 +15,7 @@
  */
 
 struct csh_target {
-	const char *section; /* of client.conf: "libpq", "mysql" */
+	const char *section; /* section of client.conf: "libpq", "mysql" */
 	const char *host;
 	const char *port;
 	const char *dbname;
@@ -35,21 +35,21 @@ struct csh_choice {
  */
 const char *csh_variable(const char *name);
 
-/* Whether CENOTE_FALLBACK allows a direct connection when cenoted cannot be reached. */
+/* Does CENOTE_FALLBACK allow a direct connection when cenoted cannot be reached? */
 int csh_may_fall_back(void);
 
-/* Whether CENOTE_SERVER names cenoted by TCP. */
+/* Does CENOTE_SERVER name a cenoted that is reached by TCP? */
 int csh_is_remote(void);
 
 /*
- * Whether this pool, on a local socket, has asked for a password before. If so, the shim sends the
- * password at once; otherwise a connection first tries without one. The process remembers the last
- * such pool.
+ * Has this pool asked for a password on a local socket before? If so, the shim sends the password
+ * at once; otherwise a connection first tries without a password. The process remembers only the
+ * last pool that asked.
  */
 int csh_login_was_wanted(const char *pool);
 void csh_login_is_wanted(const char *pool);
 
-/* 0; -1: client.conf exists but has an error, which `error` explains. */
+/* Choose the pool. 0; -1: client.conf exists but has an error, which `error` explains. */
 int csh_choose(const struct csh_target *target, struct csh_choice *ret_choice);
 
 #endif
