@@ -9,7 +9,7 @@ static const struct cn_crypto crypto = {
 	.tls = &cn_tls_ops,
 };
 
-/* The one name that the module exports. */
+/* The only name that the module exports. */
 __attribute__((visibility("default"))) const struct cn_crypto *
 cn_crypto_get(uint32_t abi)
 {

@@ -16,8 +16,8 @@
  * opens it when it first needs TLS or a password, so that a program without them does not
  * depend on OpenSSL. The other is a part of cenoted.
  *
- * A connection does no I/O but through the two functions that its owner gives. Errors are
- * texts for people; they name the check that failed, and its values.
+ * A connection does I/O only through the two functions that its owner gives. Errors are texts for
+ * people; they name the check that failed, and its values.
  */
 #define CN_CRYPTO_ABI 2u
 
@@ -26,13 +26,13 @@ struct cn_tls_server;
 
 #define CN_TLS_ERROR_MAX 512u
 
-/* Why something failed; "": nothing did. */
+/* Why something failed; "": no failure. */
 struct cn_tls_error {
 	char text[CN_TLS_ERROR_MAX];
 };
 
-/* How ciphertext travels. Neither function waits. CENOTE_OK and at least 1 byte (read:
- * or 0, the end), CENOTE_AGAIN, CENOTE_ERR_CONN. */
+/* How ciphertext is sent and received. Neither function waits. CENOTE_OK with at least 1 byte
+ * (read: or 0 bytes, at the end), CENOTE_AGAIN, CENOTE_ERR_CONN. */
 struct cn_tls_io {
 	int (*read)(void *user, void *room, size_t n, size_t *ret_n);
 	int (*write)(void *user, const void *bytes, size_t n, size_t *ret_n);
@@ -42,20 +42,21 @@ struct cn_tls_io {
 enum cn_tls_verify {
 	CN_TLS_VERIFY_NONE,
 	CN_TLS_VERIFY_CHAIN, /* check who signed the server's certificate */
-	CN_TLS_VERIFY_NAME /* and for which name */
+	CN_TLS_VERIFY_NAME /* also check that the certificate is for that name */
 };
 
-/* NULL or "": not given. Borrowed for the call. */
+/* The options of a client. NULL or "": not given. Borrowed for the call. */
 struct cn_tls_client_options {
 	enum cn_tls_verify verify;
 	const char *host; /* the name that the program gave, or an address */
 	const char *port;
-	const char *user; /* users do not share sessions */
-	const char *sni; /* the name to be sent; "": none */
-	const char *ca; /* a file; without it and ca_path, the system's */
+	const char *user; /* the user: users do not share TLS sessions */
+	const char *sni; /* the name to send in the handshake; "": none */
+	/* file of authorities; without `ca` and `ca_path`, the system's authorities */
+	const char *ca;
 	const char *ca_path;
 	const char *cert;
-	const char *key; /* "": it is in the file of the certificate */
+	const char *key; /* "": the key is in the file of the certificate */
 	const char *crl;
 	const char *min_version; /* "1.2", "1.3" */
 	const char *ciphers;
@@ -64,7 +65,8 @@ struct cn_tls_client_options {
 
 enum cn_tls_client_cert {
 	CN_TLS_CLIENT_CERT_NONE,
-	CN_TLS_CLIENT_CERT_REQUEST, /* request it, and verify it if it comes */
+	/* request a certificate, and verify it if the client sends one */
+	CN_TLS_CLIENT_CERT_REQUEST,
 	CN_TLS_CLIENT_CERT_REQUIRE
 };
 
@@ -73,10 +75,10 @@ enum cn_tls_client_cert {
 struct cn_tls_tickets;
 
 struct cn_tls_server_options {
-	const char *name; /* a session of one name is not resumed under another */
+	const char *name; /* the pool: a session of one pool is not resumed at another */
 	const char *cert; /* PEM text, not the names of files */
 	const char *key;
-	const char *ca; /* for the clients' certificates; "": none */
+	const char *ca; /* authorities for the clients' certificates; "": none */
 	const char *crl;
 	const char *min_version;
 	const char *ciphers;
@@ -90,12 +92,12 @@ struct cn_tls_facts {
 	char version[16]; /* "TLSv1.3" */
 	char cipher[64];
 	char group[32];
-	char peer[256]; /* the subject of the peer's certificate; "": it showed none */
-	char issuer[256]; /* of the same certificate */
+	char peer[256]; /* subject of the peer's certificate; "": the peer sent none */
+	char issuer[256]; /* issuer of the peer's certificate */
 	char common_name[128];
 	char alt_names[512]; /* "DNS:db.example, IP Address:192.0.2.1" */
 	char not_after[32];
-	uint16_t bits; /* of the cipher's key */
+	uint16_t bits; /* length of the cipher's key */
 	uint8_t is_resumed;
 	uint8_t is_verified; /* the peer's certificate was verified, at least up to its issuer */
 };
@@ -114,25 +116,25 @@ struct cn_tls_ops {
 	/* The date when the server's certificate expired, as text; "": it is still
 	 * valid. */
 	void (*expiry)(const struct cn_tls_server *server, char *ret_text, size_t size);
-	/* A client came. CENOTE_OK, CENOTE_ERR_NOMEM. */
+	/* Begin the connection of a client. CENOTE_OK, CENOTE_ERR_NOMEM. */
 	int (*accept)(struct cn_tls_server *server, const struct cn_tls_io *io,
 		struct cn_tls **ret_tls);
 	void (*destroy)(struct cn_tls *tls);
-	/* CENOTE_OK: done; CENOTE_AGAIN: wait, also for writing if unsent();
-	 * CENOTE_ERR_AUTH: a check failed, and error() says which; CENOTE_ERR_CONN:
-	 * the connection ended. */
+	/* CENOTE_OK: the handshake is done; CENOTE_AGAIN: wait, also for writing if unsent();
+	 * CENOTE_ERR_AUTH: a check failed, and error() says which; CENOTE_ERR_CONN: the connection
+	 * ended. */
 	int (*handshake)(struct cn_tls *tls);
-	/* As cn_tls_io. CENOTE_ERR_PROTOCOL: what came is not TLS, or was changed on
-	 * its way. The end needs no announcement, since frames have lengths. */
+	/* As cn_tls_io.read. CENOTE_ERR_PROTOCOL: the bytes that came are not TLS, or were changed
+	 * on the way. A missing announcement of the end is not an error, since frames have lengths. */
 	int (*read)(struct cn_tls *tls, void *room, size_t n, size_t *ret_n);
-	/* If the peer does not read now, later calls send what was taken.
-	 * CENOTE_AGAIN: something is still unsent. */
+	/* CENOTE_OK and the number of bytes that were taken. If the peer does not read now, later
+	 * calls send these bytes. CENOTE_AGAIN: earlier bytes are still unsent. */
 	int (*write)(struct cn_tls *tls, const void *bytes, size_t n, size_t *ret_n);
-	/* CENOTE_OK: nothing is unsent; CENOTE_AGAIN; CENOTE_ERR_CONN. */
+	/* Send ciphertext that waits. CENOTE_OK: nothing is left; CENOTE_AGAIN; CENOTE_ERR_CONN. */
 	int (*flush)(struct cn_tls *tls);
-	/* Ciphertext waits to be sent. */
+	/* Is there ciphertext that waits to be sent? */
 	int (*unsent)(const struct cn_tls *tls);
-	/* A read() may find something without more bytes from the peer. */
+	/* Can a read() return something without more bytes from the peer? */
 	int (*pending)(const struct cn_tls *tls);
 	const char *(*error)(const struct cn_tls *tls);
 	/* Legal after the handshake. */
@@ -142,8 +144,8 @@ struct cn_tls_ops {
 	int (*binding)(struct cn_tls *tls, uint8_t ret_binding[32]);
 
 	size_t (*tickets_size)(void);
-	/* To be called before the fork, and every hour: makes a new key. The keys of
-	 * the last two hours are accepted. */
+	/* Make a new key. Call this before the fork, and every hour. The keys of the last two hours
+	 * are accepted. */
 	int (*tickets_rotate)(struct cn_tls_tickets *tickets);
 };
 
@@ -155,7 +157,7 @@ struct cn_keys_ops {
 	/* CENOTE_OK or CENOTE_ERR_NOMEM. */
 	int (*derive)(const char *password, const uint8_t *salt, size_t salt_len,
 		uint32_t iterations, struct cnp_scram_keys *ret_keys);
-	/* The keys were not those of the server: forget them. */
+	/* Forget these keys: they did not fit the server. */
 	void (*forget)(const struct cnp_scram_keys *keys);
 };
 
@@ -168,7 +170,7 @@ struct evp_md_ctx_st; /* OpenSSL's EVP_MD_CTX */
  */
 struct cn_hasher_ops {
 	struct evp_md_ctx_st *(*create)(void); /* NULL: no memory */
-	void (*destroy)(struct evp_md_ctx_st *hasher); /* NULL is fine */
+	void (*destroy)(struct evp_md_ctx_st *hasher); /* NULL is allowed */
 	/* As cnp_hash.sha256. */
 	int (*sha256)(struct evp_md_ctx_st *hasher, const void *data, size_t n,
 		uint8_t ret_hash[CNP_HASH_LEN]);
@@ -182,7 +184,7 @@ struct cn_crypto {
 	const struct cn_keys_ops *keys;
 };
 
-/* NULL: another version, or (in cenoted) built without OpenSSL. */
+/* NULL: the module has another version of this interface, or cenoted was built without OpenSSL. */
 const struct cn_crypto *cn_crypto_get(uint32_t abi);
 
 extern const struct cn_tls_ops cn_tls_ops; /* tls.c */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "crypto/crypto.h"
 
-/* For cenoted, where it is built without OpenSSL. */
+/* For a cenoted that is built without OpenSSL. */
 const struct cn_crypto *
 cn_crypto_get(uint32_t abi)
 {

@@ -6,16 +6,16 @@
 #include "crypto/crypto.h"
 
 /*
- * The keys that this process derived last. The name of an entry is a keyed hash of
- * everything that the keys depend on, so no password is kept.
+ * The keys that this process derived last. An entry is found by a keyed hash of everything that the
+ * keys depend on, so no password is kept.
  */
 #define N_KEPT 64u
 
 static struct {
 	pthread_mutex_t lock;
-	uint8_t secret[CNP_HASH_LEN]; /* the key of that hash */
+	uint8_t secret[CNP_HASH_LEN]; /* the secret for that hash */
 	int has_secret;
-	size_t next; /* the entry to be replaced next */
+	size_t next; /* the entry to replace next */
 	struct {
 		int is_used;
 		uint8_t name[CNP_HASH_LEN];
@@ -23,8 +23,8 @@ static struct {
 	} kept[N_KEPT];
 } cache = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* 0: another thread holds the lock, or held it when this process was forked and will
- * never give it back. Then derive the keys and keep nothing. */
+/* Lock the cache. 0: another thread holds the lock, or held it when this process was forked and
+ * will never release it. Then derive the keys, and keep nothing. */
 static int
 enter(void)
 {

@@ -7,7 +7,7 @@
 
 #include "core/mem.h"
 
-/* NFKC makes one character 18 at most, and mapping none longer. */
+/* NFKC turns one character into at most 18, and the mapping of SASLprep makes none longer. */
 #define GROWS 18u
 
 char *

@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-/* A password as SASLprep (RFC 4013) makes it. Where SASLprep refuses (it is not UTF-8,
- * or has forbidden characters) it stays as it is, as in PostgreSQL. NULL: out of
- * memory. The caller wipes it, and frees it with cnc_mem_default. */
+/* Prepare a password by SASLprep (RFC 4013). If SASLprep refuses the password (it is not UTF-8, or
+ * has forbidden characters), it stays unchanged, as in PostgreSQL. NULL: out of memory. The caller
+ * wipes the result, and frees it with cnc_mem_default. */
 char *cn_password_prepare(const char *password, size_t n);
 
 #endif

@@ -2,7 +2,7 @@
 #include "core/mem.h"
 #include "crypto/prepare.h"
 
-/* Built without libidn: only ASCII passwords work with every server. */
+/* Without libidn the password stays unchanged. So only ASCII passwords work with every server. */
 char *
 cn_password_prepare(const char *password, size_t n)
 {

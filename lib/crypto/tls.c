@@ -8,10 +8,9 @@
 #include <string.h>
 
 /*
- * One TLS connection, of either end. OpenSSL reads and writes through a BIO that calls
- * the owner's functions. Ciphertext that the peer does not take now is kept here. So a
- * write takes whole records or nothing, and the caller never has to offer the same bytes
- * again.
+ * One TLS connection, of either end. OpenSSL reads and writes through a BIO that calls the owner's
+ * functions. Ciphertext that the peer does not take now is kept in tls->out. So a write takes whole
+ * records or nothing, and the caller never has to pass the same bytes again.
  */
 
 static BIO_METHOD *method;
@@ -55,7 +54,7 @@ on_bio_write(BIO *bio, const char *bytes, int len)
 	BIO_clear_retry_flags(bio);
 	if (!tls->is_deaf && unsent_len(tls) == 0)
 		tls->is_deaf = tls->io.write(tls->io.user, bytes, n, &put) < 0;
-	/* OpenSSL would not read on either. */
+	/* Pretend that the bytes were sent: with an error OpenSSL would also stop reading. */
 	if (tls->is_deaf)
 		return len;
 	if (put < n && keep_unsent(tls, bytes + put, n - put) < 0)
@@ -136,8 +135,8 @@ tls_destroy(struct cn_tls *tls)
 {
 	if (tls == NULL)
 		return;
-	/* The end needs no announcement, and must not make the session useless for the
-	 * next time. */
+	/* The peer needs no announcement of the end. And without these flags, SSL_free() would make
+	 * the TLS session unusable for the next connection. */
 	SSL_set_shutdown(tls->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 	SSL_free(tls->ssl);
 	free(tls->out);
@@ -164,7 +163,7 @@ tls_flush(struct cn_tls *tls)
 	return tls->is_deaf ? CENOTE_ERR_CONN : CENOTE_OK;
 }
 
-/* Why a call gave no bytes: CENOTE_AGAIN, or the end. */
+/* Find out why a call returned no bytes: CENOTE_AGAIN, or the error that ended the connection. */
 static int
 not_done(struct cn_tls *tls, int result)
 {
@@ -173,7 +172,7 @@ not_done(struct cn_tls *tls, int result)
 	if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE)
 		return CENOTE_AGAIN;
 	tls->status = cn_tls_explain(tls, error);
-	/* Send the alert that tells the peer. */
+	/* Send the alert by which the peer learns of the error. */
 	(void)tls_flush(tls);
 	return tls->status;
 }
@@ -186,7 +185,7 @@ fail_handshake(struct cn_tls *tls, const char *why)
 	return tls->status;
 }
 
-/* ALPN: no other TLS server may pass for a pool, and no pool for another server. */
+/* Check ALPN: a TLS server of another protocol must not pass for a pool, nor a pool for such a server. */
 static int
 check_protocol(struct cn_tls *tls)
 {
@@ -217,7 +216,7 @@ tls_handshake(struct cn_tls *tls)
 	return r < 0 ? r : tls_flush(tls);
 }
 
-/* An incomplete record cannot be read. */
+/* Can a read return something? An incomplete record cannot be read. */
 static int
 tls_pending(const struct cn_tls *tls)
 {
@@ -232,7 +231,7 @@ tls_read(struct cn_tls *tls, void *room, size_t n, size_t *ret_n)
 
 	if (tls->status != CENOTE_OK)
 		return tls->status;
-	/* OpenSSL receives as much as fits, so take what it has already first. */
+	/* OpenSSL receives as much as fits into its buffer, so first take the bytes that it has. */
 	tls->is_locked = tls_pending(tls) != 0;
 	ERR_clear_error();
 	r = SSL_read_ex(tls->ssl, room, n, &got);
@@ -281,7 +280,7 @@ tls_binding(struct cn_tls *tls, uint8_t ret_binding[32])
 {
 	static const char label[] = "EXPORTER-Channel-Binding";
 
-	/* Older versions bind only with the extended master secret. */
+	/* Before TLS 1.3, binding is safe only with the extended master secret. */
 	if (SSL_version(tls->ssl) < TLS1_3_VERSION &&
 		SSL_get_extms_support(tls->ssl) != 1)
 		return CENOTE_ERR_UNSUPPORTED;

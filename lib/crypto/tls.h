@@ -7,7 +7,7 @@
 
 #include "crypto/crypto.h"
 
-/* What the files of TLS in lib/crypto share. */
+/* The declarations that the TLS files of lib/crypto share. */
 
 #define CN_TLS_ALPN                                                                      \
 	"\x08"                                                                           \
@@ -21,21 +21,22 @@ struct cn_tls {
 	struct cn_tls_io io;
 	uint8_t *out; /* ciphertext that the peer has not taken yet */
 	size_t out_at, out_len, out_cap;
-	uint8_t is_locked; /* read only what was received before */
-	uint8_t has_more; /* received, and not looked at to the end */
-	uint8_t is_deaf; /* the peer takes no more; what it sent may still be read */
-	uint8_t is_ended; /* the peer sends no more */
+	uint8_t is_locked; /* read only bytes that were received before */
+	uint8_t has_more; /* bytes were received that OpenSSL may not have processed yet */
+	/* the peer takes no more bytes; bytes that it sent may still be read */
+	uint8_t is_deaf;
+	uint8_t is_ended; /* the peer sends no more bytes */
 	uint8_t is_server;
 	uint8_t is_verified;
-	int status; /* what ended the connection; CENOTE_OK: nothing */
+	int status; /* the error that ended the connection; CENOTE_OK: none */
 	struct cn_tls_error error;
 	char host[256]; /* the name that the certificate must have */
-	uint8_t session_name
-		[CNP_HASH_LEN]; /* the name of the session that may be resumed */
+	/* cache name of the session that may be resumed */
+	uint8_t session_name[CNP_HASH_LEN];
 };
 
 /* tls.c */
-/* Takes over `ssl`. NULL: out of memory, and `ssl` is freed. */
+/* Make a connection that owns `ssl`. NULL: out of memory, and `ssl` is freed. */
 struct cn_tls *cn_tls_create(SSL *ssl, const struct cn_tls_io *io);
 static inline struct cn_tls *
 cn_tls_of(const SSL *ssl)
@@ -52,10 +53,10 @@ struct cn_tls_params {
 /* A context for either end: CENOTE_OK, CENOTE_ERR_ARG, CENOTE_ERR_NOMEM. */
 int cn_tls_context(const SSL_METHOD *method, const struct cn_tls_params *p,
 	SSL_CTX **ret_context, struct cn_tls_error *ret_error);
-/* "CERT: why". Always CENOTE_ERR_ARG. */
+/* Set the error to "CERT: why". Always returns CENOTE_ERR_ARG. */
 int cn_tls_bad_option(struct cn_tls_error *ret_error, const char *what, const char *name);
-/* A hash of parts. Their lengths count, so that no other parts give the same.
- * CENOTE_OK, CENOTE_ERR_NOMEM. */
+/* Hash several parts. Their lengths are hashed, too, so that the same bytes in other parts give
+ * another hash. CENOTE_OK, CENOTE_ERR_NOMEM. */
 int cn_tls_hash(const struct cnp_bytes *parts, size_t n, uint8_t ret_hash[CNP_HASH_LEN]);
 static inline struct cnp_bytes
 cn_tls_text(const char *text)
@@ -64,7 +65,7 @@ cn_tls_text(const char *text)
 
 	return (struct cnp_bytes){ t, strlen(t) };
 }
-/* Never ask anybody for a password in the middle of a program. */
+/* A password callback that gives no password: the program must not be asked for one. */
 int cn_tls_no_password(char *room, int size, int is_writing, void *user);
 static inline int
 cn_tls_is_given(const char *text)
@@ -73,21 +74,20 @@ cn_tls_is_given(const char *text)
 }
 
 /* tls_error.c */
-/* What OpenSSL says of the last failure, in words of our own where there are some.
- * CENOTE_ERR_AUTH, CENOTE_ERR_CONN, CENOTE_ERR_PROTOCOL. */
+/* Explain OpenSSL's last failure, in words of our own if there are any. CENOTE_ERR_AUTH,
+ * CENOTE_ERR_CONN, CENOTE_ERR_PROTOCOL. */
 int cn_tls_explain(struct cn_tls *tls, int ssl_error);
 
 /* tls_verify.c */
-/* OpenSSL calls it for each certificate. It notes the first failure in the
- * connection's error. */
+/* OpenSSL calls this for each certificate. It stores the first failure in the connection's error. */
 int cn_tls_on_verify(int is_ok, X509_STORE_CTX *store);
-/* A certificate that was verified once is still good. */
+/* Is a certificate that was verified before still good? */
 int cn_tls_is_still_good(SSL_CTX *context, X509 *certificate);
 
 /* tls_names.c */
 void cn_tls_name_text(const X509_NAME *name, char *out, size_t size);
 void cn_tls_time_text(const ASN1_TIME *time, char *out, size_t size);
-/* "DNS:db.example, IP:192.0.2.1" */
+/* The alternative names as text: "DNS:db.example, IP:192.0.2.1". */
 void cn_tls_alt_names(X509 *certificate, char *out, size_t size);
 void cn_tls_common_name(X509 *certificate, char *out, size_t size);
 void cn_tls_facts(const struct cn_tls *tls, struct cn_tls_facts *ret_facts);
@@ -110,12 +110,12 @@ size_t cn_tls_tickets_size(void);
 int cn_tls_tickets_rotate(struct cn_tls_tickets *tickets);
 void cn_tls_tickets_use(SSL_CTX *context, const struct cn_tls_tickets *tickets);
 
-/* tls_cache.c: the contexts and sessions that a process keeps, by a hash of everything
- * that they depend on. Both are reference-counted; the caller frees what it finds. */
+/* tls_cache.c: the contexts and sessions that a process keeps, by a hash of everything that they
+ * depend on. Both are reference-counted; the caller frees the reference that it gets. */
 SSL_CTX *cn_tls_cache_context(const uint8_t name[CNP_HASH_LEN]);
 void cn_tls_cache_keep_context(const uint8_t name[CNP_HASH_LEN], SSL_CTX *context);
 SSL_SESSION *cn_tls_cache_session(const uint8_t name[CNP_HASH_LEN]);
-/* Takes over the session. */
+/* Keep a session. The cache owns it afterwards. */
 void cn_tls_cache_keep_session(const uint8_t name[CNP_HASH_LEN], SSL_SESSION *session);
 
 #endif

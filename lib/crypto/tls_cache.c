@@ -19,8 +19,8 @@
 
 struct entry {
 	uint8_t name[CNP_HASH_LEN];
-	void *what; /* NULL: the place is free */
-	uint64_t used; /* when it was last found or kept */
+	void *what; /* the context or session; NULL: the entry is free */
+	uint64_t used; /* when the entry was last found or stored */
 };
 
 static struct entry contexts[CONTEXTS];
@@ -42,7 +42,7 @@ take_lock(void)
 	return pthread_mutex_timedlock(&lock, &until) == 0;
 }
 
-/* The entry of that name; NULL: none. */
+/* The entry with that name; NULL: there is none. */
 static struct entry *
 find(struct entry *list, size_t n, const uint8_t name[CNP_HASH_LEN])
 {
@@ -55,7 +55,7 @@ find(struct entry *list, size_t n, const uint8_t name[CNP_HASH_LEN])
 	return NULL;
 }
 
-/* Its place, else a free one, else the one that was not used for the longest time. */
+/* The entry with that name, else a free one, else the entry that was not used for the longest time. */
 static struct entry *
 place(struct entry *list, size_t n, const uint8_t name[CNP_HASH_LEN])
 {
@@ -76,7 +76,7 @@ place(struct entry *list, size_t n, const uint8_t name[CNP_HASH_LEN])
 	return oldest;
 }
 
-/* Returns what had the place before; NULL: nothing. */
+/* Store something under that name. Returns the object that the entry had before; NULL: none. */
 static void *
 put(struct entry *list, size_t n, const uint8_t name[CNP_HASH_LEN], void *what)
 {
@@ -126,7 +126,7 @@ cn_tls_cache_session(const uint8_t name[CNP_HASH_LEN])
 	if (!take_lock())
 		return NULL;
 	e = find(sessions, SESSIONS, name);
-	/* OpenSSL lets nobody use a session of TLS 1.3 twice. So give away a copy. */
+	/* OpenSSL does not allow a TLS 1.3 session to be used twice, so return a copy. */
 	if (e != NULL)
 		session = SSL_SESSION_dup(e->what);
 	(void)pthread_mutex_unlock(&lock);

@@ -17,7 +17,7 @@ struct stamp {
 	uint64_t device, inode, size, seconds, nanoseconds;
 };
 
-/* A file that was replaced is another one. */
+/* A file counts as changed if it was replaced. */
 static struct stamp
 stamp_of(const char *path)
 {
@@ -69,7 +69,7 @@ is_private(const char *path, struct cn_tls_error *ret_error)
 			path, strerror(errno));
 		return 0;
 	}
-	/* Root's file may be readable for a group on purpose. */
+	/* A file of root's may be readable by a group on purpose. */
 	if ((st.st_mode & (st.st_uid == 0 ? 07 : 077)) == 0)
 		return 1;
 	(void)snprintf(ret_error->text, sizeof(ret_error->text),
@@ -133,7 +133,7 @@ load_trust(SSL_CTX *context, const struct cn_tls_client_options *o,
 	return load_crl(context, o->crl, ret_error);
 }
 
-/* A ticket came: the next connection of the same kind resumes with it. */
+/* A ticket came: keep the session, so that the next connection of the same kind resumes it. */
 static int
 on_session(SSL *ssl, SSL_SESSION *session)
 {
@@ -214,14 +214,14 @@ set_names(SSL *ssl, const struct cn_tls_client_options *o, struct cn_tls_error *
 	}
 	if (o->verify == CN_TLS_VERIFY_NAME && expect_name(ssl, o->host) != 1)
 		return cn_tls_bad_option(ret_error, "host", o->host);
-	/* An address is not a name (RFC 6066). */
+	/* An address must not be sent as a name (RFC 6066). */
 	if (cn_tls_is_given(o->sni) && !is_address(o->sni) &&
 		SSL_set_tlsext_host_name(ssl, o->sni) != 1)
 		return cn_tls_bad_option(ret_error, "sni", o->sni);
 	return CENOTE_OK;
 }
 
-/* A resumed session does not show the certificate again. */
+/* Has the server's certificate expired? A resumed session does not show the certificate again. */
 static int
 has_expired(SSL_SESSION *session)
 {

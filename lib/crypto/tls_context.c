@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the contexts of both ends have: versions, ciphers, groups. */
+/* The settings that the contexts of both ends have: versions, ciphers, groups. */
 
 #define LIST_MAX 2048u
 
@@ -16,7 +16,7 @@ cn_tls_bad_option(struct cn_tls_error *ret_error, const char *what, const char *
 	char room[96];
 	const char *why;
 
-	/* Errors of the system come first, and OpenSSL has no text for them. */
+	/* Handle errors of the system first: OpenSSL has no text for these. */
 	if (ERR_SYSTEM_ERROR(code))
 		why = strerror_r(ERR_GET_REASON(code), room, sizeof(room));
 	else
@@ -54,7 +54,7 @@ set_min_version(SSL_CTX *context, const char *text, struct cn_tls_error *ret_err
 	return say(ret_error, "minimum version", text, "it can be 1.2 or 1.3");
 }
 
-/* Names of TLS 1.3 suites begin with TLS_; OpenSSL keeps two lists. */
+/* Split the list: OpenSSL has a separate list for TLS 1.3 suites, whose names begin with TLS_. */
 static int
 split_ciphers(const char *text, char new_ones[LIST_MAX], char old_ones[LIST_MAX])
 {
@@ -74,7 +74,7 @@ split_ciphers(const char *text, char new_ones[LIST_MAX], char old_ones[LIST_MAX]
 	return 0;
 }
 
-/* Only what is in the list may be used. So a version without a cipher in it is off. */
+/* Allow only ciphers in the list. A TLS version without a cipher in the list is switched off. */
 static int
 set_ciphers(SSL_CTX *context, const char *text, struct cn_tls_error *ret_error)
 {

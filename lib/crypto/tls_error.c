@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What went wrong, in words for the person who has to mend it. */
+/* Explain TLS errors, in words for the person who has to correct them. */
 
 /* `text` is about this end, or about an alert that the other end sent. */
 struct reason {
@@ -97,7 +97,7 @@ cn_tls_explain(struct cn_tls *tls, int ssl_error)
 		set_text(tls, "the connection ended", "");
 		return CENOTE_ERR_CONN;
 	}
-	/* A certificate's fault was noted when it was found. */
+	/* An error of a certificate was stored when it was found. */
 	if (tls->error.text[0] != '\0')
 		return CENOTE_ERR_AUTH;
 	if (ERR_GET_LIB(code) == ERR_LIB_SSL && known != NULL) {

@@ -7,9 +7,8 @@
 #include <string.h>
 
 /*
- * A certificate's names and dates as text, and what was negotiated. The maker of a
- * certificate may have put anything into it. So a character that could be misread becomes
- * '?'.
+ * A certificate's names and dates as text, and the facts of a connection. The maker of a
+ * certificate may have put any bytes into it. So a character that could be misread becomes '?'.
  */
 
 static int
@@ -127,14 +126,14 @@ cn_tls_common_name(X509 *certificate, char *out, size_t size)
 	int n;
 
 	out[0] = '\0';
-	/* With two of them, nobody knows which one is meant. */
+	/* With two common names, it is not clear which one is meant. */
 	if (at < 0 || X509_NAME_get_index_by_NID(name, NID_commonName, at) >= 0)
 		return;
 	value = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, at));
 	n = ASN1_STRING_to_UTF8(&text, value);
 	if (n < 0)
 		return;
-	/* A name that is cut could be another one. */
+	/* A name that is cut could be another valid name. */
 	if ((size_t)n < size)
 		append(out, size, text, (size_t)n);
 	OPENSSL_free(text);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The pool's end. It is made from texts: the daemon read the files before it gave up
- * the right to. */
+/* The pool's end. It is made from texts, because the daemon read the files before it gave up its
+ * rights. */
 
 struct cn_tls_server {
 	SSL_CTX *context;
@@ -20,8 +20,8 @@ open_text(const char *text)
 	return BIO_new_mem_buf(text, -1);
 }
 
-/* Load the server's own certificate, and those between it and the authority that
- * clients know. */
+/* Load the server's own certificate, and the certificates between it and the authority that clients
+ * know. */
 static int
 use_certificates(SSL_CTX *context, const char *text)
 {
@@ -148,7 +148,7 @@ on_alpn(SSL *ssl, const unsigned char **name, unsigned char *len,
 	return SSL_TLSEXT_ERR_OK;
 }
 
-/* A session is resumed only where the same clients may log in. */
+/* Name the sessions, so that a session is resumed only where the same clients may log in. */
 static int
 name_sessions(SSL_CTX *context, const struct cn_tls_server_options *o)
 {

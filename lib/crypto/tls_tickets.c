@@ -9,15 +9,15 @@
 #include <string.h>
 
 /*
- * The keys of session tickets. The newest key seals; it and the one before open. They are
- * in memory that all processes of a pool share, so a client can resume at any worker.
- * Only the master can write there. It fills a place that nobody reads, and then announces
- * it as the newest.
+ * The keys of session tickets. The newest key encrypts tickets; it and the previous key decrypt
+ * them. The keys are in memory that all processes of a pool share, so a client can resume at any
+ * worker. Only the master writes there. It fills an entry that nobody reads, and then announces it
+ * as the newest.
  */
 
 #define NAME_LEN 16u
 #define KEYS     4u
-/* In bits. */
+/* The strength in bits. */
 #define STRENGTH 256u
 
 struct key {
@@ -27,7 +27,8 @@ struct key {
 };
 
 struct cn_tls_tickets {
-	_Atomic uint32_t made; /* keys so far; the newest is the last of them */
+	/* number of keys made up to now; the last one is the newest */
+	_Atomic uint32_t made;
 	struct key keys[KEYS];
 };
 
@@ -105,7 +106,8 @@ seal(const struct cn_tls_tickets *tickets, uint8_t *name, uint8_t *iv,
 		       : -1;
 }
 
-/* OpenSSL's values: 0: no such key; 1: good; 2: good, but replace the ticket. */
+/* OpenSSL asks for the key of a ticket. Returns OpenSSL's values: 0: no such key; 1: good; 2: good,
+ * but replace the ticket. */
 static int
 on_ticket(SSL *ssl, unsigned char name[NAME_LEN], unsigned char iv[EVP_MAX_IV_LENGTH],
 	EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac, int is_sealing)
@@ -125,8 +127,8 @@ on_ticket(SSL *ssl, unsigned char name[NAME_LEN], unsigned char iv[EVP_MAX_IV_LE
 	return is_old ? 2 : 1;
 }
 
-/* A certificate that was good an hour ago may have been revoked since. Then the whole
- * handshake is made, and reports it. */
+/* A certificate that was good an hour ago may have been revoked since. Then make a full handshake,
+ * which reports that. */
 static SSL_TICKET_RETURN
 on_opened(SSL *ssl, SSL_SESSION *session, const unsigned char *name, size_t name_len,
 	SSL_TICKET_STATUS status, void *unused)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Which check of a certificate failed, and with what values. */
+/* Explain which check of a certificate failed, and with which values. */
 
 #define VALUE_MAX 320u
 
@@ -156,7 +156,7 @@ cn_tls_on_verify(int is_ok, X509_STORE_CTX *store)
 
 	if (is_ok || tls == NULL || tls->error.text[0] != '\0')
 		return is_ok;
-	/* Name the certificate: the fault may be that of an authority. */
+	/* Name the certificate: the error may be in an authority's certificate. */
 	if (X509_STORE_CTX_get_error_depth(store) > 0 && certificate != NULL) {
 		char subject[VALUE_MAX];
 

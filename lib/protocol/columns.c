@@ -143,7 +143,8 @@ read_column(struct cnc_reader *r, struct cnc_arena *arena, struct cnp_column *c)
 	return r->bad ? CENOTE_ERR_PROTOCOL : CENOTE_OK;
 }
 
-/* Can the bytes that follow hold so many? Checked before memory is allocated. */
+/* Read a number of elements of at least `each` bytes. The bytes that follow must be enough for
+ * them; this is checked before memory is allocated. */
 static int
 read_count(struct cnc_reader *r, size_t each, uint32_t *ret_n)
 {
@@ -266,7 +267,7 @@ cnp_values_decode(struct cnp_str blob, struct cnc_arena *arena,
 	}
 	cnc_reader_init(&r, blob.p, blob.n);
 	n = cnc_read_u16(&r);
-	/* A value takes at least a byte. */
+	/* A value takes at least one byte. */
 	if (r.bad || n > (size_t)(r.end - r.p))
 		return CENOTE_ERR_PROTOCOL;
 	values = cnc_arena_alloc(arena, (n + 1) * sizeof *values);

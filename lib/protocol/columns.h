@@ -56,8 +56,8 @@ int cnp_params_encode(struct cnc_buf *b, const struct cnp_param *params, uint32_
 int cnp_params_decode(const uint8_t *payload, size_t len, struct cnc_arena *arena,
 	struct cnp_param **ret_params, uint32_t *ret_n);
 
-/* The blob of bound values in QUERY, EXECUTE and OUTPUT: u16 n, then n values (core/value.h). An empty blob
- * means no values. The array is in the arena, and its text in the blob. */
+/* The blob of bound values in QUERY, EXECUTE and OUTPUT: u16 n, then n values (core/value.h). An
+ * empty blob means no values. The array is allocated in the arena; texts point into the blob. */
 int cnp_values_decode(struct cnp_str blob, struct cnc_arena *arena,
 	struct cnc_value **ret_values, uint32_t *ret_n);
 

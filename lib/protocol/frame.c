@@ -3,9 +3,7 @@
 
 #include <string.h>
 
-/*
- * Frames and the opening: how the bytes of the protocol are cut into messages.
- */
+/* Frames and the opening: how the bytes of a connection are divided into messages. */
 
 static const uint8_t magic[4] = { 'C', 'N', 'T', 'E' };
 
@@ -125,7 +123,8 @@ cnp_opening_encode(struct cnc_buf *b, const struct cnp_opening *o)
 	return CENOTE_OK;
 }
 
-/* An unknown extension, or a rest that is none, is no reason to refuse. */
+/* Decode the extensions. An unknown extension, or bytes at the end that are not a whole extension,
+ * are no reason to refuse. */
 static void
 decode_extensions(const uint8_t *bytes, size_t n, struct cnp_opening *o)
 {
@@ -144,7 +143,7 @@ decode_extensions(const uint8_t *bytes, size_t n, struct cnp_opening *o)
 	}
 }
 
-/* The fixed part, which is complete. */
+/* Check the fixed part, which has been received completely. */
 static int
 opening_is_good(const uint8_t *bytes)
 {

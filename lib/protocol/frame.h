@@ -29,8 +29,8 @@ struct cnp_frame {
 	uint32_t request;
 };
 
-/* Decode and check a header of 12 bytes, before its payload is awaited. CENOTE_OK; CENOTE_ERR_PROTOCOL:
- * unknown code or flag, reserved bytes set, length above `max`. */
+/* Decode and check a header of 12 bytes, before the payload is received. CENOTE_OK;
+ * CENOTE_ERR_PROTOCOL: unknown code or flag, reserved bytes set, length above `max`. */
 int cnp_frame_decode(const uint8_t *bytes, size_t max, struct cnp_frame *ret_frame);
 void cnp_frame_encode(uint8_t *bytes, const struct cnp_frame *f);
 

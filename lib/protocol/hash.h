@@ -7,7 +7,7 @@
 
 #define CNP_HASH_LEN 32u /* bytes of SHA-256 */
 
-/* A text in pieces. */
+/* A part of a text that comes in several parts. */
 struct cnp_bytes {
 	const void *p;
 	size_t n;

@@ -38,7 +38,7 @@ struct field {
 CNP_MSG_LIST(X)
 #undef X
 
-/* The size on the wire; of a STR without its text. */
+/* The size of each kind on the wire; for a STR, without its text. */
 enum {
 	WIDTH_U8 = 1,
 	WIDTH_U16 = 2,

@@ -122,12 +122,12 @@ int cnp_msg_decode(
  * (CENOTE_OK, CENOTE_ERR_ARG, CENOTE_ERR_LIMIT). The other function writes exactly that many bytes. */
 int cnp_msg_size(const struct cnp_msg *m, size_t *ret_size);
 void cnp_msg_write(uint8_t *room, const struct cnp_msg *m);
-/* Whether a payload of this length can be a message with this code. Call it before waiting for the payload. 0
- * for an unknown code. */
+/* Can a payload of this length be a message with this code? Call this before waiting for the
+ * payload. 0 for an unknown code. */
 int cnp_msg_is_plausible(uint8_t code, size_t len);
-/* "QUERY"; NULL if unknown. */
+/* The name, such as "QUERY"; NULL if the code is unknown. */
 const char *cnp_msg_name(uint8_t code);
-/* 'C', 'S' or 'B'; 0 if unknown. */
+/* The sender: 'C', 'S' or 'B'; 0 if the code is unknown. */
 char cnp_msg_from(uint8_t code);
 
 /* A blob of pairs (str name, str value). */

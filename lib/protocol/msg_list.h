@@ -80,7 +80,7 @@
 		F(U64, features) F(U64, max_frame) F(STR, options) F(STR, carry)
 #define CNP_FIELDS_AUTH(F)   F(STR, data)
 #define CNP_FIELDS_CANCEL(F) F(U64, session) F(U64, key) F(U32, request)
-/* `portal`: the one to resume; 0: none. */
+/* `portal`: the portal to resume; 0: none. */
 #define CNP_FIELDS_RESUME(F)                                                             \
 	F(U64, session)                                                                  \
 	F(U64, key)                                                                      \
@@ -111,9 +111,10 @@
 /* `portal`: the request that opened it. `columns`: 1 to get COLUMNS first (after a resume). */
 #define CNP_FIELDS_FETCH(F)        F(U32, portal) F(U32, batch_rows) F(U8, columns)
 #define CNP_FIELDS_CLOSE_PORTAL(F) F(U32, portal)
-/* Call a function by the server's id (PostgreSQL's fast path). `format`: of the result. */
+/* Call a function by the server's id (PostgreSQL's fast path). `format`: enum cenote_format of the
+ * result. */
 #define CNP_FIELDS_FUNCTION(F)     F(U32, function) F(U8, format) F(STR, params)
-/* A piece of a parameter's value, ahead of EXECUTE; `param` from 0. */
+/* A piece of a parameter's value, sent before EXECUTE; `param` counts from 0. */
 #define CNP_FIELDS_LONG_DATA(F)    F(U32, statement) F(U16, param) F(STR, data)
 
 #define CNP_FIELDS_BEGIN(F) F(U8, isolation) F(U32, flags)

@@ -13,7 +13,7 @@ cnp_plain_put(struct cnc_buf *b, const char *user, const char *password)
 	return r < 0 ? r : cnc_buf_append(b, password, strlen(password));
 }
 
-/* Read up to the next zero byte, or the end. `rest` keeps what follows. */
+/* Read up to the next zero byte, or to the end. `rest` is then the part after it. */
 static struct cnp_str
 take(struct cnp_str *rest)
 {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "protocol/reply.h"
 
-/*
- * The grammar of answers as a table (reply.h). Both session ends ask it.
- */
+/* The grammar of answers as a table (reply.h). Both ends of a session call this file. */
 
 static const uint8_t shapes[] = {
 	[CNP_MSG_CANCEL] = CNP_SHAPE_CANCEL,
@@ -48,7 +46,7 @@ cnp_request_can_setup(uint8_t code)
 	       code == CNP_MSG_DETACH;
 }
 
-/* A row: in this shape, at one of these stages, the reply leads to the stage `next`. */
+/* In this shape and at one of these stages, the reply leads to the stage `next`. */
 struct step {
 	uint8_t shape;
 	uint8_t stages; /* a bit for each stage */
@@ -99,7 +97,7 @@ cnp_reply_stage(uint8_t shape, int is_known, uint8_t stage, const struct cnp_msg
 			continue;
 		if ((s->needs_known & bit) && !is_known)
 			return CENOTE_ERR_PROTOCOL;
-		/* Only results come in series. */
+		/* Only results of statements come in series. */
 		if (m->code == CNP_MSG_DONE && (m->as.done.flags & CNP_DONE_MORE_RESULTS))
 			return shape == CNP_SHAPE_DATA || shape == CNP_SHAPE_ROWS
 				       ? CNP_STAGE_MORE

@@ -9,7 +9,7 @@
  * use it: docs/protocol.md, "Requests and their replies".
  */
 
-/* What a request's answer looks like. */
+/* The form of a request's answer. */
 enum cnp_shape {
 	CNP_SHAPE_NONE, /* not a request of an attached session */
 	CNP_SHAPE_DATA, /* results: ([COLUMNS] ROWS* DONE)+, or copies */
@@ -24,17 +24,17 @@ enum cnp_shape {
 /* How far an answer has come. */
 enum cnp_stage {
 	CNP_STAGE_FRESH, /* no reply yet */
-	CNP_STAGE_DESCRIBED, /* PARAMS came; COLUMNS or DONE awaited */
+	CNP_STAGE_DESCRIBED, /* PARAMS came; next is COLUMNS or DONE */
 	CNP_STAGE_OPEN, /* within a result: rows, or its DONE */
-	CNP_STAGE_COPY_IN, /* the client sends data; DONE awaited */
-	CNP_STAGE_COPY_OUT, /* COPY_DATA or COPY_DONE awaited */
-	CNP_STAGE_COPIED, /* DONE of a COPY_OUT awaited */
+	CNP_STAGE_COPY_IN, /* the client sends data; DONE comes after it */
+	CNP_STAGE_COPY_OUT, /* next is COPY_DATA or COPY_DONE */
+	CNP_STAGE_COPIED, /* the data of a COPY_OUT has ended; next is DONE */
 	CNP_STAGE_MORE, /* one result is done, another result follows */
 	CNP_STAGE_ANSWERED /* the last reply came */
 };
 
 uint8_t cnp_request_shape(uint8_t code);
-/* Whether a request may be sent as set-up, with request number 0. */
+/* Can a request be sent as set-up, with request number 0? */
 int cnp_request_can_setup(uint8_t code);
 /*
  * The stage after a reply; CENOTE_ERR_PROTOCOL if it does not fit. `is_known`: the client has the columns, so

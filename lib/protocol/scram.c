@@ -8,8 +8,8 @@
 #include "core/mem.h"
 
 /*
- * What both ends of SCRAM share: writing and reading attributes, and deriving keys and
- * verifiers.
+ * The functions that both ends of SCRAM share: writing and reading attributes, and deriving keys
+ * and verifiers.
  */
 
 int
@@ -31,7 +31,7 @@ cnp_scram_puts(struct cnp_scram_text *t, const char *text)
 int
 cnp_scram_put_base64(struct cnp_scram_text *t, const void *bytes, size_t n)
 {
-	/* its closing zero byte needs room */
+	/* the zero byte at its end also needs room */
 	if (CNC_BASE64_LEN(n) >= sizeof(t->p) - t->n)
 		return CENOTE_ERR_PROTOCOL;
 	t->n += cnc_base64_encode(bytes, n, t->p + t->n);
@@ -98,7 +98,7 @@ cnp_scram_read_end(struct cnp_scram_reader *r)
 
 		if (r->n > 0)
 			letter = *r->p;
-		/* m: an extension that must be understood */
+		/* 'm' marks an extension that the receiver must understand */
 		if (!is_letter(letter) || letter == 'm' ||
 			cnp_scram_read(r, letter, &value) < 0)
 			return 0;
@@ -149,7 +149,7 @@ cnp_scram_mask(const struct cnp_hash *hash, const uint8_t stored_key[CNP_HASH_LE
 		return r;
 	for (size_t i = 0; i < CNP_HASH_LEN; i++)
 		ret_to[i] = from[i] ^ signature[i];
-	/* With such a key, the proof on the wire would reveal the client's key. */
+	/* Wipe the signature: with it and the proof, anybody could compute the client's key. */
 	cnc_wipe(signature, sizeof(signature));
 	return CENOTE_OK;
 }
@@ -173,7 +173,7 @@ cnp_scram_keys_derive(const struct cnp_hash *hash, const char *password,
 
 #define SCHEME CNP_SCRAM_PLAIN "$"
 
-/* Digits up to `end`. Returns what follows; NULL if there is no `end`. */
+/* Read digits up to `end`. Returns the text after `end`; NULL if there is no `end`. */
 static const char *
 parse_iterations(const char *text, char end, uint32_t *ret_iterations)
 {
@@ -188,7 +188,7 @@ parse_iterations(const char *text, char end, uint32_t *ret_iterations)
 	return p + 1;
 }
 
-/* A key in base64 up to `end`. Returns what follows; NULL if it is not a key. */
+/* Read a key in base64 up to `end`. Returns the text after `end`; NULL if it is not a key. */
 static const char *
 parse_key(const char *text, char end, uint8_t key[CNP_HASH_LEN])
 {

@@ -41,12 +41,12 @@ cnp_scram_choose(
 		*ret_binding = CNP_SCRAM_BOUND;
 		return CNP_SCRAM_PLUS;
 	}
-	/* The server will find out if somebody took -PLUS off the list. */
+	/* If somebody removed -PLUS from the list, the server will find out by the header "y". */
 	*ret_binding = can_bind ? CNP_SCRAM_UNOFFERED : CNP_SCRAM_UNBOUND;
 	return cnp_mechanisms_have(mechanisms, CNP_SCRAM_PLAIN) ? CNP_SCRAM_PLAIN : NULL;
 }
 
-/* The exchange has failed: nothing more is done with it. */
+/* The exchange has failed: it must not continue. */
 static int
 failed(struct cnp_scram_client *c, int status)
 {
@@ -54,7 +54,7 @@ failed(struct cnp_scram_client *c, int status)
 	return status;
 }
 
-/* '=' and ',' have a meaning in messages. */
+/* Append the name. '=' and ',' have a meaning in messages, so escape them. */
 static int
 put_name(struct cnp_scram_text *t, const char *name)
 {
@@ -109,7 +109,7 @@ cnp_scram_client_begin(struct cnp_scram_client *c, const struct cnp_hash *hash,
 	return CENOTE_OK;
 }
 
-/* The server's nonce must begin with ours, and add to it. */
+/* The server's nonce must begin with the client's nonce, and be longer. */
 static int
 is_answer_to(const struct cnp_scram_client *c, const struct cnp_str *nonce)
 {

@@ -8,8 +8,8 @@
 #include "core/mem.h"
 
 /*
- * The server's end of SCRAM (scram.h). An unknown user and a wrong password take the same
- * course.
+ * The server's end of SCRAM (scram.h). An exchange with an unknown user takes the same steps as one
+ * with a wrong password.
  */
 
 void
@@ -22,8 +22,8 @@ cnp_scram_server_init(struct cnp_scram_server *s, const struct cnp_hash *hash,
 	s->binding_data = binding_data;
 }
 
-/* The header up to its second comma: how the client binds. It may not speak for
- * somebody else. */
+/* Read the header up to its second comma: it tells how the client binds. The client must not act
+ * for another user. */
 static int
 take_header(struct cnp_scram_server *s, const char *text, size_t n, size_t *ret_len)
 {
@@ -36,8 +36,8 @@ take_header(struct cnp_scram_server *s, const char *text, size_t n, size_t *ret_
 	}
 	if (!header || s->is_plus != (*header == 'p'))
 		return CENOTE_ERR_PROTOCOL;
-	/* The client could bind, and was told that this server cannot: somebody is
-	 * between the two. */
+	/* With "y" the client could bind, but believes that this server cannot: somebody between
+	 * the two has changed the list. */
 	if (s->binding_data ? *header == 'y' : *header == 'p')
 		return CENOTE_ERR_PROTOCOL;
 	s->header = header;
@@ -98,7 +98,7 @@ cnp_scram_server_take(struct cnp_scram_server *s, const char *text, size_t n)
 	return cnp_scram_put(&s->said, text + header_len, n - header_len);
 }
 
-/* server-first-message. */
+/* Write server-first-message. */
 static int
 put_challenge(struct cnp_scram_server *s)
 {
@@ -150,7 +150,8 @@ cnp_scram_server_challenge(struct cnp_scram_server *s,
 	return CENOTE_OK;
 }
 
-/* What the client must repeat, and did: "c=", header and binding, ",r=", nonce. */
+/* Does the message begin with the parts that the client must repeat? These are "c=", header and
+ * binding, ",r=", nonce. */
 static int
 repeats(struct cnp_scram_server *s, const char *text, size_t n)
 {
@@ -164,7 +165,7 @@ repeats(struct cnp_scram_server *s, const char *text, size_t n)
 	return n == t->n && s->hash->is_same(text, t->p, n);
 }
 
-/* Read the proof at the end of the message, and the length of what is before it. */
+/* Read the proof at the end of the message, and the length of the part before the proof. */
 static int
 take_proof(const char *text, size_t n, uint8_t proof[CNP_HASH_LEN], size_t *ret_before)
 {
@@ -178,7 +179,7 @@ take_proof(const char *text, size_t n, uint8_t proof[CNP_HASH_LEN], size_t *ret_
 	return CENOTE_OK;
 }
 
-/* 1: the maker of the proof has the key whose hash is the stored key. */
+/* 1: the proof was made with the key whose hash is the stored key. */
 static int
 is_proof(struct cnp_scram_server *s, const uint8_t proof[CNP_HASH_LEN])
 {
@@ -215,7 +216,7 @@ cnp_scram_server_check(struct cnp_scram_server *s, const char *text, size_t n,
 	is_right = is_proof(s, proof);
 	if (is_right < 0)
 		return is_right;
-	/* Made in any case, so that a refusal takes the same time. */
+	/* Compute this even for a wrong proof, so that a refusal takes the same time. */
 	r = cnp_scram_hmac(
 		s->hash, s->verifier->server_key, s->said.p, s->said.n, signature);
 	if (r < 0)

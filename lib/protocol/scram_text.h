@@ -4,9 +4,9 @@
 
 #include "protocol/scram.h"
 
-/* What both ends of SCRAM share: writing and reading messages, and the arithmetic of keys. */
+/* The functions that both ends of SCRAM share: writing and reading messages, and computing keys. */
 
-/* Append. CENOTE_OK, or CENOTE_ERR_PROTOCOL: longer than any legal exchange. */
+/* Append to a message. CENOTE_OK; CENOTE_ERR_PROTOCOL: longer than any legal exchange. */
 int cnp_scram_put(struct cnp_scram_text *t, const void *bytes, size_t n);
 int cnp_scram_puts(struct cnp_scram_text *t, const char *text);
 int cnp_scram_put_base64(struct cnp_scram_text *t, const void *bytes, size_t n);
@@ -19,11 +19,11 @@ struct cnp_scram_reader {
 };
 
 void cnp_scram_reader_init(struct cnp_scram_reader *r, const char *text, size_t n);
-/* The next attribute, which must have this letter: CENOTE_OK or CENOTE_ERR_PROTOCOL. */
+/* Read the next attribute, which must have this letter: CENOTE_OK or CENOTE_ERR_PROTOCOL. */
 int cnp_scram_read(struct cnp_scram_reader *r, char letter, struct cnp_str *ret_value);
-/* Whether only extensions follow. We support none, and ignore them. */
+/* Does the rest consist of extensions only? We support none, and ignore them. */
 int cnp_scram_read_end(struct cnp_scram_reader *r);
-/* Whether the text is a nonce of at most `max` characters. */
+/* Is the text a nonce of at most `max` characters? */
 int cnp_scram_is_nonce(const struct cnp_str *text, size_t max);
 
 /* Make a nonce. */

@@ -9,12 +9,12 @@
 /* The first block is big enough for an attach and a small answer. */
 #define BLOCK_FIRST (8u * 1024u)
 #define BLOCK_SIZE  (64u * 1024u)
-/* Once a block was filled, use bigger ones: less of a frame is left at the end of a
- * block, where it must be copied. */
+/* Once a block was filled, use bigger blocks: then fewer bytes of unfinished frames are left at the
+ * end of a block and must be copied. */
 #define BLOCK_BULK  (256u * 1024u)
 /* Results may keep a block. With less room than this left in it, begin a new one. */
 #define ROOM_MIN    4096u
-/* A frame that claims to be longer gets its memory as it comes. */
+/* A frame that claims to be longer gets its memory only as its bytes arrive. */
 #define TRUST_MAX   (1024u * 1024u)
 #define QUEUE_MIN   16u
 /* A COPY_FAIL without a message. Room for it is kept while a copy is open. */
@@ -74,7 +74,7 @@ cnp_client_finish(struct cnp_client *c)
 	c->queue_cap = 0;
 }
 
-/* The session is broken: note what came, when, and to which request. */
+/* The session is broken: set the diagnostics to the frame, the state, and the request. */
 static int
 broken(struct cnp_client *c, const struct cnp_frame *f, const char *why)
 {
@@ -100,7 +100,7 @@ cnp_client_oldest(const struct cnp_client *c)
 	return c->queue_n > 0 ? queue_at(c, 0) : NULL;
 }
 
-/* Make room for one more. The ring's size is a power of two. */
+/* Make room for one more request. The ring's size is a power of two. */
 static int
 queue_grow(struct cnp_client *c)
 {
@@ -187,8 +187,8 @@ fail:
 	return r;
 }
 
-/* A kept EXECUTE asks for the columns again: another session may describe the
- * statement in another way. */
+/* Clear `known` in each kept EXECUTE, to get the columns again: another session may describe the
+ * statement differently. */
 static void
 forget_columns(struct cnp_client *c)
 {
@@ -262,8 +262,8 @@ cnp_client_tls_done(struct cnp_client *c)
 void
 cnp_client_restart(struct cnp_client *c)
 {
-	/* The opening and the set-up requests of the last session are not kept: the
-	 * next session makes its own. */
+	/* Do not keep the opening and the set-up requests of the last session: the next session
+	 * makes its own. */
 	if (c->sent < c->front)
 		c->sent = c->front;
 	drop_output(c, c->front);
@@ -318,9 +318,9 @@ is_before_ready(const struct cnp_client *c)
 }
 
 /*
- * A set-up request of n bytes was appended: move it to its place. One that is queued
- * before READY belongs to the session, and the next session makes its own. Later ones,
- * and LONG_DATA, which belongs to a request, are kept with the request that follows them.
+ * A set-up request of n bytes was appended: move it to its place. A set-up request that is queued
+ * before READY belongs to the session, and the next session makes its own. Later set-up requests,
+ * and LONG_DATA, are kept with the request that follows them.
  */
 static void
 place_setup(struct cnp_client *c, uint8_t code, size_t n)
@@ -390,7 +390,7 @@ put_request(struct cnp_client *c, const struct cnp_msg *m, uint8_t flags)
 		   (m->code == CNP_MSG_FETCH && !m->as.fetch.columns);
 	q->bytes = c->loose + cnc_buf_len(&c->out) - before;
 	c->loose = 0;
-	/* The numbers wrap around; 0 is not a number. */
+	/* The numbers wrap around, but 0 is not a number. */
 	if (++c->next_request == 0)
 		c->next_request = 1;
 	return CENOTE_OK;
@@ -445,13 +445,13 @@ begun_end(const struct cnp_client *c)
 static void
 begin_copy(struct cnp_client *c, uint32_t request)
 {
-	/* Another copy of this request was placed already. */
+	/* Another copy of this request has its place already. */
 	if (cnc_buf_len(&c->copy) == 0)
 		c->copy_after = begun_end(c);
 	c->copying = request;
 }
 
-/* Reserve memory for the end of a copy, which then cannot fail. */
+/* Reserve memory for the end of a copy, so that ending the copy cannot fail. */
 static int
 reserve_copy_end(struct cnp_client *c)
 {
@@ -460,8 +460,7 @@ reserve_copy_end(struct cnp_client *c)
 	return cnc_buf_reserve(&c->copy, COPY_END, &room);
 }
 
-/* The request was answered before its copy was ended. The pool still waits for the end
- * of the copy. */
+/* The request was answered before the client ended the copy. The pool still waits for that end. */
 static void
 end_copy_early(struct cnp_client *c)
 {
@@ -489,7 +488,7 @@ cnp_client_copy(struct cnp_client *c, const struct cnp_msg *m)
 	r = cnp_msg_size(m, &size);
 	if (r < 0)
 		return r;
-	/* An end without a message is never too long. */
+	/* A COPY_FAIL without a message is never too long. */
 	if (size > c->peer_max_frame && size > COPY_END - CNP_FRAME_HEADER)
 		return CENOTE_ERR_LIMIT;
 	r = cnp_frame_put(&c->copy, 0, c->copying, m);
@@ -511,7 +510,7 @@ cnp_client_copy_queued(const struct cnp_client *c)
 	return cnc_buf_len(&c->copy);
 }
 
-/* The bytes to be sent next are those of a copy. */
+/* Are the next bytes to send those of a copy? */
 static int
 is_copy_next(const struct cnp_client *c)
 {
@@ -520,7 +519,7 @@ is_copy_next(const struct cnp_client *c)
 	return c->sent >= c->copy_after;
 }
 
-/* The end of what comes next in `out`. */
+/* The offset in `out` up to which bytes may be sent now. */
 static size_t
 out_end(const struct cnp_client *c)
 {
@@ -529,7 +528,7 @@ out_end(const struct cnp_client *c)
 	if (is_before_ready(c))
 		return c->may_log_in || c->sm.state == CNP_CLIENT_AUTH ? c->prefix
 								       : c->front;
-	/* Requests that are not begun wait for the end of the copy. */
+	/* Requests whose sending has not begun wait for the end of the copy. */
 	if (c->copying != 0 || cnc_buf_len(&c->copy) > 0)
 		return c->copy_after > c->sent ? c->copy_after : c->sent;
 	return cnc_buf_len(&c->out);
@@ -566,7 +565,7 @@ cnp_client_sent(struct cnp_client *c, size_t n)
 	c->sent += n;
 }
 
-/* The length of the frame at in_at, as far as it is known. */
+/* The number of bytes needed at in_at, as far as the length of the frame is known. */
 static size_t
 bytes_needed(const struct cnp_client *c, size_t have)
 {
@@ -650,7 +649,7 @@ cnp_client_received(struct cnp_client *c, size_t n)
 	c->in->len += n;
 }
 
-/* The server refuses: nothing follows. */
+/* The server has refused the session: this is the last event. */
 static int
 refused(struct cnp_client *c, struct cnp_event *ev)
 {
@@ -671,7 +670,7 @@ check_hello(const struct cnp_client *c, const struct cnp_hello *h, size_t behind
 		return "TLS that was not asked for";
 	if (!h->tls && c->tls == CNP_TLS_REQUIRE)
 		return "TLS was required";
-	/* What came in the clear must not count as if it had come through TLS. */
+	/* Bytes that came in the clear must not count as bytes that came through TLS. */
 	if (h->tls && behind > 0)
 		return "bytes before the TLS handshake";
 	return NULL;
@@ -710,7 +709,7 @@ on_attached(struct cnp_client *c)
 	return cnc_sm_move(&c->sm, CNP_CLIENT_READY);
 }
 
-/* The answer to CANCEL or STATUS is all that comes. */
+/* Handle the answer to CANCEL or STATUS, after which nothing follows. */
 static int
 on_one_shot(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev)
 {
@@ -762,7 +761,7 @@ on_attaching(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *
 	return CENOTE_OK;
 }
 
-/* `a` comes after `b` in numbers that wrap around. */
+/* Does `a` come after `b`? The numbers wrap around. */
 static int
 is_after(uint32_t a, uint32_t b)
 {
@@ -782,7 +781,7 @@ on_yield(struct cnp_client *c, const struct cnp_frame *f, const struct cnp_yield
 	return cnc_sm_move(&c->sm, CNP_CLIENT_YIELDED);
 }
 
-/* Messages that belong to no request. */
+/* Handle a message that belongs to no request. */
 static int
 on_of_none(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev)
 {
@@ -810,7 +809,7 @@ on_of_none(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev
 	return broken(c, f, "not without a request");
 }
 
-/* The oldest request got its own last reply. */
+/* The oldest request got its last reply, except for READY. */
 static void
 on_answered(struct cnp_client *c, struct cnp_outstanding *q, struct cnp_event *ev)
 {
@@ -841,7 +840,7 @@ on_ready(struct cnp_client *c, const struct cnp_frame *f, struct cnp_outstanding
 	return CENOTE_OK;
 }
 
-/* A reply to a request that ran, or that was skipped; the code must say which. */
+/* Handle a reply to a request that was carried out or skipped; the code must match. */
 static int
 on_reply(struct cnp_client *c, const struct cnp_frame *f, struct cnp_outstanding *q,
 	struct cnp_event *ev)
@@ -899,7 +898,7 @@ on_attached_session(struct cnp_client *c, const struct cnp_frame *f, struct cnp_
 typedef int handler(
 	struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev);
 
-/* No handler: nothing is expected any more. */
+/* NULL: in this state no message is expected. */
 static handler *const handlers[] = {
 	[CNP_CLIENT_OPENING] = on_opening,
 	[CNP_CLIENT_AUTH] = on_auth,
@@ -908,7 +907,7 @@ static handler *const handlers[] = {
 	[CNP_CLIENT_DEAD] = NULL,
 };
 
-/* Is there a whole frame at in_at? CENOTE_OK, CENOTE_AGAIN, or broken. */
+/* Decode the frame at in_at, if it is complete. CENOTE_OK, CENOTE_AGAIN, or as broken(). */
 static int
 next_frame(struct cnp_client *c, struct cnp_frame *f)
 {

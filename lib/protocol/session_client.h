@@ -149,15 +149,15 @@ void cnp_client_received(struct cnp_client *c, size_t n);
 
 struct cnp_event {
 	struct cnp_msg msg;
-	uint32_t
-		request; /* 0: no request (NOTICE between requests, PARAMETER, YIELD, …) */
+	/* 0: no request (NOTICE between requests, PARAMETER, YIELD, …) */
+	uint32_t request;
 	uint8_t request_code; /* code of the request that it answers; 0 if none */
 	uint8_t is_answered; /* the request's last reply: only READY may follow */
 	uint8_t is_last; /* this request is finished (its READY, if it asked for one, has come) */
 	const uint8_t *payload; /* borrowed until the next call on the session */
 	size_t payload_len;
-	struct cnc_block
-		*block; /* in which the payload lies: cnc_rowset_add() may keep it */
+	/* in which the payload lies: cnc_rowset_add() may keep it */
+	struct cnc_block *block;
 };
 
 /*

@@ -10,7 +10,7 @@
 #define KEEP_MAX  65536u
 /* Memory that is kept from message to message. */
 #define LONG_KEPT ((size_t)4 << 20)
-/* The least room to receive into, where limits allow it. */
+/* The least room to receive into, if limits allow it. */
 #define ROOM_MIN  16384u
 /* The lowest limit that a client may set. With less, even an error message might not
  * fit. */
@@ -36,7 +36,7 @@ static const uint8_t first_of_kind[] = {
 	[CNP_OPEN_STATUS] = CNP_MSG_STATUS,
 };
 
-/* What every client begins with. */
+/* Set the state at the beginning of each client. */
 static void
 begin(struct cnp_server *s)
 {
@@ -118,7 +118,7 @@ unparsed(const struct cnp_server *s, size_t *ret_n)
 	return head ? head + s->taken : NULL;
 }
 
-/* The caller is done with what was handed out. Before ATTACHED the bytes stay, for
+/* The caller has finished with the bytes that it got, so drop these. Before ATTACHED they stay, for
  * cnp_server_raw(). */
 static void
 drop_taken(struct cnp_server *s)
@@ -131,8 +131,7 @@ drop_taken(struct cnp_server *s)
 		cnc_buf_clear(&s->in, KEEP_MAX);
 }
 
-/* How much more is useful: what the current frame lacks, but at most as much again as
- * came. */
+/* The room that is useful: for the rest of the current frame, but at most as many bytes as have come. */
 static size_t
 room_wanted(const struct cnp_server *s)
 {
@@ -160,8 +159,7 @@ cnp_server_room(struct cnp_server *s, uint8_t **ret_room, size_t *ret_n)
 		return CENOTE_ERR_LIMIT;
 	drop_taken(s);
 	n = is_attached(s) ? room_wanted(s) : CNP_FRAME_MAX_AUTH;
-	/* Requests that waited for the end of a copy may be more than is taken at
-	 * once. */
+	/* The requests that waited for the end of a copy may have more bytes than the limit. */
 	if (cnc_buf_len(&s->in) >= s->in.max)
 		return CENOTE_ERR_LIMIT;
 	left = s->in.max - cnc_buf_len(&s->in);
@@ -201,7 +199,7 @@ put(struct cnp_server *s, uint32_t request, const struct cnp_msg *m)
 	return cnp_frame_put(&s->out, 0, request, m);
 }
 
-/* The record's own fields, and a severity if the server gave none. */
+/* Append the record's own fields, and a severity if the server gave none. */
 static int
 put_fields(struct cnc_buf *b, const struct cnc_diag *d, const char *severity)
 {
@@ -221,7 +219,7 @@ severity_of(uint8_t code, const struct cnc_diag *d)
 	return strncmp(d->sqlstate, "08", 2) == 0 ? "FATAL" : "ERROR";
 }
 
-/* ERROR and NOTICE have one member, the list of fields, which is written in place. */
+/* Queue an ERROR or NOTICE. Their only member is the list of fields, which is written in place. */
 static int
 put_diag(struct cnp_server *s, uint8_t code, uint32_t request, const struct cnc_diag *d)
 {
@@ -248,12 +246,12 @@ put_diag(struct cnp_server *s, uint8_t code, uint32_t request, const struct cnc_
 	return r;
 }
 
-/* The client broke the protocol. It gets an error, if it speaks this protocol at all. */
+/* The client broke the protocol. Send an error. */
 static int
 broken(struct cnp_server *s, const char *why)
 {
 	cnc_diag_set(&s->diag, CNC_SQLSTATE(PROTOCOL), "protocol violation: %s", why);
-	/* Without memory the connection is just closed. */
+	/* Without memory the connection is closed without an error. */
 	(void)put_diag(s, CNP_MSG_ERROR, 0, &s->diag);
 	(void)cnc_sm_move(&s->sm, CNP_SERVER_BROKEN);
 	return CENOTE_ERR_PROTOCOL;
@@ -283,7 +281,7 @@ begin_copy(struct cnp_server *s, const struct cnp_msg *m)
 		return r;
 	}
 	s->is_copying = 1;
-	/* A second copy of the same request goes on with what the first one left. */
+	/* A second copy of the same request continues with the buffer of the first one. */
 	if (s->held.data)
 		return CENOTE_OK;
 	s->held = s->in;
@@ -292,7 +290,7 @@ begin_copy(struct cnp_server *s, const struct cnp_msg *m)
 	return CENOTE_OK;
 }
 
-/* The copy is answered. If the client has not ended it yet, its end is still to come. */
+/* The copy is answered. If the client has not ended it yet, that end will still come. */
 static void
 answer_copy(struct cnp_server *s)
 {
@@ -350,7 +348,7 @@ cnp_server_hello(struct cnp_server *s, uint8_t tls, uint8_t auth, const char *me
 		return broken(s, "no protocol version in common");
 	if (!tls && s->opening.tls == CNP_TLS_REQUIRE)
 		return broken(s, "TLS is required and not to be had here");
-	/* What came in the clear must not count as if it had come through TLS. */
+	/* Bytes that came in the clear must not count as bytes that came through TLS. */
 	(void)unparsed(s, &behind);
 	if (tls && (behind > 0 || s->first != 0 || s->opening.tls == CNP_TLS_NONE))
 		return broken(s, "bytes before the TLS handshake");
@@ -388,7 +386,7 @@ cnp_server_attached(struct cnp_server *s, const struct cnp_attached *attached)
 	return cnc_sm_move(&s->sm, CNP_SERVER_ATTACHED);
 }
 
-/* The part of `carry` that the client does not have yet; NULL: nothing. An empty value
+/* The part of `carry` that the client does not have yet. If there is none, an empty value, which
  * means "unchanged". */
 static struct cnp_str
 news(struct cnp_server *s, const struct cnp_str *carry)
@@ -428,8 +426,8 @@ cnp_server_ready(
 	return r;
 }
 
-/* May a reply be queued to the running request, or to STATUS? 1; 0 (set-up: the reply
- * is dropped); CENOTE_ERR_STATE. */
+/* Can a reply be queued to the running request, or to STATUS? 1; 0: a set-up request, whose reply
+ * is dropped; CENOTE_ERR_STATE. */
 static int
 can_reply(const struct cnp_server *s)
 {
@@ -440,7 +438,7 @@ can_reply(const struct cnp_server *s)
 	return s->running != 0;
 }
 
-/* End a frame whose payload was written in place. r: whether it could be written. */
+/* End a frame whose payload was written in place. `r`: the status of writing it. */
 static int
 end_frame(struct cnp_server *s, size_t mark, int r)
 {
@@ -484,8 +482,7 @@ cnp_server_params(struct cnp_server *s, const struct cnp_param *params, uint32_t
 	return end_frame(s, mark, cnp_params_encode(&s->out, params, n));
 }
 
-/* Put a diagnostics record. If its fields are longer than the peer accepts, leave them
- * out. */
+/* Queue a diagnostics record. Leave out its fields if they are longer than the peer accepts. */
 static int
 put_diag_short(
 	struct cnp_server *s, uint8_t code, uint32_t request, const struct cnc_diag *d)
@@ -510,7 +507,7 @@ cnp_server_error(struct cnp_server *s, const struct cnc_diag *d)
 
 	if (s->sm.state >= CNP_SERVER_CLOSING)
 		return CENOTE_ERR_STATE;
-	/* It was skipped, so nothing can have failed. */
+	/* The request was skipped, so it cannot have failed. */
 	if (is_running && s->is_answered)
 		return CENOTE_OK;
 	r = put_diag_short(s, CNP_MSG_ERROR, is_running ? s->running : 0, d);
@@ -543,8 +540,7 @@ cnp_server_rows_begin(struct cnp_server *s, struct cnc_batch *w, uint32_t n_colu
 		return CENOTE_ERR_STATE;
 	if (before >= s->max_out)
 		return CENOTE_ERR_LIMIT;
-	/* The limit holds while the batch is written: a row grows to what the peer
-	 * accepts. */
+	/* During the batch, the limit is the longest frame that the peer accepts. */
 	s->out.max = before + CNP_FRAME_HEADER + s->peer_max_frame;
 	r = cnp_frame_begin(&s->out, CNP_MSG_ROWS, 0, s->running, &mark);
 	if (r == CENOTE_OK)
@@ -570,7 +566,7 @@ cnp_server_rows_end(struct cnp_server *s, struct cnc_batch *w)
 	return end_frame(s, s->frame, CENOTE_OK);
 }
 
-/* After a copy, the requests that came before its end are next. */
+/* After a copy, take the requests that came before its end. */
 static int
 end_copies(struct cnp_server *s)
 {
@@ -661,7 +657,7 @@ cnp_server_yield_lost(struct cnp_server *s, const struct cnc_diag *said)
 	if (!cnp_server_can_yield(s))
 		return CENOTE_ERR_STATE;
 	cnc_buf_init(&fields, &s->mem, s->peer_max_frame / 2);
-	/* Without the fields, if they are too long. */
+	/* If the fields are too long, send none. */
 	if (said && put_fields(&fields, said, "FATAL") == CENOTE_OK) {
 		words.p = (const char *)cnc_buf_head(&fields);
 		words.n = cnc_buf_len(&fields);
@@ -682,8 +678,7 @@ void
 cnp_server_sent(struct cnp_server *s, size_t n)
 {
 	cnc_buf_consume(&s->out, n);
-	/* Give back the memory of one long row, which would stay for the rest of the
-	 * session. */
+	/* Free the memory of a long row, which would otherwise stay for the rest of the session. */
 	if (cnc_buf_len(&s->out) == 0 && s->out.cap > LONG_KEPT)
 		cnc_buf_clear(&s->out, KEEP_MAX);
 }
@@ -702,7 +697,7 @@ next_opening(struct cnp_server *s)
 		return r;
 	if (r < 0) {
 		r = broken(s, "not an opening");
-		/* No answer to a peer that does not even begin with this protocol. */
+		/* Send no answer to a peer that does not even begin with this protocol. */
 		if (n < 4 || memcmp(p, "CNTE", 4) != 0)
 			cnc_buf_clear(&s->out, KEEP_MAX);
 		return r;
@@ -711,7 +706,7 @@ next_opening(struct cnp_server *s)
 	return cnc_sm_move(&s->sm, CNP_SERVER_FIRST);
 }
 
-/* Take a whole frame. */
+/* Take a whole frame. CENOTE_OK, CENOTE_AGAIN, or as broken(). */
 static int
 next_frame(struct cnp_server *s, size_t max, struct cnp_frame *f, struct cnp_msg *m)
 {
@@ -732,7 +727,7 @@ next_frame(struct cnp_server *s, size_t max, struct cnp_frame *f, struct cnp_msg
 	return CENOTE_OK;
 }
 
-/* The client said which frames it accepts. */
+/* Note the longest frame that the client accepts. */
 static int
 set_peer_max(struct cnp_server *s, const struct cnp_msg *m)
 {
@@ -747,7 +742,7 @@ set_peer_max(struct cnp_server *s, const struct cnp_msg *m)
 	return CENOTE_OK;
 }
 
-/* Before ATTACHED: the first frame, then AUTH frames of a login. */
+/* Before ATTACHED: take the first frame, then AUTH frames of a login. */
 static int
 next_first(struct cnp_server *s, struct cnp_request *req)
 {
@@ -775,7 +770,7 @@ next_first(struct cnp_server *s, struct cnp_request *req)
 	return CENOTE_OK;
 }
 
-/* NULL, or what is wrong with a frame of an attached session. */
+/* Check a frame of an attached session. Returns what is wrong with it; NULL: nothing. */
 static const char *
 check_request(const struct cnp_server *s, const struct cnp_frame *f)
 {
@@ -834,7 +829,8 @@ is_copy(uint8_t code)
 	       code == CNP_MSG_COPY_FAIL;
 }
 
-/* A frame of a finished request, whose copy was answered before the client knew. */
+/* Does the frame belong to the copy of a finished request? Then the request was answered before the
+ * client knew. */
 static int
 is_copy_of_former(const struct cnp_server *s, const struct cnp_frame *f)
 {
@@ -842,14 +838,14 @@ is_copy_of_former(const struct cnp_server *s, const struct cnp_frame *f)
 	       s->last_request != 0 && s->last_request - f->request < 0x80000000u;
 }
 
-/* Hand a request out. */
+/* Give a request to the caller. */
 static int
 run(struct cnp_server *s, const struct cnp_frame *f, struct cnp_request *req)
 {
 	s->running = f->request;
 	s->running_code = req->msg.code;
 	s->running_flags = f->flags;
-	/* The client has nothing to carry after these. */
+	/* After these requests the client has no `carry`. */
 	if (req->msg.code == CNP_MSG_RESET || req->msg.code == CNP_MSG_CHANGE_USER)
 		s->told_len = 0;
 	s->is_leaving = f->code == CNP_MSG_DETACH;
@@ -859,7 +855,7 @@ run(struct cnp_server *s, const struct cnp_frame *f, struct cnp_request *req)
 	return cnc_sm_move(&s->sm, CNP_SERVER_RUNNING);
 }
 
-/* Answer a request that is skipped. If it is a synchronisation point, hand that out. */
+/* Answer a request that is skipped. If it is a synchronisation point, give that to the caller. */
 static int
 skip(struct cnp_server *s, const struct cnp_frame *f, struct cnp_request *req)
 {
@@ -913,7 +909,7 @@ next_request(struct cnp_server *s, struct cnp_request *req)
 	}
 }
 
-/* A request that comes before the copy's end waits. CENOTE_OK: go on; CENOTE_AGAIN. */
+/* Let a request wait if it came before the end of a copy. CENOTE_OK: go on; CENOTE_AGAIN. */
 static int
 put_off(struct cnp_server *s, const struct cnp_frame *f)
 {
@@ -932,7 +928,7 @@ put_off(struct cnp_server *s, const struct cnp_frame *f)
 	return r;
 }
 
-/* The client gave the copy up. */
+/* The client gave up the copy. */
 static int
 copy_failed(struct cnp_server *s, const struct cnp_copy_fail *m)
 {
@@ -944,7 +940,7 @@ copy_failed(struct cnp_server *s, const struct cnp_copy_fail *m)
 	return CENOTE_ERR_SERVER;
 }
 
-/* A frame of a copy. CENOTE_OK: it was discarded. */
+/* Take a frame of a copy. CENOTE_OK: it was discarded. */
 static int
 take_copy(struct cnp_server *s, const struct cnp_frame *f, const struct cnp_msg *m)
 {

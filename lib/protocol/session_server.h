@@ -52,8 +52,8 @@ struct cnp_server {
 	uint8_t running_flags;
 	uint8_t is_answered; /* SKIPPED was sent for the running request, READY is missing */
 	uint8_t is_copying; /* COPY_IN was sent; the copy has no end and no answer yet */
-	uint32_t
-		copies_owed; /* copies of the running request that were answered before the client ended them */
+	/* copies of the running request that were answered before the client ended them */
+	uint32_t copies_owed;
 	uint8_t is_ready; /* READY of request 0 was sent */
 	uint8_t is_unsynced; /* a request was carried out after the last synchronisation point */
 	uint8_t is_skipping;
@@ -63,8 +63,8 @@ struct cnp_server {
 };
 
 struct cnp_request {
-	struct cnp_msg
-		msg; /* text borrowed until the next cnp_server_next(), _room() or _restart() */
+	/* text borrowed until the next cnp_server_next(), _room() or _restart() */
+	struct cnp_msg msg;
 	uint32_t number; /* 0: set-up, no reply on success */
 	uint8_t flags;
 };
@@ -124,11 +124,12 @@ int cnp_server_peek(const struct cnp_server *s, size_t *at, uint32_t *number,
 	struct cnp_request *ret_request);
 
 /*
- * Queue any reply with schema fields, for the running request. With `of_none` it belongs to no request: NOTICE
- * in any state but CLOSING and BROKEN, PARAMETER and NOTIFICATION at any time after cnp_server_ready().
- * CENOTE_OK, CENOTE_ERR_LIMIT (longer than the peer accepts), CENOTE_ERR_NOMEM, CENOTE_ERR_STATE (no request
- * is running; not yet ready; a message that needs a request). CANCELLED, and the answer to STATUS, are replies
- * to the first frame: state FIRST, then cnp_server_finish_request().
+ * Queue any reply with schema fields, for the running request. With `of_none` the reply belongs to
+ * no request: NOTICE in any state but CLOSING and BROKEN, PARAMETER and NOTIFICATION at any time
+ * after cnp_server_ready(). CENOTE_OK, CENOTE_ERR_LIMIT (longer than the peer accepts),
+ * CENOTE_ERR_NOMEM, CENOTE_ERR_STATE (no request is running; not yet ready; a message that needs a
+ * request). CANCELLED, and the answer to STATUS, are replies to the first frame: state FIRST, then
+ * cnp_server_finish_request().
  *
  * Use it for COPY_OUT, COPY_DATA and COPY_DONE, too. The caller limits the queued bytes: if there are many,
  * send them first (cnp_server_output()). After COPY_IN, cnp_server_next_copy() gives the client's data. DONE
@@ -142,9 +143,9 @@ int cnp_server_reply(struct cnp_server *s, const struct cnp_msg *m, int of_none)
  * the client's reason (57014); CENOTE_ERR_PROTOCOL: as from cnp_server_next(); CENOTE_ERR_STATE: no copy is
  * open; CENOTE_ERR_NOMEM.
  *
- * The running request's text stays valid meanwhile. Requests that came before the end of the copy wait for
- * that end. They may have as many bytes as one frame; more is a protocol violation. If a copy was answered
- * early, its remaining data is discarded here or by cnp_server_next().
+ * During the copy, the running request's text stays valid. Requests that came before the end of the
+ * copy wait for that end. They may have as many bytes as one frame; more is a protocol violation.
+ * If a copy was answered early, its remaining data is discarded here or by cnp_server_next().
  */
 int cnp_server_next_copy(struct cnp_server *s, struct cnp_str *ret_data);
 
@@ -189,7 +190,7 @@ int cnp_server_finish_request(
  * may be a part of a transaction. */
 int cnp_server_yield(struct cnp_server *s, uint8_t reason, const struct cnp_str *carry);
 
-/* The same for a session that its server ended. `said`: the server's last message; NULL: none. */
+/* Is cnp_server_yield() legal now? */
 int cnp_server_yield_lost(struct cnp_server *s, const struct cnc_diag *said);
 
 /* Whether cnp_server_yield() is legal now. */
