@@ -14,14 +14,14 @@
 #include "transport.h"
 
 #define SUFFIX     ".sock"
-/* How many sockets of a dead daemon are tried before it counts as dead. */
+/* The number of sockets of a dead daemon to try before the daemon counts as dead. */
 #define N_TRIED    4
 #define LIST_MAX   160u
 #define SUFFIX_LEN (sizeof(SUFFIX) - 1)
 
-/* What is in a run directory. */
+/* The contents of a run directory. */
 struct found {
-	char pools[LIST_MAX]; /* "a, b" */
+	char pools[LIST_MAX]; /* names of the pools: "a, b" */
 	int n_tried;
 	int is_alive;
 	int has_dir;
@@ -36,8 +36,9 @@ is_socket_name(const struct dirent *entry)
 }
 
 /*
- * Whether a process listens on that socket. A datagram socket cannot connect to it, and the error tells whether somebody
- * listens; so no worker wakes up. Without the right to connect, the answer is yes.
+ * Does a process listen on that socket? A datagram socket cannot connect to it, but the error tells
+ * whether a process listens. So no worker wakes up. Without the right to connect, the answer is
+ * yes.
  */
 static int
 is_alive(const char *dir, const char *name)
@@ -90,7 +91,7 @@ look(const char *path, const char *dir, struct found *f)
 		free(entries);
 }
 
-/* Whether this user may not open the socket. Then `out` says why. */
+/* Is this user not allowed to open the socket? If so, `out` has the reason. */
 static int
 is_shut(const char *path, const char *dir, char *out, size_t size)
 {

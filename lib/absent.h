@@ -7,8 +7,9 @@
 #define CN_ABSENT_MAX 384u
 
 /*
- * Say why no unix socket of these targets led to a pool, as far as the run directories show it. Returns 1 if a cenoted
- * runs there without this pool. `out` is "" if nothing can be said, as with TCP.
+ * Explain why no unix socket of these targets led to a pool, as far as the run directories show.
+ * Returns 1 if a cenoted runs there without this pool. `out` is "" if there is no explanation, as
+ * with TCP.
  */
 int cn_absent_explain(const struct cn_targets *t, char out[CN_ABSENT_MAX]);
 

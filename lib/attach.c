@@ -8,21 +8,20 @@
 #include "absent.h"
 
 /*
- * Getting a session: find cenoted, say who comes and why, and wait for the answer.
+ * Get a session: find cenoted, send the opening and the first message, and wait for the answer.
  *
  *     CONNECTING   a target is tried; or a pause between two tries (is_blocked)
  *     ATTACHING    connected: the opening is sent; HELLO, ATTACHED and READY are awaited
  *     READY
  *
- * The first attach (cenote_connect()) tries each target once. A re-attach tries them
- * until its time limit, because the usual reason is a restart of the daemon. That is
- * safe, since no request leaves before READY. A refusal by the pool itself is final in
- * both.
+ * The first attach (cenote_connect()) tries each target once. A re-attach tries them until its time
+ * limit, because the usual reason is a restart of the daemon. That is safe, since no request leaves
+ * before READY. A refusal by the pool itself is final in both cases.
  */
 
 #define RETRY_FIRST_MS 5u
 #define RETRY_MAX_MS   1000u
-/* How long to wait when the queue of connections is full. */
+/* How long to wait when the socket's queue of connections is full. */
 #define QUEUE_FULL_MS  5u
 
 static void
@@ -86,8 +85,8 @@ fill_first(const cenote_conn *conn, struct cnp_msg *m)
 	}
 }
 
-/* Statements are prepared and settings are made for one epoch: no session knows those
- * of another. */
+/* Statements are prepared and settings are made for one epoch: a session does not know those of
+ * another epoch. */
 static void
 begin_epoch(cenote_conn *conn)
 {
@@ -97,8 +96,7 @@ begin_epoch(cenote_conn *conn)
 		conn->reattach.epoch = 1;
 }
 
-/* A try ends, and what it queued before the requests goes with it. The next try queues
- * that again. */
+/* A try has ended. What it queued before the requests is dropped, and the next try queues that again. */
 static void
 begin_anew(cenote_conn *conn)
 {
@@ -108,7 +106,7 @@ begin_anew(cenote_conn *conn)
 	begin_epoch(conn);
 }
 
-/* Queue the opening, and what the waiting requests need before them. */
+/* Queue the opening, and before the waiting requests everything that these need. */
 static int
 open_session(cenote_conn *conn)
 {
@@ -143,7 +141,7 @@ open_session(cenote_conn *conn)
 	conn->session.max_frame = (size_t)conn->options.number[CN_OPTION_MAX_FRAME];
 	if (*cn_options_get(&conn->options, CN_OPTION_PASSWORD))
 		conn->session.may_log_in = 1;
-	/* Pieces of long values wait for their request as well. */
+	/* Pieces of long values also wait, for their request. */
 	r = cnp_client_open(&conn->session, &o, &first,
 		conn->pipeline.n > conn->pipeline.n_finished ||
 			(conn->attach.is_again && conn->session.loose > 0));
@@ -183,8 +181,8 @@ limit(const cenote_conn *conn, int option)
 	return ms == 0 ? 0 : cn_now_ms() + (int64_t)ms;
 }
 
-/* A pause that grows and is jittered, so that clients that lost their daemon together
- * do not come back together. */
+/* Wait before the next try. The pause grows, and is partly random, so that clients that lost their
+ * daemon together do not come back together. */
 static void
 retry_later(cenote_conn *conn)
 {
@@ -217,7 +215,7 @@ cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again)
 	if (!conn->reattach.is_fruitless)
 		a->n_tries = 0;
 	r = find_targets(conn);
-	/* A later try may find an address that is not found now. */
+	/* A later try may find an address that cannot be found now. */
 	if (r < 0 && (!is_again || r != CENOTE_ERR_CONN))
 		return r;
 	r = cn_attach_check_tls(conn);
@@ -232,8 +230,8 @@ cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again)
 	conn->info.login = NULL;
 	begin_epoch(conn);
 	cn_move(conn, CN_CONNECTING);
-	/* A pool that shuts down may take a session back at once, again and again.
-	 * Then do not come back at once. */
+	/* A pool that shuts down may take a session back at once, again and again. Then wait before
+	 * the next try. */
 	if (conn->reattach.is_fruitless)
 		retry_later(conn);
 	return CENOTE_OK;
@@ -245,7 +243,7 @@ cn_attach_fail(cenote_conn *conn, int status)
 	cn_transport_close(&conn->transport);
 	cn_login_end(conn);
 	if (conn->attach.is_again) {
-		/* Only now the session is lost for the program. */
+		/* The program has lost its session only now, because the re-attach failed. */
 		if (!cenote_status_is_fatal(status))
 			status = CENOTE_ERR_CONN;
 		return cn_session_failed(conn, status);
@@ -305,7 +303,7 @@ unreachable(cenote_conn *conn, int error)
 	return cn_attach_fail(conn, CENOTE_ERR_CONN);
 }
 
-/* This target failed: try the next one, or all of them again later, or give up. */
+/* This target failed: try the next one, or try all targets again later, or give up. */
 static int
 next_target(cenote_conn *conn, int error)
 {
@@ -341,8 +339,7 @@ time_left(const cenote_conn *conn)
 
 	if (conn->attach.deadline == 0)
 		return 0;
-	/* Never 0, which would mean no limit. The caller finds out that the time has
-	 * passed. */
+	/* Never return 0, which would mean no limit. The caller finds out that the time has passed. */
 	left = conn->attach.deadline - cn_now_ms();
 	return left < 1 ? 1 : (int)left;
 }
@@ -372,7 +369,7 @@ connect_target(cenote_conn *conn)
 	return r;
 }
 
-/* The pause is over. Look the targets up again: addresses may have changed. */
+/* The pause has ended. Look up the targets again: addresses may have changed. */
 static int
 begin_round(cenote_conn *conn)
 {
@@ -409,8 +406,7 @@ cn_attach_step(cenote_conn *conn)
 		retry_later(conn);
 		return CENOTE_AGAIN;
 	}
-	/* Queue the opening before there is a connection, so that all of it goes out
-	 * in the first write. */
+	/* Queue the opening before there is a connection, so that the first write sends all of it. */
 	if (cnp_client_state(&conn->session) == CNP_CLIENT_IDLE) {
 		r = open_session(conn);
 		if (r < 0)
@@ -430,7 +426,7 @@ cn_attach_step(cenote_conn *conn)
 	return CENOTE_OK;
 }
 
-/* The pool refuses. */
+/* The pool has refused. */
 static int
 on_error(cenote_conn *conn, const struct cnp_event *event)
 {
@@ -440,7 +436,7 @@ on_error(cenote_conn *conn, const struct cnp_event *event)
 	if (cnc_diag_set_fields(d, (const uint8_t *)fields->p, fields->n) < 0)
 		return CENOTE_ERR_PROTOCOL;
 	cn_login_refused(conn);
-	/* The pool shuts down, but its successor may let us in. */
+	/* The pool shuts down, but the daemon that replaces it may accept us. */
 	if (conn->attach.is_again && strcmp(d->sqlstate, CNC_SQLSTATE(SHUTDOWN)) == 0)
 		return cn_attach_lost(conn, ECONNREFUSED);
 	return cn_attach_fail(conn, cn_attach_status(d->sqlstate));
@@ -460,7 +456,7 @@ on_hello(cenote_conn *conn, const struct cnp_hello *hello)
 	return cn_login_begin(conn, hello->mechanisms.p);
 }
 
-/* CANCEL and STATUS: their answer comes without a session. */
+/* CANCEL and STATUS are answered without a session. */
 static int
 on_one_shot(cenote_conn *conn, const struct cnp_event *event)
 {

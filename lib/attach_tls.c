@@ -11,8 +11,8 @@
  * TLS while attaching: what the opening asks for, and the handshake after HELLO. attach.c
  * and io.c call this file.
  *
- * HELLO itself is handled after the handshake. So nothing that came in the clear decides
- * anything afterwards.
+ * HELLO itself is handled after the handshake. So nothing that came in the clear has an effect
+ * afterwards.
  */
 
 static int
@@ -55,8 +55,7 @@ cn_attach_wanted_tls(const cenote_conn *conn)
 	return CNP_TLS_NONE;
 }
 
-/* Verify the chain if an authority is given, even where the mode does not insist on
- * it. */
+/* Verify the chain if an authority is given, even if the mode does not require that. */
 static enum cn_tls_verify
 what_to_verify(const cenote_conn *conn)
 {

@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 /*
- * Cancelling: cenote_cancel has its own connection, which opens with CANCEL in place of
- * ATTACH. follow.c keeps it up to date; cancel_safe.c is the way for signal handlers.
+ * Cancelling: cenote_cancel has its own connection, which opens with CANCEL in place of ATTACH.
+ * follow.c keeps the handle up to date; cancel_safe.c sends a cancel from signal handlers.
  */
 
 #define CANCEL_TIMEOUT "10s"
@@ -38,8 +38,7 @@ prepare(cenote_cancel *c, const cenote_conn *conn)
 	};
 	int r;
 
-	/* Only the daemon that lent the session knows it. The options may lead to
-	 * another daemon by now. */
+	/* Only the daemon that lent the session knows it. The options may name another daemon by now. */
 	if (conn->attach.at >= conn->attach.targets.n)
 		return CENOTE_ERR_STATE;
 	c->target = conn->attach.targets.list[conn->attach.at];
@@ -81,7 +80,7 @@ cenote_cancel_create(cenote_conn *conn, cenote_cancel **ret_cancel)
 		r = cenote_conn_create(&conn->mem, &c->conn);
 	if (r == CENOTE_OK)
 		r = cn_options_copy(&c->conn->options, &conn->options);
-	/* A cancel is urgent, however long the program may wait for a session. */
+	/* A cancel is urgent, even if the program may wait long for a session. */
 	if (r == CENOTE_OK)
 		r = cn_options_set(&c->conn->options, CN_OPTION_CONNECT_TIMEOUT,
 			CANCEL_TIMEOUT, &c->conn->diag.d);

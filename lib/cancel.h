@@ -8,16 +8,18 @@
 
 struct cenote_cancel {
 	struct cenote_allocator mem;
-	/* A connection of its own, with the options and the address of the followed
-	 * one. */
+	/* Another connection, for sending the cancel, with the options and the address of the
+	 * followed connection. */
 	cenote_conn *conn;
-	cenote_conn *followed; /* the connection whose requests it names; NULL: none */
-	/* cenote_cancel_send_safe() uses these members instead. It must not allocate
-	 * memory, and must share nothing that is written. */
+	/* the connection whose requests are cancelled; NULL: none */
+	cenote_conn *followed;
+	/* The members for cenote_cancel_send_safe(), which must not allocate memory, and must not
+	 * share anything that is written. */
 	struct cn_target target;
 	char where[CN_TARGET_TEXT_MAX]; /* `target` as text */
 	uint8_t needs_tls; /* the session's key must not travel in the clear */
-	struct cnc_buf opening; /* and after it a CANCEL without session and request */
+	/* the opening, and after it a CANCEL without session and request */
+	struct cnc_buf opening;
 	/* The connection's thread writes these while another thread may send a cancel.
 	 * A mixture of old and new values names no session, so it cancels nothing. */
 	_Atomic uint64_t session;
@@ -25,7 +27,7 @@ struct cenote_cancel {
 	_Atomic uint32_t request;
 };
 
-/* What it cancels now. */
+/* The session and the request to cancel now. */
 static inline struct cnp_cancel
 cn_cancel_named(const cenote_cancel *c)
 {
@@ -36,11 +38,11 @@ cn_cancel_named(const cenote_cancel *c)
 	};
 }
 
-/* Name the session and the request that the connection has now. */
+/* Store the connection's session and current request. */
 void cn_cancel_name(cenote_cancel *c, const cenote_conn *conn);
-/* The connection has a new session: update its follower, if it has one. */
+/* The connection has a new session: update its follower, if there is one. */
 void cn_cancel_refresh(cenote_conn *conn);
-/* The connection has no follower any more. */
+/* The connection is destroyed: its follower must forget it. */
 void cn_cancel_let_go(cenote_conn *conn);
 
 #endif

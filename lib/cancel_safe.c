@@ -6,23 +6,23 @@
 #include <string.h>
 
 /*
- * A cancel from a signal handler, or from several threads at once. It uses system calls
- * and the stack, and nothing else, and it only reads the cenote_cancel. So it has its own
- * small reader of frames and knows no TLS.
+ * A cancel from a signal handler, or from several threads at once. It uses only system calls and
+ * the stack, and only reads the cenote_cancel. So it has its own small reader of frames, and no
+ * TLS.
  */
 
 #define TIMEOUT_MS    10000
-/* How long to wait when the queue of connections is full. */
+/* How long to wait when the socket's queue of connections is full. */
 #define QUEUE_FULL_MS 5
-#define PAYLOAD_SIZE  20u /* of CANCEL */
+#define PAYLOAD_SIZE  20u /* bytes of a CANCEL's payload */
 #define OPENING_SIZE  (CNP_OPENING_MAX + CNP_FRAME_HEADER + PAYLOAD_SIZE)
 #define ANSWER_SIZE   1024u
 
 struct attempt {
 	struct cn_transport transport;
 	int64_t deadline;
-	uint8_t answer[ANSWER_SIZE]; /* payload of the frame that came last */
-	struct cnc_diag refusal; /* the pool's words, if it refused */
+	uint8_t answer[ANSWER_SIZE]; /* payload of the last frame */
+	struct cnc_diag refusal; /* the pool's error, if it refused */
 };
 
 /* Wait until the socket is ready, a signal comes, or `at_most` ms have passed. */
@@ -150,7 +150,7 @@ read_answer(struct attempt *a)
 	return r < 0 ? r : cn_attach_status(a->refusal.sqlstate);
 }
 
-/* Copy the prepared bytes, and name the session and the request in them. */
+/* Copy the prepared bytes, and fill in the session and the request. */
 static size_t
 fill_opening(uint8_t bytes[OPENING_SIZE], const cenote_cancel *cancel,
 	const struct cnp_cancel *named)

@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * The public calls for the connection itself: its life, its options, connecting, and the non-blocking side of it.
- * It owns no state of its own; state.c has the states, attach.c the way to a session.
+ * The public calls for the connection itself: creating and destroying it, its options, connecting,
+ * and non-blocking use. It owns no state; state.c has the states, and attach.c gets a session.
  */
 
 int
@@ -34,7 +34,7 @@ cenote_conn_create(const cenote_allocator *alloc, cenote_conn **ret_conn)
 	return CENOTE_OK;
 }
 
-/* Results and statements of the connection outlive it. */
+/* Results and statements may outlive the connection: remove their pointers to it. */
 static void
 let_go(cenote_conn *conn)
 {
@@ -62,7 +62,7 @@ cenote_conn_destroy(cenote_conn *conn)
 	if (!conn)
 		return;
 	cenote_close(conn);
-	/* An attach that failed half-way may have left requests. */
+	/* An attach that failed may have left requests. */
 	cn_requests_clear(conn);
 	cn_login_end(conn);
 	let_go(conn);
@@ -98,7 +98,7 @@ cenote_conn_set_getpid(cenote_conn *conn, long (*function)(void))
 		conn->getpid = function;
 }
 
-/* Options apply to the next cenote_connect(), with one exception. */
+/* May the option be set now? Options apply to the next cenote_connect(), except for allow_files. */
 static int
 may_set(cenote_conn *conn, const char *name)
 {
@@ -177,8 +177,7 @@ attach_run(cenote_conn *conn)
 
 	if (r != CENOTE_OK)
 		return r;
-	/* The pool may have taken the session back at once. Then the next request
-	 * attaches again. */
+	/* The pool may have taken the session back at once. Then the next request attaches again. */
 	return cn_state(conn) == CN_LOST ? cn_enter_attached(conn) : CENOTE_OK;
 }
 
@@ -219,7 +218,7 @@ cenote_set_nonblocking(cenote_conn *conn, int on)
 	if (on != CENOTE_PASSIVE)
 		return CENOTE_OK;
 	conn->transport.keeps_number = 1;
-	/* The session may be gone already. */
+	/* The session may have ended already. */
 	if (cn_state(conn) == CN_DETACHED)
 		cn_transport_hold(&conn->transport);
 	return CENOTE_OK;
@@ -270,7 +269,7 @@ cenote_process(cenote_conn *conn)
 	r = cn_enter(conn);
 	if (r < 0)
 		return r;
-	/* This call never waits, whatever the handle does otherwise. */
+	/* This call never waits, in any mode of the handle. */
 	was = conn->nonblocking;
 	conn->nonblocking = CENOTE_NONBLOCKING;
 	conn->deadline = 0;
@@ -284,8 +283,8 @@ cenote_process(cenote_conn *conn)
 	return is_written(conn) ? CENOTE_OK : CENOTE_AGAIN;
 }
 
-/* Wait until something comes without a request. CENOTE_OK; CENOTE_DONE: the time is
- * up, or nothing can come. */
+/* Wait until a message comes without a request. CENOTE_OK; CENOTE_DONE: the time is up, or no
+ * message can come. */
 static int
 wait_unasked(cenote_conn *conn, int may_sleep)
 {

@@ -57,8 +57,8 @@ struct cn_piece {
 struct cenote_result {
 	struct cenote_allocator mem;
 	cenote_result *next; /* in the list of results to be taken, or in conn->streams */
-	cenote_conn
-		*conn; /* of a streamed result; NULL once the connection is destroyed */
+	/* of a streamed result; NULL once the connection is destroyed */
+	cenote_conn *conn;
 	uint8_t kind;
 	uint8_t stream; /* enum cn_stream */
 	uint8_t has_more; /* another result of the same request follows */
@@ -91,8 +91,8 @@ struct cenote_result {
 	char *tag;
 	struct cn_columns *columns; /* NULL: none */
 	cenote_diag *diag; /* NULL: no error */
-	struct cnc_rowset
-		rows[2]; /* what is read, what comes; only [0] is used unless streamed */
+	/* what is read, what comes; only [0] is used unless streamed */
+	struct cnc_rowset rows[2];
 };
 
 /* A request of which the program has not taken all results. */
@@ -112,8 +112,8 @@ struct cn_request {
 	uint32_t batch_rows;
 	uint32_t portal; /* number of the portal that it may leave open */
 	cenote_stmt *stmt; /* a reference; NULL: none */
-	struct cn_columns *
-		columns; /* EXECUTE: the columns of which the server knows that we have them */
+	/* EXECUTE: the columns of which the server knows that we have them */
+	struct cn_columns *columns;
 	cenote_result *target; /* FETCH: the result that gets the rows; NULL: destroyed */
 	cenote_result *building;
 	cenote_result *first, *last; /* results that wait to be taken */
@@ -125,8 +125,8 @@ struct cenote_stmt {
 	cenote_stmt *next;
 	size_t refs; /* the program's handle, and each request that uses it */
 	uint32_t id;
-	uint32_t
-		epoch; /* epoch in which it was last prepared, or queued to be; 0: never */
+	/* epoch in which it was last prepared, or queued to be; 0: never */
+	uint32_t epoch;
 	uint32_t columns_epoch; /* epoch in which `columns` came */
 	uint8_t is_prepared; /* a PREPARE succeeded */
 	uint8_t is_queued; /* a PREPARE waits for its reply */
@@ -178,8 +178,8 @@ struct cn_pairs {
 
 /* The facts that cenote_info() reports. */
 struct cn_info {
-	uint8_t *
-		attached; /* copy of ATTACHED's payload, from which `facts` and `parameters` borrow */
+	/* copy of ATTACHED's payload, from which `facts` and `parameters` borrow */
+	uint8_t *attached;
 	struct cnp_attached facts;
 	const char *login; /* the mechanism of this attach; NULL: none was asked for */
 	uint8_t has_facts;
@@ -221,8 +221,8 @@ struct cn_pipeline {
 	/* session.sent when the oldest unfinished request was queued: if no byte was sent since
 	 * then, no request can have run */
 	size_t sent_before;
-	uint32_t
-		call; /* request code of a public call that returned CENOTE_AGAIN; 0: none */
+	/* request code of a public call that returned CENOTE_AGAIN; 0: none */
+	uint32_t call;
 	uint8_t is_begun; /* cenote_pipeline_begin() was called */
 	uint8_t needs_sync; /* requests were queued after the last synchronisation point */
 	uint8_t is_collecting; /* the last request may wait, to be written with later ones */

@@ -4,12 +4,12 @@
 #include <string.h>
 
 /*
- * What a result of kind COPY_IN or COPY_OUT keeps. It stands for an open copy, is linked
- * with the connection like a stream, and ends with the copy. The statement's own result
- * follows it. event.c begins it and adds data that came; copy_data.c moves the data.
+ * Results of kind COPY_IN and COPY_OUT. Such a result stands for an open copy, is linked with the
+ * connection like a stream, and ends with the copy. The statement's own result follows it. event.c
+ * begins the copy and adds received data; copy_data.c moves the data.
  *
- * Data that came stays in the received blocks, and nothing more is read while a piece
- * waits to be taken.
+ * Received data stays in the received blocks, and nothing more is read while a piece waits for the
+ * program.
  */
 
 int
@@ -74,8 +74,7 @@ cn_copy_give_up(cenote_conn *conn, const char *why)
 	m.as.copy_fail.message = cnp_str(why);
 	if (cnp_client_copy(&conn->session, &m) == CENOTE_OK)
 		return;
-	/* An end without a message always fits: memory and room in a frame are
-	 * reserved. */
+	/* A COPY_FAIL without a message always fits: memory and room in a frame are reserved. */
 	m.as.copy_fail.message = CNP_STR_NONE;
 	(void)cnp_client_copy(&conn->session, &m);
 }
@@ -85,7 +84,7 @@ cn_piece_max(const cenote_conn *conn, size_t most)
 {
 	size_t n = conn->session.peer_max_frame;
 
-	/* A pool that accepts next to nothing refuses each piece: let it say so. */
+	/* Each piece is too long for a pool that accepts almost nothing: let the pool report that. */
 	if (n <= CN_PIECE_OVERHEAD)
 		return most;
 	return n - CN_PIECE_OVERHEAD < most ? n - CN_PIECE_OVERHEAD : most;

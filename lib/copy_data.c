@@ -4,20 +4,21 @@
 #include <string.h>
 
 /*
- * The public calls that move the data of a copy. What goes in is collected in the session's buffer and written
- * when enough of it is there. What comes out is given piece by piece, in the blocks in which it was received.
+ * The public calls that move the data of a copy. Data of a copy in is collected in the session's
+ * buffer, and written when there is enough of it. The program gets the data of a copy out piece by
+ * piece, in the blocks in which it was received.
  */
 
 /* A piece is sent in frames of at most this many bytes. */
 #define FRAME_MAX 65536u
-/* Write when this much is queued … */
+/* Write when this many bytes are queued … */
 #define WRITE_MIN 32768u
-/* … and take no more from the program when this much is. */
+/* … and take no more from the program when this many are queued. */
 #define QUEUE_MAX 262144u
 #define ERROR_MAX 4096u
 
-/* Look for the copy of that direction. CENOTE_OK: it is open; CENOTE_DONE: it has
- * ended; or what failed. *ret_res is untouched if the program has no such copy. */
+/* Find the copy of that direction. CENOTE_OK: it is open; CENOTE_DONE: it has ended; or an error.
+ * *ret_res is unchanged if the program has no such copy. */
 static int
 enter(cenote_conn *conn, uint8_t kind, cenote_result **ret_res)
 {
@@ -51,7 +52,7 @@ has_room(const cenote_conn *conn)
 	       cnp_client_copy_queued(&conn->session) < QUEUE_MAX;
 }
 
-/* Queue all of it or nothing. */
+/* Queue all of the data or nothing. */
 static int
 queue_data(cenote_conn *conn, const char *data, size_t len)
 {
@@ -87,7 +88,7 @@ cenote_copy_put(cenote_conn *conn, const void *data, size_t len)
 		r = cn_wait_for(conn, has_room);
 	if (r != CENOTE_OK)
 		return r;
-	/* The copy may have ended meanwhile. */
+	/* The copy may have ended during the wait. */
 	r = enter(conn, CENOTE_RESULT_COPY_IN, &res);
 	if (r == CENOTE_OK)
 		r = queue_data(conn, data, len);
@@ -124,8 +125,7 @@ cenote_copy_end(cenote_conn *conn, const char *error)
 	res->stream = CN_STREAM_COPIED;
 	res->is_copy_ended = 1;
 	r = cn_push(conn);
-	/* The copy was ended. An obstacle that will pass is reported when the program
-	 * takes the result. */
+	/* The copy was ended. A problem that will pass is reported when the program takes the result. */
 	return cenote_status_is_fatal(r) ? r : CENOTE_OK;
 }
 

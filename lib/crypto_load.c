@@ -14,19 +14,18 @@
 
 typedef const struct cn_crypto *get_fn(uint32_t abi);
 
-/* Where the module may be, seen from the folder of this library or program. */
+/* Where to look for the module, relative to the folder of this library or program. */
 static const char *const beside[] = {
 	"cenote/" NAME, /* libcenote, installed */
 	NAME, /* a shim, installed */
-	"../cenote/" NAME, /* in a wheel of Python's, where libraries have their own folder */
+	"../cenote/" NAME, /* in a Python wheel, where libraries have a separate folder */
 	"crypto/" NAME, /* libcenote in its build directory */
 	"../../lib/crypto/" NAME, /* a shim or a program in its build directory */
 	"../../../lib/crypto/" NAME, /* a test in its build directory */
 };
 
-/* A path that leaves the folder may lead to somebody else's files. So such a file must
- * belong to root or to the owner of the library, and nobody else may be able to write
- * it. */
+/* A path that leaves the folder may lead to files of another user. So such a file must belong to
+ * root or to the owner of the library, and nobody else may be able to write it. */
 static int
 is_trusted(const char *path, uid_t owner)
 {

@@ -5,10 +5,10 @@
 #include "core/diag.h"
 #include "crypto/crypto.h"
 
-/* The module with everything that needs OpenSSL. It is searched beside the library,
- * and then where it was to be installed. */
+/* The module with everything that needs OpenSSL. It is searched first beside the library, and then
+ * in the installation directory. */
 
-/* 1: the file of the module is there. This does not load it. */
+/* 1: the module's file exists. This does not load it. */
 int cn_crypto_is_there(void);
 /* Load the module; it stays loaded until the process ends. CENOTE_OK;
  * CENOTE_ERR_UNSUPPORTED: `diag` names the file, and what to install. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What errors mean: the status for each SQLSTATE. event.c and attach.c ask. */
+/* The status for an error, by its SQLSTATE. event.c and attach.c call this file. */
 
 int
 cn_status_of(const struct cnc_diag *diag)
@@ -14,8 +14,8 @@ cn_status_of(const struct cnc_diag *diag)
 		return CENOTE_ERR_UNSUPPORTED;
 	if (strncmp(diag->sqlstate, "08", 2) != 0)
 		return CENOTE_ERR_SERVER;
-	/* A statement may fail because of another connection of the server's, while
-	 * ours lives on. */
+	/* A statement may fail with class 08 because the server lost a connection of its own, while
+	 * ours continues. */
 	return severity && strcmp(severity, "ERROR") == 0 ? CENOTE_ERR_SERVER
 							  : CENOTE_ERR_CONN;
 }

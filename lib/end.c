@@ -2,12 +2,12 @@
 #include "conn.h"
 
 /*
- * How a session ends: closed by the program, taken back by the pool, or lost. A YIELD is for event.c to
- * read; this file decides what a loss without one means.
+ * How a session ends: closed by the program, taken back by the pool, or lost. event.c handles a
+ * YIELD; this file decides what a loss without a YIELD means.
  *
- * If the session held nothing and nothing of a request was sent, another session is as good, and the
- * program notices nothing. Otherwise the program gets an error, and the error says what the requests may
- * have done. io.c, event.c and attach.c call this file.
+ * If the session held nothing and no part of a request was sent, another session can replace it,
+ * and the program notices nothing. Otherwise the program gets an error, and the error says what the
+ * requests may have done. io.c, event.c and attach.c call this file.
  */
 
 static void
@@ -18,17 +18,17 @@ forget_stream(cenote_conn *conn)
 	conn->has_event = 0;
 }
 
-/* The descriptor stays open: an event loop that waits on it finds the end there. */
+/* The descriptor stays open: an event loop that waits on it finds the end of the connection. */
 int
 cn_session_failed(cenote_conn *conn, int status)
 {
-	/* Keep the reason: each call reports it until the program connects again. */
+	/* Store the reason: each call reports it until the program connects again. */
 	cnc_diag_copy(&conn->loss.diag.d, &conn->diag.d);
 	conn->loss.status = status;
 	forget_stream(conn);
 	cn_requests_drop_unfinished(conn);
 	cn_streams_fail(conn, status, &conn->loss.diag.d);
-	/* Not IDLE: an open transaction may have ended either way. */
+	/* Not IDLE: it is unknown how an open transaction ended. */
 	conn->tx = CENOTE_TX_UNKNOWN;
 	conn->pins = 0;
 	cn_move(conn, CN_LOST);
@@ -73,8 +73,8 @@ cn_close(cenote_conn *conn)
 	cn_move(conn, CN_CLOSED);
 }
 
-/* Could the unanswered request have committed something? *in_tx: whether a transaction
- * is open before it, and then after it. */
+/* Could the unanswered request have committed something? *in_tx: is a transaction open before the
+ * request, and then after it? */
 static int
 may_have_committed(const struct cn_request *req, int *in_tx)
 {
@@ -118,7 +118,7 @@ outcome_is_unknown(const cenote_conn *conn)
 	return 0;
 }
 
-/* Some bytes of an unanswered request have reached the peer. */
+/* Has a part of an unanswered request reached the peer? */
 static int
 may_have_run(const cenote_conn *conn)
 {
@@ -126,7 +126,7 @@ may_have_run(const cenote_conn *conn)
 	       conn->session.sent > conn->pipeline.sent_before;
 }
 
-/* The session held nothing and no request was running: another session is as good. */
+/* Can another session replace this one? It held nothing, and no request was running. */
 static int
 can_start_anew(const cenote_conn *conn)
 {
@@ -163,7 +163,8 @@ cn_session_lost(cenote_conn *conn, int error)
 			"before its synchronisation point: whether it was committed is "
 			"not known",
 			why);
-	else if (conn->loss.has_setup_error) /* the server gave a reason before it went */
+	/* the server gave a reason before it ended the session */
+	else if (conn->loss.has_setup_error)
 		cnc_diag_copy(&conn->diag.d, &conn->loss.setup.d);
 	else if (may_have_run(conn))
 		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(CONNECTION_LOST),

@@ -4,15 +4,15 @@
 #include <string.h>
 
 /*
- * What each message of the pool does. io.c calls cn_event(), and attach.c does for what
- * comes while attaching. The handlers build results in conn->pipeline's requests.
+ * The handlers for the messages of the pool. io.c calls cn_event(), and attach.c calls it for
+ * messages that come while attaching. The handlers build results in the requests of conn->pipeline.
  *
  * A handler that runs out of memory has changed nothing. io.c keeps the event, and the
  * next call handles it again.
  */
 
-/* A streamed result of the request waits to be taken. An error is not one: what it did
- * to the transaction comes right after it, and the program gets both together. */
+/* Does a streamed result of the request wait for the program? An error does not count: its effect
+ * on the transaction comes right after it, and the program gets both together. */
 static int
 has_untaken_stream(const struct cn_request *req)
 {
@@ -20,7 +20,7 @@ has_untaken_stream(const struct cn_request *req)
 	       !req->is_abandoned && req->first->kind != CENOTE_RESULT_ERROR;
 }
 
-/* Rows or data have come that the program has not asked for yet. */
+/* Have rows or data come that the program has not asked for yet? */
 static int
 has_unread(cenote_result *res)
 {
@@ -30,8 +30,7 @@ has_unread(cenote_result *res)
 	       !res->is_buffering && cn_result_incoming(res)->n_rows > 0;
 }
 
-/* The program wants more rows of a portal. They come after everything else that is
- * outstanding. */
+/* Does the program want more rows of a portal? They come after all other outstanding answers. */
 static int
 is_fetching(const cenote_conn *conn)
 {
@@ -74,7 +73,7 @@ is_description(const struct cn_request *req)
 	return req->code == CNP_MSG_PREPARE || req->code == CNP_MSG_DESCRIBE;
 }
 
-/* A result with rows begins. The program gets a streamed one at once. */
+/* A result with rows begins. The program gets a streamed result at once. */
 static int
 begin_rows(cenote_conn *conn, struct cn_request *req, struct cn_columns *columns)
 {
@@ -95,9 +94,8 @@ begin_rows(cenote_conn *conn, struct cn_request *req, struct cn_columns *columns
 	return CENOTE_OK;
 }
 
-/* Give its columns to a fetched result, which does not know them after a resume. If it
- * does know them, the program may have counted them: then a row must not have another
- * number of them later. */
+/* Set the columns of a fetched result, which does not have them after a resume. If it has columns,
+ * the program may have counted them: then their number must not change. */
 static int
 set_columns(cenote_result *res, struct cn_columns *columns)
 {
@@ -168,8 +166,7 @@ on_rows(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 	if (req->is_dropping || (req->is_hidden && !req->target))
 		return CENOTE_OK;
 	if (!req->building && !req->target) {
-		/* No COLUMNS came. So the request must have told the server that we
-		 * know them. */
+		/* No COLUMNS came, so the request must have told the server that we have the columns. */
 		if (!req->columns)
 			return CENOTE_ERR_PROTOCOL;
 		r = begin_rows(conn, req, req->columns);
@@ -183,8 +180,8 @@ on_rows(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 		cn_result_incoming(res), ev->payload, ev->payload_len, ev->block);
 }
 
-/* Why the program will not send the data: it gave the request up, or does not open
- * files for the server. NULL: it will. */
+/* Why the program will not send the data: it gave up the request, or does not open files for the
+ * server. NULL: it will send the data. */
 static const char *
 why_no_copy(const cenote_conn *conn, const struct cn_request *req,
 	const struct cnp_copy_in *m)
@@ -260,7 +257,7 @@ on_copy_done(cenote_conn *conn, struct cn_request *req, const struct cnp_event *
 	return CENOTE_OK;
 }
 
-/* The statement of a copy was answered. The answer is a result of its own. */
+/* The statement of a copy was answered. The answer is a separate result. */
 static void
 end_copy(struct cn_request *req)
 {
@@ -279,7 +276,7 @@ close_portal(cenote_conn *conn, uint32_t portal)
 	return cn_setup(conn, &m);
 }
 
-/* A result ends: put into it what DONE says. */
+/* A result has ended: fill in the values of DONE. */
 static int
 fill_done(cenote_conn *conn, cenote_result *res, const struct cnp_done *done,
 	uint32_t portal)
@@ -320,8 +317,7 @@ statement_done(struct cn_request *req)
 	}
 }
 
-/* A result begins without COLUMNS: it is a command, or its columns are known and it
- * has no rows. */
+/* A result begins without COLUMNS: it is a command, or its columns are known and it has no rows. */
 static int
 begin_bare(cenote_conn *conn, struct cn_request *req)
 {
@@ -337,7 +333,7 @@ finish_dropped(cenote_conn *conn, struct cn_request *req, const struct cnp_done 
 {
 	int r = CENOTE_OK;
 
-	/* Nobody will fetch from the portal, and an open portal would pin the session. */
+	/* The program will not fetch from the portal, and an open portal would pin the session. */
 	if (done->flags & CNP_DONE_MORE_ROWS)
 		r = close_portal(conn, req->portal);
 	if (r == CENOTE_OK)
@@ -346,9 +342,8 @@ finish_dropped(cenote_conn *conn, struct cn_request *req, const struct cnp_done 
 }
 
 /*
- * Forget what is known of a statement's columns: that is true only for a statement with
- * exactly one result. With several results, a command's DONE would be taken for a result
- * without rows.
+ * Forget the columns of a statement: only those of a statement with exactly one result may be kept.
+ * With several results, a command's DONE would be taken for a result without rows.
  */
 static void
 forget_columns(struct cn_request *req)
@@ -377,7 +372,7 @@ finish_result(cenote_conn *conn, struct cn_request *req, const struct cnp_done *
 	r = fill_done(conn, res, done, req->portal);
 	if (r < 0)
 		return r;
-	/* The program got a streamed result with rows when it began. */
+	/* The program already has a streamed result with rows, since its beginning. */
 	if (res->stream == CN_STREAM_NO) {
 		if (req->is_stream)
 			res->stream = CN_STREAM_DONE;
@@ -388,8 +383,8 @@ finish_result(cenote_conn *conn, struct cn_request *req, const struct cnp_done *
 }
 
 /*
- * A FETCH ended. The statements that follow the fetched one run in the same request. The
- * program sees their results as those of the request that opened the portal.
+ * A FETCH has ended. The statements that follow the fetched one run in the same request. The
+ * program gets their results as results of the request that opened the portal.
  */
 static int
 finish_fetch(cenote_conn *conn, struct cn_request *req, const struct cnp_done *done)
@@ -407,7 +402,7 @@ finish_fetch(cenote_conn *conn, struct cn_request *req, const struct cnp_done *d
 	return CENOTE_OK;
 }
 
-/* A fresh session has no carry and no statements. The options are set again. */
+/* After a reset, the session has no carry and no statements. Set its options again. */
 static int
 session_is_fresh(cenote_conn *conn)
 {
@@ -441,7 +436,7 @@ on_done(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 		r = finish_result(conn, req, done);
 	if (r < 0)
 		return r;
-	/* Also when the program does not take this result. */
+	/* Also if the program does not take this result. */
 	if (done->flags & CNP_DONE_MORE_RESULTS)
 		forget_columns(req);
 	statement_done(req);
@@ -486,8 +481,8 @@ statement_failed(struct cn_request *req)
 	}
 }
 
-/* The request failed because one that the program did not see has failed: that one's
- * error is the reason. */
+/* Did the request fail because a hidden request failed before? Then the hidden request's error is
+ * the reason. */
 static int
 is_consequence(const cenote_conn *conn, const char *sqlstate)
 {
@@ -502,8 +497,7 @@ fail_request(cenote_conn *conn, struct cn_request *req, const struct cnc_diag *d
 
 	end_copy(req);
 	res = req->target ? req->target : req->building;
-	/* The program never saw the PREPARE fail, so "no such statement" would not
-	 * help it. */
+	/* The program did not see that PREPARE failed, so "no such statement" would not help it. */
 	if (is_consequence(conn, diag->sqlstate)) {
 		diag = &conn->loss.setup.d;
 		if (req->stmt)
@@ -545,7 +539,7 @@ on_error(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 		conn->loss.has_setup_error = 1;
 	} else if (r == CENOTE_OK) {
 		r = fail_request(conn, req, &diag);
-		/* The server ended its own session: ours ends with this request. */
+		/* The server ended its session, so ours ends with this request. */
 		if (r == CENOTE_OK && cn_status_of(&diag) == CENOTE_ERR_CONN) {
 			cnc_diag_copy(&conn->loss.setup.d, &diag);
 			conn->loss.is_refused = 1;
@@ -571,7 +565,7 @@ on_skipped(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev
 		req->target = NULL;
 	} else if (!req->is_hidden && is_consequence(conn, NULL)) {
 		r = add_plain(conn, req, CENOTE_RESULT_ERROR, &conn->loss.setup.d);
-		/* Report it once. What follows is skipped because of this request. */
+		/* Report the error once. The requests that follow are skipped because of this one. */
 		if (r == CENOTE_OK)
 			conn->loss.has_setup_error = 0;
 	} else if (!req->is_hidden) {
@@ -639,7 +633,7 @@ on_ready(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 		return r;
 	conn->tx = ready->tx;
 	conn->pins = ready->pins;
-	/* After a synchronisation point no error is a consequence any more. */
+	/* Errors after a synchronisation point cannot be consequences of earlier ones. */
 	conn->loss.has_setup_error = 0;
 	return CENOTE_OK;
 }
@@ -716,11 +710,11 @@ on_yield(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 		return r;
 	if (!may_reattach(conn, ev->msg.as.yield.reason)) {
 		say_yielded(conn, &ev->msg.as.yield);
-		/* The next call reports it: what was answered before stands. */
+		/* The next call reports the loss: earlier answers are valid. */
 		(void)cn_session_failed(conn, CENOTE_ERR_CONN);
 		return CENOTE_OK;
 	}
-	/* Wait before the next try if the last one got a session that was of no use. */
+	/* Wait before the next try if the last try got a session that answered nothing. */
 	conn->reattach.is_fruitless = !conn->reattach.has_served && conn->attach.is_again;
 	cn_session_over(conn);
 	return CENOTE_OK;
@@ -772,7 +766,7 @@ cn_event(cenote_conn *conn, const struct cnp_event *event)
 	int is_of_request = event->request != 0 || event->request_code == CNP_MSG_STATUS;
 	struct cn_request *req =
 		is_of_request ? cn_request_running(&conn->pipeline) : NULL;
-	/* The handler may end the session, and the event with it. */
+	/* The handler may end the session, and then the event is no longer valid. */
 	int is_answered = event->is_answered;
 	int is_last = event->is_last;
 	int r;
@@ -789,7 +783,7 @@ cn_event(cenote_conn *conn, const struct cnp_event *event)
 		return r;
 	cn_request_finished(conn, req);
 	if (conn->loss.is_refused) {
-		/* The server's own words are the reason. All other requests are lost. */
+		/* The server's own message is the reason. All other requests are lost. */
 		conn->loss.is_refused = 0;
 		cnc_diag_copy(&conn->diag.d, &conn->loss.setup.d);
 		(void)cn_session_failed(conn, CENOTE_ERR_CONN);

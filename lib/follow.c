@@ -2,8 +2,9 @@
 #include "cancel.h"
 
 /*
- * A cenote_cancel that follows a connection: it names the request that the connection runs now. Only the thread of
- * the connection writes here; another thread or a signal handler may read at the same time (cancel_safe.c).
+ * A cenote_cancel that follows a connection: it holds the request that the connection runs now.
+ * Only the thread of the connection writes here; another thread or a signal handler may read at the
+ * same time (cancel_safe.c).
  */
 
 /* The request that is running or was queued last; 0: none. */
@@ -18,8 +19,7 @@ last_request(const cenote_conn *conn)
 void
 cn_cancel_name(cenote_cancel *c, const cenote_conn *conn)
 {
-	/* Between two sessions nothing is running. No running request has the number
-	 * 0. */
+	/* Between two sessions nothing is running. Number 0 is no request's. */
 	int is_ready = cn_state(conn) == CN_READY;
 
 	atomic_store_explicit(

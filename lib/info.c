@@ -8,15 +8,14 @@
 #include "core/escaping.h"
 
 /*
- * What the program can ask about its session (cenote_info(), cenote_parameter()): the
- * facts in ATTACHED, and the server's parameters as they change. attach.c and event.c
- * fill conn->info.
+ * The information about a session (cenote_info(), cenote_parameter()): the facts in ATTACHED, and
+ * the current values of the server's parameters. attach.c and event.c fill conn->info.
  */
 
-/* Parameters are few and short. What a server sends beyond this is left out. */
+/* Parameters are few and short. Further parameters of a server are left out. */
 #define PARAMETERS_MAX 65536u
 
-/* Read the list in ATTACHED. The pairs borrow from it. */
+/* Read the list in ATTACHED. The pairs borrow its texts. */
 static int
 read_parameters(cenote_conn *conn, const struct cnp_str *blob, struct cn_pairs *ret_list)
 {
@@ -82,8 +81,8 @@ say_other(cenote_conn *conn, const char *what, const char *before, const char *n
 	return CENOTE_ERR_CONN;
 }
 
-/* The program escaped texts by what it knew of the session before, and some may wait
- * to be sent. So a new session must read them in the same way. */
+/* The program escaped texts by the facts of the previous session, and such texts may wait to be
+ * sent. So the new session must read them in the same way. */
 static int
 check_escaping(cenote_conn *conn, const struct cnp_attached *facts,
 	const struct cn_pairs *parameters)
@@ -115,7 +114,7 @@ cn_info_attached(cenote_conn *conn, const struct cnp_event *event)
 
 	if (!copy)
 		return CENOTE_ERR_NOMEM;
-	/* Borrow from a copy, not from the connection's input. */
+	/* Borrow from a copy of the payload, not from the connection's input. */
 	memcpy(copy, event->payload, event->payload_len);
 	r = decode_attached(conn, copy, event->payload_len, &facts, &parameters);
 	if (r < 0) {
@@ -131,11 +130,11 @@ cn_info_attached(cenote_conn *conn, const struct cnp_event *event)
 	info->facts = facts;
 	info->parameters = parameters;
 	info->has_facts = 1;
-	/* Note the address now: it is a fact of this session, and the next attach may
-	 * look elsewhere. */
+	/* Store the address now: it is a fact of this session, and the next attach may use another
+	 * address. */
 	cn_target_text(
 		&conn->attach.targets.list[conn->attach.at], info->scratch->socket);
-	/* The first values are not changes. */
+	/* The first values of a connection are not changes. */
 	if (conn->attach.is_again)
 		tell_changes(conn, &before);
 	cn_pairs_finish(&conn->mem, &before);
@@ -143,7 +142,7 @@ cn_info_attached(cenote_conn *conn, const struct cnp_event *event)
 	return CENOTE_OK;
 }
 
-/* The server reports a parameter, perhaps one that it has reported before. */
+/* The server reports a parameter, possibly one that it has reported before. */
 int
 cn_info_parameter(cenote_conn *conn, const struct cnp_parameter *p)
 {

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The TLS part of cenote_info(): what was negotiated on the way to cenoted, and on
- * cenoted's way to its server. */
+/* The TLS part of cenote_info(): the facts of TLS between the program and cenoted, and between
+ * cenoted and its server. */
 
 static const char *
 yes_or_no(int is_so)
@@ -41,7 +41,7 @@ pool_fact(const struct cn_tls_facts *f, struct cn_scratch *scratch, const char *
 	return scratch->text;
 }
 
-/* Looked up when the program asks, since most programs never do. */
+/* Get the facts only when the program asks, since most programs never do. */
 static const char *
 of_pool(const cenote_conn *conn, const char *name)
 {
@@ -58,7 +58,7 @@ of_pool(const cenote_conn *conn, const char *name)
 	return pool_fact(scratch->tls, scratch, name);
 }
 
-/* The backend reports it among the parameters. */
+/* The backend reports these facts among the parameters. */
 static const char *
 of_server(const cenote_conn *conn, const char *name)
 {

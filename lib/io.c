@@ -7,9 +7,9 @@
  * Bytes to and from the peer. wait.c calls cn_advance() again and again; each state of the connection has its
  * own step there.
  *
- * A worker that takes its session back says YIELD and closes, perhaps while a request is on its way. Then
- * sending fails, but the YIELD waits to be read. So a failed send only notes that nothing more can be written,
- * and the end is judged after everything that came was read (end.c).
+ * A worker that takes its session back sends YIELD and closes, perhaps while a request is on its
+ * way. Then sending fails, but the YIELD waits to be read. So a failed send only notes that nothing
+ * more can be written. end.c decides about the end after all received messages were handled.
  */
 
 int
@@ -27,7 +27,7 @@ cn_flush(cenote_conn *conn)
 		if (r == CENOTE_AGAIN)
 			return r;
 		if (r < 0) {
-			/* The peer is gone; what it said before may explain why. */
+			/* The peer is gone; messages that it sent before may explain why. */
 			conn->is_write_broken = 1;
 			return CENOTE_OK;
 		}
@@ -67,12 +67,13 @@ protocol_error(cenote_conn *conn)
 				: "the pool sent something that is not the protocol");
 	if (cn_state(conn) == CN_ATTACHING)
 		return cn_attach_fail(conn, CENOTE_ERR_PROTOCOL);
-	/* Let the other end know. */
+	/* Close the connection, so that the other end notices. */
 	cn_transport_close(&conn->transport);
 	return cn_session_failed(conn, CENOTE_ERR_PROTOCOL);
 }
 
-/* Handle what was received. With `all`, also rows that the program should take first. */
+/* Handle received messages. With `all`, also handle those that should wait until the program has
+ * taken its rows. */
 static int
 pump(cenote_conn *conn, int all)
 {
@@ -89,7 +90,8 @@ pump(cenote_conn *conn, int all)
 				    : cn_event(conn, &conn->event);
 		if (r == CENOTE_ERR_NOMEM)
 			return cn_nomem(conn);
-		if (r == CENOTE_AGAIN) /* it waits for the handshake that it asked for */
+		/* the session waits for the TLS handshake that HELLO announced */
+		if (r == CENOTE_AGAIN)
 			return CENOTE_OK;
 		conn->has_event = 0;
 		if (r == CENOTE_ERR_PROTOCOL && is_reading(conn))
@@ -112,7 +114,7 @@ transport_ended(cenote_conn *conn, int r)
 {
 	int error = r < 0 ? conn->transport.error : 0;
 
-	/* A TLS failure is final: another target would not mend it. */
+	/* A TLS failure is final: another target would fail, too. */
 	if (cn_state(conn) == CN_ATTACHING && r < 0 && r != CENOTE_ERR_CONN)
 		return cn_attach_insecure(conn, r);
 	if (cn_state(conn) == CN_ATTACHING)
@@ -139,7 +141,7 @@ receive_once(cenote_conn *conn)
 	return CENOTE_OK;
 }
 
-/* Leave nothing in the TLS buffers: poll() would not see it there. */
+/* Read until the TLS buffers are empty: poll() would not report bytes there. */
 static int
 receive(cenote_conn *conn)
 {
@@ -153,7 +155,7 @@ receive(cenote_conn *conn)
 	return r;
 }
 
-/* Attached or attaching: handle, write, read. */
+/* Attached or attaching: handle received messages, write, and read. */
 static int
 exchange(cenote_conn *conn, int how)
 {
@@ -168,10 +170,11 @@ exchange(cenote_conn *conn, int how)
 	has_output = cnp_client_output(&conn->session, &bytes) > 0 ||
 		     cn_transport_unsent(&conn->transport);
 	is_stuck = cn_flush(conn) == CENOTE_AGAIN;
-	/* The caller may wait for this write only: not every message has an answer. */
+	/* Return after a write: the caller may have waited only for that, since not every message
+	 * has an answer. */
 	if (has_output && !is_stuck && !conn->is_write_broken && how != CN_READ_NOW)
 		return CENOTE_OK;
-	/* If the peer does not read until we do, both would wait for ever: read in any case. */
+	/* If the peer does not read until we read, both would wait for ever. So then read in any case. */
 	if (!is_stuck && cn_waits_for_program(conn))
 		return CENOTE_AGAIN;
 	if (is_stuck && cn_waits_for_program(conn)) {

@@ -9,12 +9,12 @@
 #include "protocol/plain.h"
 
 /*
- * The login that HELLO asks for. With a password it is SCRAM. Without one it is EXTERNAL:
- * TLS or the kernel tells the pool who we are. A SCRAM login ends only when the pool has
- * proved that it knows the password as well.
+ * The login that HELLO asks for. With a password it is SCRAM. Without one it is EXTERNAL: TLS or
+ * the kernel tells the pool who the client is. A SCRAM login ends only when the pool has proved
+ * that it knows the password as well.
  *
- * PLAIN sends the password itself. It is for a pool that takes nothing else, and only
- * where nobody but that pool can read it. attach.c calls this file; conn->login is its
+ * PLAIN sends the password itself. It is used only for a pool that accepts nothing else, and only
+ * if nobody but that pool can read the password. attach.c calls this file; conn->login is its
  * state.
  */
 
@@ -54,7 +54,7 @@ fail(cenote_conn *conn, int status, const char *sqlstate, const char *what)
 	return cn_attach_fail(conn, status);
 }
 
-/* The messages of a login cannot be repeated, so the attach fails. */
+/* The messages of a login cannot be repeated, so without memory the attach fails. */
 static int
 no_memory(cenote_conn *conn)
 {
@@ -71,12 +71,12 @@ send_data(cenote_conn *conn, const void *data, size_t n)
 	r = cnp_client_request(&conn->session, &m, 0, 0, NULL);
 	if (r == CENOTE_ERR_NOMEM)
 		return no_memory(conn);
-	/* Requests that prepare the session went out already, and the pool closes
-	 * because of that. The next try knows that there is a login. */
+	/* Set-up requests were sent already, and the pool closes because of that. The next try
+	 * knows that there is a login. */
 	return r < 0 ? cn_attach_lost(conn, ECONNRESET) : CENOTE_OK;
 }
 
-/* The first AUTH frame. */
+/* Send the first AUTH frame. */
 static int
 send_mechanism(cenote_conn *conn, const char *mechanism, const struct cnp_str *message)
 {
@@ -127,7 +127,7 @@ begin_scram(cenote_conn *conn, const char *mechanisms)
 	return send_mechanism(conn, log_in_by(conn, mechanism), &message);
 }
 
-/* Nobody else can read what is sent, or pretend to be the pool. */
+/* May the password be sent? Only if nobody else can read it or pretend to be the pool. */
 static int
 may_send_password(const cenote_conn *conn)
 {

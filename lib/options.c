@@ -13,7 +13,7 @@
  * uri.c set them; the rest of the library reads conn->options.
  */
 
-/* Servers refuse a client that accepts less. */
+/* Servers refuse a client that accepts only shorter frames. */
 #define MAX_FRAME_LOW 65536u
 
 struct option_spec {
@@ -47,7 +47,7 @@ static const struct unit size_units[] = {
 	{ NULL, 0 },
 };
 
-/* Digits and a unit; `max` is the limit of the product. */
+/* Parse digits and a unit; `max` is the limit of the product. */
 static int
 parse_quantity(
 	const char *text, const struct unit *units, uint64_t max, uint64_t *ret_value)
@@ -262,7 +262,7 @@ cn_options_set(struct cn_options *o, int option, const char *value, struct cnc_d
 	return CENOTE_OK;
 }
 
-/* The option with the nearest name, if it is near enough; else NULL. */
+/* The option with the most similar name, if it is similar enough; else NULL. */
 static const char *
 nearest_name(const char *name, size_t len)
 {

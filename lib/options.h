@@ -5,12 +5,13 @@
 #include "core/diag.h"
 #include "core/mem.h"
 
-/* The options of a connection: each as text, and as a number where it has one. */
-/* When the library may attach again: the values of CN_OPTION_REATTACH. */
+/* The options of a connection: each as text, and many also as a number. */
+/* When may the library attach again? The values of CN_OPTION_REATTACH. */
 enum cn_reattach_when {
 	CN_REATTACH_NO,
 	CN_REATTACH_YES,
-	CN_REATTACH_PLANNED /* only where the pool took the session back; a loss is reported */
+	/* only if the pool took the session back; a loss is reported */
+	CN_REATTACH_PLANNED
 };
 
 enum cn_option {
@@ -72,16 +73,16 @@ void cn_options_finish(struct cn_options *o);
 /* Copy all options; `to` must be finished or new. CENOTE_OK, or CENOTE_ERR_NOMEM (`to`
  * is finished). */
 int cn_options_copy(struct cn_options *to, const struct cn_options *from);
-/* -1: there is no such option. */
+/* Find an option by name. -1: there is no such option. */
 int cn_option_find(const char *name, size_t len);
 const char *cn_option_name(int option);
-/* NULL: the default. CENOTE_OK, CENOTE_ERR_ARG, CENOTE_ERR_NOMEM. On failure nothing
- * changes, and `diag` says why. */
+/* Set an option; value NULL: the default. CENOTE_OK, CENOTE_ERR_ARG, CENOTE_ERR_NOMEM. On failure
+ * nothing changes, and `diag` has the reason. */
 int cn_options_set(
 	struct cn_options *o, int option, const char *value, struct cnc_diag *diag);
 int cn_options_set_named(struct cn_options *o, const char *name, size_t name_len,
 	const char *value, struct cnc_diag *diag);
-/* The value in force, perhaps the default; never NULL. */
+/* The current value, which may be the default; never NULL. */
 const char *cn_options_get(const struct cn_options *o, int option);
 
 /* Apply a URI or a pool's name. On failure some of it may be set. Returns as

@@ -14,7 +14,8 @@ find(const struct cn_pairs *p, const char *name)
 	for (uint32_t i = 0; i < p->n; i++) {
 		const char *at = p->list[i].name;
 
-		/* A caller that lists all pairs asks with the list's own text. */
+		/* A caller that lists all pairs passes the list's own text, for which a comparison
+		 * of pointers is enough. */
 		if (*at == *name && (at == name || strcmp(at, name) == 0))
 			return &p->list[i];
 	}
@@ -29,7 +30,7 @@ cn_pairs_find(const struct cn_pairs *p, const char *name)
 	return pair ? pair->value : NULL;
 }
 
-/* Make room for one more. */
+/* Make room for one more pair. */
 static int
 reserve(const struct cenote_allocator *mem, struct cn_pairs *p)
 {
@@ -49,7 +50,7 @@ reserve(const struct cenote_allocator *mem, struct cn_pairs *p)
 	return CENOTE_OK;
 }
 
-/* "NAME\0VALUE\0" */
+/* Copy a pair as "NAME\\0VALUE\\0". */
 static char *
 copy_pair(const struct cenote_allocator *mem, const char *name, const char *value)
 {
@@ -69,7 +70,7 @@ size_of(const struct cn_pair *pair)
 	return strlen(pair->name) + strlen(pair->value);
 }
 
-/* Put the pair in the place of `old`, or at the end (NULL). */
+/* Put the pair in the place of `old`; NULL: append it. */
 static int
 put(const struct cenote_allocator *mem, struct cn_pairs *p, struct cn_pair *old,
 	const struct cn_pair *pair, size_t max_bytes)

@@ -5,8 +5,8 @@
 
 #include "core/value.h"
 
-/* The values in the form of the protocol: u16 n, then n values. They can be put into
- * any number of requests. */
+/* Values in the form of the protocol: u16 n, then n values. One list can be used for any number of
+ * requests. */
 struct cenote_params {
 	struct cenote_allocator mem;
 	struct cnc_buf blob;

@@ -40,7 +40,7 @@ request_finish(struct cn_request *req)
 		cenote_result *res = req->first;
 
 		req->first = res->next;
-		/* A stream that the program has not got yet is in this list only. */
+		/* A stream that the program does not have yet is only in this list. */
 		if (req->building == res)
 			req->building = NULL;
 		cn_result_free(res);
@@ -122,9 +122,9 @@ cn_requests_clear(cenote_conn *conn)
 }
 
 /*
- * A server that commits at the synchronisation point may commit there all that was sent
- * since the last one. If the answer to it is lost, nobody knows what became of that. So
- * the request counts as a write.
+ * A server that commits at the synchronisation point may commit there everything since the previous
+ * point. If the answer is lost, it is unknown whether that was committed. So a request with a
+ * synchronisation point counts as a write.
  */
 static void
 note_effect(cenote_conn *conn, struct cn_request *req, const struct cn_send *send)
@@ -157,7 +157,7 @@ cn_request(cenote_conn *conn, const struct cn_send *send)
 		if (r < 0)
 			return r;
 	}
-	/* Nothing is outstanding: only bytes from here on can have an effect. */
+	/* No request is outstanding, so only bytes after this point can have an effect. */
 	if (conn->pipeline.n == conn->pipeline.n_finished)
 		conn->pipeline.sent_before = conn->session.sent;
 	r = cnp_client_request(&conn->session, send->msg, send->sync, 0, &number);

@@ -11,7 +11,7 @@
  * the program repeats the call, nothing is queued again.
  */
 
-/* The size of the structure before `formats` was added. */
+/* The size of the structure before the member `formats` was added. */
 #define EXEC_SIZE_FIRST offsetof(cenote_exec_options, formats)
 
 static int
@@ -67,7 +67,7 @@ cn_sync_flag(const cenote_conn *conn, const cenote_exec_options *options)
 								       : CNP_FRAME_SYNC;
 }
 
-/* Checks of the calls that only queue. */
+/* The checks of the calls that only queue. */
 static int
 enter_send(cenote_conn *conn)
 {
@@ -157,7 +157,7 @@ cenote_pipeline_begin(cenote_conn *conn)
 	return CENOTE_OK;
 }
 
-/* Checks of the calls that leave a pipeline. */
+/* The checks of the calls that leave a pipeline. */
 static int
 enter_end(cenote_conn *conn)
 {
@@ -192,8 +192,8 @@ cenote_pipeline_end(cenote_conn *conn)
 
 	if (r < 0)
 		return r;
-	/* After an error everything is skipped up to a synchronisation point, and
-	 * without one nothing is sure to be committed. So make sure that there is one. */
+	/* After an error, requests up to the next synchronisation point are skipped. And without
+	 * such a point, it is not sure that anything is committed. So make sure that there is one. */
 	r = cn_sync(conn);
 	if (r != CENOTE_AGAIN)
 		conn->pipeline.is_begun = 0;
@@ -278,7 +278,7 @@ call_command(cenote_conn *conn, const struct cnp_msg *m, uint8_t effect)
 	return cn_call_end(conn, m->code, cn_take_command(conn));
 }
 
-/* The same for a request that gives a result. */
+/* As call_command(), for a request that gives a result. */
 static int
 call_result(cenote_conn *conn, const struct cnp_msg *m, uint8_t effect,
 	cenote_result **ret_res)
@@ -590,7 +590,7 @@ cenote_select_database(cenote_conn *conn, const char *database)
 	return call_command(conn, &m, CNC_EFFECT_NONE);
 }
 
-/* The limit for all options of a session together. More would not fit the attach. */
+/* The limit for the sum of all session options. More would not fit into the attach. */
 #define SESSION_OPTIONS_MAX 8192u
 
 static int

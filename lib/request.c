@@ -4,17 +4,18 @@
 #include <string.h>
 
 /*
- * What the public calls have in common around conn->pipeline: may they queue a request now, when is it sent, and
- * how is its result taken. query.c, stmt_send.c and suspend.c call this file; pipeline.c owns the ring.
+ * The common parts of the public calls that use conn->pipeline: check whether a request may be
+ * queued, send it, and take its result. query.c, stmt_send.c and suspend.c call this file;
+ * pipeline.c owns the ring.
  */
 
 /* In a pipeline, this many bytes of requests are collected before they are written. */
 #define COLLECT_MAX 65536u
 
 /*
- * The pool sends a server together what arrives together, and then the answers arrive
- * together as well. A set-up request ends such a series, so one that does nothing is sent
- * to get the answers now.
+ * If requests arrive together, the pool passes them on to the server together, and the answers also
+ * arrive together. A set-up request ends such a series. So send one that does nothing, to get the
+ * answers now.
  */
 int
 cn_want_answers(cenote_conn *conn)
@@ -23,7 +24,7 @@ cn_want_answers(cenote_conn *conn)
 	const uint8_t *bytes;
 	int r;
 
-	/* What was written is at the pool already, which answers it as soon as it can. */
+	/* Requests that were written are at the pool, which answers as soon as it can. */
 	if (!conn->pipeline.is_collecting || !conn->pipeline.needs_sync ||
 		cnp_client_output(&conn->session, &bytes) == 0)
 		return CENOTE_OK;
@@ -44,12 +45,12 @@ cn_sent(cenote_conn *conn)
 		cnp_client_output(&conn->session, &bytes) < COLLECT_MAX)
 		return CENOTE_OK;
 	r = cn_push(conn);
-	/* The request is queued. An obstacle that will pass is reported when the
-	 * program takes the results. */
+	/* The request is queued. A problem that will pass is reported when the program takes the
+	 * results. */
 	return cenote_status_is_fatal(r) ? r : CENOTE_OK;
 }
 
-/* The program gave the request up: it sees no result of it. */
+/* The program gave up the request: drop its results. */
 static void
 hide(cenote_conn *conn, struct cn_request *req)
 {
@@ -84,8 +85,7 @@ cn_end_former(cenote_conn *conn)
 			hide(conn, req);
 			continue;
 		}
-		/* Only READY is missing, and it has no result: let the request end
-		 * unseen. */
+		/* Only READY is missing, and it gives no result: hide the end of the request. */
 		if (!req->first && !req->is_finished && req->is_answered) {
 			req->is_hidden = 1;
 			continue;
@@ -171,13 +171,12 @@ cn_call_begin(cenote_conn *conn, uint32_t call)
 int
 cn_call_end(cenote_conn *conn, uint32_t call, int r)
 {
-	/* Nothing was lost for lack of memory: the program may make the same call
-	 * again. */
+	/* Running out of memory has lost nothing: the program may make the same call again. */
 	conn->pipeline.call = r == CENOTE_AGAIN || r == CENOTE_ERR_NOMEM ? call : 0;
 	return r;
 }
 
-/* The program must read a stream or a copy before the oldest request can go on. */
+/* Must the program read a stream or a copy before the oldest request can continue? */
 static int
 is_held_up(const cenote_conn *conn)
 {
@@ -239,7 +238,7 @@ cn_take(cenote_conn *conn, cenote_result **ret_res)
 	return CENOTE_OK;
 }
 
-/* An error result becomes the error of the call. */
+/* Return an error result as the error of the call. */
 static int
 result_status(cenote_conn *conn, const cenote_result *res)
 {

@@ -2,9 +2,10 @@
 #include "conn.h"
 
 /*
- * What a new session must know before the requests that wait for it: prepared statements, autocommit, and the
- * options of cenote_set_session_option(). attach.c asks for it when it opens a session, event.c after a reset,
- * and the files that queue requests when a statement was prepared on an earlier session only.
+ * Prepare a new session for the requests that wait: send prepared statements, autocommit, and the
+ * options of cenote_set_session_option(). attach.c calls this file when it opens a session, event.c
+ * after a reset, and other files before a request whose statement was prepared only on an earlier
+ * session.
  */
 
 /* Prepare the statement on this session. There is no answer unless that fails. */
@@ -36,7 +37,7 @@ cn_stmt_ensure(cenote_stmt *stmt)
 {
 	cenote_conn *conn = stmt->conn;
 
-	/* A statement with a name is the program's to prepare again. */
+	/* The program itself must prepare a statement with a name again. */
 	if (stmt->name || stmt->epoch == conn->reattach.epoch || !cn_is_restored(conn))
 		return CENOTE_OK;
 	return prepare_again(stmt);
@@ -62,7 +63,7 @@ restore_request(cenote_conn *conn, struct cn_request *req)
 
 	if (r < 0)
 		return r;
-	/* The new session may describe it in another way. */
+	/* The new session may describe the result differently. */
 	cn_columns_unref(req->columns);
 	req->columns = NULL;
 	if (!req->stmt || req->stmt->name || req->stmt->epoch == conn->reattach.epoch)
@@ -81,7 +82,7 @@ cn_session_restore(cenote_conn *conn)
 	struct cnp_msg m = { .code = CNP_MSG_AUTOCOMMIT };
 	int r = CENOTE_OK;
 
-	/* Autocommit is a setting of the program's. On a session without it, a write
+	/* The program has switched autocommit off. If the new session did not know that, a write
 	 * would commit at once. */
 	if (conn->reattach.is_autocommit_off) {
 		m.as.autocommit.on = 0;

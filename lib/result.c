@@ -6,9 +6,9 @@
 #include "core/dt.h"
 
 /*
- * Results as the program reads them, and the descriptions of columns that results and
- * statements share. event.c fills a result; stream.c has results that are still being
- * received. A result keeps references to the received blocks, and copies no value.
+ * The functions that read results, and the descriptions of columns that results and statements
+ * share. event.c fills a result; stream.c has results that are still being received. A result keeps
+ * references to the received blocks, and copies no value.
  */
 
 int
@@ -174,7 +174,7 @@ cn_result_fail(cenote_result *res, int status, const struct cnc_diag *diag)
 {
 	res->stream = CN_STREAM_FAILED;
 	res->status = status;
-	/* Without memory, the status is all there is. */
+	/* Without memory, only the status is set. */
 	(void)cn_result_set_diag(res, diag);
 }
 

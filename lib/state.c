@@ -30,8 +30,7 @@ cn_state_begin(cenote_conn *conn)
 	cnc_sm_init(&conn->sm, states, sizeof(states) / sizeof(states[0]), CN_CLOSED);
 }
 
-/* Every change of state goes through here, so that the transport is closed wherever
- * the new state has no use for it. */
+/* Every change of state calls this, so that the transport is closed if the new state does not use it. */
 void
 cn_move(cenote_conn *conn, uint32_t state)
 {

@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * Prepared statements. A statement belongs to the connection, not to a session: its
- * number is chosen here, and `epoch` says for which session it was last prepared. On a
- * later session restore.c prepares it again before its next use, in the same write.
+ * Prepared statements. A statement belongs to the connection, not to a session: this file chooses
+ * its number, and `epoch` is the session for which it was last prepared. On a later session
+ * restore.c prepares it again before its next use, in the same write.
  *
  * Requests hold references. So a statement can be prepared again for them after the
  * program has destroyed its handle.
@@ -71,7 +71,7 @@ cenote_stmt_by_name(cenote_conn *conn, const char *name, cenote_stmt **ret_stmt)
 	}
 	s->is_foreign = 1;
 	s->is_prepared = 1;
-	/* Nobody knows what it does: assume the worst. */
+	/* The statement's text is unknown: assume the worst. */
 	s->effect = CNC_EFFECT_COMMIT;
 	*ret_stmt = s;
 	return CENOTE_OK;
@@ -144,7 +144,7 @@ leave_conn(cenote_stmt *stmt)
 		at = &(*at)->next;
 	*at = stmt->next;
 	m.as.close.statement = stmt->id;
-	/* Without memory it stays prepared until the session is given back. */
+	/* Without memory the statement stays prepared until the session is given back. */
 	if (!stmt->name && stmt->epoch == conn->reattach.epoch &&
 		conn->pid == cn_pid(conn))
 		(void)cn_setup(conn, &m);

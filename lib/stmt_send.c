@@ -54,8 +54,8 @@ queue_execute(cenote_stmt *stmt, const cenote_params *params,
 		.stmt = stmt,
 		.options = exec,
 	};
-	/* Rely only on what this session has described: before it, the table may have
-	 * had other columns. And SQL may give a name to another statement. */
+	/* Use only columns that this session has described: before it, the table may have had other
+	 * columns. And in SQL, the name may be given to another statement. */
 	int is_known = !stmt->name && exec->n_formats == 0 && stmt->is_prepared &&
 		       !stmt->is_queued && stmt->columns &&
 		       stmt->columns_epoch == stmt->conn->reattach.epoch &&
@@ -159,7 +159,7 @@ cenote_stmt_prepare(cenote_stmt *stmt)
 	return cn_call_end(stmt->conn, CNP_MSG_PREPARE, cn_take_command(stmt->conn));
 }
 
-/* Prepare and execute in one write. If the first fails, the second reports that error. */
+/* Prepare and execute in one write. If PREPARE fails, the execution reports that error. */
 static int
 queue_both(cenote_stmt *stmt, const cenote_params *params,
 	const cenote_exec_options *options)
@@ -237,6 +237,6 @@ cenote_send_long_data(cenote_stmt *stmt, uint32_t param, const void *data, size_
 	r = queue_pieces(stmt->conn, &m, data, len);
 	if (r < 0)
 		return r == CENOTE_ERR_NOMEM ? cn_nomem(stmt->conn) : r;
-	/* Without a session it waits for the session that the execution gets. */
+	/* Without a session, the pieces wait for the session on which the statement is executed. */
 	return cn_state(stmt->conn) == CN_READY ? cn_sent(stmt->conn) : CENOTE_OK;
 }

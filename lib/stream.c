@@ -13,8 +13,8 @@
  * in any case. So is everything that comes before the rows that the program asks for.
  */
 
-/* The program destroys a stream before its end. What still comes of it is dropped, and
- * the server never computes the rest of a portal. */
+/* The program destroys a stream before its end. Drop the rest of the rows that are on their way.
+ * The server does not compute the rest of a portal. */
 static void
 stream_abandon(cenote_result *res)
 {
@@ -24,7 +24,7 @@ stream_abandon(cenote_result *res)
 		struct cn_request *req = cn_request_at(&conn->pipeline, i);
 
 		if (req->building == res) {
-			/* After a fork the session is the parent's: send nothing. */
+			/* After a fork the session belongs to the parent: send nothing. */
 			if (res->kind == CENOTE_RESULT_COPY_IN &&
 				conn->pid == cn_pid(conn))
 				cn_copy_give_up(conn, "the program gave the copy up");
@@ -37,7 +37,7 @@ stream_abandon(cenote_result *res)
 			req->is_dropping = 1;
 		}
 	}
-	/* After a fork the session is the parent's: send nothing. */
+	/* After a fork the session belongs to the parent: send nothing. */
 	if (res->stream == CN_STREAM_PORTAL && res->epoch == conn->reattach.epoch &&
 		conn->pid == cn_pid(conn)) {
 		struct cnp_msg m = { .code = CNP_MSG_CLOSE_PORTAL };
@@ -83,8 +83,8 @@ fetch_more(cenote_result *res)
 	return cn_push(res->conn);
 }
 
-/* A batch of a portal is given as a whole; rows that are sent without a limit are
- * given as far as they have come. */
+/* Is there a batch for the program? A portal's batch is given as a whole. Rows without a limit are
+ * given as soon as some have come. */
 static int
 batch_is_there(const cenote_result *res)
 {
@@ -102,7 +102,7 @@ stream_failed(const cenote_result *res)
 	return res->status;
 }
 
-/* The unfinished request of the stream; NULL: it is finished. */
+/* The unfinished request of the stream; NULL: the request is finished. */
 static const struct cn_request *
 request_of(const cenote_conn *conn, const cenote_result *res)
 {
@@ -115,7 +115,7 @@ request_of(const cenote_conn *conn, const cenote_result *res)
 	return NULL;
 }
 
-/* Nothing comes before the program ends its copy in. */
+/* Does the result wait behind a copy in? Its rows come only after the program has ended the copy. */
 static int
 is_behind_copy_in(const cenote_conn *conn)
 {
@@ -125,8 +125,8 @@ is_behind_copy_in(const cenote_conn *conn)
 	return res && res->kind == CENOTE_RESULT_COPY_IN && res->stream == CN_STREAM_COPY;
 }
 
-/* One step towards the next batch. CENOTE_ROW, CENOTE_DONE: it is there; CENOTE_OK: go
- * on. */
+/* Make one step towards the next batch. CENOTE_ROW, CENOTE_DONE: the step is the last one;
+ * CENOTE_OK: go on. */
 static int
 stream_step(cenote_result *res)
 {
@@ -145,8 +145,7 @@ stream_step(cenote_result *res)
 	case CN_STREAM_PORTAL:
 		return fetch_more(res);
 	case CN_STREAM_DONE:
-		/* READY follows at once. Wait for it: then the transaction state is
-		 * known. */
+		/* READY follows at once. Wait for it, to know the transaction state. */
 		if (res->conn && !res->has_more && request_of(res->conn, res))
 			break;
 		cnc_rowset_clear(&res->rows[res->at]);

@@ -125,7 +125,7 @@ cenote_suspend(
 	return CENOTE_OK;
 }
 
-/* Make the carried result, and ask for its columns and its next batch. */
+/* Make the result that was carried over, and request its columns and its next batch. */
 static int
 carried_result(cenote_conn *conn, cenote_result **ret_res)
 {
@@ -151,7 +151,7 @@ carried_result(cenote_conn *conn, cenote_result **ret_res)
 	res->effect = CNC_EFFECT_WRITE;
 	m.as.fetch.portal = token->portal;
 	m.as.fetch.batch_rows = token->batch_rows;
-	/* Only the process that suspended got them. */
+	/* Only the process that suspended the session has received the columns. */
 	m.as.fetch.columns = 1;
 	send.target = res;
 	r = cn_request(conn, &send);
@@ -172,7 +172,7 @@ is_fetched(const cenote_conn *conn)
 	       cn_state(conn) != CN_READY;
 }
 
-/* The session is attached: wait for the columns of the carried result. */
+/* The session is attached: wait for the columns of the result that was carried over. */
 static int
 finish_resume(cenote_conn *conn, cenote_result **ret_res)
 {
@@ -191,7 +191,7 @@ finish_resume(cenote_conn *conn, cenote_result **ret_res)
 	if (r != CENOTE_OK)
 		return r;
 	if (conn->suspend.resumed->stream == CN_STREAM_FAILED) {
-		/* Without memory there are no words. */
+		/* If there was no memory, there is no message. */
 		if (conn->suspend.resumed->diag)
 			cnc_diag_copy(&conn->diag.d, &conn->suspend.resumed->diag->d);
 		r = conn->suspend.resumed->status;
@@ -229,7 +229,7 @@ cenote_resume(cenote_conn *conn, const char *token, cenote_result **ret_res)
 	return cn_call_end(conn, CNP_MSG_FETCH, r);
 }
 
-/* Uses a connection of its own, which is closed when the call returns. */
+/* Ask on a separate connection, which is closed when the call returns. */
 static int
 ask_status(cenote_conn *own, const char *what, cenote_result **ret_res)
 {
@@ -250,7 +250,7 @@ ask_status(cenote_conn *own, const char *what, cenote_result **ret_res)
 	res = req->first;
 	if (!res)
 		return CENOTE_ERR_PROTOCOL;
-	/* The handle frees the other results of such an answer. */
+	/* When this handle is destroyed, it frees any further results of the answer. */
 	req->first = res->next;
 	if (!req->first)
 		req->last = NULL;

@@ -13,8 +13,8 @@
 #include "protocol/frame.h"
 
 /*
- * Which addresses of cenoted to try: from the options, or from CENOTE_SERVER, or the
- * usual run directories. attach.c asks before each round of tries.
+ * Which addresses of cenoted to try: from the options, or from CENOTE_SERVER, or the usual run
+ * directories. attach.c calls this file before each round of tries.
  */
 
 #define DEFAULT_RUN_DIR "/run/cenote"
@@ -26,7 +26,7 @@ struct builder {
 	struct cnc_diag *diag;
 };
 
-/* BEFORE "what" AFTER */
+/* Report BEFORE "what" AFTER. */
 static int
 bad_option(
 	const struct builder *b, const char *before, const char *what, const char *after)
@@ -63,7 +63,7 @@ add_target(const struct builder *b, const void *addr, socklen_t len, const char 
 	return CENOTE_OK;
 }
 
-/* DIR/POOL.sock */
+/* Add the socket DIR/POOL.sock. */
 static int
 add_unix(const struct builder *b, const char *dir, const char *sub)
 {
@@ -90,7 +90,7 @@ add_unix(const struct builder *b, const char *dir, const char *sub)
 		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + len + 1), "");
 }
 
-/* HOST, HOST:PORT, [IPV6], [IPV6]:PORT: split into host and port. */
+/* Split HOST, HOST:PORT, [IPV6] or [IPV6]:PORT into host and port. */
 static int
 split_host(const struct builder *b, const char *text, size_t len, char *host, char *port)
 {
@@ -144,7 +144,8 @@ add_host(const struct builder *b, const char *text, size_t len)
 	return r;
 }
 
-/* Not all clients should begin with the same host. Not for secrets. */
+/* Change the order, so that not all clients begin with the same host. The random numbers are not
+ * good enough for secrets. */
 static void
 shuffle(struct cn_targets *t)
 {
@@ -166,7 +167,7 @@ shuffle(struct cn_targets *t)
 	}
 }
 
-/* A host without an address is no reason not to try the others. */
+/* If a host has no address, the other hosts are still tried. */
 static int
 add_hosts(const struct builder *b, const char *hosts)
 {
@@ -189,8 +190,8 @@ add_hosts(const struct builder *b, const char *hosts)
 	return CENOTE_OK;
 }
 
-/* CENOTE_SERVER, then the run directories. A program with more rights than its user
- * must not let the user choose its database: hence secure_getenv(). */
+/* CENOTE_SERVER, then the run directories. A program with more rights than its user must not let
+ * the user choose its database, so use secure_getenv(). */
 static int
 add_from_environment(const struct builder *b)
 {

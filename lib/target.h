@@ -6,7 +6,7 @@
 
 #include "options.h"
 
-/* Where cenoted may be: the addresses to try, in order. */
+/* The longest host name, with its zero byte. */
 #define CN_HOST_MAX 256u
 
 struct cn_target {
@@ -25,15 +25,14 @@ struct cn_targets {
 #define CN_TARGET_TEXT_MAX 160u
 
 /*
- * Make the list from the options and, where they say nothing, from the environment. This
- * looks up host names. CENOTE_OK; CENOTE_ERR_ARG: the options name no place, or an
- * impossible one; CENOTE_ERR_CONN: a host has no address; CENOTE_ERR_NOMEM. `diag` says
- * why.
+ * Make the list from the options or, if they name no place, from the environment. This looks up
+ * host names. CENOTE_OK; CENOTE_ERR_ARG: the options name no place, or an impossible one;
+ * CENOTE_ERR_CONN: a host has no address; CENOTE_ERR_NOMEM. `diag` has the reason.
  */
 int cn_targets_build(struct cn_targets *t, const struct cn_options *o,
 	const struct cenote_allocator *mem, struct cnc_diag *diag);
 void cn_targets_finish(struct cn_targets *t, const struct cenote_allocator *mem);
-/* "/run/cenote/inventory.sock", "192.0.2.1:9432". */
+/* The target as text: "/run/cenote/inventory.sock", "192.0.2.1:9432". */
 void cn_target_text(const struct cn_target *t, char out[CN_TARGET_TEXT_MAX]);
 /* The meaning of an errno, in English whatever the locale. */
 const char *cn_errno_text(int error);

@@ -9,7 +9,7 @@
 
 struct cn_transport;
 
-/* How bytes travel. The functions repeat a call that EINTR interrupted; `error` holds
+/* Sending and receiving bytes. The functions repeat a call that EINTR interrupted; `error` holds
  * the errno of the last failure. */
 struct cn_transport_ops {
 	/* Read and write never wait. CENOTE_OK and at least 1 byte, or 0: the peer
@@ -17,33 +17,35 @@ struct cn_transport_ops {
 	int (*read)(struct cn_transport *t, void *room, size_t n, size_t *ret_n);
 	/* CENOTE_OK and at least 1 byte taken, CENOTE_AGAIN, CENOTE_ERR_CONN. */
 	int (*write)(struct cn_transport *t, const void *bytes, size_t n, size_t *ret_n);
-	/* Close the descriptor, and say nothing to the peer. */
+	/* Close the descriptor, without a message to the peer. */
 	void (*close)(struct cn_transport *t);
 };
 
 struct cn_transport {
 	const struct cn_transport_ops *ops;
 	int fd; /* -1: closed */
-	int held; /* the number of the last descriptor, kept for the next one; -1: none */
+	int held; /* descriptor number that is kept for the next connection; -1: none */
 	int error;
-	uint8_t keeps_number; /* a program waits on the descriptor: the next one gets the same number */
-	uint8_t is_shaking; /* the TLS handshake goes on: nothing else is sent or received */
+	/* a program waits on the descriptor: the next connection gets the same number */
+	uint8_t keeps_number;
+	/* during the TLS handshake: no other bytes are sent or received */
+	uint8_t is_shaking;
 	struct cn_tls *tls; /* NULL: no TLS */
 	const struct cn_tls_ops *tls_ops;
 };
 
 void cn_transport_init(struct cn_transport *t);
-/* Does nothing if closed. */
+/* Close the transport. Does nothing if it is closed. */
 void cn_transport_close(struct cn_transport *t);
 /* Give a number to a closed transport that keeps its number but never had one. */
 void cn_transport_hold(struct cn_transport *t);
-/* Close, and keep no number. */
+/* Reserve a descriptor number for a closed transport that keeps its number but has none yet. */
 void cn_transport_finish(struct cn_transport *t);
-/* Take a new socket: CENOTE_OK, or CENOTE_ERR_CONN. */
+/* Use a new socket: CENOTE_OK, or CENOTE_ERR_CONN. */
 int cn_transport_socket(struct cn_transport *t, int domain);
 
-/* A socket that is not one of the standard descriptors: a program may have closed
- * those, and print to them all the same. -1: see errno. */
+/* Make a socket that is not one of the standard descriptors: a program may have closed these, and
+ * still print to them. -1: see errno. */
 int cn_socket(int domain, int type);
 
 /*
@@ -58,14 +60,12 @@ int cn_tcp_open(struct cn_transport *t, const struct sockaddr *addr, socklen_t l
 /* CENOTE_OK, CENOTE_AGAIN, CENOTE_ERR_CONN. */
 int cn_tcp_finish(struct cn_transport *t);
 
-/* Everything goes through TLS from here on, the handshake first. As
- * cn_tls_ops.connect(). */
+/* Use TLS for everything from now on; the handshake comes first. Returns as cn_tls_ops.connect(). */
 int cn_secure_begin(struct cn_transport *t, const struct cn_tls_ops *ops,
 	const struct cn_tls_client_options *o, struct cn_tls_error *ret_error);
-/* As cn_tls_ops.handshake(). */
+/* Returns as cn_tls_ops.handshake(). */
 int cn_secure_handshake(struct cn_transport *t);
-/* Send what write() has taken: CENOTE_OK: nothing is left; CENOTE_AGAIN;
- * CENOTE_ERR_CONN. */
+/* Send the bytes that write() has taken. CENOTE_OK: nothing is left; CENOTE_AGAIN; CENOTE_ERR_CONN. */
 static inline int
 cn_transport_flush(struct cn_transport *t)
 {
@@ -76,15 +76,14 @@ cn_transport_unsent(const struct cn_transport *t)
 {
 	return t->tls && t->tls_ops->unsent(t->tls);
 }
-/* read() may give something although the descriptor is not ready. */
+/* Can read() return something although the descriptor is not ready? */
 static inline int
 cn_transport_pending(const struct cn_transport *t)
 {
 	return t->tls && t->tls_ops->pending(t->tls);
 }
 
-/* What a login may be bound to (tls-exporter). 0: this connection has nothing of the
- * kind. */
+/* The data to which a login can be bound (tls-exporter). 0: this connection has none. */
 static inline int
 cn_transport_binding(struct cn_transport *t, uint8_t ret_binding[CNP_SCRAM_BINDING_LEN])
 {

@@ -16,7 +16,7 @@ open_failed(struct cn_transport *t, int error)
 	return CENOTE_ERR_CONN;
 }
 
-/* Connecting never waits here, so that several addresses share one time limit. */
+/* This function never waits, so that several addresses share one time limit. */
 int
 cn_tcp_open(struct cn_transport *t, const struct sockaddr *addr, socklen_t len)
 {
@@ -24,7 +24,7 @@ cn_tcp_open(struct cn_transport *t, const struct sockaddr *addr, socklen_t len)
 
 	if (cn_transport_socket(t, addr->sa_family) < 0)
 		return CENOTE_ERR_CONN;
-	/* Requests are written as a whole: waiting for more would only delay them. */
+	/* Requests are written as a whole, so delaying small packets would gain nothing. */
 	if (setsockopt(t->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) < 0 ||
 		setsockopt(t->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on)) < 0)
 		return open_failed(t, errno);

@@ -84,8 +84,8 @@ close_any(int fd)
 		(void)close(fd);
 }
 
-/* Until there is a connection again, a socket on which nothing arrives takes the
- * number, so that nobody else gets it. */
+/* Until there is a connection again, a silent socket takes the number, so that no other descriptor
+ * gets it. */
 static void
 hold_number(struct cn_transport *t)
 {
@@ -192,8 +192,8 @@ connect_again(struct cn_transport *t, const struct sockaddr *addr, socklen_t len
 	return r;
 }
 
-/* connect() waits in turn with all other clients. The time limit for sending limits
- * it. */
+/* Wait in connect(), which serves waiting clients in turn. The time limit for sending also limits
+ * connect(). */
 static int
 wait_in_queue(struct cn_transport *t, const struct sockaddr *addr, socklen_t len,
 	int timeout_ms)

@@ -59,7 +59,7 @@ decode(const char *text, size_t len, char *out, struct cnc_diag *diag)
 	return CENOTE_OK;
 }
 
-/* Decoding makes nothing longer, so at most this many bytes were written. */
+/* The most bytes that decoding writes: decoding never makes a text longer. */
 static size_t
 decoded_max(size_t len)
 {
@@ -79,7 +79,7 @@ set_decoded(struct cn_options *o, int option, const char *text, size_t len,
 	return r;
 }
 
-/* user:password@ before the hosts. */
+/* Set user and password from the part before the hosts. */
 static int
 apply_login(struct cn_options *o, const char *login, size_t len, struct cnc_diag *diag)
 {

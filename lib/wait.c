@@ -8,10 +8,10 @@
 /*
  * Waiting: the loop around cn_advance(), and the time limits. Every public call that waits ends up here.
  *
- * A blocking call goes to poll() before it reads. A blocking recv() would save a system call, but the kernel
- * wakes it also when the peer takes what was sent. That would cost a useless switch of processes for each
- * request whose answer is not there at once. A non-blocking handle reads what is there and leaves the waiting
- * to the program.
+ * A blocking call goes to poll() before it reads. A blocking recv() would save a system call, but
+ * the kernel also wakes it when the peer takes the bytes that were sent. That would cost a useless
+ * switch of processes for each request that is not answered at once. A non-blocking handle reads
+ * the bytes that have come, and leaves the waiting to the program.
  */
 
 static int64_t
@@ -81,7 +81,8 @@ cenote_wait_ms(const cenote_conn *conn)
 	return left > INT32_MAX ? INT32_MAX : (int)left;
 }
 
-/* Has a time limit passed? That of the attach ends the attach; that of the call ends the call only. */
+/* Has a time limit passed? The limit of the attach ends the attach; the limit of the call ends only
+ * the call. */
 static int
 check_deadlines(cenote_conn *conn)
 {
@@ -162,7 +163,7 @@ cn_wait_for(cenote_conn *conn, int (*done)(const cenote_conn *conn))
 
 	while (r == CENOTE_OK && !done(conn))
 		r = cn_progress(conn);
-	/* The last step may have completed it without being able to go on. */
+	/* The last step may have completed the condition without being able to go on. */
 	return r == CENOTE_AGAIN && done(conn) ? CENOTE_OK : r;
 }
 
@@ -177,7 +178,7 @@ is_flushed(const cenote_conn *conn)
 		       (cnp_client_output(&conn->session, &bytes) == 0 &&
 			       !cn_transport_unsent(&conn->transport));
 	case CN_DETACHED:
-		/* Do not take a session if there is nothing to send. */
+		/* Do not get a session if there is nothing to send. */
 		return conn->pipeline.n == conn->pipeline.n_finished;
 	case CN_LOST:
 	case CN_CLOSED:
@@ -193,10 +194,10 @@ cn_push(cenote_conn *conn)
 	uint8_t was = conn->nonblocking;
 	int r;
 
-	/* A loss is reported when the program takes the results. */
+	/* The program gets the error of a lost session when it takes the results. */
 	if (cn_flush(conn) == CENOTE_OK && is_flushed(conn))
 		return CENOTE_OK;
-	/* Leave answers in the socket: a program that polls after sending must see them there. */
+	/* Leave answers in the socket: a program that polls after sending must find them there. */
 	if (was == CENOTE_NONBLOCKING)
 		conn->nonblocking = CENOTE_PASSIVE;
 	r = cn_wait_for(conn, is_flushed);
