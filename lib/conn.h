@@ -18,7 +18,7 @@
 #include "target.h"
 #include "transport.h"
 
-/* The inside of libcenote: what its files share. */
+/* The inside of libcenote: the declarations that its files share. */
 
 struct cenote_diag {
 	struct cnc_diag d;
@@ -39,16 +39,16 @@ struct cn_columns {
 
 enum cn_stream {
 	CN_STREAM_NO, /* a buffered result */
-	CN_STREAM_RUNNING, /* its rows are on their way */
+	CN_STREAM_RUNNING, /* the server is sending its rows */
 	CN_STREAM_PORTAL, /* the server keeps the rest in a portal */
-	CN_STREAM_FETCHING, /* a FETCH for it was queued */
+	CN_STREAM_FETCHING, /* a FETCH for the result was queued */
 	CN_STREAM_COPY, /* a copy is open */
-	CN_STREAM_COPIED, /* its last byte was sent, or has come: wait for DONE */
+	CN_STREAM_COPIED, /* the last byte was sent or has come; next comes DONE */
 	CN_STREAM_DONE, /* the last row has come */
-	CN_STREAM_FAILED /* `status` says how */
+	CN_STREAM_FAILED /* `status` is the reason */
 };
 
-/* Data of a copy out that waits to be taken. */
+/* Data of a copy out that waits for the program. */
 struct cn_piece {
 	struct cnc_block *block;
 	struct cnp_str data;
@@ -56,15 +56,16 @@ struct cn_piece {
 
 struct cenote_result {
 	struct cenote_allocator mem;
-	cenote_result *next; /* in the list of results to be taken, or in conn->streams */
+	/* next in the list of results to be taken, or in conn->streams */
+	cenote_result *next;
 	/* of a streamed result; NULL once the connection is destroyed */
 	cenote_conn *conn;
 	uint8_t kind;
 	uint8_t stream; /* enum cn_stream */
 	uint8_t has_more; /* another result of the same request follows */
-	uint8_t at; /* which of `rows` the program reads */
+	uint8_t at; /* index of the set in `rows` that the program reads */
 	uint8_t effect; /* enum cnc_effect of its statement */
-	uint8_t tx; /* enum cenote_tx, of a synchronisation point */
+	uint8_t tx; /* enum cenote_tx, at a synchronisation point */
 	int status; /* CN_STREAM_FAILED: what cenote_result_next() returns */
 	uint32_t request; /* number of the statement's request, or of the last FETCH */
 	uint32_t portal;
@@ -74,16 +75,17 @@ struct cenote_result {
 	uint32_t server_status;
 	uint8_t flags; /* bits of enum cenote_result_flag, without MORE */
 	uint8_t is_begun; /* cenote_result_next() was called */
-	uint8_t is_buffering; /* cenote_result_buffer() was called: take all that comes */
+	uint8_t is_buffering; /* cenote_result_buffer() was called: read all rows */
 	uint8_t copy_format;
-	uint8_t is_copy_ended; /* the program has ended it */
-	char *copy_formats; /* one for each column */
+	uint8_t is_copy_ended; /* the program has ended the copy */
+	char *copy_formats; /* format of each column */
 	uint32_t n_copy_formats;
 	char *copy_file; /* NULL: none */
 	struct cn_piece *pieces;
-	size_t piece_at, n_pieces, cap_pieces; /* pieces[piece_at] is the next one */
-	struct cn_piece piece; /* the one that the program has */
-	struct cnc_arena params_arena; /* of a description */
+	/* pieces[piece_at] is the next piece for the program */
+	size_t piece_at, n_pieces, cap_pieces;
+	struct cn_piece piece; /* the piece that the program has */
+	struct cnc_arena params_arena; /* for a description */
 	struct cnp_param *params;
 	uint32_t n_params;
 	int64_t affected;
@@ -91,28 +93,30 @@ struct cenote_result {
 	char *tag;
 	struct cn_columns *columns; /* NULL: none */
 	cenote_diag *diag; /* NULL: no error */
-	/* what is read, what comes; only [0] is used unless streamed */
+	/* one set is being read, the other is being filled; only [0] is used unless streamed */
 	struct cnc_rowset rows[2];
 };
 
-/* A request of which the program has not taken all results. */
+/* A request whose results the program has not all taken. */
 struct cn_request {
 	uint32_t number;
 	uint8_t code;
 	uint8_t format;
 	uint8_t effect; /* enum cnc_effect */
 	uint8_t is_stream;
-	uint8_t is_hidden; /* the program does not know of it, or does not want its results */
-	uint8_t is_answered; /* its own last reply came; READY may follow */
-	uint8_t is_finished; /* its last reply came */
+	/* made by the library, or the program does not want its results */
+	uint8_t is_hidden;
+	uint8_t is_answered; /* its last reply except READY came */
+	uint8_t is_finished; /* its last reply came, READY included */
 	uint8_t is_dropping; /* drop rows up to the next DONE */
-	uint8_t wants_autocommit; /* AUTOCOMMIT: its argument */
-	uint8_t is_use; /* it selects a database, where statements must be prepared again */
+	uint8_t wants_autocommit; /* AUTOCOMMIT: the argument of the request */
+	/* it selects a database, so statements must be prepared again afterwards */
+	uint8_t is_use;
 	uint8_t is_abandoned; /* the program destroyed its stream before the end */
 	uint32_t batch_rows;
-	uint32_t portal; /* number of the portal that it may leave open */
+	uint32_t portal; /* number of the portal that the request may leave open */
 	cenote_stmt *stmt; /* a reference; NULL: none */
-	/* EXECUTE: the columns of which the server knows that we have them */
+	/* EXECUTE: the columns that we have, as the server knows */
 	struct cn_columns *columns;
 	cenote_result *target; /* FETCH: the result that gets the rows; NULL: destroyed */
 	cenote_result *building;
@@ -121,11 +125,11 @@ struct cn_request {
 
 struct cenote_stmt {
 	struct cenote_allocator mem;
-	cenote_conn *conn; /* NULL once that is destroyed */
+	cenote_conn *conn; /* NULL once the connection is destroyed */
 	cenote_stmt *next;
 	size_t refs; /* the program's handle, and each request that uses it */
 	uint32_t id;
-	/* epoch in which it was last prepared, or queued to be; 0: never */
+	/* epoch in which the statement was last prepared, or a PREPARE was queued; 0: never */
 	uint32_t epoch;
 	uint32_t columns_epoch; /* epoch in which `columns` came */
 	uint8_t is_prepared; /* a PREPARE succeeded */
@@ -134,8 +138,8 @@ struct cenote_stmt {
 	uint8_t format; /* the format that `columns` describe */
 	uint8_t is_foreign; /* this handle does not prepare it */
 	uint8_t has_long_data; /* LONG_DATA was queued for the next execution */
-	char *name; /* its name at the server; NULL: `id` */
-	char *types; /* type ids in the form of PREPARE */
+	char *name; /* its name at the server; NULL: the server knows it by `id` */
+	char *types; /* type ids of parameters, encoded as in PREPARE */
 	size_t types_len;
 	char *sql;
 	size_t len;
@@ -147,26 +151,29 @@ struct cenote_stmt {
 
 enum cn_state {
 	CN_CLOSED, /* there is no session, and the program wants none */
-	CN_CONNECTING, /* a socket is being opened, or the pause before the next try passes */
-	CN_ATTACHING, /* the opening was sent, and READY is awaited */
+	/* a socket is being opened, or there is a pause before the next try */
+	CN_CONNECTING,
+	CN_ATTACHING, /* the opening was sent; next comes READY */
 	CN_READY, /* attached */
-	CN_DETACHED, /* the session went and held nothing: attach again when needed */
-	CN_LOST /* the session went, and the program lost something: see `loss` */
+	/* the session ended and held nothing: attach again when one is needed */
+	CN_DETACHED,
+	CN_LOST /* the session ended, and the program lost something: see `loss` */
 };
 
-/* Room for the texts that cenote_info() makes. It is reached by a pointer, so that a
- * const connection can be asked. */
+/* Room for the texts that cenote_info() makes. It is behind a pointer, so that these calls can take
+ * a const connection. */
 struct cn_scratch {
 	char socket[CN_TARGET_TEXT_MAX];
 	char text[256]; /* a number or a list */
-	struct cn_tls_facts *tls; /* NULL: not asked for yet */
+	/* NULL: the program has not asked for these facts yet */
+	struct cn_tls_facts *tls;
 };
 
-/* Names and values; few and short. */
+/* A list of names and values, few and short. */
 struct cn_pair {
 	const char *name;
 	const char *value;
-	char *own; /* the memory of both; NULL: they are borrowed */
+	char *own; /* memory of name and value; NULL: they are borrowed */
 };
 
 struct cn_pairs {
@@ -181,7 +188,7 @@ struct cn_info {
 	/* copy of ATTACHED's payload, from which `facts` and `parameters` borrow */
 	uint8_t *attached;
 	struct cnp_attached facts;
-	const char *login; /* the mechanism of this attach; NULL: none was asked for */
+	const char *login; /* the login's mechanism; NULL: no login was needed */
 	uint8_t has_facts;
 	struct cn_pairs parameters;
 	struct cn_scratch *scratch; /* conn->scratch */
@@ -194,22 +201,23 @@ struct cn_token {
 	uint32_t batch_rows;
 };
 
-/* How the session is opened. */
+/* The attempt to get a session. */
 struct cn_attach {
 	struct cn_targets targets;
-	size_t at; /* the target that is tried */
+	size_t at; /* index of the target that is being tried */
 	uint8_t kind; /* enum cnp_opening_kind */
 	uint8_t is_again; /* a re-attach: try again until the deadline */
-	uint8_t is_restored; /* what the waiting requests need was queued before them */
+	/* statements and settings for the waiting requests were queued before these */
+	uint8_t is_restored;
 	uint8_t is_blocked; /* there is no descriptor to wait for: wait until retry_at */
 	uint32_t n_tries;
-	int64_t deadline; /* 0: none */
+	int64_t deadline; /* monotonic clock; 0: none */
 	int64_t retry_at;
 	struct cn_token token; /* RESUME */
 	const char *what; /* STATUS */
 	uint32_t cancel_request; /* CANCEL */
-	uint8_t is_fixed; /* `targets` was given: do not build it */
-	char tried[400]; /* what was tried, and how it failed */
+	uint8_t is_fixed; /* the caller has set `targets` */
+	char tried[400]; /* the targets that were tried, and their errors */
 };
 
 /* The requests whose results the program has not all taken (pipeline.c). The oldest is at the
@@ -226,30 +234,33 @@ struct cn_pipeline {
 	uint8_t is_begun; /* cenote_pipeline_begin() was called */
 	uint8_t needs_sync; /* requests were queued after the last synchronisation point */
 	uint8_t is_collecting; /* the last request may wait, to be written with later ones */
-	uint8_t unsynced; /* enum cnc_effect of what was queued after that point */
-	uint8_t is_syncing; /* the library waits for a synchronisation point of its own */
-	uint8_t has_sync_error; /* that one failed: see loss.setup */
+	/* enum cnc_effect of the requests after the last synchronisation point */
+	uint8_t unsynced;
+	uint8_t is_syncing; /* the library waits for a hidden synchronisation point */
+	/* the hidden synchronisation point failed: see loss.setup */
+	uint8_t has_sync_error;
 };
 
-/* What must be the same on the next session (restore.c). */
+/* State to restore on the next session (restore.c). */
 struct cn_reattach {
-	char *carry; /* READY's, which the pool gets back; NULL: none */
+	char *carry; /* from READY; the pool gets it back on the next attach; NULL: none */
 	size_t carry_len;
-	struct cn_pairs options; /* of cenote_set_session_option() */
-	uint32_t attaches; /* how many sessions there were so far */
+	struct cn_pairs options; /* set with cenote_set_session_option() */
+	uint32_t attaches; /* number of sessions up to now */
 	/* Counts attempts to attach and resets. A statement belongs to the epoch in which it was
 	 * prepared; later sessions do not know it. */
 	uint32_t epoch;
 	uint8_t is_autocommit_off;
 	uint8_t has_served; /* this session answered a request */
-	uint8_t is_fruitless; /* the last one was taken back before it answered any */
+	/* the previous session was taken back before it answered any request */
+	uint8_t is_fruitless;
 };
 
 /* Why the session is gone, or is about to go (end.c). */
 struct cn_loss {
 	cenote_diag setup; /* why a set-up or hidden request failed */
-	cenote_diag diag; /* CN_LOST: what every call reports until the next connect */
-	int status; /* CN_LOST: the same as a status */
+	cenote_diag diag; /* CN_LOST: every call reports this until the next connect */
+	int status; /* CN_LOST: the status for `diag` */
 	uint8_t has_setup_error;
 	uint8_t is_refused; /* the server ended its session in its last answer */
 };
@@ -268,8 +279,9 @@ struct cn_handlers {
 
 /* cenote_suspend() and cenote_resume() (suspend.c). */
 struct cn_suspend {
-	cenote_result *resumed; /* carried over, and not yet given to the program */
-	struct cn_token token; /* what SUSPENDED said */
+	/* the result that was carried over, until the program gets it */
+	cenote_result *resumed;
+	struct cn_token token; /* the token from SUSPENDED */
 	uint8_t is_done; /* SUSPENDED came */
 };
 
@@ -280,8 +292,8 @@ struct cenote_conn {
 	struct cn_transport transport;
 	struct cnp_client session;
 	struct cn_options options;
-	const struct cn_crypto *crypto; /* NULL: not needed so far */
-	struct cn_login *login; /* NULL: none is under way */
+	const struct cn_crypto *crypto; /* NULL: not needed up to now */
+	struct cn_login *login; /* the login that is under way; NULL: none */
 	struct cn_attach attach;
 	struct cn_info info;
 	struct cn_scratch scratch;
@@ -290,21 +302,24 @@ struct cenote_conn {
 	struct cn_loss loss;
 	struct cn_handlers handlers;
 	struct cn_suspend suspend;
-	cenote_cancel *follower; /* follows this connection; NULL: none */
-	pid_t pid; /* the process that connected */
+	/* the cancel handle that follows this connection; NULL: none */
+	cenote_cancel *follower;
+	pid_t pid; /* id of the process that connected */
 	long (*getpid)(void); /* NULL: the system call */
-	int64_t deadline; /* of the current public call; 0: none */
+	/* when the current public call gives up (monotonic clock); 0: never */
+	int64_t deadline;
 	uint8_t nonblocking; /* enum cenote_nonblocking */
-	uint8_t is_write_broken; /* the peer takes no more; what it sent may still be read */
-	uint8_t has_event; /* `event` was not handled yet, for lack of memory */
-	uint8_t was_delivered; /* what CANCELLED said */
+	/* the peer takes no more bytes; bytes that it sent may still be read */
+	uint8_t is_write_broken;
+	uint8_t has_event; /* `event` was not handled yet, because there was no memory */
+	uint8_t was_delivered; /* the answer in CANCELLED */
 	uint8_t tx; /* enum cenote_tx */
 	uint32_t pins;
 	struct cnp_event event;
 	cenote_stmt *stmts;
 	uint32_t next_stmt;
 	cenote_result *streams; /* results of the program that depend on the session */
-	cenote_result *copy; /* the one of them that is a copy */
+	cenote_result *copy; /* the result in `streams` that is a copy; NULL: none */
 };
 
 /*
@@ -325,20 +340,21 @@ cn_text_len(const char *text, size_t len)
 	return len == CENOTE_NTS ? strlen(text) : len;
 }
 int64_t cn_now_ms(void);
-/* The process that calls. */
+/* The id of the calling process. */
 pid_t cn_pid(const cenote_conn *conn);
 void cn_state_begin(cenote_conn *conn);
-/* Changes the state, and closes the transport that the new state has no use for. */
+/* Change the state, and close the transport if the new state does not use it. */
 void cn_move(cenote_conn *conn, uint32_t state);
-/* Set the connection's diagnostics. Returns status; CENOTE_ERR_NOMEM. */
+/* Set the connection's diagnostics. Returns `status`, or CENOTE_ERR_NOMEM. */
 int cn_fail(cenote_conn *conn, int status, const char *sqlstate, const char *message);
 int cn_nomem(cenote_conn *conn);
-/* cenote_connect() was called and has not succeeded yet. */
+/* Was cenote_connect() called without success up to now? */
 int cn_is_first_attach(const cenote_conn *conn);
-/* Every public call that talks to the pool begins with it: it clears the diagnostics, sets the deadline,
- * and refuses to work in a child process. CENOTE_OK or CENOTE_ERR_STATE. */
+/* Every public call that talks to the pool begins with this. It clears the diagnostics, sets the
+ * deadline, and refuses to work in a child process. CENOTE_OK or CENOTE_ERR_STATE. */
 int cn_enter(cenote_conn *conn);
-/* The same for a call that needs a session: CENOTE_OK, CENOTE_ERR_STATE, or why the session is lost. */
+/* The same for a call that needs a session: CENOTE_OK, CENOTE_ERR_STATE, or the status of the lost
+ * session. */
 int cn_enter_attached(cenote_conn *conn);
 
 /* effect.c */
@@ -348,21 +364,21 @@ int cn_status_of(const struct cnc_diag *diag);
 int cn_attach_status(const char *sqlstate);
 
 /* pairs.c */
-/* CENOTE_OK: unchanged; CENOTE_DONE: new or changed; CENOTE_ERR_LIMIT, CENOTE_ERR_NOMEM. */
+/* Set a pair. CENOTE_OK: unchanged; CENOTE_DONE: new or changed; CENOTE_ERR_LIMIT, CENOTE_ERR_NOMEM. */
 int cn_pairs_set(const struct cenote_allocator *mem, struct cn_pairs *p, const char *name,
 	const char *value, size_t max_bytes);
-/* Add a pair of a new name. The texts are not copied: they must last as long as the pair. CENOTE_OK,
- * CENOTE_ERR_LIMIT, CENOTE_ERR_NOMEM. */
+/* Add a pair with a new name. The texts are not copied: they must last as long as the pair.
+ * CENOTE_OK, CENOTE_ERR_LIMIT, CENOTE_ERR_NOMEM. */
 int cn_pairs_borrow(const struct cenote_allocator *mem, struct cn_pairs *p,
 	const struct cnp_str *name, const struct cnp_str *value, size_t max_bytes);
 void cn_pairs_remove(
 	const struct cenote_allocator *mem, struct cn_pairs *p, const char *name);
-/* NULL: none. */
+/* The value; NULL: there is no such pair. */
 const char *cn_pairs_find(const struct cn_pairs *p, const char *name);
 void cn_pairs_finish(const struct cenote_allocator *mem, struct cn_pairs *p);
 
 /* params.c */
-/* The encoded values; an empty string for NULL. */
+/* The encoded values; an empty text if `params` is NULL. */
 struct cnp_str cn_params_blob(const cenote_params *params);
 
 /* copy.c */
@@ -372,13 +388,13 @@ cn_is_copy(const cenote_result *res)
 	return res && (res->kind == CENOTE_RESULT_COPY_IN ||
 			      res->kind == CENOTE_RESULT_COPY_OUT);
 }
-/* Bytes that a frame with a piece has at most besides the piece and the frame header. */
+/* The most bytes of a frame besides the piece and the frame header. */
 #define CN_PIECE_OVERHEAD 16u
 /* The longest piece of a copy or of a long value: at most `most`, and at most what the pool accepts. */
 size_t cn_piece_max(const cenote_conn *conn, size_t most);
 int cn_copy_begin(cenote_result *res, uint8_t format, const struct cnp_str *formats,
 	const struct cnp_str *file);
-/* Keep data that came. */
+/* Keep received data. */
 int cn_copy_add(cenote_result *res, const struct cnp_event *ev);
 /* Tell the server that no more data comes. It cannot fail while a copy is open. */
 void cn_copy_give_up(cenote_conn *conn, const char *why);
@@ -391,27 +407,27 @@ struct cn_columns *cn_columns_ref(struct cn_columns *columns);
 void cn_columns_unref(struct cn_columns *columns);
 int cn_result_create(const struct cenote_allocator *mem, uint8_t kind,
 	struct cn_columns *columns, cenote_result **ret_res);
-/* Free a result of which no request knows. NULL is allowed. */
+/* Free a result to which no request points. NULL is allowed. */
 void cn_result_free(cenote_result *res);
 int cn_result_set_diag(cenote_result *res, const struct cnc_diag *diag);
 int cn_result_set_tag(cenote_result *res, const struct cnp_str *tag);
-/* The rows that are being received. */
+/* The set of rows that is being filled. */
 struct cnc_rowset *cn_result_incoming(cenote_result *res);
-/* A streamed result cannot go on. */
+/* A streamed result failed and has no more rows. */
 void cn_result_fail(cenote_result *res, int status, const struct cnc_diag *diag);
-/* The program holds a result that needs the session: it is in conn->streams from now on. */
+/* The program has a result that needs the session: put it into conn->streams. */
 void cn_stream_link(cenote_conn *conn, cenote_result *res);
 void cn_stream_unlink(cenote_result *res);
 void cn_streams_fail(cenote_conn *conn, int status, const struct cnc_diag *diag);
 
 /* stmt.c */
 cenote_stmt *cn_stmt_ref(cenote_stmt *stmt);
-/* The last reference closes the statement at the server. NULL is allowed. */
+/* Drop a reference. The last one closes the statement at the server. NULL is allowed. */
 void cn_stmt_unref(cenote_stmt *stmt);
 void cn_stmt_fill_prepare(const cenote_stmt *stmt, struct cnp_msg *m);
 int cn_params_decode(const struct cenote_allocator *mem, const uint8_t *payload,
 	size_t len, struct cnc_arena *arena, struct cnp_param **params, uint32_t *n);
-/* The server described its columns, or its parameters. */
+/* The server has described the columns, or the parameters. */
 void cn_stmt_described(cenote_stmt *stmt, struct cn_columns *columns, uint8_t format);
 int cn_stmt_params(cenote_stmt *stmt, const uint8_t *payload, size_t len);
 
@@ -423,7 +439,7 @@ int cn_is_restored(const cenote_conn *conn);
 int cn_stmt_ensure(cenote_stmt *stmt);
 /* Prepare on this session every statement that was prepared on the previous one. */
 int cn_stmts_restore(cenote_conn *conn);
-/* Queue what the requests that wait for a new session need: statements and autocommit. */
+/* Queue everything that requests waiting for a new session need: statements and autocommit. */
 int cn_session_restore(cenote_conn *conn);
 /* Set the options of the session again, after a reset. */
 int cn_session_options_restore(cenote_conn *conn);
@@ -447,7 +463,7 @@ cn_request_at(const struct cn_pipeline *p, size_t i)
 {
 	return &p->ring[(p->first + i) & (p->cap - 1)];
 }
-/* The one that is being answered; NULL if none. */
+/* The request that is being answered; NULL: none. */
 static inline struct cn_request *
 cn_request_running(const struct cn_pipeline *p)
 {
@@ -457,33 +473,35 @@ cn_request_running(const struct cn_pipeline *p)
 int cn_request(cenote_conn *conn, const struct cn_send *send);
 /* Queue a message that has no reply unless it fails. Without a session it does nothing. */
 int cn_setup(cenote_conn *conn, const struct cnp_msg *msg);
-/* The request of an opening that is itself a question. */
+/* Make the request for an opening with CANCEL or STATUS. */
 int cn_request_one_shot(cenote_conn *conn, uint8_t code);
 /* The request got its last reply. */
 void cn_request_finished(cenote_conn *conn, struct cn_request *req);
 /* Forget the oldest request, which is finished. */
 void cn_request_pop(cenote_conn *conn);
-/* Forget finished requests at the front that are none of the program's business. */
+/* Forget finished requests at the front whose results the program does not get. */
 void cn_requests_trim(cenote_conn *conn);
-/* The rest of a finished request's results comes with a later request: hide the end of the first. */
+/* The rest of a finished request's results comes with a later request: hide the end of the first
+ * request. */
 void cn_request_superseded(cenote_conn *conn, uint32_t portal);
 void cn_requests_drop_unfinished(cenote_conn *conn);
 /* Forget all requests and their results. */
 void cn_requests_clear(cenote_conn *conn);
-/* cenote_get_result() would not wait. */
+/* Can cenote_get_result() return without waiting? */
 int cn_has_answer(const cenote_conn *conn);
 
 /* end.c */
-/* The session ended without a YIELD. CENOTE_OK: another session is as good; else the error. */
+/* The session ended without a YIELD. CENOTE_OK: another session can replace it; else the error. */
 int cn_session_lost(cenote_conn *conn, int error);
 /* The session is lost, for the reason in conn->diag. Returns status. */
 int cn_session_failed(cenote_conn *conn, int status);
-/* The session ended and nothing was lost: the next request attaches again. */
+/* The session ended, and nothing was lost: the next request attaches again. */
 void cn_session_over(cenote_conn *conn);
 void cn_close(cenote_conn *conn);
 
 /* info.c */
-/* CENOTE_ERR_CONN: this session escapes texts in another way than the one before. */
+/* Take the facts of a new session. CENOTE_ERR_CONN: it reads escapes in another way than the
+ * previous session. */
 int cn_info_attached(cenote_conn *conn, const struct cnp_event *event);
 int cn_info_parameter(cenote_conn *conn, const struct cnp_parameter *p);
 void cn_info_finish(cenote_conn *conn);
@@ -491,12 +509,12 @@ void cn_info_finish(cenote_conn *conn);
 /* event.c */
 /* Handle a message of the pool. */
 int cn_event(cenote_conn *conn, const struct cnp_event *event);
-/* The program must take what has come before more is read. */
+/* Must the program take results before more is read? */
 int cn_waits_for_program(const cenote_conn *conn);
 
 /* attach.c, attach_tls.c, login.c: getting a session */
 int cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again);
-/* Go on as far as possible. CENOTE_OK: ready; CENOTE_AGAIN: wait; or the error. */
+/* Go on as far as possible. CENOTE_OK: ready; CENOTE_AGAIN: wait; else the error. */
 int cn_attach_step(cenote_conn *conn);
 /* Handle a message of the pool while attaching. */
 int cn_attach_event(cenote_conn *conn, const struct cnp_event *event);
@@ -505,63 +523,64 @@ int cn_attach_lost(cenote_conn *conn, int error);
 int cn_attach_timeout(cenote_conn *conn);
 /* Give up: the state becomes CLOSED, or LOST on a re-attach. Returns status. */
 int cn_attach_fail(cenote_conn *conn, int status);
-/* Whether the TLS options can be fulfilled: CENOTE_OK, CENOTE_ERR_UNSUPPORTED. */
+/* Can the TLS options be fulfilled? CENOTE_OK, CENOTE_ERR_UNSUPPORTED. */
 int cn_attach_check_tls(cenote_conn *conn);
-/* What the opening asks for: enum cnp_opening_tls. */
+/* The TLS that the opening asks for: enum cnp_opening_tls. */
 uint8_t cn_attach_wanted_tls(const cenote_conn *conn);
-/* TLS has proved that the other end is the named pool. */
+/* Has TLS proved that the other end is the named pool? */
 int cn_attach_knows_pool(const cenote_conn *conn);
-/* The pool agreed to TLS. CENOTE_OK: cn_attach_handshake() is next. */
+/* The pool has agreed to TLS. CENOTE_OK: call cn_attach_handshake() next. */
 int cn_attach_begin_tls(cenote_conn *conn);
-/* CENOTE_OK: something happened; CENOTE_AGAIN; or the error. */
+/* CENOTE_OK: there was progress; CENOTE_AGAIN; else the error. */
 int cn_attach_handshake(cenote_conn *conn);
 /* TLS failed. That is final: no other target is tried. Returns status. */
 int cn_attach_insecure(cenote_conn *conn, int status);
-/* HELLO asks for a login. CENOTE_OK: it goes on; else it has failed, and so has the attach. */
+/* HELLO asks for a login. CENOTE_OK: the login goes on; else it has failed, and the attach with it. */
 int cn_login_begin(cenote_conn *conn, const char *mechanisms);
-/* An AUTH frame came; returns as above. */
+/* An AUTH frame came. Returns as cn_login_begin(). */
 int cn_login_data(cenote_conn *conn, const struct cnp_str *data);
-/* The pool let us in, or refused. */
+/* The pool has accepted the login, or refused it. */
 int cn_login_accepted(cenote_conn *conn);
 void cn_login_refused(cenote_conn *conn);
 void cn_login_end(cenote_conn *conn);
 
 /* io.c */
 enum cn_read {
-	CN_READ_NOT, /* write only, and handle what came before */
-	CN_READ_STUCK, /* the same, unless nothing more can be written */
-	CN_READ_NOW /* what is there */
+	CN_READ_NOT, /* read nothing; write, and handle messages that have been received */
+	CN_READ_STUCK, /* read only if the peer takes no more bytes */
+	CN_READ_NOW /* read the bytes that have come */
 };
-/* One unit of progress. CENOTE_OK: something happened; CENOTE_AGAIN: it would have to wait. */
+/* Make one step. CENOTE_OK: there was progress; CENOTE_AGAIN: the next step would have to wait. */
 int cn_advance(cenote_conn *conn, int how);
-/* Write what can be written without waiting. CENOTE_OK: nothing is left. */
+/* Write as much as possible without waiting. CENOTE_OK: nothing is left. */
 int cn_flush(cenote_conn *conn);
 
 /* wait.c */
 /* Sleep until the descriptor is ready or a deadline passes. CENOTE_OK, CENOTE_ERR_TIMEOUT. */
 int cn_wait(cenote_conn *conn);
-/* What a call that may not wait reads. */
+/* How does a call read that may not wait? */
 enum cn_read cn_how_to_read(const cenote_conn *conn);
-/* One cn_advance(), and the waiting that it needs. CENOTE_OK: something happened; CENOTE_AGAIN: the
- * handle does not wait. */
+/* Call cn_advance(), and wait if necessary. CENOTE_OK: there was progress; CENOTE_AGAIN: the handle
+ * does not wait. */
 int cn_progress(cenote_conn *conn);
 /* Repeat cn_progress() until done(conn) returns 1. CENOTE_AGAIN: the handle does not wait. */
 int cn_wait_for(cenote_conn *conn, int (*done)(const cenote_conn *conn));
-/* Write everything, and read meanwhile. A handle that does not wait may leave something, and the result is
- * CENOTE_OK all the same. */
+/* Write everything, and read during the writing. A handle that does not wait may leave some bytes
+ * unsent, and still returns CENOTE_OK. */
 int cn_push(cenote_conn *conn);
 
 /* request.c */
-/* May a request be queued now? Ends what the program abandoned. CENOTE_OK, CENOTE_ERR_STATE. */
+/* May a request be queued now? This ends streams and results that the program has abandoned.
+ * CENOTE_OK, CENOTE_ERR_STATE. */
 int cn_may_send(cenote_conn *conn);
-/* The same outside a pipeline: results that were not taken are an error, or are dropped. */
+/* The same outside a pipeline: results that the program did not take are an error, or are dropped. */
 int cn_end_former(cenote_conn *conn);
 int cn_send_sync(cenote_conn *conn, int is_hidden);
 /* In a pipeline: make sure that a synchronisation point follows all requests, and wait for it. */
 int cn_sync(cenote_conn *conn);
-/* Have the pool answer what was queued before more is queued. */
+/* Make the pool answer the queued requests before more are queued. */
 int cn_want_answers(cenote_conn *conn);
-/* After cn_request(): push, outside a pipeline or when much is waiting. */
+/* After cn_request(): write now, if there is no pipeline or much is waiting. */
 int cn_sent(cenote_conn *conn);
 /* The next result of the oldest request. CENOTE_OK, CENOTE_DONE, CENOTE_AGAIN, or an error. */
 int cn_take(cenote_conn *conn, cenote_result **ret_res);
@@ -569,9 +588,9 @@ int cn_take(cenote_conn *conn, cenote_result **ret_res);
 int cn_take_result(cenote_conn *conn, cenote_result **ret_res);
 /* Wait for the end of the oldest request, which gives no rows. */
 int cn_take_command(cenote_conn *conn);
-/* A call that waits for its answer may be repeated after CENOTE_AGAIN. `call` is the code of its request.
- * CENOTE_OK: queue the request; CENOTE_DONE: it is queued already; CENOTE_AGAIN: what came before must be
- * committed first. */
+/* A call that waits for its answer may be repeated after CENOTE_AGAIN. `call` is the code of its
+ * request. CENOTE_OK: queue the request; CENOTE_DONE: it is queued already; CENOTE_AGAIN: earlier
+ * requests must be committed first. */
 int cn_call_begin(cenote_conn *conn, uint32_t call);
 int cn_call_goes_on(cenote_conn *conn, uint32_t call);
 int cn_call_end(cenote_conn *conn, uint32_t call, int r);
@@ -585,7 +604,7 @@ int cn_exec_options(cenote_conn *conn, const cenote_exec_options *options,
 uint8_t cn_sync_flag(const cenote_conn *conn, const cenote_exec_options *options);
 
 /* conn.c */
-/* cenote_connect() and its kin. */
+/* cenote_connect() and similar calls. */
 int cn_connect(cenote_conn *conn, uint8_t kind);
 
 #endif

@@ -52,18 +52,19 @@
  * The pool may take back the session of a client that is idle and holds nothing: no
  * transaction, no temporary table, no changed setting (cenote_pins()). The library then
  * attaches again when the program next needs a session. It prepares statements again and
- * sets session options again, and the program notices nothing. If a session is lost that held
+ * sets session options again, and the program notices nothing. If the lost session held
  * something, the program gets CENOTE_ERR_CONN. Nothing ever runs twice.
  *
- * Somebody may have changed at the server how texts are read: the character set, PostgreSQL's
- * standard_conforming_strings, or MySQL's sql_mode (NO_BACKSLASH_ESCAPES, ANSI_QUOTES). The
- * program escaped its texts for the session before. So nothing is sent to the new session:
- * CENOTE_ERR_CONN, SQLSTATE 08006, until cenote_connect().
+ * The new session may read texts in another way, because somebody changed a setting of the
+ * server: the character set, PostgreSQL's standard_conforming_strings, or MySQL's sql_mode
+ * (NO_BACKSLASH_ESCAPES, ANSI_QUOTES). But the program escaped its texts for the previous session.
+ * Then nothing is sent to the new session, and calls return CENOTE_ERR_CONN, SQLSTATE 08006,
+ * until cenote_connect().
  *
  * THREADS, FORK, SIGNALS
  *
- * Any number of handles; one thread at a time for each connection and all that was made
- * from it. A cenote_cancel may be used from any thread. After fork() the child must not
+ * Any number of handles; one thread at a time for each connection and everything that was
+ * made from it. A cenote_cancel may be used from any thread. After fork() the child must not
  * use the parent's connections but may cenote_conn_destroy() them: that closes the
  * child's descriptor and says nothing to cenoted. Other calls on such a handle return
  * CENOTE_ERR_STATE. Calls interrupted by a signal (EINTR) are repeated.
@@ -157,8 +158,8 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_conn_create(
 CENOTE_API void cenote_conn_destroy(cenote_conn *conn);
 
 /**
- * Tell the handle how to find out its process: each call asks, to refuse a forked child. For
- * a program that has a cheaper way than a system call.
+ * Set the function that returns the id of the process. Each call uses it, to refuse a forked
+ * child. This is for programs that have a cheaper way than a system call.
  *
  * @param function  as getpid(); it must tell a forked child from its parent. NULL: getpid() itself
  *
@@ -251,8 +252,8 @@ CENOTE_API const char *cenote_conn_get(const cenote_conn *conn, const char *name
 CENOTE_API CENOTE_MUST_CHECK int cenote_connect(cenote_conn *conn);
 
 /**
- * Give the session back. What was not committed is rolled back by the pool. Never blocks;
- * does nothing when not connected.   Since: 0.1
+ * Give the session back. The pool rolls back an open transaction. Never blocks; does nothing
+ * when not connected.   Since: 0.1
  */
 CENOTE_API void cenote_close(cenote_conn *conn);
 
@@ -296,9 +297,9 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_process(cenote_conn *conn);
 CENOTE_API int cenote_is_busy(const cenote_conn *conn);
 
 /**
- * How many requests have their whole answer, without those that the program has taken to
- * CENOTE_DONE. A notice handler may also call it: its notice belongs to the next request, if
- * there is one.   Since: 0.1
+ * The number of requests whose whole answer has come, without the requests that the program has
+ * taken up to CENOTE_DONE. A notice handler may also call this: its notice belongs to the next
+ * request, if there is one.   Since: 0.1
  */
 CENOTE_API uint32_t cenote_n_answered(const cenote_conn *conn);
 
@@ -329,18 +330,18 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_wait(cenote_conn *conn, int timeout_ms);
  */
 CENOTE_API const char *cenote_info(const cenote_conn *conn, const char *name);
 
-/** The part of the way about which cenote_tls_info() is asked. */
+/** The connection about which cenote_tls_info() reports. */
 enum cenote_hop {
 	/** From the program to cenoted. */
 	CENOTE_HOP_POOL = 0,
-	/** From cenoted to the database's server, as far as its client library tells. */
+	/** From cenoted to the database's server, as far as the client library in cenoted reports. */
 	CENOTE_HOP_SERVER = 1
 };
 
 /**
- * What TLS agreed on, by name: version ("TLSv1.3"), cipher, bits (of its key), group, resumed
- * and verified ("yes", "no"), and of the other end's certificate peer (its subject), issuer,
- * names ("DNS:db.example, IP:192.0.2.1") and not_after. Of the server: version, cipher, bits.
+ * A fact of TLS, by name: version ("TLSv1.3"), cipher, bits (of the cipher's key), group, resumed
+ * and verified ("yes", "no"). About the other end's certificate: peer (its subject), issuer,
+ * names ("DNS:db.example, IP:192.0.2.1"), not_after. About the server: version, cipher, bits only.
  *
  * @param hop  enum cenote_hop
  *
@@ -393,7 +394,8 @@ CENOTE_API void cenote_set_notification_handler(cenote_conn *conn,
 /*
  * Parameters are facts that the server reports by itself, and again when they change
  * (PostgreSQL: server_encoding, TimeZone, …; docs/backends.md lists them). They belong to the
- * present session. After a re-attach the handler gets those that differ, like changes.
+ * present session. After a re-attach the handler gets the parameters that differ, as if they had
+ * changed.
  */
 
 /**
@@ -411,8 +413,8 @@ CENOTE_API const char *cenote_parameter_name(const cenote_conn *conn, uint32_t i
 
 /**
  * Set a function that gets each parameter that the server reports (changed, new or repeated),
- * from within calls that read. It does not get those that come with cenote_connect(); after a
- * re-attach it gets those that differ. It must not call into the connection, but
+ * from within calls that read. It does not get the parameters that come with cenote_connect();
+ * after a re-attach it gets those that differ. It must not call into the connection, but
  * cenote_parameter() has the new value already. NULL: none.   Since: 0.1
  */
 CENOTE_API void cenote_set_parameter_handler(cenote_conn *conn,
@@ -491,7 +493,7 @@ CENOTE_API void cenote_params_clear(cenote_params *params);
 /** How many parameters were added (at most 65,535). */
 CENOTE_API uint32_t cenote_params_count(const cenote_params *params);
 
-/* Each copies its value. CENOTE_OK, CENOTE_ERR_ARG (decimal or date not well formed),
+/* Each function copies its value. CENOTE_OK, CENOTE_ERR_ARG (decimal or date not well formed),
  * CENOTE_ERR_NOMEM, CENOTE_ERR_LIMIT; on failure the list is as before.   Since: 0.1 */
 CENOTE_API CENOTE_MUST_CHECK int cenote_params_add_null(cenote_params *params);
 CENOTE_API CENOTE_MUST_CHECK int cenote_params_add_bool(cenote_params *params, int value);
@@ -514,7 +516,7 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_params_add_time(
 CENOTE_API CENOTE_MUST_CHECK int cenote_params_add_timestamp(
 	cenote_params *params, const cenote_timestamp *value);
 /**
- * A value in the server's own terms, for faces that carry a native ABI.
+ * A value with a type and format of the server's own, for faces with a native ABI.
  * @param native_type  the server's type id, 0: let the server decide
  * @param format       CENOTE_FORMAT_TEXT or CENOTE_FORMAT_BINARY
  * @param bytes        NULL for NULL
@@ -546,7 +548,7 @@ typedef struct cenote_exec_options {
 	uint32_t sync;
 	uint64_t max_rows; /**< at most so many rows; 0 for all */
 	/** One enum cenote_format for each column, in place of `format`. It is an error (08P01) if
-	 *  there are not as many as columns. A smaller structure without these two members is
+	 *  their number is not the number of columns. A smaller structure without these two members is
 	 *  allowed: then they are 0. */
 	const uint8_t *formats;
 	size_t n_formats; /**< 0: `format` is that of all columns */
@@ -579,7 +581,7 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_query(cenote_conn *conn, const char *sql
 
 /**
  * Queue a statement; results come from cenote_get_result(). Like all calls that send, it reads
- * only if the peer takes no more otherwise. So a program that polls the descriptor afterwards sees
+ * only if the peer would take no more bytes otherwise. So a program that polls the descriptor afterwards sees
  * the results come.   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_send_query(cenote_conn *conn, const char *sql,
@@ -609,24 +611,25 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_set_stream(cenote_conn *conn);
 
 /** Enter pipeline mode. CENOTE_ERR_STATE if requests are outstanding.   Since: 0.1 */
 CENOTE_API CENOTE_MUST_CHECK int cenote_pipeline_begin(cenote_conn *conn);
-/** Leave it. CENOTE_ERR_STATE while results are outstanding. If the last request was not a
+/** Leave pipeline mode. CENOTE_ERR_STATE while results are outstanding. If the last request was not a
  *  synchronisation point, this sends one and waits for it: CENOTE_AGAIN on a non-blocking handle.
- *  CENOTE_ERR_SERVER: the work since the last one could not be committed; the pipeline is left.
+ *  CENOTE_ERR_SERVER: the work since the last synchronisation point could not be committed; the
+ *  pipeline is left.
  *  Since: 0.1 */
 CENOTE_API CENOTE_MUST_CHECK int cenote_pipeline_end(cenote_conn *conn);
-/** Leave it without a synchronisation point. The next request is one, and decides on the work
- *  since the last one. Do not call it after an error: then nothing runs up to a synchronisation
- *  point. CENOTE_ERR_STATE while results are outstanding.   Since: 0.1 */
+/** Leave it without a synchronisation point. The next request is also a synchronisation point,
+ *  which decides about the work since the last one. Do not call this after an error: then nothing
+ *  runs up to a synchronisation point. CENOTE_ERR_STATE while results are outstanding.   Since: 0.1 */
 CENOTE_API CENOTE_MUST_CHECK int cenote_pipeline_leave(cenote_conn *conn);
 /**
- * Queue a synchronisation point: requests after it run even if one before it failed. PostgreSQL
- * commits there what was done outside of a transaction block, which may fail. Then it gives an
- * error and CENOTE_RESULT_SYNC, else CENOTE_RESULT_SYNC only.   Since: 0.1
+ * Queue a synchronisation point: requests after it run even if one before it failed. At this
+ * point PostgreSQL commits the work that was done outside of a transaction block. If that fails,
+ * the results are an error and CENOTE_RESULT_SYNC; otherwise only CENOTE_RESULT_SYNC.   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_send_sync(cenote_conn *conn);
 /**
  * Send what a pipeline has queued, without a synchronisation point, so that its results come.
- * Without this or cenote_send_sync() they may come only with those of later requests. On a
+ * Without this or cenote_send_sync() the results may come only with those of later requests. On a
  * non-blocking handle CENOTE_OK may leave something to be sent (cenote_wants()).   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_flush(cenote_conn *conn);
@@ -654,7 +657,7 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_send_function(cenote_conn *conn,
 /*
  * A statement that copies (PostgreSQL's COPY … FROM STDIN and TO STDOUT, MySQL's LOAD DATA LOCAL)
  * gives a result of kind CENOTE_RESULT_COPY_IN or CENOTE_RESULT_COPY_OUT as soon as the server is
- * ready for it. The calls below are for the one that came last from cenote_get_result(),
+ * ready for it. The calls below are for the copy that came last from cenote_get_result(),
  * cenote_query() or cenote_stmt_execute(). When it has ended, cenote_get_result() gives the
  * statement's own result (a command with the number of rows, or an error), and what follows.
  *
@@ -668,7 +671,7 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_send_function(cenote_conn *conn,
 CENOTE_API int cenote_copy_format(const cenote_result *res);
 /** Number of columns that are copied; 0 if the server does not say.   Since: 0.1 */
 CENOTE_API uint32_t cenote_copy_n_columns(const cenote_result *res);
-/** Format of one of them; -1 if there is none such.   Since: 0.1 */
+/** Format of one column; -1 if there is no such column.   Since: 0.1 */
 CENOTE_API int cenote_copy_column_format(const cenote_result *res, uint32_t col);
 
 /**
@@ -777,7 +780,7 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_send_long_data(
 	cenote_stmt *stmt, uint32_t param, const void *data, size_t len);
 
 /**
- * Describe what the server knows under a name.
+ * Describe a statement or portal that has a name at the server.
  * @param kind     enum cenote_named; a portal (cursor) has no parameters
  * @param ret_res  a result of kind CENOTE_RESULT_DESCRIPTION
  * @return as cenote_query(); CENOTE_ERR_SERVER 26000, 34000: there is none.   Since: 0.1
@@ -786,7 +789,8 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_describe_named(
 	cenote_conn *conn, uint32_t kind, const char *name, cenote_result **ret_res);
 CENOTE_API CENOTE_MUST_CHECK int cenote_send_describe_named(
 	cenote_conn *conn, uint32_t kind, const char *name);
-/** Close it at the server; it is no error if there is none.  @return as cenote_query(). Since: 0.1 */
+/** Close a statement or portal by its name at the server. It is not an error if there is none.
+ *  @return as cenote_query().   Since: 0.1 */
 CENOTE_API CENOTE_MUST_CHECK int cenote_close_named(
 	cenote_conn *conn, uint32_t kind, const char *name);
 CENOTE_API CENOTE_MUST_CHECK int cenote_send_close_named(
@@ -818,8 +822,8 @@ CENOTE_API const cenote_column *cenote_stmt_column(const cenote_stmt *stmt, uint
 CENOTE_API CENOTE_MUST_CHECK int cenote_begin(
 	cenote_conn *conn, uint32_t isolation, uint32_t flags);
 /**
- * Commit. CENOTE_ERR_CONN with SQLSTATE 08007: the connection was lost meanwhile, and nobody
- * knows whether the server committed. A statement that was lost in autocommit gives the same,
+ * Commit. CENOTE_ERR_CONN with SQLSTATE 08007: the connection was lost during the commit, and it
+ * is unknown whether the server committed. A statement that was lost in autocommit gives the same,
  * unless it plainly only reads: a single SELECT that calls no function.
  * Since: 0.1
  */
@@ -895,18 +899,18 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_status(
 CENOTE_API CENOTE_MUST_CHECK int cenote_cancel_create(
 	cenote_conn *conn, cenote_cancel **ret_cancel);
 /**
- * Let it name the request of that connection that is running or queued last now; without one,
- * nothing. For programs that keep one handle for all requests. The thread that uses the
- * connection calls this, even while another thread sends the cancel.
+ * Make the handle name the request of that connection that is running or queued last now; if
+ * there is none, it names nothing. This is for programs that keep one handle for all requests.
+ * The thread that uses the connection calls this, even while another thread sends the cancel.
  *
- * The handle follows the connection: after a re-attach it names the request there. It follows one
- * connection at a time, and a connection has one follower. So the thread that uses the connection
- * destroys it, or another one after the connection.
- * @param conn  NULL: follow none any more, and name nothing.   Since: 0.1
+ * The handle follows the connection: after a re-attach it names the request on the new session.
+ * It follows one connection at a time, and a connection has one follower. So destroy the handle
+ * in the thread that uses the connection, or after the connection was destroyed.
+ * @param conn  NULL: stop following, and name nothing.   Since: 0.1
  */
 CENOTE_API void cenote_cancel_follow(cenote_cancel *cancel, cenote_conn *conn);
 /**
- * Send it, on a connection of its own, and wait for the answer. Blocks for at most 10 s.
+ * Send the cancel, on a connection of its own, and wait for the answer. Blocks for at most 10 s.
  * @return CENOTE_OK it was delivered, and hits no later request; CENOTE_DONE that request is not
  *         running any more, and nothing was cancelled; CENOTE_ERR_CONN; CENOTE_ERR_TIMEOUT.
  *         Since: 0.1
@@ -991,7 +995,7 @@ CENOTE_API int64_t cenote_column_int(const cenote_column *column, uint32_t attr)
 CENOTE_API uint64_t cenote_result_n_rows(const cenote_result *res);
 
 /**
- * Take the next batch of a streamed result; it replaces the one before.
+ * Take the next batch of a streamed result; it replaces the previous batch.
  *
  * @return CENOTE_ROW a batch with at least one row; CENOTE_DONE no more, and the totals
  *         (cenote_result_affected_rows(), …) are known; CENOTE_AGAIN; CENOTE_ERR_SERVER the
@@ -1076,8 +1080,8 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_result_timestamp(const cenote_result *re
 	uint64_t row, uint32_t col, cenote_timestamp *ret_value);
 
 /**
- * Take all that is left of a streamed result into memory; afterwards it is like a result that was
- * not streamed. Call it before the first cenote_result_next(), and not with batch_rows.
+ * Read the rest of a streamed result into memory; afterwards it is like a result that was not
+ * streamed. Call it before the first cenote_result_next(), and not with batch_rows.
  * @return CENOTE_OK; CENOTE_AGAIN; CENOTE_ERR_STATE; else as cenote_result_next().   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_result_buffer(cenote_result *res);

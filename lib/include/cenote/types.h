@@ -71,14 +71,14 @@ enum cenote_status {
 	CENOTE_ERR_AUTH = -102
 };
 
-/** What a call does that would have to wait: cenote_set_nonblocking(). */
+/** What a call does if it would have to wait: cenote_set_nonblocking(). */
 enum cenote_nonblocking {
 	CENOTE_BLOCKING = 0, /**< it waits */
 	CENOTE_NONBLOCKING = 1, /**< it returns CENOTE_AGAIN */
-	/** The same, and only cenote_process() reads from the descriptor, so that a program that
-	 *  polls sees all that comes. (Other calls read if the peer takes nothing otherwise.) From
-	 *  now on the descriptor keeps its number when the session changes, and there is one in
-	 *  between. */
+	/** As CENOTE_NONBLOCKING, but only cenote_process() reads from the descriptor, so that a
+	 *  program that polls sees everything that comes. (Other calls read if the peer would take no
+	 *  bytes otherwise.) From now on the descriptor keeps its number when the session changes,
+	 *  and there is also a descriptor between two sessions. */
 	CENOTE_PASSIVE = 2
 };
 
@@ -196,7 +196,7 @@ enum cenote_result_flag {
 		8 /**< its one row holds the output values of a call */
 };
 
-/** What the server knows by a name: for cenote_describe_named() and cenote_close_named(). */
+/** Kinds of objects with a name at the server: cenote_describe_named(), cenote_close_named(). */
 enum cenote_named {
 	CENOTE_NAMED_STATEMENT = 0, /**< a prepared statement */
 	CENOTE_NAMED_PORTAL = 1 /**< a cursor */
