@@ -4,7 +4,7 @@
 #include <string.h>
 
 /*
- * The handlers for the messages of the pool. io.c calls cn_event(), and attach.c calls it for
+ * The handlers for the messages of the pool. io.c calls cn_event(), and attach.c calls this file for
  * messages that come while attaching. The handlers build results in the requests of conn->pipeline.
  *
  * A handler that runs out of memory has changed nothing. io.c keeps the event, and the

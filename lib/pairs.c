@@ -50,7 +50,7 @@ reserve(const struct cenote_allocator *mem, struct cn_pairs *p)
 	return CENOTE_OK;
 }
 
-/* Copy a pair as "NAME\\0VALUE\\0". */
+/* Copy a pair as "NAME\0VALUE\0". */
 static char *
 copy_pair(const struct cenote_allocator *mem, const char *name, const char *value)
 {

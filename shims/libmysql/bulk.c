@@ -8,7 +8,7 @@
 /*
  * Arrays of parameters (STMT_ATTR_ARRAY_SIZE). All rows go to a MariaDB server as one execution; if
  * one row fails, the server undoes all of them. Other servers get the rows one by one. execute.c
- * calls this file, and methods.c calls it to read the values before the execution.
+ * calls this file, and methods.c calls this file to read the values before the execution.
  */
 
 /* The most values in one execution: 65535, less one for the number of rows. */

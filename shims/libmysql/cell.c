@@ -8,7 +8,7 @@
 /*
  * Read a value from libcenote's batch. Values of MySQL and MariaDB are in the binary form of their
  * protocol: little-endian, without a length before the value. Values of other servers are canonical
- * text. bind.c calls it before it converts a value.
+ * text. bind.c calls this file before it converts a value.
  */
 
 static uint64_t

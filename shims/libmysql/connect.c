@@ -13,7 +13,7 @@
  * Connecting a handle: to a pool, or to the original library on the same memory. It also connects
  * again after a loss, and frees the session. cenote_connect() attaches to a session of the pool;
  * statements follow only if the session differs from what the program asked for. face.c, enter.c
- * and the async files call it.
+ * and the async files call this file.
  */
 
 /* The capabilities that a server of this kind reports. CLIENT_SSL is missing: it is set

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Executing a statement: send its parameters, wait for the answer, and set the members of
- * MYSQL_STMT that programs look at. face.c calls it; bulk.c calls it for arrays, and the
+ * MYSQL_STMT that programs look at. face.c calls this file; bulk.c calls this file for arrays, and the
  * flavour's stmt file for further results.
  */
 #include "stmt.h"

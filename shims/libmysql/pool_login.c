@@ -9,7 +9,7 @@
  * User, password and TLS on the way to cenoted. On a local socket the kernel names the
  * user: the program's user and password are only sent to a pool that asked for a
  * password, and there is no TLS. By TCP the user is always sent, and the program's TLS
- * options apply. connect.c calls it.
+ * options apply. connect.c calls this file.
  */
 
 static int

@@ -9,7 +9,7 @@
 
 /*
  * Prepare a statement: write its text for the pool's server, and take the server's description.
- * stmt.c calls this file; long.c calls it to make the pool drop values that came in pieces.
+ * stmt.c calls this file; long.c calls this file to make the pool drop values that came in pieces.
  */
 
 /* Note what kind of statement it is. Its first word says more about the results than the server's

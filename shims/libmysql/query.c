@@ -6,7 +6,7 @@
 /*
  * The program's queries: mysql_query() and similar functions, and the functions that report about
  * the last query. send.c sends the text, exchange.c reads the answer. face.c calls this file, and
- * connect.c calls it for init commands.
+ * connect.c calls this file for init commands.
  */
 
 /* ---- queries ---- */

@@ -7,7 +7,7 @@
 /*
  * MYSQL_RES. Values are not copied: rows point into libcenote's result, which lives as long as
  * MYSQL_RES. Only values that MySQL writes in another form are copied. face.c calls this file, and
- * list.c calls it for the lists.
+ * list.c calls this file for the lists.
  */
 
 struct cmy_result {

@@ -187,7 +187,7 @@ cpq_PQgetline(PGconn *conn, char *string, int length)
 	}
 	n = get_line(conn, string, (size_t)length - 1, 0);
 	if (n < 0) {
-		/* PQgetline() reports the end of the copy as a line with "\\.". */
+		/* PQgetline() reports the end of the copy as a line with "\.". */
 		memcpy(string, "\\.", 3);
 		return 0;
 	}

@@ -344,7 +344,7 @@ cpq_PQescapeByteaConn(
 		return NULL;
 	if (conn->queue.first == NULL)
 		resetPQExpBuffer(&conn->error);
-	/* Other servers would store "\\x…" as a text, without an error. */
+	/* Other servers would store "\x…" as a text, without an error. */
 	if (conn->habits.dialect != NULL) {
 		cpq_say(conn,
 			"%s has no literals of bytea: give bytes as a binary parameter",

@@ -6,7 +6,7 @@
 
 /*
  * The text of an error or a notice, from its fields, as libpq writes it: verbosity,
- * context, and the line of the query with a caret. result.c and result_read.c call it.
+ * context, and the line of the query with a caret. result.c and result_read.c call this file.
  */
 
 /* The width of the part of a line that is shown, and how much of the line is shown at least after

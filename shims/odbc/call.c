@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The frame of every ODBC call: check and lock the handle, convert texts to UTF-8, give texts back,
- * and record diagnostics. face.c and face_w.c call the first half, all other files the functions
- * that report errors. It has no state besides the handles.
+ * The common part of every ODBC call: check and lock the handle, convert texts to UTF-8, return
+ * texts, and add diagnostics. face.c and face_w.c call the first half; all other files call the
+ * functions that report errors. It has no state besides the handles.
  */
 #include "odbc.h"
 
@@ -224,7 +224,7 @@ cod_tell(struct cod_head *head, const struct cod_diag_where *where, const char *
 	return SQL_ERROR;
 }
 
-/* SQLSTATEs of servers for which the ODBC standard has others. */
+/* SQLSTATEs of servers, and the SQLSTATEs that the ODBC standard has for them. */
 static const struct {
 	char server[6], odbc[6];
 } translations[] = {
@@ -251,7 +251,7 @@ translate(const char *sqlstate)
 	return sqlstate;
 }
 
-/* The SQLSTATE for an error that has none of the server's, by status of libcenote. */
+/* The SQLSTATE for an error without one of the server's, by the status of libcenote. */
 static const struct {
 	int status;
 	const char *sqlstate;

@@ -6,8 +6,8 @@
  */
 #include "odbc.h"
 
-/* The caller holds cancel_mutex. After a failure, the next function that reads diagnostics of
- * `head` makes the record. */
+/* Send the cancel. The caller holds cancel_mutex. After a failure, the next function that reads
+ * diagnostics of `head` makes the record. */
 static SQLRETURN
 send_cancel(struct cod_dbc *dbc, struct cod_head *head)
 {
@@ -19,7 +19,7 @@ send_cancel(struct cod_dbc *dbc, struct cod_head *head)
 	return SQL_ERROR;
 }
 
-/* True: the statement is running, and a cancel is on its way. */
+/* Cancel the statement if it is running. True: it is running, and a cancel is on its way. */
 static bool
 cancel_running(struct cod_stmt *stmt, SQLRETURN *ret)
 {

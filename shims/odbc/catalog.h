@@ -37,7 +37,7 @@ struct cod_catalog_args {
 	enum cod_catalog_kind kind;
 	enum cod_dialect dialect;
 	int is_identifier; /* SQL_ATTR_METADATA_ID: arguments are names, not patterns */
-	int folds_capitals; /* look for a name in capitals in small letters */
+	int folds_capitals; /* look for a name in capitals also in small letters */
 	struct cod_type_options options;
 	SQLINTEGER odbc_version; /* ODBC 2 has other column names and date codes */
 	const char *catalog, *schema;
@@ -50,7 +50,7 @@ struct cod_catalog_args {
 	SQLUSMALLINT accuracy; /* SQLStatistics: SQL_QUICK, SQL_ENSURE */
 	SQLUSMALLINT special; /* SQLSpecialColumns: SQL_BEST_ROWID, SQL_ROWVER */
 	SQLUSMALLINT scope, nullable; /* SQLSpecialColumns */
-	SQLSMALLINT sql_type; /* SQLGetTypeInfo: SQL_ALL_TYPES or one */
+	SQLSMALLINT sql_type; /* SQLGetTypeInfo: SQL_ALL_TYPES, or one type */
 };
 
 /* A table of the catalog. */

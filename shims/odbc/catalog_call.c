@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The catalog functions of a statement: ask the catalog and open a cursor over the rows. face.c and
- * face_w.c call it. It has no state.
+ * face_w.c call this file. It has no state.
  */
 #include "odbc.h"
 

@@ -2,8 +2,9 @@
 #ifndef COD_CATALOG_PARTS_H
 #define COD_CATALOG_PARTS_H
 
-/* What the files of the catalog functions share. catalog.c asks and builds, catalog_columns.c knows
- * the results' columns, catalog_filter.c the arguments, and catalog_rowid.c SQLSpecialColumns(). */
+/* The declarations that the files of the catalog functions share. catalog.c sends requests and
+ * builds results, catalog_columns.c has the columns of results, catalog_filter.c checks arguments,
+ * and catalog_rowid.c has SQLSpecialColumns(). */
 
 #include "catalog.h"
 
@@ -35,13 +36,12 @@ struct cod_catalog_filter_texts {
 int cod_catalog_filter(const struct cod_catalog_args *args, const char *catalog,
 	const char *schema, const char *object, int has_patterns,
 	struct cod_catalog_filter_texts *ret_texts);
-/* Whether all names are in capitals. PostgreSQL folds such names to small letters unless they are
- * quoted. */
+/* Are all names in capitals? PostgreSQL folds such names to small letters unless they are quoted. */
 int cod_catalog_has_capitals(const struct cod_catalog_args *args);
 void cod_catalog_filter_finish(struct cod_catalog_filter_texts *texts);
 void cod_catalog_filter_set(
 	const struct cod_catalog_filter_texts *texts, cenote_catalog_filter *filter);
-/* SQL's LIKE, with \ as the escape character. */
+/* Does the text match the pattern of SQL's LIKE, with \ as the escape character? */
 int cod_catalog_is_like(const char *text, const char *pattern);
 
 /* The SQLSTATE for an argument that is not allowed; NULL: all arguments are allowed. */

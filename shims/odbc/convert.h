@@ -31,13 +31,13 @@ struct cod_value {
 	int type; /* enum cenote_type of its column */
 	/* the column's concise type; decides SQL_C_DEFAULT and which conversions exist */
 	SQLSMALLINT sql_type;
-	int is_unsigned; /* of the column, for SQL_C_DEFAULT */
+	int is_unsigned; /* the column is unsigned, which matters for SQL_C_DEFAULT */
 };
 
 /* A buffer of the application. */
 struct cod_target {
 	SQLSMALLINT c_type; /* any; the caller resolves SQL_C_DEFAULT and SQL_ARD_TYPE */
-	SQLPOINTER to; /* NULL: the application wants the length only, or nothing */
+	SQLPOINTER to; /* NULL: the application wants only the length, or nothing */
 	SQLLEN room; /* bytes; ignored for types of a fixed length */
 	SQLLEN *octets; /* SQL_DESC_OCTET_LENGTH_PTR; may be NULL */
 	SQLLEN *indicator; /* SQL_DESC_INDICATOR_PTR; may be NULL, may equal `octets` */
@@ -48,13 +48,14 @@ struct cod_target {
 	SQLINTEGER leading;
 };
 
-/* How far SQLGetData() has got with a value. All zero means the beginning. The caller resets it for
+/* The position of SQLGetData() in a value. All zero means the beginning. The caller resets it for
  * another column, row or C type. */
 struct cod_piece {
 	size_t offset; /* bytes of the value that the application has */
 	size_t left; /* bytes that remain, in the C type, if offset > 0 */
 	int is_begun;
-	/* the application has all: the next call must return SQL_NO_DATA and not call cod_get() */
+	/* the application has the whole value: the next call must return SQL_NO_DATA and not call
+	 * cod_get() */
 	int is_done;
 };
 
@@ -75,7 +76,7 @@ struct cod_piece {
 const char *cod_get(const struct cod_value *value, const struct cod_target *target,
 	struct cod_piece *piece);
 
-/* Whether the standard converts this SQL type to that C type. SQL_C_DEFAULT always works. */
+/* Can this SQL type be converted to that C type? SQL_C_DEFAULT always works. */
 int cod_can_get(SQLSMALLINT sql_type, SQLSMALLINT c_type);
 /* Whether the standard converts this C type to that SQL type. */
 int cod_can_put(SQLSMALLINT c_type, SQLSMALLINT sql_type);
@@ -91,7 +92,7 @@ int cod_read_bookmark(
 
 /* ---- from C to SQL ---- */
 
-/* The value of a parameter. The caller has looked at indicator and offsets. */
+/* The value of a parameter. The caller has applied indicator and offsets. */
 struct cod_source {
 	/* as the application bound it; SQL_C_DEFAULT depends on the SQL type */
 	SQLSMALLINT c_type;

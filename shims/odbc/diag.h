@@ -2,8 +2,8 @@
 #ifndef COD_DIAG_H
 #define COD_DIAG_H
 
-/* The diagnostics of a handle: what the last function on it reported, in the standard's order.
- * Adding a record cannot fail: without memory, the last record says so. */
+/* The diagnostics of a handle: the records of the last function that was called on it, in the
+ * standard's order. Adding a record cannot fail: without memory, the last record reports that. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ struct cod_diag {
 void cod_diag_clear(struct cod_diag *diag);
 void cod_diag_finish(struct cod_diag *diag);
 
-/* Where a record belongs. */
+/* The position to which a record belongs. */
 struct cod_diag_where {
 	SQLLEN row;
 	SQLINTEGER column;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SQLGetDiagRec() and SQLGetDiagField(): read the records of a handle. face.c and face_w.c call it.
+ * SQLGetDiagRec() and SQLGetDiagField(): read the records of a handle. face.c and face_w.c call this file.
  * It has no state.
  */
 #include "odbc.h"

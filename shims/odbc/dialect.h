@@ -16,7 +16,8 @@ enum cod_dialect {
 };
 #define COD_N_DIALECTS 5
 
-/* The dialect for what cenote_info(conn, "backend") returns. NULL is COD_DIALECT_OTHER. */
+/* The dialect for a backend's name, as cenote_info(conn, "backend") returns it. NULL is
+ * COD_DIALECT_OTHER. */
 enum cod_dialect cod_dialect_of(const char *backend);
 
 /*

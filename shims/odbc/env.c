@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The attributes of an environment. face.c and face_w.c call it. The state is struct cod_env.
+ * The attributes of an environment. face.c and face_w.c call this file. The state is struct cod_env.
  */
 #include "odbc.h"
 

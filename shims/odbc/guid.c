@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * GUIDs as text and as a structure. convert_get.c, convert_put.c and escape_literal.c call it. It
+ * GUIDs as text and as a structure. convert_get.c, convert_put.c and escape_literal.c call this file. It
  * has no state.
  */
 #include "guid.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Allocates and frees handles, and keeps the lists of each parent. face.c calls it. The state is
- * the lists in environments and connections.
+ * Allocate and free handles, and update the lists of each parent. face.c calls this file. The state is the
+ * lists in environments and connections.
  */
 #include "odbc.h"
 

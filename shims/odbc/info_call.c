@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SQLGetInfo() of a connection: collects its facts, asks info.c and writes the answer. face.c and
- * face_w.c call it. It has no state.
+ * SQLGetInfo() of a connection: collect its facts, call info.c and write the answer. face.c and
+ * face_w.c call this file. It has no state.
  */
 #include "odbc.h"
 

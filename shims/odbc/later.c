@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Results of a statement that wait in memory, because another statement needed the connection
- * before the application read them. settle.c, run.c and execute.c put and take them. The state is
- * cod_stmt.later.
+ * before the application read them. settle.c, run.c and execute.c add and take results. The state
+ * is cod_stmt.later.
  */
 #include "odbc.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Dates, times and timestamps as text and as ODBC's structures. convert_get.c, convert_put.c and
- * escape_literal.c call it. It has no state.
+ * escape_literal.c call this file. It has no state.
  */
 #include "moment.h"
 

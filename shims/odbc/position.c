@@ -2,7 +2,7 @@
 /*
  * SQLSetPos() and SQLBulkOperations(). Each changed row is a statement of its own, which finds the
  * row by its primary key (keys.c). Values come from the bound columns, in the same way as
- * parameters. face.c and param_data.c call it. The state is cod_stmt.change.
+ * parameters. face.c and param_data.c call this file. The state is cod_stmt.change.
  */
 #include "keys.h"
 
@@ -12,7 +12,7 @@ struct edit {
 	struct cod_stmt *stmt;
 	SQLUSMALLINT kind; /* SQL_UPDATE, SQL_DELETE, SQL_ADD */
 	SQLULEN row; /* index into the buffers */
-	const uint8_t *old; /* the row as it was fetched; NULL: a new row */
+	const uint8_t *old; /* the row as fetched; NULL: a new row */
 	struct cod_sql sql;
 	cenote_params *params;
 	SQLRETURN ret;
@@ -72,7 +72,7 @@ add_value(struct edit *edit, SQLSMALLINT i)
 			&(struct cod_diag_where){ (SQLLEN)edit->row + 1, i }, sqlstate));
 }
 
-/* Append a value of the key, as it was fetched. */
+/* Append a value of the key, as fetched. */
 static void
 add_key(struct edit *edit, SQLUSMALLINT col)
 {
@@ -177,7 +177,8 @@ put_insert(struct edit *edit)
 	return *before == ',';
 }
 
-/* MySQL counts changed rows only. After an update that changed none, ask whether the row exists. */
+/* MySQL counts only rows that were changed. After an update that changed no row, find out whether
+ * the row exists. */
 static bool
 is_there(const struct edit *edit)
 {
@@ -215,7 +216,7 @@ run(struct edit *edit)
 		stmt->dbc->dialect == COD_DIALECT_MYSQL && is_there(edit))
 		n = 1;
 	stmt->row_count = stmt->row_count < 0 ? n : stmt->row_count + n;
-	/* Another session deleted the row, or changed its key. */
+	/* Another session has deleted the row, or changed its key. */
 	if (n == 1)
 		return edit->ret;
 	return cod_warn(&stmt->head, "01001");
@@ -326,7 +327,7 @@ carry_out(struct cod_stmt *stmt, const struct cod_change *change)
 		if (old == NULL)
 			return cod_fail(&stmt->head, "HY111");
 	}
-	/* A static cursor sees no changes, so the rows in memory are right. */
+	/* A static cursor sees no changes, so the rows in memory are valid. */
 	if (change->kind == SQL_REFRESH)
 		return cod_fetch_row(stmt, number, change->row);
 	return change_row(stmt, change->kind, change->row, old);

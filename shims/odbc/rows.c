@@ -59,7 +59,7 @@ make_room(struct cod_rows *rows)
 	return 0;
 }
 
-/* A large row gets its own block. The current block stays the one that is filled. */
+/* Add a block. A large row gets its own block, and the current block stays in use. */
 static struct cod_rows_block *
 add_block(struct cod_rows *rows, size_t len)
 {

@@ -26,7 +26,7 @@ int cod_rows_put(struct cod_rows *rows, const char *const *values, const size_t 
 /* Append a copy of a row of the same layout. 0 or -1. */
 int cod_rows_copy(struct cod_rows *rows, const uint8_t *row);
 
-/* Sort them as qsort() does. */
+/* Sort the rows, as qsort() does. */
 void cod_rows_sort(struct cod_rows *rows, int (*compare)(const void *, const void *));
 
 #endif

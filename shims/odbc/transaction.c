@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SQLEndTran() for a connection, or for all connections of an environment. face.c calls it. The
+ * SQLEndTran() for a connection, or for all connections of an environment. face.c calls this file. The
  * state is the session's transaction.
  */
 #include "odbc.h"
@@ -18,7 +18,7 @@ end_transaction(struct cod_dbc *dbc, SQLSMALLINT completion)
 		if (stmt->async != 0 || stmt->pending.function != 0)
 			return cod_fail(&dbc->head, "HY010");
 	}
-	/* No transaction is open: there is nothing to ask the server for. */
+	/* No transaction is open, so nothing must be sent to the server. */
 	if (cenote_tx_state(dbc->conn) == CENOTE_TX_IDLE && dbc->owner == NULL)
 		return SQL_SUCCESS;
 	r = cod_settle_all(dbc);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * UTF-8 and UTF-16: lengths, conversions and cutting at whole characters. call.c and the
- * conversions call it. It has no state.
+ * conversions call this file. It has no state.
  */
 #include "unicode.h"
 
@@ -13,7 +13,7 @@
 
 _Static_assert(sizeof(SQLWCHAR) == 2, "an SQLWCHAR is a unit of UTF-16");
 
-/* How many bytes a character has, by its first byte; and the bits that this byte adds to it. */
+/* The number of bytes of a character, by its first byte; and the bits that this byte contributes. */
 static size_t
 lead(unsigned char c, uint32_t *ret_bits)
 {
@@ -33,8 +33,7 @@ lead(unsigned char c, uint32_t *ret_bits)
 	return 1;
 }
 
-/* Whether a character is not in its shortest form, is half of a pair, or is larger than the largest
- * one. */
+/* Is the character not in its shortest form, half of a pair, or beyond the largest character? */
 static int
 is_bad(uint32_t c, size_t n)
 {
@@ -42,7 +41,7 @@ is_bad(uint32_t c, size_t n)
 	       (c >= 0xd800 && c <= 0xdfff);
 }
 
-/* Read the character at p. Returns how many bytes it has; 1 if they are not a character. */
+/* Read the character at p. Returns its number of bytes; 1 if the bytes are not a character. */
 static size_t
 take(const char *p, size_t n, uint32_t *ret_c)
 {
@@ -107,7 +106,7 @@ cod_wide(const char *utf8, size_t n, SQLWCHAR *to)
 	return (size_t)(end - to);
 }
 
-/* Read the character at w. Returns how many units it has; 1 for half of a pair. */
+/* Read the character at w. Returns its number of units; 1 for half of a pair. */
 static size_t
 take_wide(const SQLWCHAR *w, size_t n, uint32_t *ret_c)
 {

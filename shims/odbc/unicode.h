@@ -15,12 +15,12 @@
  * conversion succeeds. A "unit" is one SQLWCHAR.
  */
 
-/* How many units a text takes. */
+/* The number of units that a text takes. */
 size_t cod_wide_length(const char *utf8, size_t n);
 /* Write cod_wide_length() units without a zero, and return their number. `n` bytes never give more
  * than `n` units. */
 size_t cod_wide(const char *utf8, size_t n, SQLWCHAR *to);
-/* How many bytes the units take in UTF-8. */
+/* The number of bytes that the units take in UTF-8. */
 size_t cod_narrow_length(const SQLWCHAR *w, size_t n);
 /* Write cod_narrow_length() bytes without a zero, and return their number, which is never more than
  * 3 * n. */
@@ -28,10 +28,10 @@ size_t cod_narrow(const SQLWCHAR *w, size_t n, char *to);
 /* The number of units before the zero. */
 size_t cod_wide_strlen(const SQLWCHAR *w);
 
-/* How many of the text's n bytes fit into `room` and end with a whole character. */
+/* The number of the text's n bytes that fit into `room`, up to the end of a whole character. */
 size_t cod_fit(const char *utf8, size_t n, size_t room);
-/* How many of the text's n bytes fit into `room` units of UTF-16 and end with a whole character.
- * *ret_units is how many units they are. */
+/* The number of the text's n bytes that fit into `room` units of UTF-16, up to the end of a whole
+ * character. *ret_units is the number of units for these bytes. */
 size_t cod_wide_fit(const char *utf8, size_t n, size_t room, size_t *ret_units);
 
 /*
@@ -43,12 +43,12 @@ size_t cod_wide_fit(const char *utf8, size_t n, size_t room, size_t *ret_units);
  */
 char *cod_text_dup(const SQLCHAR *text, SQLLEN n);
 char *cod_wide_dup(const SQLWCHAR *text, SQLLEN n);
-/* Whether a length is valid: SQL_NTS, or not negative. */
+/* Is the length valid? It must be SQL_NTS, or not negative. */
 int cod_is_length(SQLLEN n);
 
 /* Where a function writes a text for the application. */
 struct cod_out {
-	SQLPOINTER to; /* NULL: the application wants the length only */
+	SQLPOINTER to; /* NULL: the application wants only the length */
 	SQLLEN room; /* bytes with the zero at the end; no room if <= 0 */
 	int is_wide; /* UTF-16; an odd last byte is not used */
 };

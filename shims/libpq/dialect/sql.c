@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Read SQL for servers other than PostgreSQL: find the placeholders, and the names of statements
- * for command tags. It owns no state. send.c and dialect.c call it.
+ * for command tags. It owns no state. send.c and dialect.c call this file.
  */
 #include "sql.h"
 
