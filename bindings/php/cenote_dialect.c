@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What differs between the servers: placeholders, quoting, and the id of the last row.
- * cenote_driver.c and cenote_statement.c look it up. It has no state.
+ * The differences between servers: placeholders, quoting, and the id of the last row.
+ * cenote_driver.c and cenote_statement.c look up the server's dialect. It has no state.
  */
 #include "php_pdo_cenote_int.h"
 
@@ -35,8 +35,7 @@ quote_hex(const char *before, const zend_string *bytes, const char *after)
 	return out.s;
 }
 
-/* Put quotes around the text and double each character in `doubled`. NULL: SQL text cannot
- * hold it. */
+/* Put quotes around the text and double each character in `doubled`. NULL: SQL text cannot contain it. */
 static zend_string *
 quote_doubled(const char *before, const zend_string *text, const char *doubled)
 {
@@ -80,7 +79,7 @@ quote_postgresql(const cenote_conn *conn, uint32_t server_status, const zend_str
 	return quote_doubled("'", text, "'");
 }
 
-/* The session's character set if a backslash may be the last byte of one of its characters, or may
+/* The session's character set, if a backslash in it may be the last byte of a character, or may
  * combine with the byte before it; else NULL. */
 static const char *
 ambiguous_charset(const cenote_conn *conn)
@@ -97,7 +96,7 @@ ambiguous_charset(const cenote_conn *conn)
 	return NULL;
 }
 
-/* Write the text as bytes in hexadecimal digits, which no quote can end. */
+/* Write the text as hexadecimal digits, which no quote can end. */
 static zend_string *
 quote_bytes(const char *charset, const zend_string *text)
 {
@@ -107,7 +106,7 @@ quote_bytes(const char *charset, const zend_string *text)
 	return quote_hex(before, text, "'");
 }
 
-/* Escape what MySQL needs escaped (Reference Manual, "String Literals"). */
+/* Escape the characters that MySQL needs escaped (Reference Manual, "String Literals"). */
 static zend_string *
 quote_mysql(const cenote_conn *conn, uint32_t server_status, const zend_string *text,
 	enum pdo_param_type type)
@@ -157,8 +156,8 @@ is_server(const cenote_conn *conn, const char *name)
 	return dbms && strncasecmp(dbms, name, strlen(name)) == 0;
 }
 
-/* A server that a driver hides: the way its session reads a backslash is unknown. Quote so that it
- * does not matter. */
+/* For an unknown server behind ODBC: it is not known how the session reads a backslash. Quote so
+ * that it does not matter. */
 static zend_string *
 quote_other(const cenote_conn *conn, uint32_t server_status, const zend_string *text,
 	enum pdo_param_type type)
@@ -175,7 +174,7 @@ quote_other(const cenote_conn *conn, uint32_t server_status, const zend_string *
 static const pdo_cenote_dialect dialects[] = {
 	{ "postgresql", "$%d", false, true, "select lastval()", "select currval($1)",
 		quote_postgresql },
-	/* The number is a comment for the server. It says which value it is when names repeat. */
+	/* The number is a comment for the server. It tells which value this is when names repeat. */
 	{ "mysql", "/*%d*/?", true, false, NULL, NULL, quote_mysql },
 	{ "sqlite", "?%d", false, false, "select last_insert_rowid()", NULL,
 		quote_standard },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The connection: PDO's functions for a database handle. PDO calls it. The state is
+ * The connection: PDO's functions for a database handle. PDO calls these functions. The state is
  * pdo_cenote_db_handle.
  */
 #include "php_pdo_cenote_int.h"
@@ -69,7 +69,7 @@ dbh_fetch_error(pdo_dbh_t *dbh, pdo_stmt_t *stmt, zval *info)
 	add_next_index_string(info, error->message);
 }
 
-/* Whether a call on the connection succeeded. If not, note its error. */
+/* Did a call on the connection succeed? If not, store its error. */
 static bool
 check(pdo_dbh_t *dbh, int status)
 {
@@ -105,7 +105,7 @@ pdo_cenote_note_result(pdo_cenote_db_handle *H, const cenote_result *res)
 	if (kind == CENOTE_RESULT_ERROR)
 		return;
 	H->last_id = (zend_ulong)cenote_result_last_insert_id(res);
-	/* A result with rows has no status before its end. */
+	/* A result with rows has no status until its end. */
 	if (status != 0 || kind == CENOTE_RESULT_COMMAND)
 		H->server_status = status;
 }
@@ -118,7 +118,7 @@ pdo_cenote_is_copy(const cenote_result *res)
 	return kind == CENOTE_RESULT_COPY_IN || kind == CENOTE_RESULT_COPY_OUT;
 }
 
-/* Whether a result of exec() is an error, which it then notes. */
+/* Is a result of exec() an error? If so, store the error. */
 static bool
 has_error(pdo_dbh_t *dbh, const cenote_result *res)
 {
@@ -131,8 +131,8 @@ has_error(pdo_dbh_t *dbh, const cenote_result *res)
 	return true;
 }
 
-/* Take all results of a text with one or more statements. The affected rows of the last; or -1, and
- * the error is noted. */
+/* Take all results of a text with one or more statements. Returns the affected rows of the last
+ * statement; or -1, and the error is stored. */
 static zend_long
 run(pdo_dbh_t *dbh, const zend_string *sql)
 {
@@ -203,7 +203,7 @@ dbh_in_transaction(pdo_dbh_t *dbh)
 	return state == CENOTE_TX_OPEN || state == CENOTE_TX_FAILED;
 }
 
-/* The single value of a query; or NULL, and the error is noted. */
+/* Get the single value of a query; or NULL, and the error is stored. */
 static zend_string *
 one_value(pdo_dbh_t *dbh, const char *sql, const zend_string *param)
 {
@@ -249,14 +249,14 @@ dbh_last_id(pdo_dbh_t *dbh, const zend_string *name)
 uint32_t
 pdo_cenote_value_of(const zend_string *placeholder)
 {
-	/* The only number in it is the number of the value, from 1. */
+	/* The placeholder contains only one number: that of the value, from 1. */
 	const char *digits =
 		ZSTR_VAL(placeholder) + strcspn(ZSTR_VAL(placeholder), "0123456789");
 
 	return (uint32_t)ZEND_ATOL(digits) - 1;
 }
 
-/* Count the parameters of the rewritten text, and which value each of them takes. */
+/* Count the parameters of the rewritten text, and find the value for each of them. */
 static void
 count_parameters(const pdo_stmt_t *stmt)
 {
@@ -417,7 +417,7 @@ dbh_get_attribute(pdo_dbh_t *dbh, zend_long attr, zval *ret_value)
 /* ------------------------------------------------------------------- persistence ----- */
 
 /* A persistent handle keeps no session between requests, since attaching costs very little. The
- * next request must not find what this one has set or received. */
+ * next request must not get options or results of this one. */
 static void
 dbh_request_shutdown(pdo_dbh_t *dbh)
 {
@@ -503,7 +503,7 @@ open_conn(const pdo_dbh_t *dbh, cenote_conn *conn, zval *options)
 	return status == CENOTE_OK ? cenote_connect(conn) : status;
 }
 
-/* Give the handle a session with these options. */
+/* Get a session with these options for the handle. */
 static bool
 begin_use(pdo_dbh_t *dbh, zval *options)
 {

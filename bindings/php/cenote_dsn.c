@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads a data source name into libcenote's options. cenote_driver.c calls it. It has no state.
+ * Set libcenote's options from a data source name. cenote_driver.c calls this file. It has no
+ * state.
  */
 #include "php_pdo_cenote_int.h"
 

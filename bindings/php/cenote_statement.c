@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The statement: PDO's functions for execution, rows and rowsets. PDO calls it. The state is
- * pdo_cenote_stmt.
+ * The statement: PDO's functions for execution, rows and rowsets. PDO calls these functions. The
+ * state is pdo_cenote_stmt.
  */
 #include "php_pdo_cenote_int.h"
 
@@ -13,7 +13,7 @@ current(const pdo_cenote_stmt *S)
 	return S->current < S->n_results ? S->results[S->current] : NULL;
 }
 
-/* Forget the rowsets. The rest of a streamed statement is read off the connection. */
+/* Drop the rowsets. Read the rest of a streamed statement, so that the connection is free. */
 static void
 drop_results(pdo_cenote_stmt *S)
 {
@@ -47,7 +47,7 @@ check(pdo_stmt_t *stmt, int status)
 	return false;
 }
 
-/* Put the output values of a call into the bound variables, in order. */
+/* Write the output values of a call to the bound variables, in order. */
 static void
 give_output(pdo_stmt_t *stmt, const cenote_result *res)
 {
@@ -91,7 +91,7 @@ wants_output(const pdo_stmt_t *stmt)
 	return false;
 }
 
-/* PostgreSQL answers a CALL with an ordinary row. */
+/* Does the result have output values? PostgreSQL answers a CALL with an ordinary row. */
 static bool
 is_output(const pdo_stmt_t *stmt, const cenote_result *res)
 {
@@ -99,7 +99,7 @@ is_output(const pdo_stmt_t *stmt, const cenote_result *res)
 	       (strcmp(cenote_result_tag(res), "CALL") == 0 && wants_output(stmt));
 }
 
-/* Take this result and all that follow, so that the connection is free. */
+/* Take this result and all later results, so that the connection is free. */
 static bool
 take_results(pdo_stmt_t *stmt, cenote_result *res)
 {
@@ -123,7 +123,7 @@ take_results(pdo_stmt_t *stmt, cenote_result *res)
 	return check(stmt, status) && !is_refused;
 }
 
-/* The next batch of a streamed rowset: CENOTE_ROW or CENOTE_DONE; negative: the error is noted. */
+/* Get the next batch of a streamed rowset: CENOTE_ROW or CENOTE_DONE; negative: the error is stored. */
 static int
 next_batch(pdo_stmt_t *stmt)
 {
@@ -219,7 +219,7 @@ fill_params(pdo_stmt_t *stmt)
 	return is_filled;
 }
 
-/* The first execution sends the text. The second one prepares the statement. */
+/* Execute. The first execution sends the text, and the second one prepares the statement. */
 static int
 execute(pdo_stmt_t *stmt, cenote_exec_options *options, cenote_result **ret_res)
 {
@@ -278,7 +278,7 @@ stmt_executer(pdo_stmt_t *stmt)
 			      : take_results(stmt, res) && show_result(stmt);
 }
 
-/* Skip the remaining rows: statements after this one can run only then. */
+/* Skip the remaining rows: the next statements run only after that. */
 static int
 next_streamed_rowset(pdo_stmt_t *stmt)
 {
@@ -336,8 +336,8 @@ wanted_row(const pdo_cenote_stmt *S, enum pdo_fetch_orientation ori, zend_long o
 	}
 }
 
-/* PDOStatement::fetchAll() checks for an error at its first row only. Without this, a later error
- * would look like the end. */
+/* Make fetchAll() report an error: it checks for an error only at its first row. Without this, a
+ * later error would look like the end. */
 static void
 tell_fetch_all(pdo_stmt_t *stmt)
 {
@@ -446,7 +446,7 @@ stmt_get_column_meta(pdo_stmt_t *stmt, zend_long colno, zval *return_value)
 
 /* -------------------------------------------------------------------- parameters ----- */
 
-/* The number, from 0, of the value that a name stands for. */
+/* The number, from 0, of the value for a name. */
 static int
 find_value(pdo_stmt_t *stmt, struct pdo_bound_param_data *param)
 {
@@ -464,7 +464,7 @@ find_value(pdo_stmt_t *stmt, struct pdo_bound_param_data *param)
 	return 1;
 }
 
-/* PDO itself writes 1 and 0, which strict servers do not accept as booleans. */
+/* Write a boolean. PDO itself writes 1 and 0, which strict servers do not accept as booleans. */
 static void
 write_truth(struct pdo_bound_param_data *param)
 {
@@ -527,8 +527,7 @@ stmt_cursor_closer(pdo_stmt_t *stmt)
 	return 1;
 }
 
-/* Whether the connection still exists: at the end of a request, PHP destroys objects in
- * any order. */
+/* Does the connection still exist? At the end of a request, PHP destroys objects in any order. */
 static bool
 has_connection(const pdo_stmt_t *stmt)
 {

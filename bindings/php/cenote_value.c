@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Converts PHP's values to parameters, and values of results to PHP's values. cenote_statement.c
- * calls it. It has no state.
+ * Convert PHP's values to parameters, and values of results to PHP's values. cenote_statement.c
+ * calls this file. It has no state.
  */
 #include "php_pdo_cenote_int.h"
 
 /* ---------------------------------------------------------------- to the session ----- */
 
-/* Without a type, so that the server finds it, as for a quoted literal. */
+/* Add a value without a type, so that the server finds the type, as for a quoted literal. */
 static int
 add_untyped(cenote_params *params, const zval *value, enum pdo_param_type type)
 {
@@ -77,7 +77,7 @@ check(pdo_stmt_t *stmt, int status)
 {
 	if (status == CENOTE_OK)
 		return true;
-	/* A value that cannot be a text has thrown already. */
+	/* A value that cannot become a text has thrown an exception already. */
 	if (status != CENOTE_ERR_CONVERT)
 		pdo_cenote_error_text(stmt->dbh, stmt,
 			status == CENOTE_ERR_LIMIT ? "54000" : "HY001",
@@ -155,8 +155,8 @@ void
 pdo_cenote_get_value(const cenote_result *res, uint64_t row, uint32_t col, uint32_t type,
 	zval *ret_value)
 {
-	/* Values without a type in PHP stay text. So do values that do not have their column's
-	 * type, which SQLite allows. */
+	/* Values without a type in PHP stay text. Values that do not have their column's type,
+	 * which SQLite allows, stay text, too. */
 	static bool (*const getters[])(
 		const cenote_result *, uint64_t, uint32_t, zval *) = {
 		[CENOTE_TYPE_BOOL] = get_bool,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The PHP module: registers the driver with PDO. It has no state.
- */
+/* The PHP module: register the driver with PDO. It has no state. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif

@@ -8,30 +8,30 @@
 #include <ext/pdo/php_pdo_driver.h>
 
 /*
- * The PDO driver. cenote_dsn.c reads the data source name, cenote_driver.c is the connection,
- * cenote_statement.c the statement, cenote_value.c converts values, and cenote_dialect.c has what
- * differs between servers.
+ * The PDO driver. cenote_dsn.c reads the data source name, cenote_driver.c has connections,
+ * cenote_statement.c has statements, cenote_value.c converts values, and cenote_dialect.c has the
+ * differences between servers.
  *
  * The memory of a connection comes from malloc(), as PDO requires, since a persistent handle
  * outlives the request. The memory of a statement belongs to the request.
  */
 
-/* What PDO::errorInfo() reports besides the SQLSTATE. */
+/* The error for PDO::errorInfo(), besides the SQLSTATE. */
 typedef struct {
 	zend_long native; /* the server's own error number */
 	char *message; /* from malloc(); NULL: there is none */
 } pdo_cenote_error_info;
 
-/* What differs between servers. */
+/* The differences between servers. */
 typedef struct {
-	const char *backend; /* as cenote_info() names it */
+	const char *backend; /* the backend's name, as from cenote_info() */
 	/* PDO rewrites the placeholders of a statement into these. */
 	const char *placeholder;
-	/* Every use of a placeholder is a parameter of its own, with the same value. */
+	/* Each use of a placeholder is a separate parameter with the same value. */
 	bool has_anonymous_placeholders;
-	/* Text is sent without a type, as if it were a quoted literal. */
+	/* The server finds the type of a text that is sent without a type, as for a quoted literal. */
 	bool finds_types;
-	/* SQL for the id of the last inserted row; NULL: the last result has it. */
+	/* SQL for the id of the last inserted row; NULL: the last result has the id. */
 	const char *last_id;
 	/* The same for the sequence $1; NULL: the server has no sequences. */
 	const char *last_id_of_sequence;
@@ -42,7 +42,7 @@ typedef struct {
 /* The dialect of the connection's pool. Never NULL. */
 const pdo_cenote_dialect *pdo_cenote_dialect_of(const cenote_conn *conn);
 
-/* MySQL's status about texts, for the time before the first result. */
+/* MySQL's status bits about texts, until the first result has its own. */
 uint32_t pdo_cenote_first_status(const cenote_conn *conn);
 
 /* A connection: dbh->driver_data. */
@@ -63,17 +63,17 @@ typedef struct {
 	zend_string *sql;
 	cenote_stmt *handle; /* from the second execution on */
 	cenote_params *params;
-	uint32_t *values_of; /* which of PDO's values, from 0, each parameter takes */
+	uint32_t *values_of; /* for each parameter, the index of PDO's value */
 	uint32_t n_params;
-	uint32_t n_values; /* how many values PDO must have */
+	uint32_t n_values; /* number of values that PDO must have */
 	bool was_executed;
 	zend_ulong prefetch;
 
-	/* The rowsets. `current` is the one for fetch(). */
+	/* The rowsets. fetch() reads the one at `current`. */
 	cenote_result **results;
 	uint32_t n_results;
 	uint32_t current;
-	uint32_t *types; /* enum cenote_type of its columns */
+	uint32_t *types; /* enum cenote_type of each column */
 	bool is_streamed; /* the last rowset comes in batches, and more may follow it */
 	zend_long row; /* PDO's row in the rowset or batch; -1: before the first */
 	pdo_cenote_error_info error;
@@ -89,25 +89,25 @@ extern const struct pdo_stmt_methods pdo_cenote_stmt_methods;
  */
 int pdo_cenote_set_dsn(cenote_conn *conn, const char *dsn);
 
-/* Note the error in `diag` for the statement, or for the handle (`stmt` NULL). Throw it in a
- * constructor, where PDO cannot do that yet. */
+/* Store the error in `diag` for the statement, or for the connection (`stmt` NULL). In a
+ * constructor, throw it, because PDO cannot do that yet. */
 void pdo_cenote_error(pdo_dbh_t *dbh, pdo_stmt_t *stmt, const cenote_diag *diag);
 /* The same for an error of the driver. */
 void pdo_cenote_error_text(
 	pdo_dbh_t *dbh, pdo_stmt_t *stmt, const char *sqlstate, const char *message);
 void pdo_cenote_error_clear(pdo_cenote_error_info *error);
 
-/* Note what the connection reports later about a result. An error has nothing to note. */
+/* Store the facts of a result that the connection reports later. An error has no such facts. */
 void pdo_cenote_note_result(pdo_cenote_db_handle *H, const cenote_result *res);
 
-/* Whether a result is a copy, for which PDO has no calls. */
+/* Is the result a copy, for which PDO has no calls? */
 bool pdo_cenote_is_copy(const cenote_result *res);
 #define PDO_CENOTE_NO_COPY "PDO has no way to copy data to or from the program"
 
 /* The value, from 0, for which a rewritten placeholder stands. */
 uint32_t pdo_cenote_value_of(const zend_string *placeholder);
 
-/* Append what PDO has bound to the parameters. false: an error was noted. */
+/* Append the value that PDO has bound to the parameters. false: an error was stored. */
 bool pdo_cenote_add_value(pdo_stmt_t *stmt, struct pdo_bound_param_data *bound);
 
 /** enum cenote_type of a column. */

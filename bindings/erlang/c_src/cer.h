@@ -8,10 +8,10 @@
 #include <stdatomic.h>
 
 /*
- * The NIF for src/cenote.erl. nif.c has the functions that Erlang calls, conn.c the life of a
- * connection and who may use it, watch.c its descriptor, request.c requests and results, simple.c
- * requests without rows and facts, params.c and value.c convert values, error.c makes terms of
- * errors, and event.c makes messages of notices and notifications.
+ * The NIF for src/cenote.erl. nif.c has the functions that Erlang calls. conn.c makes and closes
+ * connections, and decides who may use them; watch.c waits for the descriptor. request.c has
+ * requests and results, simple.c has requests without rows, and facts. params.c and value.c convert
+ * values, error.c makes terms of errors, and event.c makes messages of notices and notifications.
  *
  * Every connection is non-blocking, so a call never waits. It returns `again`, and the process
  * waits in a receive for the message of enif_select(). Two things take longer: looking up a host
@@ -21,7 +21,8 @@
 /* A part of a connection. It is destroyed when no process is in a call that uses it. */
 struct cer_part {
 	struct cer_part *next;
-	cenote_stmt *stmt; /* one of these two is not NULL until it is destroyed */
+	/* until the part is destroyed, either this or `res` is not NULL */
+	cenote_stmt *stmt;
 	cenote_result *res;
 	int has_batch; /* for a cursor: there are rows that Erlang does not have yet */
 	int is_done; /* for a cursor: there are no more rows */
@@ -38,7 +39,7 @@ typedef int cer_decode(ErlNifEnv *env, const char *text, size_t len, ERL_NIF_TER
 
 /* The result whose rows go to Erlang, some at a time. */
 struct cer_reading {
-	cenote_result *res; /* NULL: none */
+	cenote_result *res; /* NULL: no result is being read */
 	int is_owned;
 	uint32_t n_columns;
 	uint32_t cap_columns;
@@ -48,14 +49,14 @@ struct cer_reading {
 
 enum cer_life {
 	CER_ALIVE,
-	/* its owner died or closed it; the next holder of the lock gives the session back */
+	/* the owner died or closed the connection; the next holder of the lock gives the session back */
 	CER_DOOMED,
 	CER_CLOSED
 };
 
 struct cer_conn {
 	cenote_conn *conn;
-	ErlNifMutex *lock; /* for each call; only the owner waits for it */
+	ErlNifMutex *lock; /* held during each call; only the owner waits for it */
 	ErlNifPid owner;
 	ErlNifMonitor monitor;
 	atomic_int life; /* enum cer_life */
@@ -65,9 +66,9 @@ struct cer_conn {
 	cenote_params *params;
 	struct cer_reading reading;
 	cenote_result *copy; /* the open copy, or NULL */
-	int is_streamed; /* about the last request that was sent */
+	int is_streamed; /* the last request gives its rows as a stream */
 	int is_text;
-	int is_remote; /* calls may take long */
+	int is_remote; /* a call may take long */
 	int is_waiting; /* the last call returned `again` */
 	int timeout_ms; /* for each call of cenote.erl; -1: for ever */
 
@@ -97,7 +98,7 @@ extern struct cer_atoms cer_atom;
 /* ------------------------------------------------------------------------ conn.c ----- */
 
 int cer_conn_load(ErlNifEnv *env);
-/* Make a connection that the calling process owns. A term, or an exception. */
+/* Make a connection that the calling process owns. Returns a term, or an exception. */
 ERL_NIF_TERM cer_conn_new(ErlNifEnv *env);
 struct cer_conn *cer_conn_get(ErlNifEnv *env, ERL_NIF_TERM term);
 ERL_NIF_TERM cer_conn_term(ErlNifEnv *env, struct cer_conn *c);
@@ -105,16 +106,16 @@ ERL_NIF_TERM cer_conn_term(ErlNifEnv *env, struct cer_conn *c);
 /* Begin a call of the owner. 0; or -1 and an error term, without the lock. */
 int cer_enter(ErlNifEnv *env, struct cer_conn *c, ERL_NIF_TERM *ret_error);
 void cer_leave(ErlNifEnv *env, struct cer_conn *c);
-/* Do what waited for the lock. If another call has it, that call will do it. */
+/* Do the work that waits for the lock. If another call has the lock, that call will do the work. */
 void cer_tidy(ErlNifEnv *env, struct cer_conn *c);
-/* Give the session back, now or at the end of the running call. */
+/* Give back the session, now or at the end of the running call. */
 void cer_doom(ErlNifEnv *env, struct cer_conn *c);
-/* Change the owner. Call it within a call. */
+/* Change the owner. Call this only within a call. */
 int cer_conn_set_owner(struct cer_conn *c, const ErlNifPid *pid);
 
-/* Make a term for a statement or a result, and take it over, even on failure. */
+/* Make a term for a statement or a result. The term owns it afterwards. */
 ERL_NIF_TERM cer_handle_new(struct cer_conn *c, cenote_stmt *stmt, cenote_result *res);
-/* The part for a term of this connection; NULL: it is not one. */
+/* The part for a term of this connection; NULL: the term is not a part of it. */
 struct cer_part *cer_handle_part(struct cer_conn *c, ERL_NIF_TERM term);
 struct cer_handle *cer_handle_get(ErlNifEnv *env, ERL_NIF_TERM term);
 void cer_part_destroy(struct cer_conn *c, struct cer_part *part);
@@ -123,8 +124,9 @@ void cer_part_destroy(struct cer_conn *c, struct cer_part *part);
 
 int cer_watch_load(ErlNifEnv *env);
 /*
- * `pid` gets {select, _, ref, _} when libcenote can continue, but only this many messages until it
- * is watched again. Returns the milliseconds after which it must call again in any case; -1: never.
+ * `pid` gets {select, _, ref, _} when libcenote can continue, but at most *ret_n_messages times
+ * until the next cer_watch(). Returns the milliseconds after which the process must call again in
+ * any case; -1: never.
  */
 int cer_watch(
 	struct cer_conn *c, const ErlNifPid *pid, ERL_NIF_TERM ref, int *ret_n_messages);
@@ -152,7 +154,7 @@ ERL_NIF_TERM cer_run_simple(
 
 ERL_NIF_TERM cer_rows(struct cer_conn *c, uint64_t left, ERL_NIF_TERM rows);
 void cer_reading_end(struct cer_conn *c);
-/* The term ok, again, done or {error, _}. */
+/* Returns ok, again, done or {error, _}. */
 ERL_NIF_TERM cer_status(struct cer_conn *c, int status);
 
 /* ---------------------------------------------------------------------- params.c ----- */
@@ -184,7 +186,7 @@ ERL_NIF_TERM cer_error_text(
 
 void cer_event_begin(
 	struct cer_conn *c, const ErlNifPid *listener, const ErlNifPid *async);
-/* Take what has arrived, and ask for a message about more. The caller holds the lock. */
+/* Read the messages that have arrived, and ask for a message about more. The caller holds the lock. */
 void cer_event_listen(ErlNifEnv *env, struct cer_conn *c);
 void cer_event_end(ErlNifEnv *env, struct cer_conn *c);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The life of a connection. One process owns it, and only that process makes calls, so it never
- * waits for the lock. Other threads come when a process dies, when a term is collected, or when
- * something arrives between calls. They leave a note and try the lock. The holder of the lock reads
- * the notes after its call. So two threads never use libcenote together, and nobody waits.
+ * Make and close connections. One process owns a connection, and only that process makes calls, so
+ * it never waits for the lock. Other threads come when a process dies, when a term is collected, or
+ * when something arrives between calls. They leave a note and try the lock. The holder of the lock
+ * reads the notes after its call. So two threads never use libcenote together, and nobody waits.
  */
 #include "cer.h"
 
@@ -135,7 +135,7 @@ cer_conn_load(ErlNifEnv *env)
 static int
 conn_init(struct cer_conn *c)
 {
-	/* enif_mutex_create() copies it, but does not take a const. */
+	/* enif_mutex_create() copies the name, but does not take a const. */
 	static char names[][16] = { "cenote_conn", "cenote_cancel" };
 
 	c->lock = enif_mutex_create(names[0]);

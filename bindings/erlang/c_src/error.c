@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Errors as maps. They always have status, sqlstate, message and native. */
+/* Errors as maps. The maps always have the keys status, sqlstate, message and native. */
 #include "cer.h"
 
 static const struct {
@@ -79,7 +79,7 @@ make_map(ErlNifEnv *env, int status, const char *sqlstate, const char *message,
 		keys[n] = enif_make_atom(env, fields[i].name);
 		values[n++] = cer_binary_of(env, text);
 	}
-	/* It cannot fail, since the keys differ. */
+	/* This cannot fail, since the keys differ. */
 	(void)enif_make_map_from_arrays(env, keys, values, n, &map);
 	return map;
 }

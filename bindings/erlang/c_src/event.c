@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Notices and notifications as messages. During a call of the owner, they come with its answers.
- * Otherwise a process for this purpose (cenote_listener) gets a message when something arrives, and
- * asks again each time. A call of the owner takes the descriptor and gives it back to the listener
- * at its end.
+ * Notices and notifications as messages. During a call of the owner, they come with its answers. At
+ * other times a separate process (cenote_listener) gets a message when something arrives, and asks
+ * again each time. A call of the owner takes the descriptor and gives it back to the listener at
+ * its end.
  */
 #include "cer.h"
 
@@ -14,7 +14,7 @@ tell(const struct cer_conn *c, ErlNifEnv *env, const ErlNifPid *pid, ERL_NIF_TER
 	ERL_NIF_TERM message = enif_make_tuple3(
 		env, enif_make_atom(env, "cenote"), cer_conn_term(env, me), event);
 
-	/* It does not matter if the process is gone. */
+	/* It does not matter if the process no longer exists. */
 	(void)enif_send(c->env, pid, env, message);
 	enif_free_env(env);
 }

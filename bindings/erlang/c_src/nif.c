@@ -77,8 +77,8 @@ nif_rows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return answer;
 }
 
-/* watch(Conn, Ref): {Ms, N}: how long to wait for {select, _, Ref, _}, and how many such messages
- * may come. */
+/* watch(Conn, Ref): returns {Ms, N}: the time to wait for {select, _, Ref, _}, and the number of
+ * such messages that may come. */
 static ERL_NIF_TERM
 nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -92,7 +92,7 @@ nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (cer_enter(env, c, &answer) < 0)
 		return answer;
 	ms = cer_watch(c, NULL, argv[1], &n_messages);
-	/* It replaced the listener's watch, so the listener must get its turn again. */
+	/* This watch has replaced the listener's, so the listener must get its turn again. */
 	atomic_store(&c->wants_listen, c->has_async);
 	cer_leave(env, c);
 	return enif_make_tuple2(env, ms < 0 ? cer_atom.infinity : enif_make_int(env, ms),
@@ -115,7 +115,7 @@ nif_unwatch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return cer_atom.ok;
 }
 
-/* timeout(Conn): the owner's time limit. */
+/* timeout(Conn): returns the owner's time limit. */
 static ERL_NIF_TERM
 nif_timeout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -127,8 +127,8 @@ nif_timeout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return c->timeout_ms < 0 ? cer_atom.infinity : enif_make_int(env, c->timeout_ms);
 }
 
-/* cancel(Conn), from any process, on a dirty I/O scheduler because it waits for the answer. done:
- * nothing was running. */
+/* cancel(Conn), from any process, on a dirty I/O scheduler because it waits for the answer. Returns
+ * done if nothing was running. */
 static ERL_NIF_TERM
 nif_cancel(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -147,7 +147,8 @@ nif_cancel(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return r == CENOTE_OK ? cer_atom.ok : answer;
 }
 
-/* listen(Conn), from the listener: take what has arrived, and ask for a message about more. */
+/* listen(Conn), from the listener: read the messages that have arrived, and ask for a message about
+ * more. */
 static ERL_NIF_TERM
 nif_listen(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Converts Erlang's terms to values, as the type value() in src/cenote.erl describes. */
+/* Convert Erlang's terms to values, as the type value() in src/cenote.erl describes. */
 #include "cer.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Adds a value to the list. `type` is the type of the parameter; CENOTE_TYPE_NULL: unknown. */
+/* Add a value to the list. `type` is the type of the parameter; CENOTE_TYPE_NULL: unknown. */
 typedef int add(ErlNifEnv *env, cenote_params *params, ERL_NIF_TERM term, int type);
 
 const char *
@@ -80,7 +80,7 @@ add_float(ErlNifEnv *env, cenote_params *params, ERL_NIF_TERM term, int type)
 	return cenote_params_add_double(params, number);
 }
 
-/* A binary or a list of bytes. cenote.erl has converted all other lists to text. */
+/* Add a binary or a list of bytes. cenote.erl has converted all other lists to text. */
 static int
 add_text(ErlNifEnv *env, cenote_params *params, ERL_NIF_TERM term, int type)
 {
@@ -106,7 +106,7 @@ add_decimal(ErlNifEnv *env, cenote_params *params, ERL_NIF_TERM term, int type)
 
 /* ------------------------------------------------------------------ dates and times ----- */
 
-/* The elements of a tuple of `arity`; NULL: it is not such a tuple. */
+/* The elements of a tuple of `arity`; NULL: the term is not such a tuple. */
 static const ERL_NIF_TERM *
 tuple(ErlNifEnv *env, ERL_NIF_TERM term, int arity)
 {
@@ -175,7 +175,7 @@ get_timestamp(ErlNifEnv *env, ERL_NIF_TERM term, cenote_timestamp *ret)
 	return t && get_date(env, t[0], &ret->date) && get_time(env, t[1], &ret->time);
 }
 
-/* {Y, M, D}, or {H, M, S} if the parameter is known to be a time. */
+/* Add {Y, M, D}, or {H, M, S} if the parameter is known to be a time. */
 static int
 add_triple(ErlNifEnv *env, cenote_params *params, ERL_NIF_TERM term, int type)
 {
@@ -196,7 +196,7 @@ add_time(ErlNifEnv *env, cenote_params *params, ERL_NIF_TERM term, int type)
 	return add_triple(env, params, term, CENOTE_TYPE_TIME);
 }
 
-/* {{H, M, S}, Offset}, {{{Y, M, D}, {H, M, S}}, Offset}. */
+/* Add {{H, M, S}, Offset} or {{{Y, M, D}, {H, M, S}}, Offset}. */
 static int
 add_with_offset(
 	ErlNifEnv *env, cenote_params *params, ERL_NIF_TERM term, int32_t utc_offset_s)

@@ -3,13 +3,13 @@
 #include "cer.h"
 
 /*
- * How many values, and bytes of values, one call makes into terms. That takes some hundredths of a
- * millisecond. With 4,096 values, each would take three times as long, because they outgrow the
- * heap within one call.
+ * The number of values, and of their bytes, that one call makes into terms. That takes some
+ * hundredths of a millisecond. With 4,096 values, each value would take three times as long,
+ * because they outgrow the heap within one call.
  */
 #define CELLS_AT_A_TIME 512
 #define BYTES_AT_A_TIME (64 * 1024)
-/* This many values take about one per cent of a time slice, which is a millisecond. */
+/* This many values take about one per cent of a time slice, of one millisecond. */
 #define CELLS_A_PERCENT 200
 
 ERL_NIF_TERM
@@ -93,7 +93,7 @@ row_term(struct cer_conn *c, const uint8_t *row, size_t *n_bytes)
 	return enif_make_tuple_from_array(c->env, r->cells, r->n_columns);
 }
 
-/* From the last row to the first, so that the list need not be reversed. */
+/* Read the rows from the last to the first, so that the list need not be reversed. */
 ERL_NIF_TERM
 cer_rows(struct cer_conn *c, uint64_t left, ERL_NIF_TERM rows)
 {
@@ -211,7 +211,7 @@ give_nothing(struct cer_conn *c, cenote_result *res)
 	return enif_make_atom(c->env, "sync");
 }
 
-/* No arguments. One result of the oldest request. */
+/* No arguments. Returns one result of the oldest request. */
 static ERL_NIF_TERM
 op_result(struct cer_conn *c, const ERL_NIF_TERM *args)
 {
@@ -246,7 +246,7 @@ op_result(struct cer_conn *c, const ERL_NIF_TERM *args)
 /* ----------------------------------------------------------------------- requests ----- */
 
 /* Arguments: SQL or a statement; values or null; text or canonical; rows at a time, 0 for all;
- * limit. The request takes all values, even if it returns `again`: later calls write the rest. */
+ * limit. The request copies all values, even if it returns `again`: later calls write the rest. */
 static ERL_NIF_TERM
 op_send(struct cer_conn *c, const ERL_NIF_TERM *args)
 {
@@ -305,7 +305,7 @@ op_prepare(struct cer_conn *c, const ERL_NIF_TERM *args)
 	return cer_status(c, cenote_stmt_prepare(part->stmt));
 }
 
-/* Arguments: a statement. {ok, Types, Columns} */
+/* Arguments: a statement. Returns {ok, Types, Columns}. */
 static ERL_NIF_TERM
 op_describe(struct cer_conn *c, const ERL_NIF_TERM *args)
 {
@@ -330,7 +330,7 @@ cursor_done(struct cer_conn *c, struct cer_part *part)
 	return cer_atom.done;
 }
 
-/* Arguments: a cursor. Get a batch of rows: ok, done, {failed, Error} */
+/* Arguments: a cursor. Gets a batch of rows. Returns ok, done or {failed, Error}. */
 static ERL_NIF_TERM
 op_advance(struct cer_conn *c, const ERL_NIF_TERM *args)
 {
@@ -358,7 +358,7 @@ op_advance(struct cer_conn *c, const ERL_NIF_TERM *args)
 	}
 }
 
-/* Arguments: a cursor that has a batch. {Left, Rows} */
+/* Arguments: a cursor that has a batch. Returns {Left, Rows}. */
 static ERL_NIF_TERM
 op_batch(struct cer_conn *c, const ERL_NIF_TERM *args)
 {
@@ -387,7 +387,7 @@ op_drop(struct cer_conn *c, const ERL_NIF_TERM *args)
 
 /* ------------------------------------------------------------------------- copies ----- */
 
-/* Arguments: a piece. done: the server ended the copy. */
+/* Arguments: a piece. Returns done if the server has ended the copy. */
 static ERL_NIF_TERM
 op_copy_put(struct cer_conn *c, const ERL_NIF_TERM *args)
 {
@@ -409,7 +409,7 @@ op_copy_end(struct cer_conn *c, const ERL_NIF_TERM *args)
 	return cer_status(c, cenote_copy_end(c->conn, why));
 }
 
-/* No arguments. {ok, Piece}, done */
+/* No arguments. Returns {ok, Piece} or done. */
 static ERL_NIF_TERM
 op_copy_get(struct cer_conn *c, const ERL_NIF_TERM *args)
 {

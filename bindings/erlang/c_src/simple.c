@@ -21,7 +21,7 @@ op_connect(struct cer_conn *c, const ERL_NIF_TERM *args)
 
 /* --------------------------------------------------------------------- options ----- */
 
-/* Looking up a host may take long, and TLS needs the processor. */
+/* Can calls take long? Looking up a host may, and TLS needs the processor. */
 static int
 is_remote(const cenote_conn *conn)
 {
@@ -53,7 +53,7 @@ op_set_uri(struct cer_conn *c, const ERL_NIF_TERM *args)
 	return after_option(c, cenote_conn_set_uri(c->conn, uri));
 }
 
-/* The text, or NULL for null. 0: it is neither. */
+/* Get the text, or NULL for null. 0: the term is neither. */
 static int
 get_text(struct cer_conn *c, ERL_NIF_TERM term, const char **ret)
 {
@@ -170,7 +170,7 @@ op_transaction(struct cer_conn *c, const ERL_NIF_TERM *args)
 	return enif_make_atom(c->env, names[state & 3]);
 }
 
-/* The names of what pins the session to this connection. */
+/* Returns the names of the reasons that pin the session to this connection. */
 static ERL_NIF_TERM
 op_pins(struct cer_conn *c, const ERL_NIF_TERM *args)
 {

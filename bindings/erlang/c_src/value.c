@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Converts values from their canonical form (docs/types.md) to Erlang's terms. A value that does
- * not have the form of its type, or has no form in Erlang (an infinite date), stays the text that
- * it is.
+ * Convert values from their canonical form (docs/types.md) to Erlang's terms. A value that does not
+ * have the form of its type, or has no form in Erlang (an infinite date), stays text.
  */
 #include "cer.h"
 
@@ -52,7 +51,7 @@ decode_bool(ErlNifEnv *env, const char *text, size_t len, ERL_NIF_TERM *ret)
 	return 1;
 }
 
-/* Read digits up to `end` or another character. Returns how many there were. */
+/* Read digits up to `end` or another character. Returns the number of digits. */
 static size_t
 digits(const char *p, const char *end, uint64_t *ret)
 {
@@ -237,7 +236,7 @@ decode_date(ErlNifEnv *env, const char *text, size_t len, ERL_NIF_TERM *ret)
 	return 1;
 }
 
-/* MySQL's times are durations. Longer than a day or below zero, they stay text. */
+/* MySQL's times are durations. Durations longer than a day or below zero stay text. */
 static int
 decode_time(ErlNifEnv *env, const char *text, size_t len, ERL_NIF_TERM *ret)
 {
@@ -252,7 +251,7 @@ decode_time(ErlNifEnv *env, const char *text, size_t len, ERL_NIF_TERM *ret)
 	return 1;
 }
 
-/* Days since 0000-03-01, and the way back. */
+/* Convert a date to days since 0000-03-01, and back. */
 static int64_t
 days_of(const struct calendar *t)
 {
@@ -327,7 +326,7 @@ cer_decoder(int type)
 
 /* ----------------------------------------------------------------------- columns ----- */
 
-/* #column{} from include/cenote.hrl. */
+/* Make a #column{} of include/cenote.hrl. */
 static ERL_NIF_TERM
 column_term(ErlNifEnv *env, const cenote_column *column)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Waiting for libcenote's descriptor. libcenote may close it at any time, but the emulator must
- * know before a polled descriptor is closed. So it polls a duplicate. The duplicate keeps the
- * socket open, hence it is shut down when the connection ends: the pool must notice at once.
+ * Waiting for libcenote's descriptor. libcenote may close the descriptor at any time, but the
+ * emulator must be told before a polled descriptor is closed. So the emulator polls a duplicate.
+ * The duplicate keeps the socket open. So this file shuts the socket down when the connection ends,
+ * and the pool notices at once.
  *
- * The emulator keeps what enif_select() got. So a watch is a resource of its own, and an unused
- * connection is collected.
+ * The emulator keeps the resource that enif_select() got. So a watch is a separate resource, and an
+ * unused connection is collected.
  */
 #include "cer.h"
 
@@ -55,7 +56,7 @@ cer_watch_end(ErlNifEnv *env, struct cer_conn *c)
 	enif_release_resource(w);
 }
 
-/* Whether both are the same socket. A new socket may have the number of the old one. */
+/* Are both descriptors the same socket? A new socket may have the number of the old one. */
 static int
 is_same_socket(int a, int b)
 {
@@ -65,7 +66,8 @@ is_same_socket(int a, int b)
 	       of_a.st_ino == of_b.st_ino && of_a.st_dev == of_b.st_dev;
 }
 
-/* The watch for libcenote's descriptor; NULL: there is no descriptor, or no free one. */
+/* The watch for libcenote's descriptor; NULL: there is no descriptor, or no free descriptor for the
+ * duplicate. */
 static struct cer_watch *
 watch_for(struct cer_conn *c)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Makes exceptions of the package from diagnostics. */
+/* Make exceptions of the package from diagnostics. */
 #include "session.h"
 
 #include <string.h>
 
-/* All fields that exist, by their letters. */
+/* All fields of the diagnostics, by their letters. */
 static PyObject *
 fields_of(const cenote_diag *diag)
 {

@@ -3,8 +3,8 @@
  * One call at a time for each session, and waiting.
  *
  * The handle is always non-blocking, so libcenote never waits, except for a host name. This file
- * waits instead, without the interpreter's lock. Meanwhile the session's own lock keeps other
- * threads out. In interpreters without a lock, it always does.
+ * waits instead, without the interpreter's lock. During that time the session's own lock keeps
+ * other threads out. In interpreters without a lock, the session's lock always does so.
  */
 #include "session.h"
 
@@ -44,7 +44,7 @@ fail(struct cpy_session *s, int status, const char *sqlstate, const char *messag
 	return -1;
 }
 
-/* Only this thread can have written its own number there. */
+/* Does this thread have the lock? Only this thread can have written its own number there. */
 static int
 is_mine(const struct cpy_session *s)
 {
@@ -146,7 +146,7 @@ cpy_resume(struct cpy_session *s)
 	s->is_interrupted = 0;
 }
 
-/* Without memory for the list, it is left to the end of the connection, which does not free it: a
+/* Keep an object to destroy it later. Without memory for the list the object is never freed: a
  * leak, but nothing worse. */
 static void
 keep_garbage(struct cpy_session *s, void (*destroy)(void *), void *what)
@@ -183,7 +183,7 @@ now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* How long to wait: as libcenote says, but not beyond the session's limit. -1: for ever; -2 and an
+/* The time to wait: as libcenote says, but not beyond the session's limit. -1: for ever; -2 and an
  * exception: the time is up. */
 static int
 wait_ms(struct cpy_session *s)

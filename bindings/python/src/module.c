@@ -2,8 +2,8 @@
 /*
  * cenote._cenote: libcenote for the Python package. All waiting is here; the package adds PEP 249.
  *
- * It uses the stable ABI of Python 3.9, so that one build serves every later version. Slots that
- * older versions do not know tell newer ones what it supports.
+ * The module uses the stable ABI of Python 3.9, so that one build serves every later version. Slots
+ * that older versions do not know tell newer versions what the module supports.
  */
 #include "session.h"
 
@@ -35,7 +35,7 @@ cpy_free(PyObject *self)
 	Py_DECREF(type);
 }
 
-/* "MODULE NAME", and where the object goes. */
+/* Import an object of a module into `to`. */
 static int
 import_into(PyObject **to, const char *module, const char *name)
 {
@@ -109,7 +109,7 @@ module_exec(PyObject *module)
 	return PyModule_AddIntConstant(module, "VERSION", (long)cenote_version());
 }
 
-/* The state consists of references only. */
+/* The state consists only of references. */
 static int
 module_traverse(PyObject *module, visitproc visit, void *arg)
 {

@@ -7,20 +7,21 @@
 
 #include <cenote/cenote.h>
 
-/* What one interpreter's copy of the module needs. Nothing is global. Objects keep the module
+/* The state of one interpreter's copy of the module. Nothing is global. Objects keep the module
  * alive, and with it this state. */
 struct cpy_state {
 	PyTypeObject *session_type;
 	PyTypeObject *result_type;
 	PyTypeObject *statement_type;
-	PyObject *again; /* stands for a call that would wait, in asynchronous sessions */
-	/* From the package. */
+	/* the object that asynchronous sessions return for a call that would wait */
+	PyObject *again;
+	/* from the package: */
 	PyObject *make_error; /* (status, sqlstate, native, message, fields) */
 	PyObject *adapt;
 	PyObject *parse_interval;
 	PyObject *read_array; /* (type's name, text) */
 	PyObject *write_array;
-	/* From the standard library, to the end of the list. */
+	/* from the standard library, up to the end of the struct: */
 	PyObject *date;
 	PyObject *datetime;
 	PyObject *decimal;
@@ -39,7 +40,7 @@ PyTypeObject *cpy_statement_type(void);
 
 /* Only functions of the module make objects of these types. */
 PyObject *cpy_no_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
-/* Free an object of one of our types, after what it held. */
+/* Free an object of one of the module's types. Its members must be freed before. */
 void cpy_free(PyObject *self);
 
 /* Make a session for _cenote.Session(). The options are a sequence of (name, value). */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Converts Python's values to parameters. */
+/* Convert Python's values to parameters. */
 #include "session.h"
 
 #include <string.h>
 
-/* PostgreSQL's numbers of types that it would not recognise in a text. */
+/* PostgreSQL's OIDs of types that the server would not recognise in a text. */
 #define OID_INTERVAL 1186u
 #define OID_UUID     2950u
 
-/* A status; or -1 with an exception. The caller then ignores the status. */
+/* Add a value. Returns a status; or -1 with an exception, and the caller then ignores the status. */
 typedef int add_value(struct cpy_session *s, PyObject *value);
 
 static int
@@ -115,7 +115,7 @@ add_double(struct cpy_session *s, PyObject *value)
 	return cenote_params_add_double(s->params, PyFloat_AsDouble(value));
 }
 
-/* A number from an attribute of the value; -1 and an exception: there is no such attribute. */
+/* Get a number from an attribute of the value. -1 and an exception: there is no such attribute. */
 static long
 attribute(PyObject *value, const char *name)
 {
@@ -136,7 +136,7 @@ get_date(PyObject *value, cenote_date *ret_date)
 	return PyErr_Occurred() ? -1 : 0;
 }
 
-/* Seconds east of UTC, or CENOTE_NO_OFFSET. */
+/* Get the offset in seconds east of UTC, or CENOTE_NO_OFFSET. */
 static int
 get_offset(PyObject *value, int32_t *ret_offset)
 {
@@ -189,7 +189,7 @@ add_datetime(struct cpy_session *s, PyObject *value)
 	return cenote_params_add_timestamp(s->params, &ts);
 }
 
-/* A text whose type PostgreSQL must know. */
+/* Add a text whose type PostgreSQL must know. */
 static int
 add_typed(struct cpy_session *s, const char *text, uint32_t oid)
 {
@@ -200,7 +200,7 @@ add_typed(struct cpy_session *s, const char *text, uint32_t oid)
 	return cenote_params_add_native(s->params, oid, CENOTE_FORMAT_TEXT, text, len);
 }
 
-/* [-]HH:MM:SS.ffffff, a time in MySQL and an interval in PostgreSQL. */
+/* Add [-]HH:MM:SS.ffffff, which is a time in MySQL and an interval in PostgreSQL. */
 static int
 add_timedelta(struct cpy_session *s, PyObject *value)
 {
@@ -232,7 +232,7 @@ add_uuid(struct cpy_session *s, PyObject *value)
 	return r;
 }
 
-/* A PostgreSQL array. The server finds its type. */
+/* Add a PostgreSQL array. The server finds out its type. */
 static int
 add_array(struct cpy_session *s, PyObject *value)
 {
@@ -291,7 +291,7 @@ library_adder(const struct cpy_state *state, PyObject *value)
 	return NULL;
 }
 
-/* NULL: no server knows the type, or an exception. */
+/* The function for a value; NULL: no server knows the type, or there is an exception. */
 static add_value *
 find_adder(const struct cpy_session *s, PyObject *value)
 {
@@ -302,7 +302,7 @@ find_adder(const struct cpy_session *s, PyObject *value)
 	return add ? add : library_adder(s->state, value);
 }
 
-/* "parameter 1 is of <class 'object'>: WHY". Programs count from 1. */
+/* Raise "parameter 1 is of <class 'object'>: WHY". Programs count parameters from 1. */
 static int
 refuse(const struct cpy_state *state, int status, const char *sqlstate, const char *why,
 	PyObject *value, Py_ssize_t i)
@@ -343,7 +343,7 @@ add_with(struct cpy_session *s, add_value *add, PyObject *value, Py_ssize_t i)
 		cenote_status_name(r), value, i);
 }
 
-/* Add a value of a type that only cenote.adapt() knows, or none. */
+/* Add a value of a type that only cenote.adapt() knows, or that nobody knows. */
 static int
 add_adapted(struct cpy_session *s, PyObject *value, Py_ssize_t i)
 {

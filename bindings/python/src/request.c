@@ -2,7 +2,7 @@
 /* Statements and their results, and copies. */
 #include "session.h"
 
-/* What the program gave, and how to run it. */
+/* The program's request, and how to run it. */
 struct request {
 	PyObject *what; /* bytes of SQL, or a Statement */
 	PyObject *values; /* a sequence, or None */
@@ -22,7 +22,7 @@ send_filled(struct cpy_session *s, const struct request *req)
 		CPY_CALL(s, r, cenote_send_execute(stmt, params, &req->options));
 		return r;
 	}
-	/* An exception, which cpy_failed() will find. */
+	/* There is an exception, which cpy_failed() will find. */
 	if (PyBytes_AsStringAndSize(req->what, &sql, &len) < 0)
 		return CENOTE_AGAIN;
 	CPY_CALL(s, r,
@@ -193,7 +193,7 @@ one_result(struct cpy_session *s)
 	return NULL;
 }
 
-/* The next result; None at the end of its request. */
+/* Return the next result; None at the end of its request. */
 PyObject *
 cpy_session_result(PyObject *self, PyObject *unused)
 {
@@ -274,7 +274,8 @@ cpy_session_statement(PyObject *self, PyObject *args)
 
 /* ------------------------------------------------------------------------ copies ----- */
 
-/* True: the server took it. False: the server ended the copy, and the results say why. */
+/* Send a piece. True: the server took it. False: the server has ended the copy, and the results say
+ * why. */
 PyObject *
 cpy_session_copy_put(PyObject *self, PyObject *args)
 {
@@ -311,7 +312,7 @@ cpy_session_copy_end(PyObject *self, PyObject *args)
 	return answer;
 }
 
-/* A piece; None at the end. */
+/* Return a piece; None at the end. */
 PyObject *
 cpy_session_copy_get(PyObject *self, PyObject *unused)
 {

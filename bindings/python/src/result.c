@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * _cenote.Result: rows as tuples, from the end of the last fetch.
+ * _cenote.Result: rows as tuples. Each fetch continues where the last one ended.
  *
  * A buffered result never changes. Reading it needs no lock, even while another thread waits for
  * the next result. The batch of a streamed result changes, so reading it needs the lock.
@@ -15,8 +15,8 @@ struct result {
 	cpy_decode **decoders; /* one for each column */
 	uint8_t *is_array; /* for each column; NULL: no column is an array */
 	uint32_t n_columns;
-	int is_whole; /* buffered */
-	/* the next row; threads that share a cursor get each row once */
+	int is_whole; /* all rows are in memory */
+	/* number of the next row; threads that share a cursor get each row once */
 	_Atomic uint64_t next;
 };
 
@@ -239,7 +239,7 @@ result_one(PyObject *object, PyObject *unused)
 	return row;
 }
 
-/* True: there is a batch. False: the end, and the totals are known. */
+/* Get the next batch. True: there is a batch. False: the rows have ended, and the totals are known. */
 static PyObject *
 result_next(PyObject *object, PyObject *unused)
 {
@@ -265,7 +265,7 @@ result_next(PyObject *object, PyObject *unused)
 	return answer;
 }
 
-/* None for an unknown number. */
+/* Return a number; None if it is unknown. */
 static PyObject *
 number_or_none(const cenote_column *column, uint32_t attr)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* _cenote.Session: a handle of libcenote and its calls. In an asynchronous session a call that
+/* _cenote.Session: a libcenote connection and its calls. In an asynchronous session a call that
  * would wait returns AGAIN, and the package repeats it when the descriptor is ready. */
 #include "session.h"
 
@@ -51,7 +51,7 @@ make_parts(struct cpy_session *s)
 	return 0;
 }
 
-/* "NAME", or "uri" for several options at once. */
+/* Set the option NAME, or "uri" for several options at once. */
 static int
 set_option(struct cpy_session *s, PyObject *option)
 {
@@ -93,7 +93,7 @@ cpy_session_new(PyObject *module, PyObject *args)
 	s = PyObject_GC_New(struct cpy_session, state->session_type);
 	if (!s)
 		return NULL;
-	/* All members after the head. */
+	/* Clear all members after the object's head. */
 	memset((char *)s + offsetof(struct cpy_session, state), 0,
 		sizeof(*s) - offsetof(struct cpy_session, state));
 	s->state = state;
@@ -165,7 +165,7 @@ session_dealloc(PyObject *object)
 	cpy_free(object);
 }
 
-/* Connecting may look up a name, which takes time even in asynchronous sessions. */
+/* Connecting may look up a host name, which takes time even in asynchronous sessions. */
 static int
 connect_step(struct cpy_session *s)
 {
@@ -185,7 +185,7 @@ make_cancel(struct cpy_session *s)
 
 	if (r < 0)
 		return r;
-	/* The holder of the lock may wait for the interpreter. */
+	/* The thread that holds this lock may wait for the interpreter. */
 	Py_BEGIN_ALLOW_THREADS
 	PyThread_acquire_lock(s->cancel_lock, WAIT_LOCK);
 	Py_END_ALLOW_THREADS
@@ -241,7 +241,7 @@ session_close(PyObject *self, PyObject *unused)
 
 /* ------------------------------------------------------------- what was not asked ----- */
 
-/* Take over a list and leave an empty one. */
+/* Return the list, and leave an empty one in its place. */
 static PyObject *
 take_list(PyObject **list)
 {
@@ -253,7 +253,7 @@ take_list(PyObject **list)
 	return full;
 }
 
-/* Read what has arrived, without waiting. Returns the notifications so far. */
+/* Read the messages that have arrived, without waiting. Returns the notifications up to now. */
 static PyObject *
 session_notifications(PyObject *self, PyObject *unused)
 {
@@ -284,8 +284,8 @@ wait_to_read(struct cpy_session *s, int timeout_ms)
 	return r < 0 ? PyErr_CheckSignals() : 0;
 }
 
-/* For a synchronous session: wait for the first notification and return those that came; -1 ms: for
- * ever. Anything that arrives ends the wait. */
+/* For a synchronous session: wait for the first notification, and return all that have come; -1 ms:
+ * for ever. Any message from the server ends the wait. */
 static PyObject *
 session_wait_notifications(PyObject *self, PyObject *args)
 {
@@ -325,7 +325,8 @@ session_notices(PyObject *self, PyObject *unused)
 
 /* -------------------------------------------------------------------------- cancel ----- */
 
-/* For any thread, even while another one waits in a call. True: the cancel arrived. */
+/* This can be called from any thread, even while another one waits in a call. True: the cancel
+ * arrived. */
 static PyObject *
 session_cancel(PyObject *self, PyObject *unused)
 {

@@ -7,7 +7,7 @@
 #include <pythread.h>
 #include <stdatomic.h>
 
-/* A part of a session that will be destroyed when no thread is in a call. */
+/* An object of a session that will be destroyed when no thread is in a call. */
 struct cpy_garbage {
 	void (*destroy)(void *);
 	void *what;
@@ -17,30 +17,30 @@ struct cpy_session {
 	PyObject_HEAD struct cpy_state *state;
 	PyObject *module;
 	cenote_conn *conn; /* NULL once closed */
-	cenote_params *params; /* of the request that is being sent */
+	cenote_params *params; /* parameters of the request that is being sent */
 	PyObject *json_loads; /* None: JSON is text */
-	PyObject *notices; /* a list, as the next two */
+	PyObject *notices; /* a list; the next two members are also lists */
 	PyObject *notifications;
-	/* of the request whose answers are arriving; NULL between requests */
+	/* results of the request whose answers are arriving; NULL between requests */
 	PyObject *results;
 	PyObject *error; /* the first error, or NULL */
 	int is_async;
 	int timeout_ms; /* for each call that waits; 0: for ever */
-	int64_t deadline; /* of this call; 0: it has not waited yet */
+	int64_t deadline; /* when this call gives up; 0: it has not waited yet */
 	int is_sent; /* query() has sent its request */
 	int is_postgresql;
 
 	/* Held during each call into libcenote. A thread also holds it between calls that must not
 	 * mix with those of other threads. */
 	PyThread_type_lock lock;
-	atomic_ulong owner; /* the thread that has it; 0: none */
+	atomic_ulong owner; /* the thread that has the lock; 0: none */
 	/* For the owner only. */
 	int is_in_call;
 	unsigned n_turns; /* cpy_session_begin_turn() */
-	/* a wait ended early: the thread keeps one more turn, until drain() */
+	/* a wait ended early: the thread keeps one more turn until drain() */
 	int is_interrupted;
 
-	/* For other threads that cancel. */
+	/* For other threads that cancel a request. */
 	PyThread_type_lock cancel_lock;
 	cenote_cancel *cancel;
 
@@ -59,34 +59,34 @@ cpy_as_session(PyObject *object)
  * and an exception: the session is closed, or this thread is in a call already. */
 int cpy_enter(struct cpy_session *s);
 void cpy_leave(struct cpy_session *s);
-/* The same, also for a closed session. */
+/* The same, but also for a closed session. */
 int cpy_enter_any(struct cpy_session *s);
-/* Call it when the program gets an exception while answers are still to come. This thread keeps the
- * session until they are drained, so that no other request takes them. Returns 1. */
+/* Call this when the program gets an exception before all answers have come. This thread keeps the
+ * session until the answers are drained, so that no other request takes them. Returns 1. */
 int cpy_interrupt(struct cpy_session *s);
-/* Nothing of an interrupted call remains. */
+/* All answers of an interrupted call have been drained. */
 void cpy_resume(struct cpy_session *s);
 
-/* Methods: all calls until the end of the turn belong to this thread. */
+/* Methods: until the end of the turn, only this thread can make calls. */
 PyObject *cpy_session_begin_turn(PyObject *self, PyObject *unused);
 PyObject *cpy_session_end_turn(PyObject *self, PyObject *args);
-/* Whether a call of this thread was interrupted, so that it must call drain(). */
+/* Was a call of this thread interrupted, so that the thread must call drain()? */
 PyObject *cpy_session_is_interrupted(PyObject *self, PyObject *unused);
 
-/* Destroy it now, or at the end of the running call. It never waits and never fails. */
+/* Destroy an object now, or at the end of the running call. This never waits and never fails. */
 void cpy_discard(struct cpy_session *s, void (*destroy)(void *), void *what);
 
-/* Wait as the session does. 0: repeat the call; 1: an exception is set, or the session is
- * asynchronous. */
+/* Wait, unless the session is asynchronous. 0: repeat the call; 1: an exception is set, or the
+ * session is asynchronous. */
 int cpy_wait(struct cpy_session *s);
 
-/* Make a call of libcenote until it need not wait. */
+/* Repeat a call of libcenote until it need not wait. */
 #define CPY_CALL(s, r, call)                                                             \
 	do {                                                                             \
 		(r) = (call);                                                            \
 	} while ((r) == CENOTE_AGAIN && cpy_wait(s) == 0)
 
-/* The return for a call that did not succeed: the object AGAIN, or NULL and an exception. */
+/* The return value for a call that did not succeed: the object AGAIN, or NULL and an exception. */
 PyObject *cpy_failed(struct cpy_session *s, int status);
 /* Make an exception from diagnostics, without raising it. */
 PyObject *cpy_error(const struct cpy_state *state, int status, const cenote_diag *diag);
@@ -112,12 +112,13 @@ PyObject *cpy_session_fact(PyObject *self, PyObject *args);
 PyObject *cpy_session_number(PyObject *self, PyObject *args);
 PyObject *cpy_session_run(PyObject *self, PyObject *args);
 
-/* result.c: takes over `res`, even on failure. The rows of a streamed result change. */
+/* result.c: make an object that owns `res`. On failure `res` is destroyed. The rows of a streamed
+ * result change. */
 PyObject *cpy_result_new(struct cpy_session *s, cenote_result *res, int is_whole);
 
 /* statement.c */
 PyObject *cpy_statement_new(struct cpy_session *s, cenote_stmt *stmt);
-/* NULL: the object does not belong to this session. */
+/* The handle; NULL: the object does not belong to this session. */
 cenote_stmt *cpy_statement_handle(const struct cpy_session *s, PyObject *object);
 
 #endif

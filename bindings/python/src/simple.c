@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The arguments as text; NULL: the program gave none. */
+/* A request. `args` are texts; NULL: the program gave no such argument. */
 typedef int simple(cenote_conn *conn, const char *const *args);
 
 static int
@@ -27,7 +27,7 @@ run_change_user(cenote_conn *conn, const char *const *args)
 	return cenote_change_user(conn, args[0], args[1], args[2]);
 }
 
-/* One of the calls is not NULL. */
+/* Exactly one of the functions is not NULL. */
 static const struct request {
 	const char *name;
 	Py_ssize_t n_args;

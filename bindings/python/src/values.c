@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Converts values from their canonical form (docs/types.md), with a decoder for each type. */
+/* Convert values from their canonical form (docs/types.md), with a decoder for each type. */
 #include "session.h"
 
 #include <string.h>
@@ -140,7 +140,7 @@ decode_json(const struct cpy_session *s, const char *text, size_t len)
 	return value;
 }
 
-/* Read `n` digits at *p and move after them; -1: they are not there. */
+/* Read `n` digits at *p, and move *p after them; -1: they are missing. */
 static int
 digits(const char **p, const char *end, int n)
 {
@@ -156,7 +156,7 @@ digits(const char **p, const char *end, int n)
 	return value;
 }
 
-/* The same after a character that must be there. */
+/* The same, after a character that must be there. */
 static int
 digits_behind(const char **p, const char *end, char before, int n)
 {
@@ -184,7 +184,7 @@ parse_date(const char **p, const char *end, struct date *d)
 	return d->year < 0 || d->month < 0 || d->day < 0 ? -1 : 0;
 }
 
-/* Digits after the sixth are cut. */
+/* Read the digits of a fraction. Digits after the sixth are cut off. */
 static int
 parse_fraction(const char **p, const char *end)
 {
@@ -199,7 +199,7 @@ parse_fraction(const char **p, const char *end)
 	return value;
 }
 
-/* (+|-)HH:MM[:SS], or nothing. */
+/* Read (+|-)HH:MM[:SS], or nothing. */
 static int
 parse_offset(const char **p, const char *end, struct clock *t)
 {
@@ -229,7 +229,7 @@ parse_clock(const char **p, const char *end, struct clock *t)
 	return parse_offset(p, end, t) == 0 && *p == end ? 0 : -1;
 }
 
-/* None, or a timezone. */
+/* Returns None, or a timezone. */
 static PyObject *
 tzinfo_of(const struct cpy_state *state, const struct clock *t)
 {
@@ -292,7 +292,7 @@ decode_timestamp(const struct cpy_session *s, const char *text, size_t len)
 		d.month, d.day, t.hour, t.minute, t.second, t.microsecond, tz));
 }
 
-/* By enum cenote_type. Newer types are text. */
+/* The decoders, by enum cenote_type. Values of newer types stay text. */
 static cpy_decode *const decoders[] = {
 	[CENOTE_TYPE_NULL] = decode_text,
 	[CENOTE_TYPE_BOOL] = decode_bool,

@@ -6,7 +6,7 @@
 #include <ruby.h>
 
 /*
- * The extension for lib/cenote.rb. connection.c, statement.c and result.c have a class each,
+ * The extension for lib/cenote.rb. connection.c, statement.c and result.c have one class each,
  * value.c converts values, error.c makes exceptions, and event.c keeps notices and notifications
  * until Ruby may be called.
  *
@@ -25,7 +25,7 @@ struct rbc_event {
 
 struct rbc_conn {
 	cenote_conn *conn;
-	VALUE io; /* for the descriptor to wait for; nil: there is none yet */
+	VALUE io; /* IO object for the descriptor to wait for; nil: there is none yet */
 	int io_fd;
 	VALUE on_notice, on_notification; /* blocks, or nil */
 	/* the result of an open copy, whose end destroys it; nil: there is none */
@@ -43,17 +43,18 @@ extern const rb_data_type_t rbc_conn_type;
 struct rbc_conn *rbc_conn_get(VALUE self);
 
 /* Make a call into libcenote, and repeat it while it returns CENOTE_AGAIN. Returns its status. An
- * interrupt raises, and then the session is given up. */
+ * interrupt raises an exception, and the session is closed. */
 typedef int (*rbc_call)(void *arg);
 int rbc_run(VALUE connection, rbc_call call, void *arg);
-/* The same, but a negative status raises. */
+/* The same, but a negative status raises an exception. */
 int rbc_run_or_raise(VALUE connection, rbc_call call, void *arg);
-/* Raise if a call on the connection is waiting: what that call uses must not be destroyed. */
+/* Raise an exception if a call on the connection is waiting: objects of that call must not be
+ * destroyed. */
 void rbc_refuse_in_call(VALUE connection);
 /* A copy of the string, which no other thread can change while such a call waits. */
 VALUE rbc_steady(VALUE string);
 
-/* Ruby calls it when it loads the extension. */
+/* Ruby calls this when it loads the extension. */
 __attribute__((visibility("default"))) void Init_cenote_ext(void);
 
 /* error.c */
@@ -64,9 +65,9 @@ void rbc_check(const struct rbc_conn *c, int status);
 
 /* event.c */
 void rbc_event_listen(struct rbc_conn *c);
-/* Give the blocks what has arrived. Returns how many events that were. */
+/* Pass the events that have arrived to the blocks. Returns the number of events. */
 size_t rbc_event_deliver(struct rbc_conn *c);
-/* The first notification that no block got: channel, process, payload; nil: there is none. */
+/* Take the first notification that no block got: channel, process, payload; nil: there is none. */
 VALUE rbc_event_take(struct rbc_conn *c);
 void rbc_event_drop(struct rbc_conn *c);
 
@@ -76,17 +77,17 @@ void rbc_value_init(void);
 VALUE rbc_params_new(VALUE array, const cenote_params **ret_params);
 /* The type of a column as a symbol (:int64, :text, ...). */
 VALUE rbc_type_symbol(int type);
-/* A value as a Ruby object, or as the text that arrived. */
+/* A value as a Ruby object, or as its text. */
 VALUE rbc_value_get(const cenote_result *res, uint64_t row, uint32_t col, int type);
 VALUE rbc_text_get(const cenote_result *res, uint64_t row, uint32_t col, int type);
 VALUE rbc_text_new(const char *text, size_t len, int type);
-/* Whether values of a type are strings; whether making them runs Ruby code. */
+/* Are values of the type strings? The second function: does making them run Ruby code? */
 int rbc_value_is_text(int type);
 int rbc_value_calls_ruby(int type);
 
-/* How to execute statements: whole results, or `batch` (not nil) rows at a time. */
+/* The options for an execution: whole results, or `batch` (not nil) rows at a time. */
 cenote_exec_options rbc_options(VALUE batch);
-/* An array of the results of an execution. `res` is the first one, and is taken over. */
+/* Make an array of the results of an execution. `res` is the first one, and belongs to this function. */
 VALUE rbc_results(
 	VALUE connection, cenote_result *res, const cenote_exec_options *options);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Cenote::Connection: connecting, waiting, requests, copies and notifications.
- * lib/cenote/connection.rb builds on it. The state is struct rbc_conn.
+ * lib/cenote/connection.rb uses this class. The state is struct rbc_conn.
  */
 #include "cenote_ruby.h"
 
@@ -152,7 +152,7 @@ rbc_run(VALUE connection, rbc_call call, void *arg)
 	rb_protect(run_until_done, (VALUE)&run, &state);
 	run.c->is_in_call = 0;
 	if (state) {
-		/* The request may be half done, and a later request would get its answer. */
+		/* The request may be unfinished, and a later request would get its answer. */
 		cenote_close(run.c->conn);
 		rb_jump_tag(state);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Makes exceptions: a class for each kind of failure, chosen by status, SQLSTATE and the server's
- * number. All other files raise through it. The state is the table of classes, set when Ruby loads
- * the extension.
+ * Make exceptions: a class for each kind of failure, chosen by status, SQLSTATE and the server's
+ * number. All other files raise exceptions through this file. The state is the table of classes,
+ * set when Ruby loads the extension.
  */
 #include "cenote_ruby.h"
 

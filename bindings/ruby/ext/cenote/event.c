@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Keeps notices and notifications that arrive during a call into libcenote, and gives them to
- * Ruby's blocks after it. connection.c calls it. The state is the lists in struct rbc_conn.
+ * Keep notices and notifications that arrive during a call into libcenote, and pass them to Ruby's
+ * blocks after the call. connection.c calls this file. The state is the lists in struct rbc_conn.
  */
 #include "cenote_ruby.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* libcenote calls it, so Ruby must not be used, not even its memory. Without memory the event is
- * lost, as it is without a block. */
+/* libcenote calls this function, so Ruby must not be used, not even its memory. Without memory the
+ * event is lost, as it is without a block. */
 static void
 append(struct rbc_conn *c, const char *const texts[3], uint32_t pid, int is_notification)
 {

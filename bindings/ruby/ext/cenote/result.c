@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Cenote::Result: rows as hashes and arrays, and what else a statement returned. The state is
- * struct result.
+ * Cenote::Result: rows as hashes and arrays, and the other facts that a statement returned. The
+ * state is struct result.
  */
 #include "cenote_ruby.h"
 
@@ -49,7 +49,8 @@ result_compact(void *data)
 		r->columns[i].block = rb_gc_location(r->columns[i].block);
 }
 
-/* Ruby's collector sees a small object, and would let many large results pile up. */
+/* Report the result's memory to Ruby's collector, which sees only a small object and would let many
+ * large results pile up. */
 static void
 tell_memory(struct result *r)
 {
@@ -178,7 +179,7 @@ value_at(const struct result *r, uint64_t row, uint32_t col)
 	return rb_funcall(column->block, rb_intern("call"), 1, text);
 }
 
-/* The same for a row that stays in place meanwhile. */
+/* Make all values of a row. The row must stay in place during this. */
 static void
 make_values(const struct result *r, uint64_t row, VALUE *values)
 {

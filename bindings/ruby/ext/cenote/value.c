@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Converts Ruby's objects to parameters, and values of results to Ruby's objects. connection.c,
- * statement.c and result.c call it. It has no state but classes and symbols.
+ * Convert Ruby's objects to parameters, and values of results to Ruby's objects. connection.c,
+ * statement.c and result.c call this file. It has no state but classes and symbols.
  */
 #include "cenote_ruby.h"
 
 #include <ruby/encoding.h>
 
 static VALUE date_class, bigdecimal_class;
-/* small enough for an object's flags, as all of Ruby's own encodings */
+/* small enough for an object's flags, like the index of each of Ruby's own encodings */
 static int utf8_index;
 
 void
@@ -119,7 +119,7 @@ get_date(const cenote_result *res, uint64_t row, uint32_t col)
 		INT2FIX(d.month), INT2FIX(d.day));
 }
 
-/* Without an offset it is in UTC. */
+/* Get a timestamp. Without an offset it is in UTC. */
 static VALUE
 get_timestamp(const cenote_result *res, uint64_t row, uint32_t col)
 {
@@ -140,7 +140,7 @@ get_timestamp(const cenote_result *res, uint64_t row, uint32_t col)
 		INT2FIX(t.time.minute), second, offset);
 }
 
-/* By enum cenote_type. Types that are missing here stay text. */
+/* The functions that make values, by enum cenote_type. Values of types without a function stay text. */
 static const struct {
 	getter get;
 	int calls_ruby;
