@@ -85,7 +85,7 @@ fill_first(const cenote_conn *conn, struct cnp_msg *m)
 	}
 }
 
-/* Statements are prepared and settings are made for one epoch: a session does not know those of
+/* Statements are prepared and settings are made for one epoch: a session does not have those of
  * another epoch. */
 static void
 begin_epoch(cenote_conn *conn)

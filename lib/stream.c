@@ -4,10 +4,10 @@
 /*
  * Results whose rows come while the program reads them, and the end of every result.
  *
- * A streamed result has two sets of rows: the program reads one, and the other takes what
- * comes. cenote_result_next() exchanges them. While the second one is filled, or another
- * stream waits to be taken, nothing is read from the socket (cn_waits_for_program()). So
- * a slow reader stops only its own worker, and costs no memory.
+ * A streamed result has two sets of rows: the program reads one, and the other takes the rows that
+ * come. cenote_result_next() exchanges them. While the second one is filled, or another stream
+ * waits to be taken, nothing is read from the socket (cn_waits_for_program()). So a slow reader
+ * stops only its own worker, and costs no memory.
  *
  * There are two exceptions. A peer that does not read until it has written is read from
  * in any case. So is everything that comes before the rows that the program asks for.

@@ -147,7 +147,7 @@ carried_result(cenote_conn *conn, cenote_result **ret_res)
 	res->portal = token->portal;
 	res->batch_rows = token->batch_rows;
 	res->epoch = conn->reattach.epoch;
-	/* The token does not say what the statement was: assume the worst. */
+	/* The token does not contain the statement: assume the worst. */
 	res->effect = CNC_EFFECT_WRITE;
 	m.as.fetch.portal = token->portal;
 	m.as.fetch.batch_rows = token->batch_rows;

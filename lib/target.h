@@ -6,7 +6,7 @@
 
 #include "options.h"
 
-/* The longest host name, with its zero byte. */
+/* The addresses of cenoted to try, in order. */
 #define CN_HOST_MAX 256u
 
 struct cn_target {

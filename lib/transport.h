@@ -37,9 +37,9 @@ struct cn_transport {
 void cn_transport_init(struct cn_transport *t);
 /* Close the transport. Does nothing if it is closed. */
 void cn_transport_close(struct cn_transport *t);
-/* Give a number to a closed transport that keeps its number but never had one. */
-void cn_transport_hold(struct cn_transport *t);
 /* Reserve a descriptor number for a closed transport that keeps its number but has none yet. */
+void cn_transport_hold(struct cn_transport *t);
+/* Close the transport, and keep no number. */
 void cn_transport_finish(struct cn_transport *t);
 /* Use a new socket: CENOTE_OK, or CENOTE_ERR_CONN. */
 int cn_transport_socket(struct cn_transport *t, int domain);

@@ -23,8 +23,8 @@
  *			…
  *	}
  *
- * To copy a text and change some of its tokens, copy what is between them from the text: from the end of the
- * last token that was copied, which is x.p, to t.p.
+ * To copy a text and change some of its tokens, copy the bytes between the tokens from the text:
+ * from the end of the last token, which is x.p, to t.p.
  *
  * The shims and sqlsh include this header of lib/core alone; in Meson they link cnc_sql_dep.
  */

@@ -87,7 +87,7 @@ struct cn_tls_server_options {
 	const struct cn_tls_tickets *tickets; /* NULL: no resumption */
 };
 
-/* What was negotiated. Texts are cut; "" means none. */
+/* The facts that the handshake decided. Texts are cut; "" means none. */
 struct cn_tls_facts {
 	char version[16]; /* "TLSv1.3" */
 	char cipher[64];
@@ -113,8 +113,8 @@ struct cn_tls_ops {
 	int (*server_create)(const struct cn_tls_server_options *o,
 		struct cn_tls_server **ret_server, struct cn_tls_error *ret_error);
 	void (*server_destroy)(struct cn_tls_server *server);
-	/* The date when the server's certificate expired, as text; "": it is still
-	 * valid. */
+	/* The date when the server's certificate expired, as text; "": the certificate
+	 * is still valid. */
 	void (*expiry)(const struct cn_tls_server *server, char *ret_text, size_t size);
 	/* Begin the connection of a client. CENOTE_OK, CENOTE_ERR_NOMEM. */
 	int (*accept)(struct cn_tls_server *server, const struct cn_tls_io *io,

@@ -9,8 +9,8 @@
  * The contexts and sessions that a process keeps. Making a context reads files and takes
  * milliseconds, and a handshake that resumes a session needs no signatures.
  *
- * Nobody waits for the lock, because after a fork it may be held for ever: a caller that
- * finds nothing makes a new one.
+ * No caller waits long for the lock, because after a fork it may be held for ever. A caller that
+ * gets nothing makes a new context, or does a full handshake.
  */
 
 #define CONTEXTS 16u

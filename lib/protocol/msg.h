@@ -80,7 +80,7 @@ enum cnp_yield_reason {
 	CNP_YIELD_LOST = 5 /* the server ended the session, which held no state */
 };
 
-/* What a pool's backend can do: bits of cnp_attached.features, and the names of
+/* The features of a pool's backend: bits of cnp_attached.features, and the names in
  * cenote_info(conn, "features"). */
 #define CNP_FEATURE_LIST(X)                                                              \
 	X(TRANSACTIONS, 0, "transactions")                                               \

@@ -26,7 +26,7 @@
 /* Longest message of either end. */
 #define CNP_SCRAM_MESSAGE_MAX    1024u
 
-/* ---- what a server stores instead of a password ---- */
+/* ---- verifiers: a server stores them instead of passwords ---- */
 
 struct cnp_scram_verifier {
 	uint32_t iterations;
@@ -99,7 +99,8 @@ struct cnp_scram_client {
 	uint32_t iterations;
 	uint32_t salt_len;
 	uint8_t salt[CNP_SCRAM_SALT_MAX];
-	struct cnp_scram_text said; /* what both ends sign: RFC 5802's AuthMessage */
+	/* the text that both ends sign: RFC 5802's AuthMessage */
+	struct cnp_scram_text said;
 	struct cnp_scram_text out; /* the message last made */
 	uint8_t server_signature[CNP_HASH_LEN];
 };
@@ -143,7 +144,8 @@ struct cnp_scram_server {
 	char user[CNP_SCRAM_NAME_MAX + 1];
 	/* the client's nonce, then the nonce of both ends */
 	char nonce[CNP_SCRAM_NONCE_MAX + 1];
-	struct cnp_scram_text said; /* what both ends sign: RFC 5802's AuthMessage */
+	/* the text that both ends sign: RFC 5802's AuthMessage */
+	struct cnp_scram_text said;
 	struct cnp_scram_text out; /* the message last made */
 };
 

@@ -148,7 +148,7 @@ take_iterations(struct cnp_scram_client *c, const struct cnp_str *text)
 		       : CENOTE_OK;
 }
 
-/* Append the client-final-message-without-proof to what both ends sign. */
+/* Append the client-final-message-without-proof to the text that both ends sign. */
 static int
 begin_final(struct cnp_scram_client *c, const struct cnp_str *nonce)
 {

@@ -34,7 +34,8 @@ struct cnp_outstanding {
 	uint8_t flags; /* CNP_FRAME_SYNC: READY ends it; without it, DONE, ERROR or SKIPPED does */
 	uint8_t answered; /* its own last reply came; only READY is missing */
 	uint8_t known; /* its rows may come without COLUMNS */
-	size_t bytes; /* of its frame and of the set-up requests before it, kept in `out` */
+	/* bytes of its frame, and of the set-up requests before it, in `out` */
+	size_t bytes;
 };
 
 struct cnp_client {

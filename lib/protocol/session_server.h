@@ -190,10 +190,11 @@ int cnp_server_finish_request(
  * may be a part of a transaction. */
 int cnp_server_yield(struct cnp_server *s, uint8_t reason, const struct cnp_str *carry);
 
-/* Is cnp_server_yield() legal now? */
+/* As cnp_server_yield(), for a session that its server ended. `said`: the server's last message;
+ * NULL: none. */
 int cnp_server_yield_lost(struct cnp_server *s, const struct cnc_diag *said);
 
-/* Whether cnp_server_yield() is legal now. */
+/* Is cnp_server_yield() legal now? */
 int cnp_server_can_yield(const struct cnp_server *s);
 
 size_t cnp_server_output(const struct cnp_server *s, const uint8_t **ret_bytes);

@@ -276,8 +276,8 @@ enum enum_session_state_type {
 #define CMY_SESSION_TRACK_KINDS (SESSION_TRACK_TRANSACTION_STATE + 1)
 
 #if !CMY_ORACLE
-/* What MARIADB_OPT_STATUS_CALLBACK reports: server_status, or a kind of session tracking
- * with one or two texts. */
+/* The events of MARIADB_OPT_STATUS_CALLBACK: server_status, or a kind of session tracking with one
+ * or two texts. */
 enum enum_mariadb_status_info {
 	STATUS_TYPE = 0,
 	SESSION_TRACK_TYPE

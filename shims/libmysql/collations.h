@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Of each character set its default collation first, utf8mb4's before all; then the others by number. No
- * guard: included by charset.c alone, which says what the columns are. */
+/* The default collation of each character set comes first, and utf8mb4's before all others. Then
+ * come the other collations, by number. There is no guard, because only collations.c includes this
+ * file. collations.c defines the macros. */
 /* clang-format off */
 MULTI(45, "utf8mb4", "utf8mb4_general_ci", 65001, "UTF-8", 1, 4, utf8mb4)
 MULTI(255, "utf8mb4", "utf8mb4_0900_ai_ci", 65001, "UTF-8", 1, 4, utf8mb4)

@@ -110,7 +110,7 @@ cmy_keep_text(char **at, const char *text)
 	return 0;
 }
 
-/* ---- losing what is outstanding ---- */
+/* ---- dropping outstanding results and queries ---- */
 
 void
 cmy_forget_query(MYSQL *my)

@@ -11,9 +11,9 @@
 #include "original.h"
 
 /*
- * The libmysqlclient shims: what their files share. There is one source, compiled once for each
- * flavour. X_mariadb.c, X_oracle.c and the other files in my_flavour_sources (meson.build) belong to
- * one flavour.
+ * The libmysqlclient shims: the declarations that their files share. There is one source, compiled
+ * once for each flavour. X_mariadb.c, X_oracle.c and the other files in my_flavour_sources
+ * (meson.build) belong to one flavour.
  *
  * The library runs in another program's process. So it never prints, never ends the process, and
  * changes nothing that belongs to the program. Every allocation may fail, and the program then gets
@@ -83,7 +83,7 @@ struct cmy_fibre; /* fibre.c */
 struct cmy_track; /* track.c */
 struct cmy_stmt; /* stmt.c */
 
-/* What the program has to do next. */
+/* The program's next step. */
 enum cmy_state {
 	CMY_IDLE, /* nothing is outstanding */
 	CMY_SENT, /* mysql_send_query(): the answer is unread */
@@ -144,7 +144,7 @@ struct cmy_session {
 	int backend; /* enum cmy_backend */
 	int maps_dates; /* cmy_maps_dates() at the time of connecting */
 	char stat[256]; /* text that mysql_stat() returned */
-	char info[512]; /* what MYSQL.info points to */
+	char info[512]; /* the text for MYSQL.info */
 	int is_load; /* the text that was sent begins with LOAD */
 	int is_blank; /* the text that was sent has no statement and no comment */
 };
@@ -179,7 +179,7 @@ int cmy_is_owner(const struct cmy_session *s);
 int cmy_adopt(MYSQL *my);
 /* The original has closed the handle: free it if it was adopted. */
 void cmy_release(MYSQL *my);
-/* Clear what mysql_real_connect() put into the public structure. */
+/* Clear the members of the public structure that mysql_real_connect() has set. */
 void cmy_forget_login(MYSQL *my);
 /* Set a text of the public structure to a copy of `text`, or to NULL. 0, or -1: no
  * memory, and nothing was changed. */
@@ -338,7 +338,7 @@ int cmy_get_result(struct cmy_session *s, cenote_result **ret_res);
 int cmy_fibre_want(struct cmy_session *s, size_t stack_size);
 /* The session's fibre, if it is idle; NULL and the error is set. */
 struct cmy_fibre *cmy_fibre_idle(struct cmy_session *s);
-/* Check what a call of libcenote returned. 0, or -1 and the error is set. */
+/* Check the return value of a call of libcenote. 0, or -1 and the error is set. */
 int cmy_check(struct cmy_session *s, int status);
 
 /* ---- exchange.c ---- */
@@ -359,7 +359,7 @@ void cmy_head_over(struct cmy_session *s, const cenote_result *res);
 int cmy_fail_head(struct cmy_session *s, cenote_result *res, int status);
 /* Read and drop all outstanding results. The error stays. */
 void cmy_drain(struct cmy_session *s);
-/* Copy what a finished result says to the connection: affected rows, insert id, status,
+/* Copy the facts of a finished result to the connection: affected rows, insert id, status,
  * warnings, info. */
 void cmy_take_status(MYSQL *my, const cenote_result *res);
 /* Run SQL of the shim's own; the caller frees *ret_res. 0, or -1 and the error is set. */

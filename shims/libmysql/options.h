@@ -4,7 +4,7 @@
 
 #include "libmysql.h"
 
-/* What options.c and option_table.c, the table of the flavour's options, share. */
+/* The declarations that options.c and option_table.c, the table of the flavour's options, share. */
 
 /* The type of an option's argument. */
 enum kind {

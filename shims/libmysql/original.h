@@ -35,7 +35,7 @@ struct cmy_original {
 #endif
 };
 
-/* NULL: there is no original; *ret_why (if not NULL) is a static text that says why. */
+/* NULL: there is no original; *ret_why (if not NULL) is a static text with the reason. */
 const struct cmy_original *cmy_original(const char **ret_why);
 
 /*

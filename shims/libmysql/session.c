@@ -13,7 +13,7 @@
 
 /* ---- waiting for one of libcenote's calls ---- */
 
-/* ---- what an answer leaves ---- */
+/* ---- effects of an answer ---- */
 
 /* ---- user and database ---- */
 

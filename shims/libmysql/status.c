@@ -42,7 +42,7 @@ cmy_first_status(const struct cmy_session *s)
 	return known_bits(s, bits);
 }
 
-/* The status bits of a result. For other servers they come from what libcenote knows. */
+/* The status bits of a result. For other servers, libcenote's facts give them. */
 static unsigned
 status_of(const struct cmy_session *s, const cenote_result *res)
 {

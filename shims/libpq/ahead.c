@@ -55,7 +55,7 @@ cpq_get_result(PGconn *conn, cenote_result **ret_res)
 {
 	int r = cenote_get_result(conn->session, ret_res);
 
-	/* Without a request libcenote says CENOTE_DONE each time. */
+	/* Without a request libcenote returns CENOTE_DONE each time. */
 	if (r == CENOTE_DONE && conn->queue.n_done < conn->queue.n_sent)
 		conn->queue.n_done++;
 	return r;
@@ -87,7 +87,7 @@ take_more(struct cpq_request *req, cenote_result *more)
 	cenote_result_destroy(less);
 }
 
-/* Take what follows the one result of a request in a pipeline. */
+/* Take the results after the first one of a request in a pipeline. */
 static int
 take_end(PGconn *conn, struct cpq_request *req)
 {

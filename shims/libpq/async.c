@@ -84,7 +84,7 @@ await(PGconn *conn)
 	while (conn->async == CPQ_BUSY) {
 		if (conn->status != CONNECTION_BAD && cpq_enter(conn) < 0)
 			return -1;
-		/* Nobody has asked for the answer. libpq would wait for ever here. */
+		/* If the program has not asked for the answer, libpq would wait for ever here. */
 		cpq_pipeline_ask(conn);
 		(void)cenote_set_nonblocking(conn->session, CENOTE_BLOCKING);
 		r = step(conn);
@@ -151,7 +151,7 @@ take_answer(PGconn *conn)
 	return res;
 }
 
-/* While a copy goes on, each call returns a result that says so. */
+/* During a copy, each call returns a result that reports the copy. */
 static PGresult *
 take_copy(PGconn *conn)
 {

@@ -4,7 +4,7 @@
 
 #include "pq.h"
 
-/* What conninfo.c, uri.c and service.c share. */
+/* The declarations that conninfo.c, uri.c and service.c share. */
 
 struct cpq_keyword {
 	const char *name;

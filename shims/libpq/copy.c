@@ -45,7 +45,7 @@ cpq_PQputCopyData(PGconn *conn, const char *buffer, int nbytes)
 		if (cpq_wait(conn, 0) < 0)
 			return -1;
 	}
-	/* The server takes no more. PQgetResult() says why after PQputCopyEnd(). */
+	/* The server takes no more data. After PQputCopyEnd(), PQgetResult() returns the reason. */
 	if (r == CENOTE_OK || r == CENOTE_DONE) {
 		cpq_trace_copy_data(conn, (size_t)nbytes);
 		return 1;

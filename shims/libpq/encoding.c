@@ -25,7 +25,7 @@ enum family {
 	GB18030
 };
 
-/* The position is PostgreSQL's number; those from 35 on are for clients only. */
+/* The index is PostgreSQL's number of the encoding; encodings from 35 on are for clients only. */
 static const struct {
 	const char *name;
 	enum family family;

@@ -6,9 +6,9 @@
 #include <string.h>
 
 /*
- * The error text of a connection, and what each call checks first. Programs look for
- * libpq's words in it, so a failure of libcenote's appears in those words. All other
- * files call this one; it calls none of them.
+ * The error text of a connection, and the check at the beginning of each call. Programs look for
+ * libpq's words in it, so a failure of libcenote's appears in those words. All other files call
+ * this one; it calls none of them.
  */
 
 /* The address marks every handle of the shim (original.h). */

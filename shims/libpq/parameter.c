@@ -91,7 +91,7 @@ is_called(const char *name, const char *other)
 	return *name == *other && strcmp(name, other) == 0;
 }
 
-/* Update what the shim itself takes from a parameter. */
+/* Update the settings that the shim itself gets from a parameter. */
 static void
 follow(PGconn *conn, const char *name, const char *value)
 {

@@ -13,7 +13,7 @@
 #include "original.h"
 
 /*
- * The libpq shim: what its files share.
+ * The libpq shim: the declarations that its files share.
  *
  * Before a session: conninfo.c has the keywords, with uri.c, service.c and passfile.c; check.c looks at the values.
  * pool.c decides whether a pool or the original library serves a connection. connect.c goes from start to finish,
@@ -122,8 +122,8 @@ int cpq_conninfo_complete(struct cpq_conninfo *info, PQExpBuffer error);
 /* Does the environment have any variable that begins with PG? One pass over it serves all of
  * libpq's variables. */
 int cpq_environment_says_something(void);
-/* Set what a connection uses when the program gives no value, and what PQconndefaults() does not
- * return. */
+/* Set dbname, passfile and client_encoding as a connection uses them. PQconndefaults() does not
+ * return these. */
 int cpq_conninfo_for_login(struct cpq_conninfo *info, PQExpBuffer error);
 /* The values that are not defaults, for PQconnectdbParams(); the texts are borrowed. */
 void cpq_conninfo_list(const struct cpq_conninfo *info,
@@ -157,7 +157,7 @@ void cpq_route_finish(struct cpq_route *route);
 
 /* ---- connections ---- */
 
-/* What the connection waits for: libpq's asyncStatus. */
+/* The state of the connection: libpq's asyncStatus. */
 enum cpq_async {
 	CPQ_IDLE, /* nothing is outstanding */
 	CPQ_BUSY, /* waiting for an answer */
@@ -244,7 +244,8 @@ struct cpq_charset {
 	unsigned (*valid)(const char *start, const char *end);
 };
 
-/* What a result copies from its connection, because it may outlive the connection. */
+/* The settings that a result copies from its connection, because the result may outlive the
+ * connection. */
 struct cpq_habits {
 	PGVerbosity verbosity;
 	PGContextVisibility show_context;
@@ -378,7 +379,7 @@ struct pg_conn {
 	int standard_strings;
 	/* only for a pool of another server than PostgreSQL: */
 	struct cpq_statement *statements; /* the prepared statements */
-	char version_text[96]; /* what the program gets as server_version */
+	char version_text[96]; /* text for the program's server_version */
 };
 
 /* The connection that serves the program's handle: the original's after a fallback. */
@@ -734,8 +735,7 @@ void cpq_dialect_tag(
 
 /* ---- trace.c ---- */
 
-/*
- * All of these do nothing without a trace. What the program asks: */
+/* All of these do nothing without a trace. Messages of the program: */
 void cpq_trace_query(PGconn *conn, const char *query);
 void cpq_trace_parse(
 	PGconn *conn, const char *name, const char *query, int n, const Oid *types);
@@ -759,7 +759,7 @@ void cpq_trace_copy_data(PGconn *conn, size_t n);
 void cpq_trace_copy_end(PGconn *conn, char from, const char *why);
 void cpq_trace_error(PGconn *conn, const cenote_diag *diag);
 void cpq_trace_ready(PGconn *conn);
-/* What the server sends in between: */
+/* Messages that the server sends in between: */
 void cpq_trace_notice(PGconn *conn, const cenote_diag *diag);
 void cpq_trace_kept_notice(PGconn *conn, const PGresult *notice);
 void cpq_trace_parameter(PGconn *conn, const char *name, const char *value);

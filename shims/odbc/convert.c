@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which SQL types and C types can be converted into each other: the tables of the ODBC standard,
- * appendix D. convert_get.c and convert_put.c convert; fetch.c and param.c ask. It has no state.
+ * The SQL types and C types that can be converted into each other: the tables of the ODBC standard,
+ * appendix D. convert_get.c and convert_put.c convert; fetch.c and param.c call this file. It has
+ * no state.
  */
 #include "convert.h"
 

@@ -102,7 +102,8 @@ struct cod_source {
 	SQLULEN size; /* ColumnSize; 0: unknown, no check */
 	SQLSMALLINT digits; /* DecimalDigits */
 	SQLSMALLINT precision,
-		/* from the descriptor, for SQL_C_NUMERIC; with scale 0 that of the structure */
+		/* from the descriptor, for SQL_C_NUMERIC; if the scale is 0, the structure's scale
+		 * counts */
 		scale;
 };
 

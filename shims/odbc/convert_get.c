@@ -21,7 +21,7 @@
 struct job {
 	const struct cod_value *value;
 	const struct cod_target *target;
-	struct cod_piece *piece; /* a local one if the caller has none */
+	struct cod_piece *piece; /* the caller's, or a local one */
 	enum cod_class from;
 	SQLSMALLINT c_type; /* never SQL_C_DEFAULT */
 	int is_bound; /* a bound column: write the whole value at once */

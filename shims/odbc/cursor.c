@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The rows of a statement's result. A streamed result comes in batches, and the next batch replaces
- * the one in memory; rows that must outlive it are copied. fetch.c, position.c and execute.c read
- * rows through it. The state is cod_stmt.cursor.
+ * the batch in memory; rows that must outlive their batch are copied. fetch.c, position.c and
+ * execute.c read rows through it. The state is cod_stmt.cursor.
  */
 #include "odbc.h"
 

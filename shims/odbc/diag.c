@@ -150,7 +150,7 @@ cod_diag_record(const struct cod_diag *diag, SQLSMALLINT i)
 	return diag->is_cut && (size_t)i == diag->n + 1 ? &cut : NULL;
 }
 
-/* ------------------------------------------------------- what was executed ----- */
+/* ------------------------------------------------------- the executed statement ----- */
 
 static const struct {
 	const char *word, *second; /* NULL: any word may follow */

@@ -9,7 +9,7 @@
 
 #include "dialect.h"
 
-/* SQLGetInfo(): the answers that are known in advance, and those that depend on the connection. */
+/* SQLGetInfo(): fixed answers, and answers that depend on the connection. */
 
 /* What the connection knows. Texts are UTF-8; NULL means "". */
 struct cod_info_facts {

@@ -3,11 +3,11 @@
 #define COD_ODBC_H
 
 /*
- * The driver's handles, and which file does what. face.c and face_w.c export the functions of ODBC.
- * Each checks and locks its handle (call.c) and calls one of the cod_...() functions below, with
- * all texts in UTF-8. Code that needs no handles has its own headers: values (convert.h), SQL
- * (escape.h), types (types.h), the catalog (catalog.h), information (info.h), text (unicode.h),
- * rows (rows.h), diagnostics (diag.h) and connection strings (settings.h).
+ * The driver's handles, and the functions that the files share. face.c and face_w.c export the
+ * functions of ODBC. Each checks and locks its handle (call.c) and calls one of the cod_...()
+ * functions below, with all texts in UTF-8. Code that needs no handles has its own headers: values
+ * (convert.h), SQL (escape.h), types (types.h), the catalog (catalog.h), information (info.h), text
+ * (unicode.h), rows (rows.h), diagnostics (diag.h) and connection strings (settings.h).
  */
 
 #include <pthread.h>
@@ -339,7 +339,7 @@ SQLRETURN cod_give_quietly(const struct cod_sink *sink, const char *text);
 SQLRETURN cod_fail(struct cod_head *head, const char *sqlstate);
 SQLRETURN cod_fail_text(struct cod_head *head, const char *sqlstate, const char *text);
 SQLRETURN cod_warn(struct cod_head *head, const char *sqlstate);
-/* Add an error or a warning, as the SQLSTATE says. NULL: SQL_SUCCESS. */
+/* Add an error or a warning, depending on the SQLSTATE. NULL: SQL_SUCCESS. */
 SQLRETURN cod_tell(
 	struct cod_head *head, const struct cod_diag_where *where, const char *sqlstate);
 /* The message with the server's detail and hint on lines of their own; the caller frees it. NULL:

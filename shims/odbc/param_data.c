@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * SQLParamData(): ask the application for the next value. Once the application has given all
- * values, it continues with the function that needs them. pending.c keeps the values; execute.c and
- * position.c continue. It has no state of its own.
+ * values, this file continues the function that needs them. pending.c keeps the values; execute.c
+ * and position.c continue. It has no state of its own.
  */
 #include "odbc.h"
 

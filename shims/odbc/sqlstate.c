@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* The SQLSTATEs that the driver itself raises, their texts, and what an application of ODBC 2 gets
- * instead (appendix A of the ODBC standard). NULL: the same. Sorted. */
+/* The SQLSTATEs that the driver itself raises, their texts, and the SQLSTATEs that an application
+ * of ODBC 2 gets instead (appendix A of the ODBC standard). NULL: the same. Sorted. */
 static const struct state {
 	char sqlstate[6];
 	const char *odbc2;

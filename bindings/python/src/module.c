@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* Values from newer Python headers, which those of 3.9 lack. */
+/* Values from newer Python headers, which the headers of 3.9 do not have. */
 #define SLOT_MULTIPLE_INTERPRETERS 3
 #define PER_INTERPRETER_GIL        ((void *)2)
 #define SLOT_GIL                   4

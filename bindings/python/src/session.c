@@ -239,7 +239,7 @@ session_close(PyObject *self, PyObject *unused)
 	Py_RETURN_NONE;
 }
 
-/* ------------------------------------------------------------- what was not asked ----- */
+/* ------------------------------------------------------------- unrequested messages ----- */
 
 /* Return the list, and leave an empty one in its place. */
 static PyObject *

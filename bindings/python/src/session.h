@@ -92,7 +92,7 @@ PyObject *cpy_failed(struct cpy_session *s, int status);
 PyObject *cpy_error(const struct cpy_state *state, int status, const cenote_diag *diag);
 void cpy_raise(const struct cpy_state *state, int status, const cenote_diag *diag);
 
-/* None for CENOTE_OK, else what cpy_failed() returns. */
+/* None for CENOTE_OK, else the return value of cpy_failed(). */
 PyObject *cpy_none_or_failed(struct cpy_session *s, int status);
 
 /* request.c: methods of the session, by their names. */

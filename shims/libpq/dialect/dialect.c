@@ -48,7 +48,7 @@ static const struct cpq_native_type no_types[] = { { 0, 0, 0 } };
 	.rules = CPQ_SQL_MYSQL, .name_quote = '`', .makes_tags = 1, .has_set = 1,        \
 	.is_mysql = 1, .types = mysql_types
 
-/* The last entry stands for every server that is not known by name. */
+/* The last entry is for every server that is not known by name. */
 static const struct cpq_dialect dialects[] = {
 	{
 		.backend = "sqlite",

@@ -7,9 +7,9 @@
 #include "wire.h"
 
 /*
- * Pools whose server is not PostgreSQL. A libpq program must get what it expects from PostgreSQL, and must not
- * notice the difference. A connection to such a pool has a dialect (conn->habits.dialect). A
- * connection to PostgreSQL has none, and skips all of this.
+ * Pools whose server is not PostgreSQL. A libpq program must get the same behaviour as from
+ * PostgreSQL. A connection to such a pool has a dialect (conn->habits.dialect). A connection to
+ * PostgreSQL has none, and skips all of this.
  *
  * dialect.c has the table of servers, and the facts that programs ask for. sql.c reads the texts of statements.
  * answers.c has the statements that the shim answers or refuses. statements.c keeps prepared statements and
@@ -65,7 +65,7 @@ struct cpq_answer {
 	char text[256];
 };
 
-/* Decide what to do with a text. Only a text with a single statement is examined. */
+/* Decide how to handle a text. Only a text with a single statement is examined. */
 void cpq_dialect_answer(
 	const PGconn *conn, const char *sql, struct cpq_answer *ret_answer);
 

@@ -463,7 +463,7 @@ cpq_dialect_send_named(
 
 	if (kind == CPQ_DESCRIBE)
 		return is_portal ? refuse_portal(conn, name) : send_describe(conn, name);
-	/* Closing what does not exist is not an error. */
+	/* Closing a statement or portal that does not exist is not an error. */
 	s = is_portal ? NULL : cpq_statement_find(conn, name);
 	if (s != NULL)
 		cpq_statement_forget(conn, s);

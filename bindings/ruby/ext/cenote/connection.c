@@ -550,7 +550,7 @@ conn_copy_end(VALUE self, VALUE error)
 	return self;
 }
 
-/* call-seq: rest -> [result, …]: what follows a copy */
+/* call-seq: rest -> [result, …]: the results after a copy */
 static VALUE
 conn_rest(VALUE self)
 {
@@ -561,7 +561,7 @@ conn_rest(VALUE self)
 	return all;
 }
 
-/* ------------------------------------------------------------ what the server says ----- */
+/* ------------------------------------------------------------ messages of the server ----- */
 
 /* call-seq: on_notice { |severity, sqlstate, message| … } -> self */
 static VALUE

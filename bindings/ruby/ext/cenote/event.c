@@ -103,7 +103,7 @@ give(struct rbc_conn *c, struct rbc_event *event)
 			is_notification ? pid : third);
 }
 
-/* Without a block, notifications are kept. */
+/* Pass the events to the blocks. Without a block, notifications are kept. */
 size_t
 rbc_event_deliver(struct rbc_conn *c)
 {
