@@ -112,9 +112,9 @@ set_commits(struct text t)
 }
 
 /*
- * The lists have the statements with which no server ends a transaction. All others may end one:
+ * `writes` has the statements with which no server ends a transaction. All others may end one.
  * MySQL commits before most statements that are not listed (CREATE, ALTER, DROP, GRANT, LOCK
- * TABLES, BEGIN …), procedures and anonymous blocks may commit (CALL, DO, EXECUTE), and unknown
+ * TABLES, BEGIN …). Procedures and anonymous blocks may commit (CALL, DO, EXECUTE). Unknown
  * statements may do anything.
  */
 static uint8_t

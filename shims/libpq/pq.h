@@ -502,7 +502,7 @@ PGresult *cpq_result_failure(PGconn *conn);
 PGresult *cpq_no_memory(PGconn *conn);
 /* Make a result with the columns of libcenote's result, and no rows yet. */
 PGresult *cpq_result_rows(PGconn *conn, cenote_result *from, ExecStatusType status);
-/* Make a chunk of the result that `head` begins: its columns and habits, and no rows yet. */
+/* Make a chunk of the result that `head` begins: its columns, events and habits, and no rows yet. */
 PGresult *cpq_result_part(const PGresult *head, ExecStatusType status);
 /* Point to all rows of `from`, without copying them. The result must have the columns already. It
  * owns `from` afterwards, unless this fails. 0 or -1. */
