@@ -11,10 +11,6 @@
  * this file.
  */
 
-/* ---- waiting for one of libcenote's calls ---- */
-
-/* ---- effects of an answer ---- */
-
 /* ---- user and database ---- */
 
 static int

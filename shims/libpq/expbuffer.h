@@ -22,7 +22,7 @@ CPQ_EXPORT void initPQExpBuffer(PQExpBuffer str);
 CPQ_EXPORT void destroyPQExpBuffer(PQExpBuffer str);
 CPQ_EXPORT void termPQExpBuffer(PQExpBuffer str);
 CPQ_EXPORT void resetPQExpBuffer(PQExpBuffer str);
-/* Make room for `needed` more bytes. 0: there is no memory, and the buffer is broken. */
+/* Make room for `needed` more bytes. 0: there is not so much room, and the buffer is broken. */
 CPQ_EXPORT int enlargePQExpBuffer(PQExpBuffer str, size_t needed);
 CPQ_EXPORT void printfPQExpBuffer(PQExpBuffer str, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
