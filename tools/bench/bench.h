@@ -16,9 +16,9 @@
  */
 
 #define CNB_MAX_TARGETS   8
-#define CNB_MAX_WORKLOADS 9
+#define CNB_MAX_WORKLOADS 12
 #define CNB_MAX_POINTS    32
-#define CNB_MAX_CLIENTS   512
+#define CNB_MAX_CLIENTS   1024
 #define CNB_MAX_SESSIONS  1024
 #define CNB_MAX_ROUNDS    10000
 #define CNB_MAX_ROOTS     8
@@ -60,6 +60,7 @@ struct cnb_answer {
 };
 
 struct cnb_session; /* each target has its own */
+struct pollfd;
 
 struct cnb_target {
 	const char *name;
@@ -80,6 +81,14 @@ struct cnb_target {
 		struct cnb_error *ret_error);
 	/* Send n queries and then read the answers. NULL: not possible. */
 	int (*pipeline)(struct cnb_session *s, const char *sql, uint32_t n,
+		struct cnb_answer *ret_answer, struct cnb_error *ret_error);
+	/* As query, but the rows come one by one, or in batches as they arrive. NULL: not
+	 * possible. */
+	int (*stream)(struct cnb_session *s, const char *sql,
+		struct cnb_answer *ret_answer, struct cnb_error *ret_error);
+	/* As query, but return 1 where it would wait, for `ret_wait`. Then call it again, and no
+	 * other function, until it returns another value. NULL: not possible. */
+	int (*try_query)(struct cnb_session *s, const char *sql, struct pollfd *ret_wait,
 		struct cnb_answer *ret_answer, struct cnb_error *ret_error);
 	void (*close)(struct cnb_session *s); /* NULL is allowed */
 	/* The TLS parameters; "": no TLS. NULL: unknown. */
@@ -127,7 +136,8 @@ struct cnb_workload {
 	struct cnb_answer expected; /* a wrong answer ends the benchmark */
 	int needs_rows; /* reads the table of cnb_setup() */
 	int has_points; /* --queries applies */
-	uint32_t queries; /* without has_points: queries per operation; 0: one */
+	int is_crowd; /* all clients are in one process, and --think applies */
+	uint32_t queries; /* otherwise, per operation; 0: one */
 	int (*can)(const struct cnb_target *target); /* NULL: every target can do it */
 	/* Called once before the operations; not measured. NULL: there is nothing to do. */
 	int (*begin)(struct cnb_run *run);
@@ -139,6 +149,8 @@ const struct cnb_workload *cnb_workload_find(const char *name);
 
 /* Close the session of a run, if it has one. */
 void cnb_run_close(struct cnb_run *run);
+/* Whether it is the answer to one query of the workload. 0; -1 with the run's error set. */
+int cnb_run_check(struct cnb_run *run, const struct cnb_answer *answer);
 
 /* Make and remove the table for the rows workloads. */
 int cnb_setup(const struct cnb_target *target, const struct cnb_env *env,
@@ -166,8 +178,8 @@ struct cnb_options {
 	double time_s; /* for each target and case */
 	uint64_t operations; /* for each round; 0: as many as fit into time_s */
 	uint32_t clients;
-	/* sessions of the pool that cenote-bench starts; 0: clients + 3 */
-	uint32_t sessions;
+	double think_ms; /* of a crowd's clients, between an answer and the next query */
+	uint32_t sessions; /* of the pool that it starts; 0: clients + 3 */
 	struct cnb_env env; /* places from the command line */
 	const char *cenoted;
 	pid_t roots[CNB_MAX_ROOTS]; /* processes whose CPU time counts */
@@ -225,9 +237,27 @@ int cnb_daemon_directory(struct cnb_daemon *daemon, struct cnb_error *ret_error)
 
 /* ------------------------------------------------------------------ measure ----- */
 
+/* How long operations took, as numbers of operations in ranges of time, each at most 1/32 wide. */
+#define CNB_N_LATENCIES 1184
+struct cnb_latency {
+	uint32_t counts[CNB_N_LATENCIES];
+};
+
+void cnb_latency_add(struct cnb_latency *latency, int64_t ns);
+void cnb_latency_merge(struct cnb_latency *latency, const struct cnb_latency *more);
+/* The time within which the share `q` (0 to 1) of the operations was done; 0: there are none. */
+double cnb_latency_quantile(const struct cnb_latency *latency, double q);
+
+/* What clients did in a round. */
+struct cnb_work {
+	int64_t wall_ns, cpu_ns;
+	struct cnb_latency latency;
+};
+
 /* The cost of one round of a target, per query. */
 struct cnb_sample {
 	double wall_us;
+	double p50_us, p99_us; /* of an operation */
 	double client_us; /* CPU time of the clients */
 	double part_us[CNB_N_PARTS]; /* CPU time of the other parts */
 };
@@ -243,9 +273,10 @@ struct cnb_series {
 	/* rounds that were repeated because a process started or ended */
 	uint32_t n_disturbed;
 	struct cnb_sample *samples; /* one per round */
-	struct cnb_summary wall, cpu, client, parts[CNB_N_PARTS];
-	/* Ratios to the targets after this one in the list, round by round. */
+	struct cnb_summary wall, p50, p99, cpu, client, parts[CNB_N_PARTS];
+	/* Compared with the targets after it in the list, round by round. */
 	struct cnb_summary ratio_wall[CNB_MAX_TARGETS], ratio_cpu[CNB_MAX_TARGETS];
+	struct cnb_summary ratio_p50[CNB_MAX_TARGETS], ratio_p99[CNB_MAX_TARGETS];
 };
 
 struct cnb_case {
@@ -285,16 +316,28 @@ struct cnb_summary cnb_summarize(double *values, size_t n); /* sorts them */
 
 /* ------------------------------------------------------------------ clients ----- */
 
-/* One client, or many that do the same work. Many clients are processes of their own. */
+/* One client, or many that do the same. Many clients are processes of their own, except in a
+ * crowd. */
 struct cnb_crew;
 
-int cnb_crew_begin(const struct cnb_run *pattern, uint32_t n_clients, uint64_t operations,
-	struct cnb_crew **ret_crew, struct cnb_error *ret_error);
-/* Let all clients do their operations. Wall time is from the first start to the last end, CPU time is
+int cnb_crew_begin(const struct cnb_run *pattern, const struct cnb_options *options,
+	uint64_t operations, struct cnb_crew **ret_crew, struct cnb_error *ret_error);
+/* All do their operations. Wall time is from the first start to the last end, CPU time is
  * the sum. */
-int cnb_crew_work(struct cnb_crew *crew, int64_t *ret_wall_ns, int64_t *ret_cpu_ns,
-	struct cnb_error *ret_error);
+int cnb_crew_work(
+	struct cnb_crew *crew, struct cnb_work *ret_work, struct cnb_error *ret_error);
 void cnb_crew_end(struct cnb_crew *crew); /* NULL is allowed */
+
+/* Clients in this process that work at the same time. clients.c uses it for a workload with
+ * is_crowd. */
+struct cnb_crowd;
+
+int cnb_crowd_begin(const struct cnb_run *pattern, uint32_t n_clients, int64_t think_ns,
+	struct cnb_crowd **ret_crowd, struct cnb_error *ret_error);
+/* Do `operations` for each client. A fast client may do more of them than a slow one. */
+int cnb_crowd_work(struct cnb_crowd *crowd, uint64_t operations,
+	struct cnb_work *ret_work, struct cnb_error *ret_error);
+void cnb_crowd_end(struct cnb_crowd *crowd); /* NULL is allowed */
 
 /* ------------------------------------------------------------------- report ----- */
 

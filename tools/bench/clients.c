@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The clients of a measurement: one in this process, or many processes that start together and
- * report back. measure.c calls it. The state is struct cnb_crew.
+ * The clients of a measurement: one or a crowd in this process, or many processes that start
+ * together and report back. measure.c calls it. The state is struct cnb_crew.
  */
 #include <errno.h>
 #include <signal.h>
@@ -19,6 +19,7 @@
 struct report {
 	int failed;
 	int64_t start_ns, end_ns, cpu_ns;
+	struct cnb_latency latency;
 	struct cnb_error error;
 };
 
@@ -28,7 +29,8 @@ struct member {
 };
 
 struct cnb_crew {
-	struct cnb_run run; /* the single client, if it is in this process */
+	struct cnb_run run; /* for the single client in this process */
+	struct cnb_crowd *crowd; /* or NULL */
 	uint64_t operations;
 	uint32_t n_members; /* 0: the single client is in this process */
 	struct member members[];
@@ -43,20 +45,22 @@ begin(struct cnb_run *run)
 static void
 work(struct cnb_run *run, uint64_t operations, struct report *ret_report)
 {
-	int64_t cpu_ns;
+	int64_t cpu_ns, start_ns;
 	uint64_t i;
 
 	memset(ret_report, 0, sizeof(*ret_report));
 	cpu_ns = cnb_own_cpu_ns();
-	ret_report->start_ns = cnb_now_ns();
+	ret_report->start_ns = ret_report->end_ns = cnb_now_ns();
 	for (i = 0; i < operations; i++) {
+		start_ns = ret_report->end_ns;
 		if (run->workload->operation(run) < 0) {
 			ret_report->failed = 1;
 			ret_report->error = run->error;
 			break;
 		}
+		ret_report->end_ns = cnb_now_ns();
+		cnb_latency_add(&ret_report->latency, ret_report->end_ns - start_ns);
 	}
-	ret_report->end_ns = cnb_now_ns();
 	ret_report->cpu_ns = cnb_own_cpu_ns() - cpu_ns;
 }
 
@@ -168,13 +172,14 @@ start_members(struct cnb_crew *crew, uint32_t n_clients, struct cnb_error *ret_e
 }
 
 static int
-work_members(struct cnb_crew *crew, int64_t *ret_wall_ns, int64_t *ret_cpu_ns,
-	struct cnb_error *ret_error)
+work_members(
+	struct cnb_crew *crew, struct cnb_work *ret_work, struct cnb_error *ret_error)
 {
-	int64_t start_ns = INT64_MAX, end_ns = 0, cpu_ns = 0;
+	int64_t start_ns = INT64_MAX, end_ns = 0;
 	struct report report;
 	uint32_t i;
 
+	memset(ret_work, 0, sizeof(*ret_work));
 	for (i = 0; i < crew->n_members; i++)
 		(void)send_all(crew->members[i].fd, "", 1);
 	for (i = 0; i < crew->n_members; i++) {
@@ -184,19 +189,20 @@ work_members(struct cnb_crew *crew, int64_t *ret_wall_ns, int64_t *ret_cpu_ns,
 			start_ns = report.start_ns;
 		if (report.end_ns > end_ns)
 			end_ns = report.end_ns;
-		cpu_ns += report.cpu_ns;
+		ret_work->cpu_ns += report.cpu_ns;
+		cnb_latency_merge(&ret_work->latency, &report.latency);
 	}
-	*ret_wall_ns = end_ns - start_ns;
-	*ret_cpu_ns = cpu_ns;
+	ret_work->wall_ns = end_ns - start_ns;
 	return 0;
 }
 
 /* -------------------------------------------------------------------- the crew -- */
 
 int
-cnb_crew_begin(const struct cnb_run *pattern, uint32_t n_clients, uint64_t operations,
-	struct cnb_crew **ret_crew, struct cnb_error *ret_error)
+cnb_crew_begin(const struct cnb_run *pattern, const struct cnb_options *options,
+	uint64_t operations, struct cnb_crew **ret_crew, struct cnb_error *ret_error)
 {
+	uint32_t n_clients = options->clients;
 	struct cnb_crew *crew;
 	int r;
 
@@ -207,7 +213,10 @@ cnb_crew_begin(const struct cnb_run *pattern, uint32_t n_clients, uint64_t opera
 	}
 	crew->run = *pattern;
 	crew->operations = operations;
-	if (n_clients > 1) {
+	if (pattern->workload->is_crowd) {
+		r = cnb_crowd_begin(pattern, n_clients,
+			(int64_t)(options->think_ms * 1e6), &crew->crowd, ret_error);
+	} else if (n_clients > 1) {
 		r = start_members(crew, n_clients, ret_error);
 	} else {
 		r = begin(&crew->run);
@@ -223,20 +232,22 @@ cnb_crew_begin(const struct cnb_run *pattern, uint32_t n_clients, uint64_t opera
 }
 
 int
-cnb_crew_work(struct cnb_crew *crew, int64_t *ret_wall_ns, int64_t *ret_cpu_ns,
-	struct cnb_error *ret_error)
+cnb_crew_work(
+	struct cnb_crew *crew, struct cnb_work *ret_work, struct cnb_error *ret_error)
 {
 	struct report report;
 
+	if (crew->crowd != NULL)
+		return cnb_crowd_work(crew->crowd, crew->operations, ret_work, ret_error);
 	if (crew->n_members > 0)
-		return work_members(crew, ret_wall_ns, ret_cpu_ns, ret_error);
+		return work_members(crew, ret_work, ret_error);
 	work(&crew->run, crew->operations, &report);
 	if (report.failed) {
 		*ret_error = report.error;
 		return -1;
 	}
-	*ret_wall_ns = report.end_ns - report.start_ns;
-	*ret_cpu_ns = report.cpu_ns;
+	*ret_work = (struct cnb_work){ report.end_ns - report.start_ns, report.cpu_ns,
+		report.latency };
 	return 0;
 }
 
@@ -254,5 +265,6 @@ cnb_crew_end(struct cnb_crew *crew)
 			;
 	}
 	cnb_run_close(&crew->run);
+	cnb_crowd_end(crew->crowd);
 	free(crew);
 }

@@ -11,23 +11,30 @@
 #define CNB_LIBPQ_FUNCTIONS(X)                                                           \
 	X(PQclear)                                                                       \
 	X(PQconnectdb)                                                                   \
+	X(PQconsumeInput)                                                                \
 	X(PQenterPipelineMode)                                                           \
 	X(PQerrorMessage)                                                                \
 	X(PQexec)                                                                        \
 	X(PQexecPrepared)                                                                \
 	X(PQexitPipelineMode)                                                            \
 	X(PQfinish)                                                                      \
+	X(PQflush)                                                                       \
 	X(PQgetResult)                                                                   \
 	X(PQgetlength)                                                                   \
 	X(PQgetvalue)                                                                    \
+	X(PQisBusy)                                                                      \
 	X(PQnfields)                                                                     \
 	X(PQntuples)                                                                     \
 	X(PQpipelineSync)                                                                \
 	X(PQprepare)                                                                     \
 	X(PQresultErrorMessage)                                                          \
 	X(PQresultStatus)                                                                \
+	X(PQsendQuery)                                                                   \
 	X(PQsendQueryParams)                                                             \
 	X(PQsetNoticeReceiver)                                                           \
+	X(PQsetSingleRowMode)                                                            \
+	X(PQsetnonblocking)                                                              \
+	X(PQsocket)                                                                      \
 	X(PQstatus)
 
 #define CNB_LIBPQ_MEMBER(name) __typeof__(name) *name;

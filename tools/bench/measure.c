@@ -18,7 +18,8 @@
 #define MIN_CALIBRATION_NS 5000000
 
 struct raw {
-	int64_t wall_ns, client_ns, part_ns[CNB_N_PARTS];
+	struct cnb_work work;
+	int64_t part_ns[CNB_N_PARTS];
 };
 
 static int
@@ -112,8 +113,7 @@ work_observed(const struct cnb_bench *bench, const struct cnb_target *target,
 		return -1;
 	r = settle(bench, target, start, ret_error);
 	if (r == 0)
-		r = cnb_crew_work(
-			crew, &ret_raw->wall_ns, &ret_raw->client_ns, ret_error);
+		r = cnb_crew_work(crew, &ret_raw->work, ret_error);
 	if (r == 0)
 		r = settle(bench, target, end, ret_error);
 	if (r == 0)
@@ -138,8 +138,8 @@ one_round(const struct cnb_bench *bench, const struct cnb_case *c,
 	struct cnb_crew *crew;
 	int r;
 
-	if (cnb_crew_begin(&pattern, bench->options->clients, series->operations, &crew,
-		    ret_error) < 0)
+	if (cnb_crew_begin(
+		    &pattern, bench->options, series->operations, &crew, ret_error) < 0)
 		return -1;
 	r = work_observed(bench, series->target, crew, ret_raw, ret_error);
 	cnb_crew_end(crew);
@@ -170,7 +170,8 @@ undisturbed_round(const struct cnb_bench *bench, const struct cnb_case *c,
 	return -1;
 }
 
-/* Find out how many operations fit into a round's part of the time. This also warms everything up. */
+/* How many operations fit into a round's part of the time. The first round only warms everything
+ * up: a pool may log in to its server then. */
 static int
 calibrate(const struct cnb_bench *bench, const struct cnb_case *c,
 	struct cnb_series *series, struct cnb_error *ret_error)
@@ -179,10 +180,13 @@ calibrate(const struct cnb_bench *bench, const struct cnb_case *c,
 	struct raw raw;
 
 	series->operations = 1;
+	if (undisturbed_round(bench, c, series, &raw, ret_error) < 0)
+		return -1;
 	for (;;) {
 		if (undisturbed_round(bench, c, series, &raw, ret_error) < 0)
 			return -1;
-		if (raw.wall_ns >= MIN_CALIBRATION_NS || (double)raw.wall_ns >= round_ns)
+		if (raw.work.wall_ns >= MIN_CALIBRATION_NS ||
+			(double)raw.work.wall_ns >= round_ns)
 			break;
 		series->operations *= 2;
 	}
@@ -190,7 +194,7 @@ calibrate(const struct cnb_bench *bench, const struct cnb_case *c,
 		series->operations = bench->options->operations;
 	else
 		series->operations = (uint64_t)((double)series->operations * round_ns /
-						(double)raw.wall_ns) +
+						(double)raw.work.wall_ns) +
 				     1;
 	series->n_disturbed = 0;
 	return 0;
@@ -204,8 +208,12 @@ to_sample(const struct cnb_bench *bench, const struct cnb_case *c,
 	 * clients. */
 	double n = (double)series->operations * c->queries * bench->options->clients;
 
-	struct cnb_sample sample = { (double)raw->wall_ns / n / 1e3,
-		(double)raw->client_ns / n / 1e3, { 0 } };
+	struct cnb_sample sample = {
+		.wall_us = (double)raw->work.wall_ns / n / 1e3,
+		.p50_us = cnb_latency_quantile(&raw->work.latency, 0.5) / 1e3,
+		.p99_us = cnb_latency_quantile(&raw->work.latency, 0.99) / 1e3,
+		.client_us = (double)raw->work.cpu_ns / n / 1e3,
+	};
 	int i;
 
 	for (i = 0; i < CNB_N_PARTS; i++)
@@ -250,6 +258,8 @@ take_rounds(
 
 enum figure {
 	FIGURE_WALL,
+	FIGURE_P50,
+	FIGURE_P99,
 	FIGURE_CPU,
 	FIGURE_CLIENT,
 	FIGURE_PART /* add the part's number */
@@ -263,6 +273,10 @@ figure_of(const struct cnb_sample *s, int figure)
 
 	if (figure == FIGURE_WALL)
 		return s->wall_us;
+	if (figure == FIGURE_P50)
+		return s->p50_us;
+	if (figure == FIGURE_P99)
+		return s->p99_us;
 	if (figure == FIGURE_CLIENT)
 		return s->client_us;
 	if (figure >= FIGURE_PART)
@@ -297,6 +311,8 @@ summarize_case(struct cnb_case *c, uint32_t n, double *scratch)
 		struct cnb_series *s = &c->series[i];
 
 		s->wall = summarize(s->samples, NULL, n, FIGURE_WALL, scratch);
+		s->p50 = summarize(s->samples, NULL, n, FIGURE_P50, scratch);
+		s->p99 = summarize(s->samples, NULL, n, FIGURE_P99, scratch);
 		s->cpu = summarize(s->samples, NULL, n, FIGURE_CPU, scratch);
 		s->client = summarize(s->samples, NULL, n, FIGURE_CLIENT, scratch);
 		for (k = 0; k < CNB_N_PARTS; k++)
@@ -307,6 +323,10 @@ summarize_case(struct cnb_case *c, uint32_t n, double *scratch)
 
 			s->ratio_wall[k] =
 				summarize(s->samples, base, n, FIGURE_WALL, scratch);
+			s->ratio_p50[k] =
+				summarize(s->samples, base, n, FIGURE_P50, scratch);
+			s->ratio_p99[k] =
+				summarize(s->samples, base, n, FIGURE_P99, scratch);
 			s->ratio_cpu[k] =
 				summarize(s->samples, base, n, FIGURE_CPU, scratch);
 		}

@@ -116,7 +116,7 @@ set_workloads(struct cnb_options *o, const char *value)
 {
 	o->n_workloads = 0;
 	if (each_word(value, o, add_workload) < 0)
-		return wrong("workloads", value, "up to 9 names of --list, with commas");
+		return wrong("workloads", value, "up to 12 names of --list, with commas");
 	return 0;
 }
 
@@ -169,8 +169,20 @@ set_clients(struct cnb_options *o, const char *value)
 	unsigned long n;
 
 	if (parse_number(value, 1, CNB_MAX_CLIENTS, &n) < 0)
-		return wrong("clients", value, "a number from 1 to 512");
+		return wrong("clients", value, "a number from 1 to 1024");
 	o->clients = (uint32_t)n;
+	return 0;
+}
+
+static int
+set_think(struct cnb_options *o, const char *value)
+{
+	char *end;
+	double ms = strtod(value, &end);
+
+	if (end == value || *end != '\0' || !isfinite(ms) || ms < 0 || ms > 60000)
+		return wrong("think", value, "milliseconds from 0 to 60000");
+	o->think_ms = ms;
 	return 0;
 }
 
@@ -346,6 +358,8 @@ static const struct entry {
 		"for each target of each case, all rounds together (default: 2)" },
 	{ "operations", "N", 'n', set_operations, "per round, instead of --time" },
 	{ "clients", "N", 'c', set_clients, "at the same time (default: 1)" },
+	{ "think", "MS", 0, set_think,
+		"pause of a crowd's client after each answer (default: 0)" },
 	{ "uri", "URI", 'u', set_uri,
 		"a running pool; makes a table cenote_bench there (default: its own)" },
 	{ "file", "PATH", 'f', set_file, "the SQLite file of that pool, for direct" },

@@ -49,6 +49,8 @@ put_series(const struct cnb_case *c, size_t at, const struct cnb_machine *machin
 	printf(", \"operations_per_round\": %" PRIu64 ", \"rounds_taken_again\": %u",
 		s->operations, s->n_disturbed);
 	put_summary("wall_us", &s->wall);
+	put_summary("p50_us", &s->p50);
+	put_summary("p99_us", &s->p99);
 	put_summary("cpu_us", &s->cpu);
 	printf(", \"cpu_known\": %s",
 		cnb_is_cpu_known(machine, s->target) ? "true" : "false");
@@ -62,6 +64,8 @@ put_series(const struct cnb_case *c, size_t at, const struct cnb_machine *machin
 		printf("%s{\"target\": ", i > at + 1 ? ", " : "");
 		put_text(c->series[i].target->name);
 		put_summary("wall_ratio", &s->ratio_wall[i]);
+		put_summary("p50_ratio", &s->ratio_p50[i]);
+		put_summary("p99_ratio", &s->ratio_p99[i]);
 		put_summary("cpu_ratio", &s->ratio_cpu[i]);
 		putchar('}');
 	}

@@ -152,6 +152,16 @@ print_part(double us, int works, int is_known)
 }
 
 static void
+print_latency(const struct cnb_series *s)
+{
+	printf("    p50");
+	print_summary(&s->p50);
+	printf(", p99");
+	print_summary(&s->p99);
+	putchar('\n');
+}
+
+static void
 print_series(const struct cnb_series *s, const struct cnb_machine *machine)
 {
 	enum cnb_place place = s->target->place;
@@ -187,8 +197,11 @@ cnb_report_text_case(const struct cnb_case *c, const struct cnb_machine *machine
 	printf(": %s\n", c->workload->about);
 	printf("  %-*s %5s %-14s %5s %-14s %6s %6s %6s %6s\n", NAME_WIDTH, "target",
 		"wall", "", "CPU", "", "client", "pool", "server", "per s");
-	for (i = 0; i < c->n_series; i++)
+	for (i = 0; i < c->n_series; i++) {
 		print_series(&c->series[i], machine);
+		if (c->workload->is_crowd)
+			print_latency(&c->series[i]);
+	}
 	for (i = 0; i < c->n_series; i++) {
 		k = c->series[i].target->is_variant ? c->n_series - 1 : i + 1;
 		for (; k < c->n_series; k++) {

@@ -3,6 +3,7 @@
  * The targets postgresql, pgbouncer and shim: libpq, or the shim that replaces it. targets.c lists
  * them.
  */
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,6 +12,8 @@
 struct session {
 	const struct cnb_libpq *lib;
 	PGconn *conn;
+	int is_trying; /* a query of try_query is under way */
+	struct cnb_answer answer; /* what has come of its answer */
 };
 
 static struct session *
@@ -55,7 +58,7 @@ static int
 open_at(const struct cnb_libpq *lib, const char *conninfo,
 	struct cnb_session **ret_session, struct cnb_error *ret_error)
 {
-	struct session *s = malloc(sizeof(*s));
+	struct session *s = calloc(1, sizeof(*s));
 
 	if (s == NULL)
 		return failed("", ret_error);
@@ -123,7 +126,7 @@ take(const struct cnb_libpq *lib, PGresult *res, struct cnb_answer *answer,
 	ExecStatusType status = lib->PQresultStatus(res);
 	int r = 0;
 
-	if (status == PGRES_TUPLES_OK)
+	if (status == PGRES_TUPLES_OK || status == PGRES_SINGLE_TUPLE)
 		read_values(lib, res, answer);
 	else if (status != PGRES_COMMAND_OK)
 		r = failed(lib->PQresultErrorMessage(res), ret_error);
@@ -161,6 +164,64 @@ libpq_execute(struct cnb_session *cs, struct cnb_answer *ret_answer,
 	return take(s->lib,
 		s->lib->PQexecPrepared(s->conn, "bench", 0, NULL, NULL, NULL, 0),
 		ret_answer, ret_error);
+}
+
+static int
+libpq_stream(struct cnb_session *cs, const char *sql, struct cnb_answer *ret_answer,
+	struct cnb_error *ret_error)
+{
+	const struct session *s = session_of(cs);
+	PGresult *res;
+
+	*ret_answer = (struct cnb_answer){ 0, 0 };
+	if (!s->lib->PQsendQuery(s->conn, sql) || !s->lib->PQsetSingleRowMode(s->conn))
+		return conn_failed(s, ret_error);
+	while ((res = s->lib->PQgetResult(s->conn)) != NULL) {
+		if (take(s->lib, res, ret_answer, ret_error) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+start_try(struct session *s, const char *sql, struct cnb_error *ret_error)
+{
+	if (!s->lib->PQsendQuery(s->conn, sql))
+		return conn_failed(s, ret_error);
+	s->is_trying = 1;
+	s->answer = (struct cnb_answer){ 0, 0 };
+	return 0;
+}
+
+static int
+libpq_try_query(struct cnb_session *cs, const char *sql, struct pollfd *ret_wait,
+	struct cnb_answer *ret_answer, struct cnb_error *ret_error)
+{
+	struct session *s = session_of(cs);
+	const struct cnb_libpq *lib = s->lib;
+	int is_new = !s->is_trying, unsent;
+	PGresult *res;
+
+	if (is_new && (lib->PQsetnonblocking(s->conn, 1) < 0 ||
+			      start_try(s, sql, ret_error) < 0))
+		return -1;
+	unsent = lib->PQflush(s->conn);
+	/* The answer to what was just sent is not there yet. */
+	if (unsent < 0 || (!is_new && !lib->PQconsumeInput(s->conn)))
+		return conn_failed(s, ret_error);
+	while (!is_new && !lib->PQisBusy(s->conn)) {
+		res = lib->PQgetResult(s->conn);
+		if (res == NULL) {
+			s->is_trying = 0;
+			*ret_answer = s->answer;
+			return 0;
+		}
+		if (take(lib, res, &s->answer, ret_error) < 0)
+			return -1;
+	}
+	*ret_wait = (struct pollfd){ lib->PQsocket(s->conn),
+		(short)(unsent > 0 ? POLLIN | POLLOUT : POLLIN), 0 };
+	return 1;
 }
 
 static int
@@ -204,7 +265,8 @@ libpq_pipeline(struct cnb_session *cs, const char *sql, uint32_t n,
 
 #define LIBPQ_CALLS                                                                      \
 	.query = libpq_query, .prepare = libpq_prepare, .execute = libpq_execute,        \
-	.pipeline = libpq_pipeline, .close = libpq_close
+	.pipeline = libpq_pipeline, .stream = libpq_stream,                              \
+	.try_query = libpq_try_query, .close = libpq_close
 
 const struct cnb_target *
 cnb_target_shim(void)

@@ -2,6 +2,7 @@
 /*
  * The target pooled: libcenote. targets.c lists it.
  */
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,6 +122,7 @@ read_values(const cenote_result *res, struct cnb_answer *answer)
 	answer->rows += n_rows;
 }
 
+/* 1: a non-blocking handle would wait. */
 static int
 pooled_query(struct cnb_session *s, const char *sql, struct cnb_answer *ret_answer,
 	struct cnb_error *ret_error)
@@ -132,10 +134,53 @@ pooled_query(struct cnb_session *s, const char *sql, struct cnb_answer *ret_answ
 	r = cenote_query(conn, sql, CENOTE_NTS, NULL, NULL, &res);
 	if (r < 0)
 		return failed(conn, r, ret_error);
+	if (r == CENOTE_AGAIN)
+		return 1;
 	*ret_answer = (struct cnb_answer){ 0, 0 };
 	read_values(res, ret_answer);
 	cenote_result_destroy(res);
 	return 0;
+}
+
+static int
+pooled_stream(struct cnb_session *s, const char *sql, struct cnb_answer *ret_answer,
+	struct cnb_error *ret_error)
+{
+	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
+	cenote_conn *conn = conn_of(s);
+	cenote_result *res;
+	int r;
+
+	options.stream = 1;
+	r = cenote_query(conn, sql, CENOTE_NTS, NULL, &options, &res);
+	if (r < 0)
+		return failed(conn, r, ret_error);
+	*ret_answer = (struct cnb_answer){ 0, 0 };
+	while ((r = cenote_result_next(res)) == CENOTE_ROW)
+		read_values(res, ret_answer);
+	cenote_result_destroy(res);
+	return r < 0 ? failed(conn, r, ret_error) : 0;
+}
+
+static int
+pooled_try_query(struct cnb_session *s, const char *sql, struct pollfd *ret_wait,
+	struct cnb_answer *ret_answer, struct cnb_error *ret_error)
+{
+	cenote_conn *conn = conn_of(s);
+	int r = cenote_set_nonblocking(conn, CENOTE_NONBLOCKING);
+	int wants;
+
+	if (r < 0)
+		return failed(conn, r, ret_error);
+	r = pooled_query(s, sql, ret_answer, ret_error);
+	if (r <= 0)
+		return r;
+	wants = cenote_wants(conn);
+	*ret_wait = (struct pollfd){ cenote_fd(conn),
+		(short)((wants & CENOTE_WANTS_READ ? POLLIN : 0) |
+			(wants & CENOTE_WANTS_WRITE ? POLLOUT : 0)),
+		0 };
+	return 1;
 }
 
 static int
@@ -222,6 +267,8 @@ cnb_target_pooled(void)
 		.prepare = pooled_prepare,
 		.execute = pooled_execute,
 		.pipeline = pooled_pipeline,
+		.stream = pooled_stream,
+		.try_query = pooled_try_query,
 		.close = pooled_close,
 	};
 

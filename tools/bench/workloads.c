@@ -41,6 +41,12 @@ check_answer(struct cnb_run *run, const struct cnb_answer *answer, uint32_t n)
 	return -1;
 }
 
+int
+cnb_run_check(struct cnb_run *run, const struct cnb_answer *answer)
+{
+	return check_answer(run, answer, 1);
+}
+
 static int
 run_queries(struct cnb_run *run)
 {
@@ -76,6 +82,29 @@ connect_and_query(struct cnb_run *run)
 	r = run_queries(run);
 	cnb_run_close(run);
 	return r;
+}
+
+static int
+can_stream(const struct cnb_target *target)
+{
+	return target->stream != NULL;
+}
+
+static int
+stream(struct cnb_run *run)
+{
+	struct cnb_answer answer;
+
+	if (run->target->stream(run->session, run->workload->sql, &answer, &run->error) <
+		0)
+		return -1;
+	return check_answer(run, &answer, 1);
+}
+
+static int
+can_try(const struct cnb_target *target)
+{
+	return target->try_query != NULL;
 }
 
 static int
@@ -141,6 +170,14 @@ static const struct cnb_workload workloads[] = {
 		.expected = ONE,
 		.begin = open_session,
 		.operation = run_queries },
+	{ .name = "crowd",
+		.about = "the same, all clients in one process; see --think",
+		.sql = "select 1",
+		.expected = ONE,
+		.is_crowd = 1,
+		.can = can_try,
+		.begin = open_session,
+		.operation = run_queries },
 	{ .name = "prepared",
 		.about = "a prepared select 1 on an open session",
 		.sql = "select 1",
@@ -178,6 +215,22 @@ static const struct cnb_workload workloads[] = {
 		.needs_rows = 1,
 		.begin = open_session,
 		.operation = run_queries },
+	{ .name = "medium-single",
+		.about = "as medium, row by row",
+		.sql = SQL_PAGE,
+		.expected = ANSWER(CNB_ROWS),
+		.needs_rows = 1,
+		.can = can_stream,
+		.begin = open_session,
+		.operation = stream },
+	{ .name = "large-single",
+		.about = "as large, row by row",
+		.sql = SQL_LARGE,
+		.expected = ANSWER(CNB_LARGE_ROWS),
+		.needs_rows = 1,
+		.can = can_stream,
+		.begin = open_session,
+		.operation = stream },
 	{ .name = "bound",
 		.about = "a prepared select of 10,000 rows on an open session",
 		.sql = SQL_LARGE,

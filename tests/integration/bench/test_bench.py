@@ -19,7 +19,7 @@ SHIMS = {
     for name, target in (("libpq.so.5", "shim"), ("libmariadb.so.3", "mysql-shim"))
     if name in LIBRARIES
 }
-SUMMARIES = ["wall_us", "cpu_us", "client_cpu_us"]
+SUMMARIES = ["wall_us", "p50_us", "p99_us", "cpu_us", "client_cpu_us"]
 
 
 def run(*args, env=None):
@@ -71,24 +71,28 @@ def json_has_every_case_with_all_its_figures():
         ("attach", 1),
         ("connect", 1),
         ("steady", None),
+        ("crowd", None),
         ("prepared", None),
         ("pipelined", None),
         ("rows", 1),
         ("rows", 3),
         ("medium", None),
         ("large", None),
+        ("medium-single", None),
+        ("large-single", None),
         ("bound", None),
     ], cases
     for case in report["cases"]:
-        # An SQLite file has no round trips, and so no pipelines.
-        can = names if case["workload"] != "pipelined" else ["pooled"]
+        # An SQLite file has no round trips: no pipelines, nothing to wait for.
+        round_trips = ("crowd", "pipelined", "medium-single", "large-single")
+        can = ["pooled"] if case["workload"] in round_trips else names
         assert len(case["targets"]) == len(can), case["workload"]
         for at, (series, name) in enumerate(zip(case["targets"], can)):
             check_series(series, name, f"{case['workload']} {name}")
             assert [a["target"] for a in series["against"]] == can[at + 1 :]
             for against in series["against"]:
-                check_summary(against["wall_ratio"], "wall_ratio")
-                check_summary(against["cpu_ratio"], "cpu_ratio")
+                for key in ("wall_ratio", "p50_ratio", "p99_ratio", "cpu_ratio"):
+                    check_summary(against[key], key)
 
 
 def text_names_every_target_and_gives_a_ratio():
@@ -162,6 +166,26 @@ def several_clients_work_at_the_same_time():
         check_series(case["targets"][0], "pooled", case["workload"])
 
 
+def a_crowd_works_and_thinks():
+    targets = ["shim", "pooled"] if "shim" in SHIMS else ["pooled"]
+    env = dict(os.environ)
+    if "shim" in SHIMS:
+        env["CENOTE_SHIM_DIR"] = os.path.dirname(SHIMS["shim"])
+    args = ["--workloads=crowd", "--targets=" + ",".join(targets), "--clients=20",
+            "--sessions=24", "--think=30", "--no-pin"]
+    status, out, err = short("--json", *args, env=env)
+    assert status == 0, err
+    for series, name in zip(json.loads(out)["cases"][0]["targets"], targets):
+        check_series(series, name, "crowd")
+        # Three queries each, and two pauses at least; the wall time is of 60 queries.
+        assert series["wall_us"]["min"] * 60 > 2 * 30000, series
+        # The pause is no part of the time of a query.
+        assert series["p50_us"]["min"] < 30000, series
+        assert series["p50_us"]["median"] <= series["p99_us"]["median"], series
+    status, out, err = short(*args, env=env)
+    assert status == 0 and out.count("    p50 ") == len(targets), (out, err)
+
+
 def progress_is_shown_on_a_terminal():
     ours, theirs = pty.openpty()
     with subprocess.Popen(
@@ -201,7 +225,7 @@ def lines_fit_100_columns():
         status, out, err = run(*args)
         assert status == 0, err
         assert max(len(line) for line in out.splitlines()) <= 100, out
-    tries = [["--workloads=steady,large,rows", "--queries=30"]]
+    tries = [["--workloads=steady,crowd,large,rows", "--queries=30"]]
     if "cenote-crypto.so" in LIBRARIES:
         two = "ECDHE-RSA-AES256-GCM-SHA384,TLS_CHACHA20_POLY1305_SHA256"
         tries += [["tls", "--workloads=steady,large"],
@@ -236,6 +260,9 @@ def a_wrong_option_is_said_and_gives_2():
         ["--queries=1,,2"],
         ["--daemon-pid=1"],
         ["--server-pid=0"],
+        ["--clients=1025"],
+        ["--think=-1"],
+        ["--think=soon"],
         ["--targets=nonsense"],
         ["--uri=x", "--targets=pooled,nonsense"],
         ["argument"],
@@ -269,6 +296,7 @@ TESTS = [
     json_has_every_case_with_all_its_figures,
     text_names_every_target_and_gives_a_ratio,
     several_clients_work_at_the_same_time,
+    a_crowd_works_and_thinks,
     progress_is_shown_on_a_terminal,
     lines_fit_100_columns,
     the_list_is_aligned,

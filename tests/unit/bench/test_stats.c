@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
+#include <math.h>
+
 #include "bench.h"
 #include "support/cnt_cmocka.h"
 
@@ -53,6 +55,35 @@ no_value_gives_zeros(void **state)
 	assert_summary(cnb_summarize(values, 0), 0, 0, 0, 0);
 }
 
+static void
+quantiles_of_latencies_are_within_their_range(void **state)
+{
+	static struct cnb_latency latency, more;
+	int64_t ns;
+
+	assert_true(cnb_latency_quantile(&latency, 0.5) == 0);
+	for (ns = 1; ns <= 100; ns++)
+		cnb_latency_add(ns % 2 ? &latency : &more, ns * 1000);
+	cnb_latency_merge(&latency, &more);
+	assert_true(fabs(cnb_latency_quantile(&latency, 0.5) / 50e3 - 1) < 1.0 / 32);
+	assert_true(fabs(cnb_latency_quantile(&latency, 0.99) / 99e3 - 1) < 1.0 / 32);
+	assert_true(fabs(cnb_latency_quantile(&latency, 0) / 1e3 - 1) < 1.0 / 32);
+	assert_true(fabs(cnb_latency_quantile(&latency, 1) / 100e3 - 1) < 1.0 / 32);
+}
+
+static void
+the_shortest_and_the_longest_latencies_have_a_range(void **state)
+{
+	static struct cnb_latency latency;
+
+	cnb_latency_add(&latency, -1);
+	cnb_latency_add(&latency, 63);
+	cnb_latency_add(&latency, INT64_MAX);
+	assert_true(cnb_latency_quantile(&latency, 0.33) == 0);
+	assert_true(cnb_latency_quantile(&latency, 0.66) == 63);
+	assert_true(cnb_latency_quantile(&latency, 1) > 1e12);
+}
+
 int
 main(void)
 {
@@ -62,6 +93,8 @@ main(void)
 		cmocka_unit_test(between_two_values_it_is_their_weighted_mean),
 		cmocka_unit_test(one_far_value_moves_neither_median_nor_quartiles),
 		cmocka_unit_test(no_value_gives_zeros),
+		cmocka_unit_test(quantiles_of_latencies_are_within_their_range),
+		cmocka_unit_test(the_shortest_and_the_longest_latencies_have_a_range),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
