@@ -5,6 +5,9 @@
 Starts a PostgreSQL, a PgBouncer, a MariaDB and a cenoted of its own in a temporary directory,
 on unix sockets, everything bound to one CPU; lets cenote-bench measure them in rounds that take
 turns; prints one table against the goals, and removes everything.
+
+--only crowd: many clients on few sessions, on all CPUs; a single client on one CPU. PgBouncer has a
+database for each of cenoted's pools, in the same mode and with as many sessions.
 """
 
 import argparse
@@ -42,6 +45,25 @@ GOALS = [
     ("bound", "odbc", "odbc-native", 1.0),
 ]
 POOLED = ("pooled", "shim", "mysql-shim", "odbc", "TLS_AES_256_GCM_SHA384")
+# For many clients: pool of cenoted and database of PgBouncer, mode, sessions.
+CROWD_POOLS = [("pg", "session", 4), ("pg8", "session", 8), ("pg64", "session", 64),
+               ("tx8", "transaction", 8)]
+# What they do: title, pool, workload of cenote-bench, clients, think time in ms.
+CROWD_WORKS = [
+    ("1 busy client", "pg", "steady", 1, 0),
+    ("8 busy clients, 8 sessions", "pg8", "crowd", 8, 0),
+    ("64 busy clients, 64 sessions", "pg64", "crowd", 64, 0),
+    ("1 busy client, transaction mode, 8 sessions", "tx8", "steady", 1, 0),
+    ("8 busy clients, the same", "tx8", "crowd", 8, 0),
+    ("64 busy clients, the same", "tx8", "crowd", 64, 0),
+    ("64 clients that think 5 ms, the same", "tx8", "crowd", 64, 5),
+    ("1,000 clients that think 100 ms, the same", "tx8", "crowd", 1000, 100),
+    ("connect + `select 1` + disconnect", "pg", "connect", 1, 0),
+    ("rows, 1 client", "pg", "medium,medium-single,large,large-single", 1, 0),
+]
+# Works of several workloads have these titles.
+CROWD_TITLES = {"medium": "256 rows", "medium-single": "256 rows, row by row",
+                "large": "10,000 rows", "large-single": "10,000 rows, row by row"}
 # Where the build has the shims.
 SHIMS = {"shim": "libpq/libpq.so.5", "mysql-shim": "mysql/libmariadb.so.3"}
 
@@ -153,7 +175,7 @@ def start_postgresql(s):
         f.write("local all scram scram-sha-256\nlocal all all trust\n")
     settings = {
         "listen_addresses": "", "unix_socket_directories": run, "autovacuum": "off",
-        "password_encryption": "scram-sha-256", "fsync": "off",
+        "password_encryption": "scram-sha-256", "fsync": "off", "max_connections": "300",
     }
     args = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
     s.start("postgresql", program("postgres", *places), "-D", data, *args, user=s.user)
@@ -191,14 +213,16 @@ def start_pgbouncer(s, pg, tls):
                   f"client_tls_key_file = {key}\n")
         os.chmod(tls[0], 0o644)
     hba = "local all scram scram-sha-256\nlocal all all trust\nhostssl all all 127.0.0.1/32 trust\n"
+    more = "".join(f"{name} = host={pg} dbname=app pool_mode={mode} pool_size={n}\n"
+                   for name, mode, n in CROWD_POOLS)
     users = s.write("users", f'"app" ""\n"scram" "{PASSWORD}"\n', s.user)
     conf = s.write(
         "pgbouncer.ini",
-        f"[databases]\napp = host={pg} dbname=app\n[pgbouncer]\n"
+        f"[databases]\napp = host={pg} dbname=app\n{more}[pgbouncer]\n"
         f"listen_addr = {'127.0.0.1' if tls else ''}\n{secure}"
         f"unix_socket_dir = {run}\nlisten_port = {port}\nauth_type = hba\n"
         f"auth_hba_file = {s.write('hba', hba, s.user)}\n"
-        f"auth_file = {users}\npool_mode = session\ndefault_pool_size = 4\nmax_client_conn = 100\n"
+        f"auth_file = {users}\npool_mode = session\ndefault_pool_size = 4\nmax_client_conn = 1100\n"
         "log_connections = 0\nlog_disconnections = 0\n",
         s.user,
     )
@@ -226,7 +250,7 @@ def start_mariadb(s):
     return socket
 
 
-def start_cenoted(s, pg, mariadb, tls):
+def start_cenoted(s, pg, mariadb, tls, is_crowd):
     run = s.directory("run")
     modules = s.directory("backends")
     kinds = set()
@@ -236,10 +260,13 @@ def start_cenoted(s, pg, mariadb, tls):
         kinds.add(name[len("cenoted-"):-len(".so")])
     pools = []
     if pg and "postgresql" in kinds:
-        pools.append(("pg", "postgresql", f"host={pg} user=app dbname=app"))
+        for name, mode, n in CROWD_POOLS if is_crowd else CROWD_POOLS[:1]:
+            pools.append((name, "postgresql", f"host={pg} user=app dbname=app\n"
+                          f"mode = {mode}\nsessions = {n}..{n}"))
     if mariadb and "mysql" in kinds:
         pools.append(("my", "mysql", f"socket={mariadb} user=app passfile="
-                      + s.write("mypw", "app:" + PASSWORD + "\n") + " dbname=app"))
+                      + s.write("mypw", "app:" + PASSWORD + "\n") + " dbname=app\n"
+                      "sessions = 4..4"))
     if not pools:
         return None
     conf = f"[cenoted]\nuser = {getpass.getuser()}\nrun_dir = {run}\nbackend_dir = {modules}\nlog = stderr\n"
@@ -247,11 +274,11 @@ def start_cenoted(s, pg, mariadb, tls):
     if tls:
         conf += (f"listen = 127.0.0.1:{port}\ntls_cert = {tls[0]}\ntls_key = {tls[1]}\n")
     for name, backend, server in pools:
-        conf += f"[pool {name}]\nbackend = {backend}\nserver = {server}\nsessions = 4..4\n"
+        conf += f"[pool {name}]\nbackend = {backend}\nserver = {server}\n"
         conf += "auth = peer\nauth = trust door=tcp\n" if tls else ""
     s.start("cenoted", f"{s.build}/tools/cenoted/cenoted", "-c", s.write("cenoted.conf", conf))
     s.wait("cenoted", lambda: all(os.path.exists(f"{run}/{p[0]}.sock") for p in pools))
-    time.sleep(1)
+    time.sleep(4 if is_crowd else 1)
     return run, port
 
 
@@ -259,10 +286,11 @@ def shim_path(s, name):
     return f"{s.build}/shims/{SHIMS[name]}"
 
 
-def measure(s, options, targets, workloads, **places):
+def measure(s, options, targets, workloads, *more, **places):
     args = [f"{s.build}/tools/bench/cenote-bench", "--json", "-q", "1,10", "-w", workloads,
-            "-t", targets, "-s", str(options.time), "-r", str(options.rounds),
-            "--cpu", str(options.cpu)]
+            "-t", targets, "-s", str(options.time), "-r", str(options.rounds), *more]
+    if options.cpu is not None:
+        args.append(f"--cpu={options.cpu}")
     for name, value in places.items():
         args.append(f"--{name}={value}")
     for part, option in (("cenoted", "daemon-pid"), ("pgbouncer", "pgbouncer-pid"),
@@ -272,7 +300,11 @@ def measure(s, options, targets, workloads, **places):
     env = dict(os.environ, CENOTE_ODBC_DRIVER=f"{s.build}/shims/odbc/libcenoteodbc.so")
     for name in set(SHIMS) & set(targets.split(",")):
         env["CENOTE_SHIM_DIR"] = os.path.dirname(shim_path(s, name))
-    done = subprocess.run(args, capture_output=True, text=True, check=False, env=env)
+    try:
+        done = subprocess.run(args, capture_output=True, text=True, check=False, env=env,
+                              timeout=options.limit)
+    except subprocess.TimeoutExpired as reason:
+        raise Failure(f"{targets}: not done after {options.limit} seconds") from reason
     if done.returncode != 0:
         raise Failure(f"{targets}: {done.stderr.strip()}")
     return json.loads(done.stdout)
@@ -342,6 +374,84 @@ def compare_odbc(attempt, s, pg, mariadb, run):
             with_goals=False, uri=uri["my"], odbc=native)
 
 
+def value(summary):
+    number = summary["median"]
+    return f"{number:,.{0 if number >= 1000 else 1 if number >= 100 else 2}f}"
+
+
+def crowd_rows(title, case):
+    """A row for each target, compared with PgBouncer."""
+    title = CROWD_TITLES.get(case["workload"], title)
+    for t in case["targets"]:
+        ratios = ["", "", "", ""]
+        for a in t["against"]:
+            if a["target"] == "pgbouncer":
+                ratios = [f"{1 / a['wall_ratio']['median']:.2f}"] + [
+                    f"{a[name]['median']:.2f}" for name in ("p50_ratio", "p99_ratio", "cpu_ratio")]
+        yield [title, t["target"], f"{t['queries_per_second']:,.0f}",
+               *(value(t[name]) for name in ("p50_us", "p99_us", "cpu_us", "client_cpu_us")), *ratios]
+        title = ""
+
+
+def bind_family(pid, cpus):
+    """Bind a process and its descendants. One that ends meanwhile does not matter."""
+    try:
+        os.sched_setaffinity(pid, cpus)
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
+            pids = children.read().split()
+    except (FileNotFoundError, ProcessLookupError):
+        return
+    for child in pids:
+        bind_family(int(child), cpus)
+
+
+def measure_crowd(s, options, pools, targets, workload, clients, think):
+    """Several clients use all CPUs. For one client, a wake-up on another CPU costs too much."""
+    cpus = os.sched_getaffinity(0)
+    if clients == 1:
+        cpus = {max(cpus)}
+    for _, child in s.running:
+        bind_family(child.pid, cpus)
+    binding = f"--cpu={max(cpus)}" if clients == 1 else "--no-pin"
+    return measure(s, options, targets, workload, binding, f"--clients={clients}",
+                   f"--think={think}", **pools)
+
+
+def compare_crowd(s, options, pg, pgbouncer, port, run):
+    print("\n| work | target | queries/s | p50, µs | p99, µs | CPU, µs | of it client "
+          "| queries/s: / PgBouncer | p50 | p99 | CPU |\n|---|---|" + "--:|" * 9, flush=True)
+    shim = "shim," if os.path.exists(shim_path(s, "shim")) else ""
+    for title, pool, workload, clients, think in CROWD_WORKS:
+        targets = f"pooled,{shim}pgbouncer"
+        # The server has a process for each connection, so it has no such mode and no such crowd.
+        if pool != "tx8":
+            targets += ",postgresql"
+        pools = {"uri": f"cenote:///{pool}?run_dir={run}",
+                 "pgbouncer": f"host={pgbouncer} port={port} user=app dbname={pool}",
+                 "postgresql": f"host={pg} user=app dbname=app"}
+        # If the shim's clients cannot do it, the others can.
+        for part in dict.fromkeys((targets, targets.replace("shim,", ""))):
+            try:
+                report = measure_crowd(s, options, pools, part, workload, clients, think)
+            except Failure as reason:
+                print(f"| {title} | not measured: {reason} |" + " |" * 9, flush=True)
+                continue
+            for case in report["cases"]:
+                for row in crowd_rows(title, case):
+                    print("| " + " | ".join(row) + " |", flush=True)
+            break
+
+
+def run_crowd(s, options):
+    load = os.getloadavg()[0]
+    pg = start_postgresql(s)
+    pgbouncer, port = start_pgbouncer(s, pg, None)
+    run, _ = start_cenoted(s, pg, None, None, True)
+    compare_crowd(s, options, pg, pgbouncer, port, run)
+    print(f"\nCPU of all processes per query, {os.cpu_count()} CPUs; median of {options.rounds} "
+          f"rounds; load at the begin and end {load:.1f} and {os.getloadavg()[0]:.1f}")
+
+
 def run_all(s, options):
     pg = pgbouncer = mariadb = None
     tls = make_certificate(s) if "tls" in options.only else None
@@ -351,7 +461,7 @@ def run_all(s, options):
         pgbouncer, pgbouncer_port = start_pgbouncer(s, pg, tls)
     if {"mariadb", "odbc"} & set(options.only):
         mariadb = start_mariadb(s)
-    run, port = start_cenoted(s, pg, mariadb, tls)
+    run, port = start_cenoted(s, pg, mariadb, tls, False)
     works = options.workloads
     loads = [os.getloadavg()[0]]
 
@@ -399,22 +509,33 @@ def run_all(s, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default="build", help="build directory (build)")
-    parser.add_argument("--time", type=float, default=6,
-                        help="seconds for each target of each case (6)")
-    parser.add_argument("--rounds", type=int, default=8, help="rounds that take turns (8)")
-    parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)),
-                        help="the CPU that everything is bound to (the last)")
+    parser.add_argument("--time", type=float,
+                        help="seconds for each target of each case (6; crowd: 0.6)")
+    parser.add_argument("--rounds", type=int, help="rounds that take turns (8; crowd: 3)")
+    parser.add_argument("--cpu", type=int,
+                        help="the CPU that everything is bound to (the last); not for crowd")
     parser.add_argument("--workloads", default="connect,steady,prepared,pipelined,rows,medium,large,bound",
                         help="of cenote-bench (all)")
     parser.add_argument("--only", default="postgresql,mariadb",
                         help="postgresql, mariadb, odbc (against the servers' own drivers), "
-                        "tls (PgBouncer by TCP with TLS); the first two")
+                        "tls (PgBouncer by TCP with TLS), or crowd alone; the first two")
     options = parser.parse_args()
     options.only = options.only.split(",")
-    os.sched_setaffinity(0, {options.cpu})
+    is_crowd = options.only == ["crowd"]
+    if not is_crowd and "crowd" in options.only:
+        parser.error("crowd uses all CPUs, so it runs alone")
+    # Clients that wait for each other would never end.
+    options.limit = 20 + 20 * (options.time or 1) if is_crowd else None
+    options.time = options.time or (0.6 if is_crowd else 6)
+    options.rounds = options.rounds or (3 if is_crowd else 8)
+    if is_crowd:
+        options.cpu = None
+    else:
+        options.cpu = options.cpu if options.cpu is not None else max(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {options.cpu})
     s = Servers(options.build)
     try:
-        run_all(s, options)
+        (run_crowd if is_crowd else run_all)(s, options)
     except Failure as reason:
         print(f"compare: {reason}", file=sys.stderr)
         return 1
