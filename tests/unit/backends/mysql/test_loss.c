@@ -110,6 +110,50 @@ what_ends_well_in_spite_of_a_stop_is_told_so(void **state)
 	assert_string_equal(my_value(t, "select 5"), "5");
 }
 
+static int
+is_cancelled(const struct cnd_host *host)
+{
+	const struct my *t = host->user;
+
+	return t->stopped < 0;
+}
+
+static int
+cancel_at_once(const struct cnd_host *host, int fd, short events, int timeout_ms,
+	struct cnc_diag *ret_diag)
+{
+	struct my *t = host->user;
+
+	cnc_diag_set(ret_diag, "57014", "canceled by the test");
+	t->stopped = t->stop_status;
+	return t->stopped;
+}
+
+/* The cancel may also come first. */
+static void
+what_fails_by_itself_in_spite_of_a_cancel_says_why(void **state)
+{
+	struct my *t = *state;
+	struct cnd_host usual = t->base.host;
+	int n_failed = 0;
+
+	for (int i = 0; i < 200 && n_failed < 5; i++) {
+		const char *seen;
+
+		t->base.host.wait = cancel_at_once;
+		t->base.host.is_cancelled = is_cancelled;
+		seen = my_query(t, "select nothing()");
+		assert_int_equal(t->stopped, CENOTE_ERR_SERVER);
+		if (strstr(seen, "error 42000 1305 ") != NULL)
+			n_failed++;
+		else
+			assert_contains(seen, "error 57014 1317 ");
+		t->base.host = usual;
+		assert_string_equal(my_value(t, "select 5"), "5");
+	}
+	assert_true(n_failed > 0);
+}
+
 /* A stop that comes just after the end of a statement must not hit the next statement. */
 static void
 a_late_stop_hits_nothing(void **state)
@@ -384,6 +428,7 @@ main(void)
 		T(rows_are_stopped_while_they_stream),
 		T(a_client_that_goes_away_stops_its_statement),
 		T(what_ends_well_in_spite_of_a_stop_is_told_so),
+		T(what_fails_by_itself_in_spite_of_a_cancel_says_why),
 		T(a_late_stop_hits_nothing),
 		T(a_file_that_is_not_sent_to_its_end_loads_nothing),
 		T(a_killed_session_is_lost_at_every_step),

@@ -189,6 +189,16 @@ cnd_my_diag(struct cnc_diag *diag, unsigned code, const char *sqlstate,
 	return m.is_lost ? CENOTE_ERR_CONN : CENOTE_ERR_SERVER;
 }
 
+/* Whether the statement failed by itself although the client cancelled it. Then the client gets the statement's own
+ * error. A general error may come of the cancel. */
+static int
+has_own_error(const struct cnd_session *s, unsigned code, const char *state)
+{
+	return s->stop == CENOTE_ERR_SERVER && s->infile.status >= 0 &&
+	       code != CND_MY_ER_INTERRUPTED && !has_no_meaning(state) &&
+	       s->host->is_cancelled != NULL && s->host->is_cancelled(s->host);
+}
+
 int
 cnd_my_failed(struct cnd_session *s, MYSQL_STMT *stmt)
 {
@@ -208,6 +218,8 @@ cnd_my_failed(struct cnd_session *s, MYSQL_STMT *stmt)
 		cnc_diag_init(&other, NULL);
 		r = cnd_my_diag(&other, code, state, text, s->server);
 		cnc_diag_finish(&other);
+		if (r == CENOTE_ERR_SERVER && has_own_error(s, code, state))
+			return cnd_my_diag(s->diag, code, state, text, s->server);
 		if (s->stop == CENOTE_ERR_SERVER && s->diag->native == 0)
 			s->diag->native = (int32_t)code;
 	} else {
