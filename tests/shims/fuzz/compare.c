@@ -69,9 +69,25 @@ differ_before(struct fz_contest *c, struct fz_sequence *seq, uint64_t seed)
 	return r;
 }
 
+/* The texts of the last two drivers that differed. */
+struct texts {
+	char *original, *ours;
+	int has_crash;
+};
+
+static void
+keep_texts(struct texts *t, const struct fz_contest *c)
+{
+	free(t->original);
+	free(t->ours);
+	t->original = strdup(c->original.text);
+	t->ours = strdup(c->ours.text);
+	t->has_crash = c->original.pid == 0 || c->ours.pid == 0;
+}
+
 /* Remove the calls that the difference does not need. */
 static void
-minimise(struct fz_contest *c, struct fz_sequence *seq)
+minimise(struct fz_contest *c, struct fz_sequence *seq, struct texts *last)
 {
 	for (uint32_t size = seq->n / 2; size > 0; size /= 2) {
 		uint32_t i = 0;
@@ -83,10 +99,12 @@ minimise(struct fz_contest *c, struct fz_sequence *seq)
 			less.n -= n;
 			memmove(&less.steps[i], &less.steps[i + n],
 				(less.n - i) * sizeof(less.steps[0]));
-			if (differ(c, &less))
+			if (differ(c, &less)) {
 				*seq = less;
-			else
+				keep_texts(last, c);
+			} else {
 				i += size;
+			}
 		}
 	}
 }
@@ -157,30 +175,30 @@ fz_contest_ask(struct fz_contest *c, const struct fz_sequence *seq)
 	return r;
 }
 
-/* Repeat the sequence with new drivers, shorten it while it still differs, and print the
- * difference. */
+/* Repeat the sequence with new drivers, shorten it while it still differs, and print the last
+ * difference: it may not show each time. */
 static void
 report(struct fz_contest *c, struct fz_sequence *seq, uint64_t seed)
 {
-	char *first[2] = { strdup(c->original.text), strdup(c->ours.text) };
+	struct texts last = { 0 };
 
+	keep_texts(&last, c);
 	restart(c);
 	if (!differ(c, seq)) {
 		printf("# CNT_SEED=%llu: only behind others, or not each time\n",
 			(unsigned long long)seed);
-		show(c, first[0], first[1]);
 	} else {
-		minimise(c, seq);
-		(void)differ(c, seq);
+		keep_texts(&last, c);
+		minimise(c, seq, &last);
 		printf("# CNT_SEED=%llu %s=1; the least that shows it:\n",
 			(unsigned long long)seed, c->count);
-		if (c->original.pid == 0 || c->ours.pid == 0)
+		if (last.has_crash)
 			print_steps(c, seq);
-		show(c, c->original.text, c->ours.text);
 	}
+	show(c, last.original, last.ours);
 	fflush(stdout);
-	free(first[0]);
-	free(first[1]);
+	free(last.original);
+	free(last.ours);
 }
 
 /* A busy machine answers late. So repeat the sequence with new drivers that wait longer, and
