@@ -491,6 +491,20 @@ fz_cancel(struct fz *z, const uint32_t n[4])
 	cancel(z, conn, n[1] % 4 == 0);
 }
 
+/* A statement that runs until it is cancelled. One that fails at once could fail before or after the cancel. */
+static const char *
+endless_query(const PGconn *conn, const struct fz *z)
+{
+	const char *version = z->pq.f.PQparameterStatus(conn, "server_version");
+
+	if (version != NULL && strstr(version, "MariaDB") != NULL)
+		return "select sleep(9)";
+	if (version != NULL && strstr(version, "SQLite") != NULL)
+		return "with recursive t(i) as (select 1 union all select i + 1 from t)"
+		       " select count(*) from t";
+	return "select pg_sleep(9)";
+}
+
 /*
  * Cancel a running statement. A cancel that arrives before the statement has no effect, so repeat it until
  * it has.
@@ -502,7 +516,7 @@ fz_cancel_running(struct fz *z, const uint32_t n[4])
 	char why[256];
 
 	if (conn == NULL || z->pq.f.PQstatus(conn) != CONNECTION_OK ||
-		!z->pq.f.PQsendQuery(conn, "select pg_sleep(9)")) {
+		!z->pq.f.PQsendQuery(conn, endless_query(conn, z))) {
 		fz_say(z, " not sent\n");
 		return;
 	}

@@ -30,6 +30,12 @@ is_traced(struct fz *z)
 }
 
 static int
+is_traced_elsewhere(struct fz *z)
+{
+	return z->is_elsewhere && is_traced(z);
+}
+
+static int
 is_pipeline(struct fz *z)
 {
 	return z->pq.f.PQpipelineStatus(z->at->conn) != PQ_PIPELINE_OFF;
@@ -98,6 +104,8 @@ static const struct known calls[] = {
 	{ FZ_trace, is_busy, "what was asked before it was traced" },
 	{ FZ_cancel, has_tls, "PQcancel() by TCP with TLS" },
 	{ FZ_cancel_running, has_tls, "PQcancel() by TCP with TLS" },
+	{ FZ_cancel_running, is_traced_elsewhere,
+		"whether the columns came before the cancel, in a trace" },
 	{ FZ_endcopy, is_nonblocking, "what of the end has come by then" },
 	{ FZ_lo_make, is_traced, "ids as bytes, in a trace" },
 	{ FZ_lo_open, is_traced, "ids as bytes, in a trace" },
