@@ -49,6 +49,16 @@ wp_try(const char *pool, cenote_conn **ret_conn)
 	return cenote_connect(*ret_conn);
 }
 
+void
+wp_expect_none_free(const char *pool)
+{
+	cenote_conn *conn = wp_handle(pool);
+
+	assert_ok(cenote_conn_set(conn, "connect_timeout", "300ms"));
+	assert_int_equal(cenote_connect(conn), CENOTE_ERR_TIMEOUT);
+	cenote_conn_destroy(conn);
+}
+
 cenote_conn *
 wp_attach(const char *pool)
 {

@@ -26,6 +26,8 @@ cenote_conn *wp_handle(const char *pool);
 cenote_conn *wp_attach(const char *pool);
 /* Try to connect. Returns the status; the caller destroys the handle. */
 int wp_try(const char *pool, cenote_conn **ret_conn);
+/* No session of the pool is free for another client, who waits for 300 ms. */
+void wp_expect_none_free(const char *pool);
 /* Run a statement that must work. */
 void wp_exec(cenote_conn *conn, const char *sql);
 /* The first value of a statement that must work, in a buffer that the next call uses again. */
