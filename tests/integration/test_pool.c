@@ -205,7 +205,7 @@ a_silent_client_keeps_nobody_waiting(void **state)
 	int fds[5];
 	cenote_conn *a;
 
-	wp_start(WP_POOL("sessions = 1\nqueue_timeout = 2s\n"));
+	wp_start(WP_POOL("sessions = 1\nqueue_timeout = 15s\nauth_timeout = 60s\n"));
 	snprintf(sa.sun_path, sizeof(sa.sun_path), "%.80s/main.sock", wp_daemon.run_dir);
 	for (int i = 0; i < 5; i++) {
 		fds[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

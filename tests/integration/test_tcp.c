@@ -326,11 +326,15 @@ clients_wait_for_a_session_and_not_for_ever(void **state)
 	cenote_conn *a, *b;
 
 	wp_start(config_of("listen = 127.0.0.1:@1\n",
-		"sessions = 1\nauth = trust door=tcp, trust\nqueue_timeout = 300ms\n"));
+		"sessions = 1\nauth = trust door=tcp, trust\nqueue_timeout = 300ms\n"
+		"[pool other]\nbackend = sqlite\nserver = path=@DIR@/main.db\n"
+		"sessions = 1\nauth = trust door=tcp, trust\n"));
 	a = tcp_attach("127.0.0.1", ports[0]);
 	expect_refused(
 		ports[0], "main", "57P03", "no free session in 300ms (1 of 1 in use");
-	b = tcp_handle("127.0.0.1", ports[0], "main");
+	cenote_conn_destroy(a);
+	a = wp_attach("other");
+	b = tcp_handle("127.0.0.1", ports[0], "other");
 	assert_ok(cenote_set_nonblocking(b, 1));
 	assert_int_equal(cenote_connect(b), CENOTE_AGAIN);
 	wp_pause_ms(50);
