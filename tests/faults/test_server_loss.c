@@ -134,14 +134,14 @@ a_server_that_hangs_hangs_neither_client_nor_cenoted(void **state)
 	cenote_conn *a, *b;
 	int64_t begun;
 
-	start_pool("sessions = 2..2\nquery_timeout = 500ms\nlogin_timeout = 1s\n");
+	start_pool("sessions = 2..2\nquery_timeout = 2s\nlogin_timeout = 5s\n");
 	wp_await("main", "idle", 2);
 	a = wp_attach(NULL);
 	wp_exec(a, SQL->identity);
 	cnt_server_signal(&one, SIGSTOP);
 	begun = wp_now_ms();
 	assert_true(wp_status_of(a, SQL->identity) < 0);
-	assert_in_range(wp_now_ms() - begun, 400, 15000);
+	assert_in_range(wp_now_ms() - begun, 1900, 20000);
 	/* the status is available all the same */
 	assert_int_equal(wp_pool_number("main", "live"), 2);
 	cnt_server_signal(&one, SIGCONT);

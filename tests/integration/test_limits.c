@@ -27,11 +27,11 @@ a_query_past_its_time_is_stopped_and_the_session_lives(void **state)
 	cenote_conn *a;
 	int64_t begun;
 
-	wp_start(WP_POOL("sessions = 1\nquery_timeout = 200ms\n"));
+	wp_start(WP_POOL("sessions = 1\nquery_timeout = 1s\n"));
 	a = wp_attach(NULL);
 	begun = wp_now_ms();
 	assert_int_equal(wp_status_of(a, ENDLESS), CENOTE_ERR_SERVER);
-	assert_in_range(wp_now_ms() - begun, 200 - WP_CLOCK_MS, 5000);
+	assert_in_range(wp_now_ms() - begun, 1000 - WP_CLOCK_MS, 15000);
 	assert_string_equal(wp_sqlstate(a), "57014");
 	assert_non_null(strstr(wp_message(a), "query_timeout"));
 	assert_string_equal(wp_value(a, "select 1"), "1");
@@ -44,7 +44,7 @@ an_idle_client_that_holds_nothing_notices_nothing(void **state)
 {
 	cenote_conn *a;
 
-	wp_start(WP_POOL("sessions = 1\nidle_client_timeout = 100ms\n"));
+	wp_start(WP_POOL("sessions = 1\nidle_client_timeout = 2s\n"));
 	a = wp_attach(NULL);
 	assert_string_equal(wp_value(a, "select 1"), "1");
 	wp_await("main", "yields", 1);
@@ -60,7 +60,7 @@ an_idle_client_that_holds_something_is_cut_off(void **state)
 	cenote_conn *a;
 	cenote_conn *b;
 
-	wp_start(WP_POOL("sessions = 1\nidle_client_timeout = 100ms\n"));
+	wp_start(WP_POOL("sessions = 1\nidle_client_timeout = 2s\n"));
 	a = wp_attach(NULL);
 	wp_exec(a, "create table t(a)");
 	wp_exec(a, "begin");
@@ -375,7 +375,7 @@ a_client_that_goes_stops_its_query(void **state)
 	begun = wp_now_ms();
 	cenote_conn_destroy(a);
 	a = wp_attach(NULL);
-	assert_in_range(wp_now_ms() - begun, 0, 3000);
+	assert_in_range(wp_now_ms() - begun, 0, 15000);
 	cenote_conn_destroy(a);
 }
 
@@ -465,8 +465,7 @@ one_who_does_not_read_the_status_keeps_no_worker(void **state)
 	cenote_conn *a;
 	int fd;
 
-	start_with_long_status(
-		"sessions = 1\nauth_timeout = 500ms\nqueue_timeout = 15s\n");
+	start_with_long_status("sessions = 1\nauth_timeout = 2s\nqueue_timeout = 15s\n");
 	wp_await("main", "idle", 1);
 	fd = ask_for_status();
 	/* once its answer begins to come, this client has the worker */
@@ -484,8 +483,7 @@ one_who_does_not_read_its_last_words_keeps_no_worker(void **state)
 	struct cnt_raw c;
 	cenote_conn *a;
 
-	start_with_long_status(
-		"sessions = 1\nauth_timeout = 500ms\nqueue_timeout = 15s\n");
+	start_with_long_status("sessions = 1\nauth_timeout = 2s\nqueue_timeout = 15s\n");
 	assert_int_equal(cnt_raw_open(&c, wp_daemon.run_dir, "main", NULL), 0);
 	/* an answer that does not fit in the socket's buffer, and a request with the same number,
 	 * which ends the conversation */

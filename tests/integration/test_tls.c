@@ -382,7 +382,7 @@ a_session_that_is_taken_back_comes_back_through_tls(void **state)
 {
 	cenote_conn *conn;
 
-	wt_start(WP_POOL(WT_POOL("idle_client_timeout = 100ms\n")), "server.crt");
+	wt_start(WP_POOL(WT_POOL("idle_client_timeout = 2s\n")), "server.crt");
 	conn = careful_attached();
 	assert_string_equal(wp_value(conn, "select 1"), "1");
 	wp_await("main", "yields", 1);
