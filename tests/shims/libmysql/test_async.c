@@ -61,7 +61,7 @@ wait_for(MYSQL *my, int status)
 			int ready = wait_for(my, status_);                               \
 			int64_t begin_ = now_ms();                                       \
 			status_ = (cont);                                                \
-			assert_true(now_ms() - begin_ < 2000);                           \
+			assert_true(now_ms() - begin_ < 15000);                          \
 		}                                                                        \
 	} while (0)
 
@@ -163,7 +163,7 @@ who_waits_can_be_closed(void)
 	assert_int_equal(
 		f.mysql_query_start(&r, my, "select sleep(30)"), MYSQL_WAIT_READ);
 	f.mysql_close(my);
-	assert_true(now_ms() - begin < 2000);
+	assert_true(now_ms() - begin < 15000);
 }
 
 /* ---- the same calls on the original, through the pool, and through the shim to the original ---- */
@@ -222,7 +222,7 @@ falling_back_to_the_original(void **state)
 	do {                                                                             \
 		int64_t begin_ = now_ms();                                               \
 		(status) = (step);                                                       \
-		assert_true(now_ms() - begin_ < 2000);                                   \
+		assert_true(now_ms() - begin_ < 15000);                                  \
 		if ((status) == NET_ASYNC_NOT_READY)                                     \
 			(void)poll(NULL, 0, 1);                                          \
 	} while ((status) == NET_ASYNC_NOT_READY)
@@ -285,7 +285,7 @@ one_operation_at_a_time(void **state)
 	assert_int_equal(f.mysql_reset_connection_nonblocking(my), NET_ASYNC_ERROR);
 	assert_int_equal(f.mysql_errno(my), 2014);
 	f.mysql_close(my);
-	assert_true(now_ms() - begin < 2000);
+	assert_true(now_ms() - begin < 15000);
 }
 
 static void
