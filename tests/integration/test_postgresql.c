@@ -643,7 +643,8 @@ cancels_at_the_end_of_requests_hit_no_other(void **state)
 		assert_true(cenote_process(conn) >= 0);
 		assert_ok(cenote_cancel_create(conn, &cancel));
 		r = cenote_cancel_send(cancel);
-		assert_true(r == CENOTE_OK || r == CENOTE_DONE);
+		if (r != CENOTE_OK && r != CENOTE_DONE)
+			fail_msg("%s", cenote_diag_message(cenote_cancel_diag(cancel)));
 		assert_ok(cenote_get_result(conn, &res));
 		if (cenote_result_kind(res) == CENOTE_RESULT_ERROR) {
 			assert_string_equal(
