@@ -5,13 +5,13 @@
 #include "libmysql.h"
 
 #include <string.h>
-#include <ucontext.h>
+
+#include "core/fibre.h"
 
 /*
- * A fibre: a separate stack, on which a blocking function runs until it would wait.
- * fibre.c switches between the stacks. async_mariadb.c and async_oracle.c, the non-
- * blocking functions, start and resume operations on it. A session has one fibre, so one
- * operation at a time.
+ * A session's fibre, on which a blocking function runs until it would wait. async_mariadb.c and
+ * async_oracle.c, the non-blocking functions, start and resume operations on it. A session has one
+ * fibre, so one operation at a time.
  */
 
 /* The arguments of all functions, by name. */
@@ -29,24 +29,15 @@ struct cmy_args {
 };
 
 struct cmy_fibre {
-	ucontext_t inside, outside;
-	char *stack; /* the page before it is inaccessible, to catch an overflow */
-	size_t size;
+	struct cnc_fibre fibre;
 	void (*run)(struct cmy_fibre *f); /* the operation */
 	struct cmy_args args;
 	unsigned char ret[8]; /* the operation's result */
-	int is_inside;
 	int is_suspended;
-	int is_over; /* the operation has returned */
 	int is_cancelled; /* all waiting on the fibre fails */
 	int wants; /* MYSQL_WAIT_… */
 	int ready; /* MYSQL_WAIT_… that is ready */
 	unsigned timeout_ms;
-#if defined(__SANITIZE_ADDRESS__)
-	void *outer_fake, *inner_fake;
-	const void *outer_stack;
-	size_t outer_size;
-#endif
 };
 
 /* ---- fibre.c ---- */
