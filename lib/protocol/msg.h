@@ -49,7 +49,8 @@ struct cnp_msg {
 
 /* Bits of cnp_attach.flags. */
 enum cnp_attach_flag {
-	CNP_ATTACH_AGAIN = 1 /* a re-attach after a yield or a loss */
+	CNP_ATTACH_AGAIN = 1, /* a re-attach after a yield or a loss */
+	CNP_ATTACH_STAYS = 2 /* the client understands CNP_YIELD_STAY */
 };
 
 /* Bits of cnp_done.flags. */
@@ -77,7 +78,9 @@ enum cnp_yield_reason {
 	CNP_YIELD_DRAIN = 2,
 	CNP_YIELD_RELOAD = 3,
 	CNP_YIELD_IDLE = 4,
-	CNP_YIELD_LOST = 5 /* the server ended the session, which held no state */
+	CNP_YIELD_LOST = 5, /* the server ended the session, which held no state */
+	CNP_YIELD_STAY =
+		6 /* others wait; the connection stays open for the next ATTACH */
 };
 
 /* The features of a pool's backend: bits of cnp_attached.features, and the names in

@@ -30,10 +30,11 @@ static const struct cnc_sm_state states[] = {
 		TO(IDLE) | TO(AUTH) | TO(ATTACHING) | TO(DEAD) },
 	[CNP_CLIENT_AUTH] = { "auth", TO(IDLE) | TO(READY) | TO(SUSPENDED) | TO(DEAD) },
 	[CNP_CLIENT_ATTACHING] = { "attaching",
-		TO(IDLE) | TO(READY) | TO(SUSPENDED) | TO(DEAD) },
+		TO(IDLE) | TO(READY) | TO(YIELDED) | TO(SUSPENDED) | TO(DEAD) },
 	[CNP_CLIENT_READY] = { "ready",
 		TO(IDLE) | TO(YIELDED) | TO(SUSPENDED) | TO(DEAD) },
-	[CNP_CLIENT_YIELDED] = { "yielded", TO(IDLE) | TO(DEAD) },
+	[CNP_CLIENT_YIELDED] = { "yielded",
+		TO(IDLE) | TO(ATTACHING) | TO(YIELDED) | TO(DEAD) },
 	[CNP_CLIENT_SUSPENDED] = { "suspended", TO(IDLE) | TO(DEAD) },
 	[CNP_CLIENT_DEAD] = { "dead", TO(IDLE) },
 };
@@ -207,6 +208,25 @@ forget_columns(struct cnp_client *c)
 	}
 }
 
+/* What every session begins with, on the client's side. */
+static void
+begin_session(struct cnp_client *c, const struct cnp_msg *first)
+{
+	c->sent = 0;
+	c->front = c->prefix;
+	c->first = first->code;
+	c->may_stay = first->code == CNP_MSG_ATTACH &&
+		      (first->as.attach.flags & CNP_ATTACH_STAYS) != 0;
+	c->is_staying = 0;
+	c->is_kept = 0;
+	c->stage = CNP_STAGE_FRESH;
+	c->is_skipping = 0;
+	c->is_unsynced = 0;
+	c->is_greeted = 0;
+	c->waits_tls = 0;
+	cnc_diag_clear(&c->diag);
+}
+
 int
 cnp_client_open(struct cnp_client *c, const struct cnp_opening *o,
 	const struct cnp_msg *first, int resend)
@@ -230,19 +250,11 @@ cnp_client_open(struct cnp_client *c, const struct cnp_opening *o,
 		c->queue_n = 0;
 		c->loose = 0;
 	}
-	c->sent = 0;
-	c->front = c->prefix;
-	c->first = first->code;
+	begin_session(c, first);
 	c->version_min = o->version_min;
 	c->version_max = o->version_max;
 	c->tls = o->tls;
-	c->stage = CNP_STAGE_FRESH;
-	c->is_skipping = 0;
-	c->is_unsynced = 0;
-	c->is_greeted = 0;
-	c->waits_tls = 0;
 	c->peer_max_frame = CNP_FRAME_MAX;
-	cnc_diag_clear(&c->diag);
 	return cnc_sm_move(&c->sm, CNP_CLIENT_OPENING);
 }
 
@@ -259,15 +271,23 @@ cnp_client_tls_done(struct cnp_client *c)
 	return CENOTE_OK;
 }
 
-void
-cnp_client_restart(struct cnp_client *c)
+/* The opening and the set-up requests of the last session are not kept: the next
+ * session makes its own. */
+static void
+drop_front(struct cnp_client *c)
 {
-	/* Do not keep the opening and the set-up requests of the last session: the next session
-	 * makes its own. */
 	if (c->sent < c->front)
 		c->sent = c->front;
 	drop_output(c, c->front);
 	c->sent = 0;
+}
+
+void
+cnp_client_restart(struct cnp_client *c)
+{
+	drop_front(c);
+	c->is_staying = 0;
+	c->is_kept = 0;
 	c->waits_tls = 0;
 	cnc_buf_finish(&c->copy);
 	c->copy_after = 0;
@@ -281,6 +301,7 @@ cnp_client_restart(struct cnp_client *c)
 void
 cnp_client_lost(struct cnp_client *c)
 {
+	c->is_staying = 0;
 	if (c->sm.state != CNP_CLIENT_DEAD)
 		(void)cnc_sm_move(&c->sm, CNP_CLIENT_DEAD);
 }
@@ -311,10 +332,59 @@ rotate_output(struct cnp_client *c, size_t at, size_t n)
 	reverse(begin, end);
 }
 
+/* ATTACH goes to the head of `out`, before the requests that are kept. */
+static int
+put_attach(struct cnp_client *c, const struct cnp_msg *attach)
+{
+	size_t n, before;
+	int r;
+
+	drop_front(c);
+	before = cnc_buf_len(&c->out);
+	r = cnp_frame_put(&c->out, 0, 0, attach);
+	if (r < 0)
+		return r;
+	n = cnc_buf_len(&c->out) - before;
+	if (n > CNP_FRAME_MAX_AUTH) {
+		cnc_buf_truncate(&c->out, before);
+		return CENOTE_ERR_LIMIT;
+	}
+	rotate_output(c, 0, n);
+	c->prefix = n;
+	return CENOTE_OK;
+}
+
+int
+cnp_client_open_kept(struct cnp_client *c, const struct cnp_msg *attach)
+{
+	const uint32_t wanted = CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS;
+	int r;
+
+	if (!c->is_staying)
+		return CENOTE_ERR_STATE;
+	if (attach->code != CNP_MSG_ATTACH ||
+		(attach->as.attach.flags & wanted) != wanted)
+		return CENOTE_ERR_ARG;
+	r = put_attach(c, attach);
+	if (r < 0)
+		return r;
+	forget_columns(c);
+	begin_session(c, attach);
+	c->is_kept = 1;
+	return cnc_sm_move(&c->sm, CNP_CLIENT_ATTACHING);
+}
+
 static int
 is_before_ready(const struct cnp_client *c)
 {
 	return c->sm.state >= CNP_CLIENT_OPENING && c->sm.state < CNP_CLIENT_READY;
+}
+
+/* A set-up request that is queued now still goes before the numbered ones. */
+static int
+has_front(const struct cnp_client *c)
+{
+	return is_before_ready(c) && c->sent <= c->front;
 }
 
 /*
@@ -325,7 +395,7 @@ is_before_ready(const struct cnp_client *c)
 static void
 place_setup(struct cnp_client *c, uint8_t code, size_t n)
 {
-	if (is_before_ready(c) && code != CNP_MSG_LONG_DATA) {
+	if (has_front(c) && code != CNP_MSG_LONG_DATA) {
 		rotate_output(c, c->front, n);
 		c->front += n;
 	} else {
@@ -442,6 +512,23 @@ begun_end(const struct cnp_client *c)
 	return at > c->sent ? at : c->sent;
 }
 
+int
+cnp_client_has_sent_request(const struct cnp_client *c)
+{
+	const uint8_t *p = cnc_buf_head(&c->out);
+	size_t at = c->front, len = cnc_buf_len(&c->out);
+	struct cnp_frame f;
+
+	/* Set-up requests may lie before it. */
+	while (at < c->sent && at < len &&
+		cnp_frame_decode(p + at, CNP_FRAME_MAX, &f) == CENOTE_OK) {
+		if (f.request != 0)
+			return 1;
+		at += CNP_FRAME_HEADER + (size_t)f.len;
+	}
+	return 0;
+}
+
 static void
 begin_copy(struct cnp_client *c, uint32_t request)
 {
@@ -525,7 +612,7 @@ out_end(const struct cnp_client *c)
 {
 	if (c->opening > 0)
 		return c->opening;
-	if (is_before_ready(c))
+	if (is_before_ready(c) && !c->is_kept)
 		return c->may_log_in || c->sm.state == CNP_CLIENT_AUTH ? c->prefix
 								       : c->front;
 	/* Requests whose sending has not begun wait for the end of the copy. */
@@ -746,26 +833,18 @@ on_auth(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev)
 	return broken(c, f, "not part of a login");
 }
 
-static int
-on_attaching(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev)
-{
-	if (f->code == CNP_MSG_ERROR)
-		return refused(c, ev);
-	if (f->code == CNP_MSG_NOTICE)
-		return CENOTE_OK;
-	if (c->first == CNP_MSG_CANCEL || c->first == CNP_MSG_STATUS)
-		return on_one_shot(c, f, ev);
-	if (f->code != CNP_MSG_ATTACHED || on_attached(c) < 0)
-		return broken(c, f, "ATTACHED was awaited");
-	ev->request_code = c->first;
-	return CENOTE_OK;
-}
-
-/* Does `a` come after `b`? The numbers wrap around. */
+/* `a` comes after `b` in numbers that wrap around. */
 static int
 is_after(uint32_t a, uint32_t b)
 {
 	return a != b && a - b < 0x80000000u;
+}
+
+/* The pool goes on reading after the last byte that was sent: that must end a frame. */
+static int
+has_sent_whole_frames(const struct cnp_client *c)
+{
+	return begun_end(c) == c->sent && cnc_buf_len(&c->copy) == 0;
 }
 
 static int
@@ -778,10 +857,48 @@ on_yield(struct cnp_client *c, const struct cnp_frame *f, const struct cnp_yield
 		return broken(c, f, "a request was left half done");
 	if (c->is_unsynced)
 		return broken(c, f, "requests are behind the last synchronisation point");
+	if (y->reason == CNP_YIELD_STAY && c->sm.state != CNP_CLIENT_READY)
+		return broken(c, f, "there was no session to take back");
+	c->is_staying =
+		y->reason == CNP_YIELD_STAY && c->may_stay && has_sent_whole_frames(c);
 	return cnc_sm_move(&c->sm, CNP_CLIENT_YIELDED);
 }
 
-/* Handle a message that belongs to no request. */
+static int
+on_attaching(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev)
+{
+	if (f->code == CNP_MSG_ERROR)
+		return refused(c, ev);
+	if (f->code == CNP_MSG_NOTICE)
+		return CENOTE_OK;
+	if (c->first == CNP_MSG_CANCEL || c->first == CNP_MSG_STATUS)
+		return on_one_shot(c, f, ev);
+	if (f->code == CNP_MSG_YIELD && c->is_kept)
+		return on_yield(c, f, &ev->msg.as.yield);
+	if (f->code != CNP_MSG_ATTACHED || on_attached(c) < 0)
+		return broken(c, f, "ATTACHED was awaited");
+	ev->request_code = c->first;
+	return CENOTE_OK;
+}
+
+/* The client stays, and the pool says something: it is about to close. */
+static int
+on_staying(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev)
+{
+	switch (f->code) {
+	case CNP_MSG_NOTICE:
+		return CENOTE_OK;
+	case CNP_MSG_ERROR:
+		c->is_staying = 0;
+		return CENOTE_OK;
+	case CNP_MSG_YIELD:
+		return on_yield(c, f, &ev->msg.as.yield);
+	default:
+		return broken(c, f, "there is no session");
+	}
+}
+
+/* Messages that belong to no request. */
 static int
 on_of_none(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev)
 {
@@ -904,6 +1021,7 @@ static handler *const handlers[] = {
 	[CNP_CLIENT_AUTH] = on_auth,
 	[CNP_CLIENT_ATTACHING] = on_attaching,
 	[CNP_CLIENT_READY] = on_attached_session,
+	[CNP_CLIENT_YIELDED] = on_staying,
 	[CNP_CLIENT_DEAD] = NULL,
 };
 
@@ -927,7 +1045,7 @@ cnp_client_next(struct cnp_client *c, struct cnp_event *ret_event)
 	struct cnp_frame f;
 	int r;
 
-	if (!handle)
+	if (!handle || (c->sm.state == CNP_CLIENT_YIELDED && !c->is_staying))
 		return c->sm.state == CNP_CLIENT_DEAD && c->diag.message[0] != '\0'
 			       ? CENOTE_ERR_PROTOCOL
 			       : CENOTE_AGAIN;

@@ -22,7 +22,7 @@ enum cnp_client_state {
 	CNP_CLIENT_AUTH, /* AUTH frames go to and fro */
 	CNP_CLIENT_ATTACHING, /* HELLO came; ATTACHED or ERROR awaited */
 	CNP_CLIENT_READY, /* attached; any number of requests outstanding */
-	CNP_CLIENT_YIELDED, /* YIELD came: the socket can be closed, cnp_client_restart() is next */
+	CNP_CLIENT_YIELDED, /* YIELD came: see cnp_client_is_staying() */
 	CNP_CLIENT_SUSPENDED, /* SUSPENDED came, or CANCEL or STATUS was answered */
 	CNP_CLIENT_DEAD /* lost or broken */
 };
@@ -67,6 +67,9 @@ struct cnp_client {
 	uint8_t is_unsynced; /* a request was carried out after the last synchronisation point */
 	uint8_t is_skipping; /* a request failed: SKIPPED until the next READY */
 	uint8_t is_greeted; /* READY of request 0 came, right after ATTACHED */
+	uint8_t may_stay; /* ATTACH had CNP_ATTACH_STAYS */
+	uint8_t is_staying; /* YIELDED, and the connection goes on */
+	uint8_t is_kept; /* ATTACHING on a connection that went on: nothing waits for READY */
 	uint8_t waits_tls; /* HELLO announced the handshake */
 	uint8_t may_log_in; /* set by the owner: set-up requests wait for ATTACHED */
 	struct cnc_diag diag; /* of the last CENOTE_ERR_PROTOCOL */
@@ -99,6 +102,28 @@ cnp_client_state(const struct cnp_client *c)
  */
 int cnp_client_open(struct cnp_client *c, const struct cnp_opening *o,
 	const struct cnp_msg *first, int resend);
+/*
+ * In YIELDED. 1: the connection stays, and cnp_client_open_kept() may be next. If not, or if the owner does not
+ * want that, the socket can be closed, and cnp_client_restart() is next. It becomes 0 when the pool says YIELD
+ * or ERROR to a client that stays, so take the events. It is 0, too, if a frame was not sent to its end, which
+ * the pool would still wait for.
+ */
+static inline int
+cnp_client_is_staying(const struct cnp_client *c)
+{
+	return c->is_staying;
+}
+/*
+ * Ask for a session again on the connection that stays: queues `attach` (ATTACH, with CNP_ATTACH_AGAIN and
+ * CNP_ATTACH_STAYS) before the unanswered requests. Set-up requests that the owner queues before it sends go
+ * in between. cnp_client_output() gives all of that at once; the answer is ATTACHED and READY, and then the
+ * replies. Or it is YIELD: the state is YIELDED again, nothing was carried out, and the connection ends. Or it is
+ * ERROR, and the session is DEAD, as after cnp_client_open().
+ *
+ * Legal if cnp_client_is_staying(). CENOTE_OK, CENOTE_ERR_NOMEM, CENOTE_ERR_LIMIT, CENOTE_ERR_STATE,
+ * CENOTE_ERR_ARG (not such an ATTACH); on failure nothing changed.
+ */
+int cnp_client_open_kept(struct cnp_client *c, const struct cnp_msg *attach);
 /* The TLS handshake that HELLO announced is done: send the frames that were held back. CENOTE_OK;
  * CENOTE_ERR_STATE: none was announced; CENOTE_ERR_PROTOCOL: bytes were received in the clear after HELLO
  * (the session is DEAD). All later bytes are received through TLS. */
@@ -106,6 +131,8 @@ int cnp_client_tls_done(struct cnp_client *c);
 /* Forget the session, keep the numbering and the unanswered requests' bytes; back to IDLE. Legal in
  * any state; bytes received and not parsed are dropped. */
 void cnp_client_restart(struct cnp_client *c);
+/* A byte of an unanswered request was sent, so that the pool may have carried it out. */
+int cnp_client_has_sent_request(const struct cnp_client *c);
 /* Mark the session as lost (the transport failed). Take the events first: bytes received before the failure
  * are valid. */
 void cnp_client_lost(struct cnp_client *c);
@@ -115,7 +142,8 @@ void cnp_client_lost(struct cnp_client *c);
  *
  * With `setup` the request gets number 0. It has no reply, unless it fails: then an ERROR of request 0 comes.
  * CLOSE, CLOSE_PORTAL, AUTOCOMMIT, SET_OPTION, LONG_DATA and DETACH may be set-up, and so may PREPARE on a
- * re-attach. A set-up request that is queued before READY goes before all waiting numbered requests, and is
+ * re-attach. A set-up request that is queued before READY (on a connection that stays: before a numbered request
+ * is sent) goes before all waiting numbered requests, and is
  * forgotten when the session ends. A set-up request that is queued later goes after them, as LONG_DATA always
  * does, and is sent again with the request that follows it. An AUTH frame is legal in state AUTH and goes
  * before both.

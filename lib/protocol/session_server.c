@@ -25,6 +25,7 @@ static const struct cnc_sm_state states[] = {
 	[CNP_SERVER_AUTH] = { "auth", TO(ATTACHED) | TO_END },
 	[CNP_SERVER_ATTACHED] = { "attached", TO(RUNNING) | TO_END },
 	[CNP_SERVER_RUNNING] = { "running", TO(ATTACHED) | TO_END },
+	[CNP_SERVER_STAYING] = { "staying", TO(FIRST) | TO_END },
 	[CNP_SERVER_CLOSING] = { "closing", TO(BROKEN) },
 	[CNP_SERVER_BROKEN] = { "broken", 0 },
 };
@@ -38,14 +39,17 @@ static const uint8_t first_of_kind[] = {
 
 /* Set the state at the beginning of each client. */
 static void
-begin(struct cnp_server *s)
+begin(struct cnp_server *s, uint32_t state)
 {
-	cnc_sm_init(&s->sm, states, sizeof states / sizeof *states, CNP_SERVER_OPENING);
+	cnc_sm_init(&s->sm, states, sizeof states / sizeof *states, state);
 	s->peer_max_frame = CNP_FRAME_MAX;
 	s->in.max = CNP_FRAME_MAX_AUTH;
 	s->taken = 0;
 	s->first = 0;
 	s->said_hello = 0;
+	s->may_stay = 0;
+	s->is_kept = 0;
+	s->drop_left = 0;
 	s->is_leaving = 0;
 	s->is_skipping = 0;
 	s->last_request = 0;
@@ -73,7 +77,7 @@ cnp_server_init(struct cnp_server *s, const struct cenote_allocator *mem,
 	cnc_buf_init(&s->held, &s->mem, 0);
 	cnc_buf_init(&s->later, &s->mem, 0);
 	cnc_diag_init(&s->diag, NULL);
-	begin(s);
+	begin(s, CNP_SERVER_OPENING);
 }
 
 void
@@ -86,15 +90,42 @@ cnp_server_finish(struct cnp_server *s)
 	cnc_diag_finish(&s->diag);
 }
 
-void
-cnp_server_restart(struct cnp_server *s)
+static void
+restart(struct cnp_server *s, uint32_t state)
 {
 	cnc_buf_clear(&s->in, KEEP_MAX);
 	cnc_buf_clear(&s->out, KEEP_MAX);
 	cnc_buf_finish(&s->held);
 	cnc_buf_finish(&s->later);
 	cnc_diag_clear(&s->diag);
-	begin(s);
+	begin(s, state);
+}
+
+void
+cnp_server_restart(struct cnp_server *s)
+{
+	restart(s, CNP_SERVER_OPENING);
+}
+
+void
+cnp_server_keep(const struct cnp_server *s, struct cnp_kept *ret_kept)
+{
+	ret_kept->peer_max_frame = (uint32_t)s->peer_max_frame;
+	ret_kept->last_request = s->last_request;
+	ret_kept->version = s->version;
+}
+
+void
+cnp_server_restart_kept(struct cnp_server *s, const struct cnp_kept *kept)
+{
+	restart(s, CNP_SERVER_STAYING);
+	memset(&s->opening, 0, sizeof s->opening);
+	s->opening.kind = CNP_OPEN_ATTACH;
+	s->peer_max_frame = kept->peer_max_frame;
+	s->last_request = kept->last_request;
+	s->version = kept->version;
+	s->said_hello = 1;
+	s->is_kept = 1;
 }
 
 static int
@@ -622,10 +653,29 @@ cnp_server_finish_request(
 	return cnc_sm_move(&s->sm, CNP_SERVER_ATTACHED);
 }
 
+/* The client stays, or has said after it that it wants a session again. */
+static int
+is_without_session(const struct cnp_server *s)
+{
+	return s->is_kept &&
+	       (s->sm.state == CNP_SERVER_STAYING || s->sm.state == CNP_SERVER_FIRST);
+}
+
 int
 cnp_server_can_yield(const struct cnp_server *s)
 {
-	return s->sm.state == CNP_SERVER_ATTACHED && !s->is_skipping && !s->is_unsynced;
+	return is_without_session(s) ||
+	       (s->sm.state == CNP_SERVER_ATTACHED && !s->is_skipping && !s->is_unsynced);
+}
+
+int
+cnp_server_can_stay(const struct cnp_server *s)
+{
+	size_t n;
+
+	(void)unparsed(s, &n);
+	return s->may_stay && n == 0 && s->sm.state == CNP_SERVER_ATTACHED &&
+	       cnp_server_can_yield(s);
 }
 
 static int
@@ -642,7 +692,7 @@ put_yield(
 int
 cnp_server_yield(struct cnp_server *s, uint8_t reason, const struct cnp_str *carry)
 {
-	if (!cnp_server_can_yield(s))
+	if (reason == CNP_YIELD_STAY ? !cnp_server_can_stay(s) : !cnp_server_can_yield(s))
 		return CENOTE_ERR_STATE;
 	return put_yield(s, reason, news(s, carry), CNP_STR_NONE);
 }
@@ -727,15 +777,17 @@ next_frame(struct cnp_server *s, size_t max, struct cnp_frame *f, struct cnp_msg
 	return CENOTE_OK;
 }
 
-/* Note the longest frame that the client accepts. */
+/* ATTACH or RESUME: the client said which frames it accepts, and whether it may stay. */
 static int
-set_peer_max(struct cnp_server *s, const struct cnp_msg *m)
+take_first(struct cnp_server *s, const struct cnp_msg *m)
 {
 	uint64_t max = m->code == CNP_MSG_ATTACH ? m->as.attach.max_frame
 						 : m->as.resume.max_frame;
 
 	if (m->code != CNP_MSG_ATTACH && m->code != CNP_MSG_RESUME)
 		return CENOTE_OK;
+	if (m->code == CNP_MSG_ATTACH)
+		s->may_stay = (m->as.attach.flags & CNP_ATTACH_STAYS) != 0;
 	if (max != 0 && max < FRAME_LOW)
 		return broken(s, "max_frame is below 65536");
 	s->peer_max_frame = max == 0 || max > CNP_FRAME_MAX ? CNP_FRAME_MAX : (size_t)max;
@@ -760,7 +812,7 @@ next_first(struct cnp_server *s, struct cnp_request *req)
 		return r;
 	if (f.code != wanted || f.request != 0 || f.flags != 0)
 		return broken(s, "not the frame that the opening announced");
-	r = set_peer_max(s, &req->msg);
+	r = take_first(s, &req->msg);
 	if (r < 0)
 		return r;
 	if (s->first == 0)
@@ -770,11 +822,96 @@ next_first(struct cnp_server *s, struct cnp_request *req)
 	return CENOTE_OK;
 }
 
-/* Check a frame of an attached session. Returns what is wrong with it; NULL: nothing. */
+static int
+is_copy(uint8_t code)
+{
+	return code == CNP_MSG_COPY_DATA || code == CNP_MSG_COPY_DONE ||
+	       code == CNP_MSG_COPY_FAIL;
+}
+
+/* A message of an attached session, besides those of a copy. */
+static int
+is_request(uint8_t code)
+{
+	return code >= CNP_MSG_QUERY && cnp_request_shape(code) != CNP_SHAPE_NONE;
+}
+
+/* Look at the header of the next frame. */
+static int
+peek_frame(struct cnp_server *s, struct cnp_frame *f)
+{
+	size_t n;
+	const uint8_t *p = unparsed(s, &n);
+
+	if (n < CNP_FRAME_HEADER)
+		return CENOTE_AGAIN;
+	if (cnp_frame_decode(p, s->max_frame, f) < 0)
+		return broken(s, "not a frame, or one that is too long");
+	return CENOTE_OK;
+}
+
+/* STAYING: the ATTACH, once all of it is there. */
+static int
+take_attach(struct cnp_server *s, const struct cnp_frame *f, struct cnp_request *req)
+{
+	const uint32_t wanted = CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS;
+	const struct cnp_str *carry = &req->msg.as.attach.carry;
+	struct cnp_frame again;
+	int r;
+
+	if (f->request != 0 || f->flags != 0)
+		return broken(s, "an ATTACH with a number or a flag");
+	r = next_frame(s, CNP_FRAME_MAX_AUTH - CNP_FRAME_HEADER, &again, &req->msg);
+	if (r != CENOTE_OK)
+		return r;
+	if ((req->msg.as.attach.flags & wanted) != wanted)
+		return broken(s, "an ATTACH that is not that of a client that stays");
+	r = take_first(s, &req->msg);
+	if (r < 0)
+		return r;
+	/* What the client gives back it need not be told again. */
+	(void)news(s, carry);
+	s->first = CNP_MSG_ATTACH;
+	req->number = 0;
+	req->flags = 0;
+	return cnc_sm_move(&s->sm, CNP_SERVER_FIRST);
+}
+
+/*
+ * STAYING: drop everything up to the next ATTACH. The client sent it before it knew that its session was
+ * taken, and will send it again. What has come of a frame is dropped at once, so a long one needs no memory.
+ */
+static int
+next_staying(struct cnp_server *s, struct cnp_request *req)
+{
+	struct cnp_frame f;
+	size_t n;
+	int r;
+
+	for (;;) {
+		n = cnc_buf_len(&s->in);
+		if (n > s->drop_left)
+			n = s->drop_left;
+		cnc_buf_consume(&s->in, n);
+		s->drop_left -= n;
+		if (s->drop_left > 0)
+			return CENOTE_AGAIN;
+		r = peek_frame(s, &f);
+		if (r != CENOTE_OK)
+			return r;
+		if (f.code == CNP_MSG_ATTACH)
+			return take_attach(s, &f, req);
+		if (!is_copy(f.code) && !is_request(f.code))
+			return broken(s, "not a request of an attached session");
+		s->drop_left = CNP_FRAME_HEADER + (size_t)f.len;
+	}
+}
+
+/* NULL, or what is wrong with a frame of an attached session. */
 static const char *
 check_request(const struct cnp_server *s, const struct cnp_frame *f)
 {
-	if (f->code < CNP_MSG_QUERY || cnp_request_shape(f->code) == CNP_SHAPE_NONE)
+	if (!is_request(f->code))
 		return "not a request of an attached session";
 	if (f->request == 0)
 		return cnp_request_can_setup(f->code) && f->flags == 0
@@ -800,8 +937,7 @@ cnp_server_peek(const struct cnp_server *s, size_t *at, uint32_t *number,
 		cnp_frame_decode(p + *at, s->max_frame, &f) < 0 ||
 		n - *at - CNP_FRAME_HEADER < f.len)
 		return CENOTE_AGAIN;
-	if (f.code < CNP_MSG_QUERY || cnp_request_shape(f.code) == CNP_SHAPE_NONE ||
-		f.request == 0 || f.request == *number ||
+	if (!is_request(f.code) || f.request == 0 || f.request == *number ||
 		f.request - *number >= 0x80000000u ||
 		cnp_msg_decode(
 			f.code, p + *at + CNP_FRAME_HEADER, f.len, &ret_request->msg) < 0)
@@ -822,15 +958,7 @@ put_skipped(struct cnp_server *s, uint32_t request)
 	return put(s, request, &m);
 }
 
-static int
-is_copy(uint8_t code)
-{
-	return code == CNP_MSG_COPY_DATA || code == CNP_MSG_COPY_DONE ||
-	       code == CNP_MSG_COPY_FAIL;
-}
-
-/* Does the frame belong to the copy of a finished request? Then the request was answered before the
- * client knew. */
+/* A frame of a finished request, whose copy was answered before the client knew. */
 static int
 is_copy_of_former(const struct cnp_server *s, const struct cnp_frame *f)
 {
@@ -961,20 +1089,6 @@ take_copy(struct cnp_server *s, const struct cnp_frame *f, const struct cnp_msg 
 					    : copy_failed(s, &m->as.copy_fail);
 }
 
-/* Look at the header of the next frame. */
-static int
-peek_frame(struct cnp_server *s, struct cnp_frame *f)
-{
-	size_t n;
-	const uint8_t *p = unparsed(s, &n);
-
-	if (n < CNP_FRAME_HEADER)
-		return CENOTE_AGAIN;
-	if (cnp_frame_decode(p, s->max_frame, f) < 0)
-		return broken(s, "not a frame, or one that is too long");
-	return CENOTE_OK;
-}
-
 int
 cnp_server_next_copy(struct cnp_server *s, struct cnp_str *ret_data)
 {
@@ -1015,6 +1129,8 @@ cnp_server_next(struct cnp_server *s, struct cnp_request *ret_request)
 		return next_first(s, ret_request);
 	case CNP_SERVER_ATTACHED:
 		return next_request(s, ret_request);
+	case CNP_SERVER_STAYING:
+		return next_staying(s, ret_request);
 	case CNP_SERVER_BROKEN:
 		return CENOTE_ERR_PROTOCOL;
 	default:

@@ -23,6 +23,7 @@ enum cnp_server_state {
 	CNP_SERVER_AUTH, /* AUTH frames go to and fro */
 	CNP_SERVER_ATTACHED, /* serving; no request is running */
 	CNP_SERVER_RUNNING, /* a request was handed out, its last reply is awaited */
+	CNP_SERVER_STAYING, /* the client has no session: frames are dropped up to its next ATTACH */
 	CNP_SERVER_CLOSING, /* nothing more is read; queued bytes may be sent */
 	CNP_SERVER_BROKEN /* the client broke the protocol */
 };
@@ -45,6 +46,9 @@ struct cnp_server {
 	struct cnp_opening opening;
 	uint8_t first; /* code of the first frame; 0: not seen */
 	uint8_t said_hello;
+	uint8_t may_stay; /* ATTACH had CNP_ATTACH_STAYS */
+	uint8_t is_kept; /* of cnp_server_restart_kept() */
+	size_t drop_left; /* STAYING: bytes of the current frame that are still to be dropped */
 	uint8_t is_leaving; /* DETACH came or SUSPENDED went: CLOSING when the request is finished */
 	uint32_t last_request;
 	uint32_t running; /* request number; 0 for a set-up request */
@@ -79,6 +83,26 @@ void cnp_server_init(struct cnp_server *s, const struct cenote_allocator *mem,
 void cnp_server_finish(struct cnp_server *s);
 /* Prepare for the next client. Memory above 64 kB is freed. */
 void cnp_server_restart(struct cnp_server *s);
+
+/* What must be remembered of a client that stays (CNP_YIELD_STAY), while the handle serves others. */
+struct cnp_kept {
+	uint32_t peer_max_frame;
+	uint32_t last_request;
+	uint8_t version;
+};
+
+/* Fill it. Legal once cnp_server_yield() has queued CNP_YIELD_STAY. */
+void cnp_server_keep(const struct cnp_server *s, struct cnp_kept *ret_kept);
+/*
+ * Prepare for a client that stays: the state is STAYING. cnp_server_next() drops what comes, and needs no
+ * memory for it, up to an ATTACH with CNP_ATTACH_AGAIN and CNP_ATTACH_STAYS. It hands that out, and the state
+ * is FIRST, where cnp_server_attached() is legal at once: there is no opening and no HELLO. Requests behind that
+ * ATTACH wait; with it, CNP_FRAME_MAX_AUTH bytes are taken at most.
+ *
+ * In STAYING and in FIRST, cnp_server_yield() with any reason but CNP_YIELD_STAY is legal, too: it tells the
+ * client to attach with a new connection.
+ */
+void cnp_server_restart_kept(struct cnp_server *s, const struct cnp_kept *kept);
 static inline uint32_t
 cnp_server_state(const struct cnp_server *s)
 {
@@ -95,7 +119,7 @@ int cnp_server_room(struct cnp_server *s, uint8_t **ret_room, size_t *ret_n);
 void cnp_server_received(struct cnp_server *s, size_t n);
 
 /* All bytes received since the restart, to hand over to another process with the connection. Legal until
- * ATTACHED. */
+ * ATTACHED, but not after cnp_server_restart_kept(). */
 size_t cnp_server_raw(const struct cnp_server *s, const uint8_t **ret_bytes);
 
 /*
@@ -185,9 +209,14 @@ int cnp_server_rows_end(struct cnp_server *s, struct cnc_batch *w);
  */
 int cnp_server_finish_request(
 	struct cnp_server *s, uint8_t tx, uint32_t pins, const struct cnp_str *carry);
-/* Queue YIELD and go to CLOSING. Legal in ATTACHED, but not while requests are being skipped: on another
+/*
+ * Queue YIELD and go to CLOSING. Legal in ATTACHED, but not while requests are being skipped: on another
  * session they would be carried out. Also not after requests whose synchronisation point has not come: they
- * may be a part of a transaction. */
+ * may be a part of a transaction. For a client that stays, see cnp_server_restart_kept().
+ *
+ * CNP_YIELD_STAY is legal if cnp_server_can_stay(). The caller sends what is queued, and keeps the connection:
+ * cnp_server_keep().
+ */
 int cnp_server_yield(struct cnp_server *s, uint8_t reason, const struct cnp_str *carry);
 
 /* As cnp_server_yield(), for a session that its server ended. `said`: the server's last message;
@@ -196,6 +225,9 @@ int cnp_server_yield_lost(struct cnp_server *s, const struct cnc_diag *said);
 
 /* Is cnp_server_yield() legal now? */
 int cnp_server_can_yield(const struct cnp_server *s);
+/* Whether it is legal with CNP_YIELD_STAY: the client understands that, and no byte of a later frame has been
+ * received. */
+int cnp_server_can_stay(const struct cnp_server *s);
 
 size_t cnp_server_output(const struct cnp_server *s, const uint8_t **ret_bytes);
 void cnp_server_sent(struct cnp_server *s, size_t n);

@@ -23,6 +23,8 @@ open_session(struct cnp_client *c, uint8_t how)
 	o.tls = (uint8_t)((how >> 2) % 3);
 	memset(&m, 0, sizeof m);
 	m.code = first_codes[how & 3];
+	if (m.code == CNP_MSG_ATTACH && (how & 0x40))
+		m.as.attach.flags = CNP_ATTACH_STAYS;
 	FUZZ_CHECK(cnp_client_open(c, &o, &m, how >> 7) == CENOTE_OK);
 }
 
@@ -97,7 +99,21 @@ copy_in(struct cnp_client *c, const struct cnp_event *ev)
 		FUZZ_CHECK(cnp_client_copy(c, &m) == CENOTE_OK);
 }
 
-/* Returns 0 when the session is over. */
+/* The session was taken back, and the connection stays: ask for another one there. */
+static void
+attach_again(struct cnp_client *c)
+{
+	struct cnp_msg m;
+
+	memset(&m, 0, sizeof m);
+	m.code = CNP_MSG_ATTACH;
+	m.as.attach.flags = CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS;
+	FUZZ_CHECK(cnp_client_open_kept(c, &m) == CENOTE_OK);
+	m.code = CNP_MSG_SYNC;
+	FUZZ_CHECK(cnp_client_request(c, &m, 0, 0, NULL) == CENOTE_OK);
+}
+
+/* 0 when the session is over. */
 static int
 take_events(struct cnp_client *c, struct cnc_rowset *rs)
 {
@@ -112,11 +128,14 @@ take_events(struct cnp_client *c, struct cnc_rowset *rs)
 		FUZZ_CHECK(!ev.is_last || c->copying == 0);
 		if (c->waits_tls)
 			FUZZ_CHECK(cnp_client_tls_done(c) == CENOTE_OK);
+		if (cnp_client_is_staying(c) && ev.payload_len % 2 == 1)
+			attach_again(c);
 		send_all(c);
 	}
 	FUZZ_CHECK(r == CENOTE_AGAIN || r == CENOTE_ERR_PROTOCOL);
 	if (r == CENOTE_AGAIN)
-		return cnp_client_state(c) < CNP_CLIENT_YIELDED;
+		return cnp_client_state(c) < CNP_CLIENT_YIELDED ||
+		       cnp_client_is_staying(c);
 	FUZZ_CHECK(cnp_client_state(c) == CNP_CLIENT_DEAD && c->diag.message[0]);
 	return 0;
 }

@@ -6,8 +6,9 @@
 #include "protocol/session_server.h"
 
 /*
- * A server session that gets arbitrary bytes, in pieces whose size the first byte says. It answers
- * requests in turn with success and failure. Its output must be well formed, whatever arrives.
+ * A server session fed with arbitrary bytes, in pieces whose size the first byte says. Requests are
+ * answered in turn with success and failure, and now and then the session is taken back from a client that may
+ * stay. What it sends must be well formed whatever comes.
  */
 static void
 check_output(struct cnp_server *s)
@@ -89,11 +90,27 @@ begin_copy(struct cnp_server *s, const struct cnp_request *req)
 	return 1;
 }
 
+/* Take the session back, and go on as if the client had been put aside meanwhile. */
 static void
-attach(struct cnp_server *s)
+let_stay(struct cnp_server *s)
+{
+	struct cnp_kept kept;
+
+	FUZZ_CHECK(cnp_server_yield(s, CNP_YIELD_STAY, NULL) == CENOTE_OK);
+	check_output(s);
+	cnp_server_keep(s, &kept);
+	cnp_server_restart_kept(s, &kept);
+}
+
+static void
+attach(struct cnp_server *s, const struct cnp_request *req)
 {
 	struct cnp_attached m;
 
+	if (s->is_kept && req->msg.as.attach.pid % 4 == 3) {
+		FUZZ_CHECK(cnp_server_yield(s, CNP_YIELD_DRAIN, NULL) == CENOTE_OK);
+		return;
+	}
 	memset(&m, 0, sizeof m);
 	FUZZ_CHECK(cnp_server_attached(s, &m) == CENOTE_OK);
 	FUZZ_CHECK(cnp_server_ready(s, 0, 0, NULL) == CENOTE_OK);
@@ -106,11 +123,13 @@ serve_one(struct cnp_server *s, const struct cnp_request *req)
 		if (begin_copy(s, req))
 			return take_copy(s);
 		answer(s, req);
+		if (req->number % 2 == 1 && cnp_server_can_stay(s))
+			let_stay(s);
 	} else if (s->first == 0) {
 		if (cnp_server_hello(s, 0, 0, "") < 0)
 			return 0;
 	} else if (s->first == CNP_MSG_ATTACH || s->first == CNP_MSG_RESUME) {
-		attach(s);
+		attach(s, req);
 	} else {
 		FUZZ_CHECK(cnp_server_finish_request(s, 0, 0, NULL) == CENOTE_OK);
 	}

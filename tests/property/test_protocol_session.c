@@ -12,10 +12,10 @@
 #include "support/cnt_random.h"
 
 /*
- * A client session and a server session, joined in memory by a wire that cuts anywhere. They run
- * random pipelines with failures, skips, synchronisation points, set-up requests, portals and
- * yields to a second session. The results of each request, and the order in which requests were
- * carried out, are compared with a model that knows nothing of frames.
+ * A client and a server session joined in memory, over a wire that cuts anywhere, running random
+ * pipelines with failures, skips, synchronisation points, set-up requests, portals and yields to a
+ * second session, on another connection or on the same one. What each request gave, and what was carried out in which order, is compared with
+ * a model that knows nothing of frames.
  */
 #define N_OPS        40u
 #define N_STATEMENTS 4u
@@ -70,10 +70,11 @@ struct world {
 	uint32_t log[N_OPS];
 	size_t n_log;
 	uint32_t copy_op, copy_n, n_pieces; /* of the copy that runs */
-	size_t n_yields;
+	size_t n_yields, n_stays, n_refused_stays;
 	/* the client's side */
 	uint8_t was_prepared[N_STATEMENTS];
-	uint32_t copy_at; /* pieces given to the copy that is open */
+	uint8_t may_stay;
+	uint32_t copy_at; /* pieces that were given to the copy that is open */
 	const struct cenote_allocator *mem;
 };
 
@@ -427,11 +428,51 @@ server_run(struct world *w, const struct cnp_request *req)
 	assert_ok(cnp_server_finish_request(&w->server, 0, 0, NULL));
 }
 
+/* The session is gone, and so is what it knew. */
+static void
+forget_session(struct world *w)
+{
+	memset(w->is_prepared, 0, sizeof w->is_prepared);
+	w->portal = 0;
+}
+
+/* Take the session back. The client may stay, if it has said so and nothing of it is on its way. */
+static void
+server_yield(struct world *w)
+{
+	struct cnp_kept kept;
+
+	w->n_yields++;
+	if (!cnp_server_can_stay(&w->server) || cnt_random_below(w->rnd, 8) == 0) {
+		assert_ok(cnp_server_yield(&w->server, CNP_YIELD_CONTENDED, NULL));
+		return;
+	}
+	assert_ok(cnp_server_yield(&w->server, CNP_YIELD_STAY, NULL));
+	server_flush(w);
+	cnp_server_keep(&w->server, &kept);
+	cnp_server_restart_kept(&w->server, &kept);
+	forget_session(w);
+	w->n_stays++;
+}
+
+/* A client that stays must go, now or when it asks for a session. */
+static int
+server_refuses(struct world *w, unsigned one_in)
+{
+	if (!w->server.is_kept || cnt_random_below(w->rnd, one_in) > 0)
+		return 0;
+	assert_ok(cnp_server_yield(&w->server, CNP_YIELD_DRAIN, NULL));
+	w->n_refused_stays++;
+	return 1;
+}
+
 static void
 server_attach(struct world *w)
 {
 	struct cnp_attached m = { .session = 1, .key = 2, .worker_pid = 3 };
 
+	if (server_refuses(w, 8))
+		return;
 	assert_ok(cnp_server_attached(&w->server, &m));
 	assert_ok(cnp_server_ready(&w->server, 0, 0, NULL));
 }
@@ -444,6 +485,8 @@ server_work(struct world *w)
 	int r;
 
 	if (w->server.is_copying && !run_copy(w))
+		return;
+	if (cnp_server_state(&w->server) == CNP_SERVER_STAYING && server_refuses(w, 100))
 		return;
 	while ((r = cnp_server_next(&w->server, &req)) == CENOTE_OK) {
 		if (cnp_server_state(&w->server) == CNP_SERVER_FIRST &&
@@ -459,14 +502,16 @@ server_work(struct world *w)
 		if (w->server.is_copying && !run_copy(w))
 			return;
 		if (w->portal == 0 && cnp_server_can_yield(&w->server) &&
-			cnt_random_below(w->rnd, 6) == 0) {
-			assert_ok(cnp_server_yield(&w->server, 1, NULL));
-			w->n_yields++;
-		}
+			cnt_random_below(w->rnd, 6) == 0)
+			server_yield(w);
 	}
 	if (r != CENOTE_AGAIN)
 		print_error("server: %s\n", w->server.diag.message);
 	assert_int_equal(r, CENOTE_AGAIN);
+	/* Others begin to wait while the client is silent. */
+	if (w->portal == 0 && cnp_server_can_stay(&w->server) &&
+		cnt_random_below(w->rnd, 20) == 0)
+		server_yield(w);
 }
 
 static void
@@ -551,16 +596,11 @@ on_reply(struct world *w, const struct cnp_event *ev)
 }
 
 static void
-client_open(struct world *w, int resend)
+prepare_again(struct world *w)
 {
-	struct cnp_opening o = { .version_min = 1, .version_max = 1 };
-	struct cnp_msg m = { .code = CNP_MSG_ATTACH };
+	struct cnp_msg m = { .code = CNP_MSG_PREPARE };
 	uint32_t i;
 
-	o.kind = CNP_OPEN_ATTACH;
-	memcpy(o.pool, "main", 5);
-	assert_ok(cnp_client_open(&w->client, &o, &m, resend));
-	m.code = CNP_MSG_PREPARE;
 	m.as.prepare.sql = cnp_str("again");
 	for (i = 0; i < N_STATEMENTS; i++) {
 		m.as.prepare.statement = i;
@@ -569,13 +609,43 @@ client_open(struct world *w, int resend)
 	}
 }
 
-/* The session was yielded: attach to another session, on another worker. */
+static void
+client_open(struct world *w, int resend)
+{
+	struct cnp_opening o = { .version_min = 1, .version_max = 1 };
+	struct cnp_msg m = { .code = CNP_MSG_ATTACH };
+
+	m.as.attach.flags = w->may_stay ? CNP_ATTACH_STAYS : 0;
+	o.kind = CNP_OPEN_ATTACH;
+	memcpy(o.pool, "main", 5);
+	assert_ok(cnp_client_open(&w->client, &o, &m, resend));
+	prepare_again(w);
+}
+
+/* The session was yielded, and the client stays: sometimes it asks for another one, sometimes it goes. */
+static int
+attach_kept(struct world *w)
+{
+	struct cnp_msg m = { .code = CNP_MSG_ATTACH };
+
+	if (cnt_random_below(w->rnd, 30) == 0)
+		return 0;
+	if (cnt_random_below(w->rnd, 4) > 0)
+		return 1;
+	m.as.attach.flags = CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS;
+	assert_ok(cnp_client_open_kept(&w->client, &m));
+	prepare_again(w);
+	return 1;
+}
+
+/* The session was yielded: another one, on another worker. */
 static void
 reattach(struct world *w)
 {
+	if (cnp_client_is_staying(&w->client) && attach_kept(w))
+		return;
 	cnp_server_restart(&w->server);
-	memset(w->is_prepared, 0, sizeof w->is_prepared);
-	w->portal = 0;
+	forget_session(w);
 	w->up.head = w->up.tail = 0;
 	w->down.head = w->down.tail = 0;
 	cnp_client_restart(&w->client);
@@ -791,7 +861,7 @@ random_pipelines_do_what_the_model_says(void **state)
 	struct cnt_random rnd;
 	struct cnt_alloc alloc;
 	struct world *w = malloc(sizeof *w);
-	size_t i, n_yields = 0;
+	size_t i, n_yields = 0, n_stays = 0, n_refused_stays = 0;
 
 	assert_non_null(w);
 	cnt_random_init_printed(&rnd);
@@ -809,10 +879,13 @@ random_pipelines_do_what_the_model_says(void **state)
 		cnp_server_init(&w->server, &alloc.mem, 1 << 20, 100);
 		cnc_rowset_init(&w->rowset, &alloc.mem, 2);
 		make_ops(w);
+		w->may_stay = i % 3 > 0;
 		client_open(w, 0);
 		run_world(w);
 		check_world(w);
 		n_yields += w->n_yields;
+		n_stays += w->n_stays;
+		n_refused_stays += w->n_refused_stays;
 		cnc_rowset_finish(&w->rowset);
 		cnp_client_finish(&w->client);
 		cnp_server_finish(&w->server);
@@ -820,6 +893,8 @@ random_pipelines_do_what_the_model_says(void **state)
 	}
 	/* the rounds are not worth much if nothing ever moved to another session */
 	assert_true(n_yields > N_ROUNDS / 2);
+	assert_true(n_stays > N_ROUNDS / 4);
+	assert_true(n_refused_stays > N_ROUNDS / 50);
 	free(w);
 }
 

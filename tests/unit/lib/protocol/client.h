@@ -185,6 +185,45 @@ ask(struct fixture *f, uint8_t code, uint8_t flags)
 
 /* ---- sessions in each state ---- */
 
+/* Attached, and the pool knows that the client may stay. */
+static inline void
+attach_staying(struct fixture *f)
+{
+	struct cnp_opening o = {
+		.version_min = 1, .version_max = 1, .kind = CNP_OPEN_ATTACH
+	};
+	struct cnp_msg m;
+
+	wire_least(&m, CNP_MSG_ATTACH);
+	m.as.attach.flags = CNP_ATTACH_STAYS;
+	assert_ok(cnp_client_open(&f->c, &o, &m, 0));
+	(void)send_all(f);
+	expect(f, CNP_MSG_HELLO, 0, 0);
+	expect(f, CNP_MSG_ATTACHED, 0, 0);
+	expect(f, CNP_MSG_READY, 0, 0);
+}
+
+static inline int
+yield(struct fixture *f, uint8_t reason, uint32_t last)
+{
+	struct cnp_event ev;
+	struct cnp_msg m;
+
+	wire_least(&m, CNP_MSG_YIELD);
+	m.as.yield.reason = reason;
+	m.as.yield.last = last;
+	return give(f, 0, 0, &m, &ev);
+}
+
+static inline void
+stay(struct fixture *f)
+{
+	attach_staying(f);
+	assert_ok(yield(f, CNP_YIELD_STAY, 0));
+	assert_int_equal(cnp_client_state(&f->c), CNP_CLIENT_YIELDED);
+	assert_true(cnp_client_is_staying(&f->c));
+}
+
 static inline void
 in_opening(struct fixture *f)
 {

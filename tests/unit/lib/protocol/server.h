@@ -76,7 +76,18 @@ put_request(struct fixture *f, uint8_t code, uint32_t number, uint8_t flags)
 	wire_put(&f->in, flags, number, &m);
 }
 
-/* Give the server the bytes in f->in. Bytes that it does not take stay there. */
+static inline void
+put_attach(struct fixture *f, uint32_t flags, const char *carry)
+{
+	struct cnp_msg m;
+
+	wire_least(&m, CNP_MSG_ATTACH);
+	m.as.attach.flags = flags;
+	m.as.attach.carry = cnp_str(carry);
+	wire_put(&f->in, 0, 0, &m);
+}
+
+/* As much as is taken; what was not taken stays in f->in. */
 static inline int
 deliver(struct fixture *f)
 {
@@ -215,6 +226,28 @@ answer(struct fixture *f)
 {
 	assert_ok(reply(f, CNP_MSG_DONE));
 	finish(f);
+}
+
+/* The client stays: it had a session, and answers up to request 7. */
+static inline void
+staying(struct fixture *f)
+{
+	struct cnp_kept kept = {
+		.peer_max_frame = CNP_FRAME_MAX, .last_request = 7, .version = 1
+	};
+
+	cnp_server_restart_kept(&f->s, &kept);
+}
+
+/* It has asked for a session again. */
+static inline void
+staying_first(struct fixture *f)
+{
+	struct cnp_request req;
+
+	staying(f);
+	put_attach(f, CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS, "");
+	assert_ok(next(f, &req));
 }
 
 static inline void

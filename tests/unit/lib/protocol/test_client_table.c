@@ -187,6 +187,24 @@ in_yielded(struct fixture *f)
 }
 
 static void
+in_staying(struct fixture *f)
+{
+	stay(f);
+}
+
+static void
+in_attaching_again(struct fixture *f)
+{
+	struct cnp_msg m;
+
+	stay(f);
+	wire_least(&m, CNP_MSG_ATTACH);
+	m.as.attach.flags = CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS;
+	assert_ok(cnp_client_open_kept(&f->c, &m));
+	(void)send_all(f);
+}
+
+static void
 in_suspended(struct fixture *f)
 {
 	suspend_fresh(f);
@@ -249,6 +267,9 @@ static const struct row rows[] = {
 	{ "answered, no sync", answered_unsynced, "xxx xxx xxxrrx xrr xxxxx",
 		"xxx xxx xxxxxx xxx xxxxx" },
 	{ "yielded", in_yielded, "... ... ...... ... .....", "... ... ...... ... ....." },
+	{ "staying", in_staying, "xxx xxx xxxyyx xxx xxxyx", "xxx xxx xxxxxx xxx xxxxx" },
+	{ "staying, attaching", in_attaching_again, "xxx xrx xxxDtx xxx xxxyx",
+		"xxx xxx xxxxxx xxx xxxxx" },
 	{ "suspended", in_suspended, "... ... ...... ... .....",
 		"... ... ...... ... ....." },
 	{ "dead", in_dead, "... ... ...... ... .....", "... ... ...... ... ....." },

@@ -2,12 +2,9 @@
 #include "server.h"
 
 /*
- * What each request does in each state, with a number and as set-up (number 0).
- *
- *   f a r u c  taken; the new state is FIRST, ATTACHED, RUNNING, AUTH, CLOSING
- *   s          skipped
- *   x          a violation
- *   .          not looked at yet
+ * What each request does in each state, with a number and as set-up (number 0). f a r: taken, and
+ * the state is FIRST, ATTACHED, RUNNING; u: AUTH. x: a violation. .: not looked at yet. -: dropped.
+ * c: CLOSING.
  */
 struct row {
 	const char *name;
@@ -107,6 +104,11 @@ static const struct row rows[] = {
 		"..... ....... ..... ...... ... ... ... .." },
 	{ "skipping", skipping, "xxxxx sssssss sssss sssrss sss xxx xxx ss",
 		"xxxxx xrxxrxr xxxxr xxxxrx xxr xxx xxx xr" },
+	{ "staying", staying, "xxxxx ------- ----- ------ --- --- xxx --",
+		"xxxxx ------- ----- ------ --- --- xxx --" },
+	{ "staying, attaching", staying_first,
+		"..... ....... ..... ...... ... ... ... ..",
+		"..... ....... ..... ...... ... ... ... .." },
 	{ "closing", closing, "..... ....... ..... ...... ... ... ... ..",
 		"..... ....... ..... ...... ... ... ... .." },
 	{ "broken", broken, "xxxxx xxxxxxx xxxxx xxxxxx xxx xxx xxx xx",
@@ -116,7 +118,7 @@ static const struct row rows[] = {
 static char
 outcome(const struct row *row, uint8_t code, uint32_t number)
 {
-	static const char letters[] = "ofuarcx";
+	static const char letters[] = "ofuarycx";
 	struct cnp_request req;
 	struct fixture f;
 	char c, text[128];
@@ -128,7 +130,9 @@ outcome(const struct row *row, uint8_t code, uint32_t number)
 	wire_put_code(&f.in, code, number);
 	r = next(&f, &req);
 	c = letters[cnp_server_state(&f.s)];
-	if (r == CENOTE_AGAIN)
+	if (r == CENOTE_AGAIN && c == 'y')
+		c = cnc_buf_len(&f.s.in) == 0 ? '-' : '.';
+	else if (r == CENOTE_AGAIN)
 		c = strncmp(SENT(&f), "SKIPPED", 7) == 0 ? 's' : '.';
 	else if (r != CENOTE_OK)
 		c = r == CENOTE_ERR_PROTOCOL && c == 'x' ? 'x' : '?';
