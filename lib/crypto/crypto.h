@@ -19,7 +19,7 @@
  * A connection does I/O only through the two functions that its owner gives. Errors are texts for
  * people; they name the check that failed, and its values.
  */
-#define CN_CRYPTO_ABI 2u
+#define CN_CRYPTO_ABI 3u
 
 struct cn_tls;
 struct cn_tls_server;
@@ -136,6 +136,8 @@ struct cn_tls_ops {
 	int (*unsent)(const struct cn_tls *tls);
 	/* Can a read() return something without more bytes from the peer? */
 	int (*pending)(const struct cn_tls *tls);
+	/* Give its io functions this `user` from now on. */
+	void (*rebind)(struct cn_tls *tls, void *user);
 	const char *(*error)(const struct cn_tls *tls);
 	/* Legal after the handshake. */
 	void (*facts)(const struct cn_tls *tls, struct cn_tls_facts *ret_facts);

@@ -246,6 +246,12 @@ tls_read(struct cn_tls *tls, void *room, size_t n, size_t *ret_n)
 	return CENOTE_OK;
 }
 
+static void
+tls_rebind(struct cn_tls *tls, void *user)
+{
+	tls->io.user = user;
+}
+
 static int
 tls_write(struct cn_tls *tls, const void *bytes, size_t n, size_t *ret_n)
 {
@@ -303,6 +309,7 @@ const struct cn_tls_ops cn_tls_ops = {
 	.flush = tls_flush,
 	.unsent = tls_unsent,
 	.pending = tls_pending,
+	.rebind = tls_rebind,
 	.error = tls_error,
 	.facts = cn_tls_facts,
 	.binding = tls_binding,
