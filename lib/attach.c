@@ -14,9 +14,13 @@
  *     ATTACHING    connected: the opening is sent; HELLO, ATTACHED and READY are awaited
  *     READY
  *
- * The first attach (cenote_connect()) tries each target once. A re-attach tries them until its time
- * limit, because the usual reason is a restart of the daemon. That is safe, since no request leaves
- * before READY. A refusal by the pool itself is final in both cases.
+ * On a connection that stays without a session, it begins with ATTACHING, and the requests are sent together with
+ * ATTACH. If that connection ends, it begins anew with CONNECTING, unless a request was sent (end.c).
+ *
+ * The first attach (cenote_connect()) tries each target once. A re-attach tries them
+ * until its time limit, because the usual reason is a restart of the daemon. That is
+ * safe, since no request leaves before READY. A refusal by the pool itself is final in
+ * both.
  */
 
 #define RETRY_FIRST_MS 5u
@@ -38,6 +42,8 @@ fill_attach(const cenote_conn *conn, struct cnp_attach *m)
 	m->trace = cnp_str(cn_options_get(o, CN_OPTION_TRACE));
 	m->pid = (uint32_t)conn->pid;
 	m->flags = conn->attach.is_again ? CNP_ATTACH_AGAIN : 0;
+	if (o->number[CN_OPTION_REATTACH] != CN_REATTACH_NO)
+		m->flags |= CNP_ATTACH_STAYS;
 	m->generation = conn->reattach.attaches;
 	m->max_frame = o->number[CN_OPTION_MAX_FRAME];
 	m->options = CNP_STR_NONE;
@@ -106,7 +112,30 @@ begin_anew(cenote_conn *conn)
 	begin_epoch(conn);
 }
 
-/* Queue the opening, and before the waiting requests everything that these need. */
+/* The session options go with ATTACH. They are in `b`, which must last as long as the message. */
+static int
+put_options(cenote_conn *conn, struct cnp_attach *m, struct cnc_buf *b)
+{
+	const struct cn_pairs *list = &conn->reattach.options;
+	int r = CENOTE_OK;
+
+	for (uint32_t i = 0; i < list->n && r == CENOTE_OK; i++)
+		r = cnp_pairs_put(b, list->list[i].name, list->list[i].value);
+	if (r == CENOTE_OK && list->n > 0) {
+		m->options.p = (const char *)cnc_buf_head(b);
+		m->options.n = cnc_buf_len(b);
+	}
+	return r;
+}
+
+static int
+too_long(cenote_conn *conn)
+{
+	return cn_fail(conn, CENOTE_ERR_LIMIT, CNC_SQLSTATE(LIMIT),
+		"the options are too long to be sent: 16 kB in all");
+}
+
+/* Queue the opening, and what the waiting requests need before them. */
 static int
 open_session(cenote_conn *conn)
 {
@@ -119,24 +148,18 @@ open_session(cenote_conn *conn)
 		.session = conn->attach.token.session,
 	};
 	const char *pool = cn_options_get(&conn->options, CN_OPTION_POOL);
-	const struct cn_pairs *list = &conn->reattach.options;
 	struct cnc_buf options;
 	struct cnp_msg first;
-	int r;
+	int r = CENOTE_OK;
 
 	memcpy(o.pool, pool, strnlen(pool, sizeof(o.pool) - 1));
 	cnc_buf_init(&options, &conn->mem, CNP_FRAME_MAX_AUTH);
-	for (uint32_t i = 0; i < list->n; i++) {
-		r = cnp_pairs_put(&options, list->list[i].name, list->list[i].value);
-		if (r < 0) {
-			cnc_buf_finish(&options);
-			return cn_nomem(conn);
-		}
-	}
 	fill_first(conn, &first);
-	if (first.code == CNP_MSG_ATTACH && list->n > 0) {
-		first.as.attach.options.p = (const char *)cnc_buf_head(&options);
-		first.as.attach.options.n = cnc_buf_len(&options);
+	if (first.code == CNP_MSG_ATTACH)
+		r = put_options(conn, &first.as.attach, &options);
+	if (r < 0) {
+		cnc_buf_finish(&options);
+		return cn_nomem(conn);
 	}
 	conn->session.max_frame = (size_t)conn->options.number[CN_OPTION_MAX_FRAME];
 	if (*cn_options_get(&conn->options, CN_OPTION_PASSWORD))
@@ -147,8 +170,7 @@ open_session(cenote_conn *conn)
 			(conn->attach.is_again && conn->session.loose > 0));
 	cnc_buf_finish(&options);
 	if (r == CENOTE_ERR_LIMIT)
-		return cn_fail(conn, CENOTE_ERR_LIMIT, CNC_SQLSTATE(LIMIT),
-			"the options are too long to be sent: 16 kB in all");
+		return too_long(conn);
 	if (r < 0)
 		return r == CENOTE_ERR_NOMEM ? cn_nomem(conn) : r;
 	if (!conn->attach.is_again || conn->attach.is_restored)
@@ -201,12 +223,74 @@ retry_later(cenote_conn *conn)
 	a->is_blocked = 1;
 }
 
+/* Queue ATTACH for a connection that stays. What the pool knows of the client is empty. */
+static int
+open_kept(cenote_conn *conn)
+{
+	struct cnp_msg m = { .code = CNP_MSG_ATTACH };
+	struct cnp_attach *as = &m.as.attach;
+	struct cnc_buf options;
+	int r;
+
+	cnc_buf_init(&options, &conn->mem, CNP_FRAME_MAX_AUTH);
+	fill_attach(conn, as);
+	as->user = CNP_STR_NONE;
+	as->database = CNP_STR_NONE;
+	as->program = CNP_STR_NONE;
+	as->application = CNP_STR_NONE;
+	r = put_options(conn, as, &options);
+	if (r == CENOTE_OK)
+		r = cnp_client_open_kept(&conn->session, &m);
+	cnc_buf_finish(&options);
+	if (r == CENOTE_ERR_LIMIT)
+		return cn_attach_fail(conn, too_long(conn));
+	return r < 0 ? cn_nomem(conn) : CENOTE_OK;
+}
+
+/* What the last attach has left. */
+static void
+begin_attempt(cenote_conn *conn)
+{
+	conn->is_write_broken = 0;
+	conn->has_event = 0;
+	conn->loss.has_setup_error = 0;
+	conn->loss.is_refused = 0;
+	begin_epoch(conn);
+}
+
+/* The connection stays: ask for the next session there. */
+static int
+begin_kept(cenote_conn *conn)
+{
+	int r;
+
+	conn->attach.kind = CNP_OPEN_ATTACH;
+	conn->attach.is_again = 1;
+	r = open_kept(conn);
+	if (r < 0)
+		return r;
+	begin_attempt(conn);
+	r = cn_session_restore(conn);
+	if (r < 0) {
+		/* The next call begins anew. */
+		cn_stay_over(conn);
+		return r;
+	}
+	conn->attach.is_restored = 1;
+	conn->attach.is_blocked = 0;
+	conn->attach.deadline = limit(conn, CN_OPTION_REATTACH_TIMEOUT);
+	cn_move(conn, CN_ATTACHING);
+	return CENOTE_OK;
+}
+
 int
 cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again)
 {
 	struct cn_attach *a = &conn->attach;
 	int r;
 
+	if (cn_is_staying(conn))
+		return begin_kept(conn);
 	a->kind = kind;
 	a->is_again = is_again != 0;
 	a->is_blocked = 0;
@@ -223,12 +307,8 @@ cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again)
 		return r;
 	a->deadline = limit(
 		conn, is_again ? CN_OPTION_REATTACH_TIMEOUT : CN_OPTION_CONNECT_TIMEOUT);
-	conn->is_write_broken = 0;
-	conn->has_event = 0;
-	conn->loss.has_setup_error = 0;
-	conn->loss.is_refused = 0;
 	conn->info.login = NULL;
-	begin_epoch(conn);
+	begin_attempt(conn);
 	cn_move(conn, CN_CONNECTING);
 	/* A pool that shuts down may take a session back at once, again and again. Then wait before
 	 * the next try. */
@@ -262,6 +342,15 @@ cn_attach_timeout(cenote_conn *conn)
 
 	if (a->at < a->targets.n)
 		cn_target_text(&a->targets.list[a->at], target);
+	if (cn_attaches_kept(conn) && cn_outcome_is_unknown(conn)) {
+		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(OUTCOME_UNKNOWN),
+			"%s: no answer within %s (%s) to requests that were sent: "
+			"whether "
+			"they were committed is not known",
+			target, cn_option_name(option),
+			cn_options_get(&conn->options, option));
+		return cn_attach_fail(conn, CENOTE_ERR_CONN);
+	}
 	cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(CONNECT_TIMEOUT),
 		"%s: no session of pool \"%s\" within %s (%s)%s%s", target,
 		cn_options_get(&conn->options, CN_OPTION_POOL), cn_option_name(option),
@@ -436,9 +525,13 @@ on_error(cenote_conn *conn, const struct cnp_event *event)
 	if (cnc_diag_set_fields(d, (const uint8_t *)fields->p, fields->n) < 0)
 		return CENOTE_ERR_PROTOCOL;
 	cn_login_refused(conn);
-	/* The pool shuts down, but the daemon that replaces it may accept us. */
-	if (conn->attach.is_again && strcmp(d->sqlstate, CNC_SQLSTATE(SHUTDOWN)) == 0)
-		return cn_attach_lost(conn, ECONNREFUSED);
+	/* The pool shuts down, but its successor may let us in. */
+	if (conn->attach.is_again && strcmp(d->sqlstate, CNC_SQLSTATE(SHUTDOWN)) == 0) {
+		if (!conn->session.is_kept)
+			return cn_attach_lost(conn, ECONNREFUSED);
+		cn_session_over(conn);
+		return CENOTE_OK;
+	}
 	return cn_attach_fail(conn, cn_attach_status(d->sqlstate));
 }
 
@@ -508,6 +601,7 @@ cn_attach_event(cenote_conn *conn, const struct cnp_event *event)
 		cn_cancel_refresh(conn);
 		return CENOTE_OK;
 	case CNP_MSG_NOTICE:
+	case CNP_MSG_YIELD:
 		return cn_event(conn, event);
 	default:
 		if (conn->attach.kind == CNP_OPEN_CANCEL ||

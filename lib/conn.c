@@ -248,8 +248,11 @@ is_written(const cenote_conn *conn)
 
 	switch (cn_state(conn)) {
 	case CN_CONNECTING:
-	case CN_ATTACHING:
 		return 0;
+	case CN_ATTACHING:
+		if (!conn->session.is_kept)
+			return 0;
+		/* fall through */
 	case CN_READY:
 		return conn->is_write_broken ||
 		       cnp_client_output(&conn->session, &bytes) == 0;
@@ -273,6 +276,8 @@ cenote_process(cenote_conn *conn)
 	was = conn->nonblocking;
 	conn->nonblocking = CENOTE_NONBLOCKING;
 	conn->deadline = 0;
+	if (cn_is_staying(conn))
+		r = cn_stay_check(conn);
 	while (r == CENOTE_OK && has_work(conn))
 		r = cn_progress(conn);
 	conn->nonblocking = was;

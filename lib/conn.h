@@ -155,9 +155,9 @@ enum cn_state {
 	CN_CONNECTING,
 	CN_ATTACHING, /* the opening was sent; next comes READY */
 	CN_READY, /* attached */
-	/* the session ended and held nothing: attach again when one is needed */
-	CN_DETACHED,
-	CN_LOST /* the session ended, and the program lost something: see `loss` */
+	CN_DETACHED, /* the session went and held nothing: attach again when needed; the
+		      * connection may stay for that */
+	CN_LOST /* the session went, and the program lost something: see `loss` */
 };
 
 /* Room for the texts that cenote_info() makes. It is behind a pointer, so that these calls can take
@@ -226,11 +226,8 @@ struct cn_pipeline {
 	struct cn_request *ring;
 	size_t first, n, cap; /* ring[first] is the oldest; cap is 0 or a power of 2 */
 	size_t n_finished;
-	/* session.sent when the oldest unfinished request was queued: if no byte was sent since
-	 * then, no request can have run */
-	size_t sent_before;
-	/* request code of a public call that returned CENOTE_AGAIN; 0: none */
-	uint32_t call;
+	uint32_t
+		call; /* request code of a public call that returned CENOTE_AGAIN; 0: none */
 	uint8_t is_begun; /* cenote_pipeline_begin() was called */
 	uint8_t needs_sync; /* requests were queued after the last synchronisation point */
 	uint8_t is_collecting; /* the last request may wait, to be written with later ones */
@@ -334,6 +331,18 @@ cn_state(const cenote_conn *conn)
 {
 	return conn->sm.state;
 }
+/* There is no session, and the pool waits for the next ATTACH on the same connection. */
+static inline int
+cn_is_staying(const cenote_conn *conn)
+{
+	return cn_state(conn) == CN_DETACHED && cnp_client_is_staying(&conn->session);
+}
+/* Attaching on a connection that stayed. Requests are sent before the pool has answered. */
+static inline int
+cn_attaches_kept(const cenote_conn *conn)
+{
+	return cn_state(conn) == CN_ATTACHING && conn->session.is_kept;
+}
 static inline size_t
 cn_text_len(const char *text, size_t len)
 {
@@ -343,7 +352,8 @@ int64_t cn_now_ms(void);
 /* The id of the calling process. */
 pid_t cn_pid(const cenote_conn *conn);
 void cn_state_begin(cenote_conn *conn);
-/* Change the state, and close the transport if the new state does not use it. */
+/* Changes the state, and closes the transport that the new state has no use for. CN_DETACHED has a use for one
+ * that stays. */
 void cn_move(cenote_conn *conn, uint32_t state);
 /* Set the connection's diagnostics. Returns `status`, or CENOTE_ERR_NOMEM. */
 int cn_fail(cenote_conn *conn, int status, const char *sqlstate, const char *message);
@@ -495,8 +505,12 @@ int cn_has_answer(const cenote_conn *conn);
 int cn_session_lost(cenote_conn *conn, int error);
 /* The session is lost, for the reason in conn->diag. Returns status. */
 int cn_session_failed(cenote_conn *conn, int status);
-/* The session ended, and nothing was lost: the next request attaches again. */
+/* The session ended and nothing was lost: the next request attaches again. The connection may stay. */
 void cn_session_over(cenote_conn *conn);
+/* The connection that stays is of no use any more: the next attach makes a new one. */
+void cn_stay_over(cenote_conn *conn);
+/* Requests were sent whose answer has not come, and they may have committed something. */
+int cn_outcome_is_unknown(const cenote_conn *conn);
 void cn_close(cenote_conn *conn);
 
 /* info.c */
@@ -554,6 +568,8 @@ enum cn_read {
 int cn_advance(cenote_conn *conn, int how);
 /* Write as much as possible without waiting. CENOTE_OK: nothing is left. */
 int cn_flush(cenote_conn *conn);
+/* Does the connection that stays still do so? It is closed if not. CENOTE_OK or CENOTE_ERR_NOMEM. */
+int cn_stay_check(cenote_conn *conn);
 
 /* wait.c */
 /* Sleep until the descriptor is ready or a deadline passes. CENOTE_OK, CENOTE_ERR_TIMEOUT. */

@@ -5,9 +5,9 @@
  * How a session ends: closed by the program, taken back by the pool, or lost. event.c handles a
  * YIELD; this file decides what a loss without a YIELD means.
  *
- * If the session held nothing and no part of a request was sent, another session can replace it,
- * and the program notices nothing. Otherwise the program gets an error, and the error says what the
- * requests may have done. io.c, event.c and attach.c call this file.
+ * If the session held nothing and nothing of a request was sent, another session is as good, and the
+ * program notices nothing. Otherwise the program gets an error, and the error says what the requests may
+ * have done. A connection that stays without a session is none of the program's business: it may end. io.c, event.c and attach.c call this file.
  */
 
 static void
@@ -38,9 +38,17 @@ cn_session_failed(cenote_conn *conn, int status)
 void
 cn_session_over(cenote_conn *conn)
 {
-	forget_stream(conn);
+	if (!cnp_client_is_staying(&conn->session))
+		forget_stream(conn);
 	conn->tx = CENOTE_TX_IDLE;
 	cn_move(conn, CN_DETACHED);
+}
+
+void
+cn_stay_over(cenote_conn *conn)
+{
+	forget_stream(conn);
+	cn_transport_close(&conn->transport);
 }
 
 static void
@@ -103,7 +111,7 @@ may_have_committed(const struct cn_request *req, int *in_tx)
 }
 
 static int
-outcome_is_unknown(const cenote_conn *conn)
+may_have_worked(const cenote_conn *conn)
 {
 	int in_tx = conn->tx != CENOTE_TX_IDLE || conn->reattach.is_autocommit_off;
 
@@ -123,13 +131,21 @@ static int
 may_have_run(const cenote_conn *conn)
 {
 	return conn->pipeline.n > conn->pipeline.n_finished &&
-	       conn->session.sent > conn->pipeline.sent_before;
+	       cnp_client_has_sent_request(&conn->session);
 }
 
-/* Can another session replace this one? It held nothing, and no request was running. */
+int
+cn_outcome_is_unknown(const cenote_conn *conn)
+{
+	return (may_have_run(conn) || conn->session.is_unsynced) && may_have_worked(conn);
+}
+
+/* The session held nothing and no request was running: another session is as good. */
 static int
 can_start_anew(const cenote_conn *conn)
 {
+	if (cn_attaches_kept(conn))
+		return !may_have_run(conn);
 	return conn->tx == CENOTE_TX_IDLE && conn->pins == 0 &&
 	       !conn->session.is_unsynced &&
 	       conn->options.number[CN_OPTION_REATTACH] == CN_REATTACH_YES &&
@@ -157,7 +173,7 @@ cn_session_lost(cenote_conn *conn, int error)
 		cn_session_over(conn);
 		return CENOTE_OK;
 	}
-	if ((may_have_run(conn) || conn->session.is_unsynced) && outcome_is_unknown(conn))
+	if (cn_outcome_is_unknown(conn))
 		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(OUTCOME_UNKNOWN),
 			"the connection was lost (%s) while a request was running, or "
 			"before its synchronisation point: whether it was committed is "

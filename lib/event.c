@@ -714,8 +714,12 @@ on_yield(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 		(void)cn_session_failed(conn, CENOTE_ERR_CONN);
 		return CENOTE_OK;
 	}
-	/* Wait before the next try if the last try got a session that answered nothing. */
-	conn->reattach.is_fruitless = !conn->reattach.has_served && conn->attach.is_again;
+	/* Wait before the next try if the last try got a session that answered nothing. A pool whose
+	 * clients wait for each other makes this client wait by itself. */
+	conn->reattach.is_fruitless = !conn->reattach.has_served &&
+				      conn->attach.is_again &&
+				      ev->msg.as.yield.reason != CNP_YIELD_CONTENDED &&
+				      ev->msg.as.yield.reason != CNP_YIELD_STAY;
 	cn_session_over(conn);
 	return CENOTE_OK;
 }

@@ -114,7 +114,13 @@ transport_ended(cenote_conn *conn, int r)
 {
 	int error = r < 0 ? conn->transport.error : 0;
 
-	/* A TLS failure is final: another target would fail, too. */
+	if (cn_state(conn) == CN_DETACHED) {
+		cn_stay_over(conn);
+		return CENOTE_OK;
+	}
+	if (cn_attaches_kept(conn))
+		return cn_session_lost(conn, error);
+	/* A TLS failure is final: another target would not mend it. */
 	if (cn_state(conn) == CN_ATTACHING && r < 0 && r != CENOTE_ERR_CONN)
 		return cn_attach_insecure(conn, r);
 	if (cn_state(conn) == CN_ATTACHING)
@@ -155,7 +161,39 @@ receive(cenote_conn *conn)
 	return r;
 }
 
-/* Attached or attaching: handle received messages, write, and read. */
+int
+cn_stay_check(cenote_conn *conn)
+{
+	int r = CENOTE_OK;
+
+	/* All that the pool has to say is that it ends the connection. Nothing is lost
+	 * by that, nor by what it must not say. */
+	while (r == CENOTE_OK && cn_is_staying(conn)) {
+		r = cnp_client_next(&conn->session, &conn->event);
+		if (r == CENOTE_AGAIN)
+			r = receive_once(conn);
+		else if (r == CENOTE_OK && conn->event.msg.code == CNP_MSG_NOTICE)
+			r = cn_event(conn, &conn->event);
+	}
+	if (!cn_is_staying(conn))
+		cn_stay_over(conn);
+	return r == CENOTE_ERR_NOMEM ? cn_nomem(conn) : CENOTE_OK;
+}
+
+/* Look before the next session is asked for: to a socket of TCP one can write after its other end has gone, and
+ * then nobody knows whether the request was carried out. */
+static int
+has_stayed(cenote_conn *conn)
+{
+	const struct cn_attach *a = &conn->attach;
+
+	if (!cn_is_staying(conn) || a->at >= a->targets.n ||
+		a->targets.list[a->at].addr.ss_family == AF_UNIX)
+		return CENOTE_OK;
+	return cn_stay_check(conn);
+}
+
+/* Attached or attaching: handle, write, read. */
 static int
 exchange(cenote_conn *conn, int how)
 {
@@ -194,6 +232,8 @@ exchange(cenote_conn *conn, int how)
 int
 cn_advance(cenote_conn *conn, int how)
 {
+	int r;
+
 	switch (cn_state(conn)) {
 	case CN_CONNECTING:
 		return cn_attach_step(conn);
@@ -201,7 +241,8 @@ cn_advance(cenote_conn *conn, int how)
 	case CN_READY:
 		return exchange(conn, how);
 	case CN_DETACHED:
-		return cn_attach_begin(conn, CNP_OPEN_ATTACH, 1);
+		r = has_stayed(conn);
+		return r < 0 ? r : cn_attach_begin(conn, CNP_OPEN_ATTACH, 1);
 	case CN_LOST:
 		cnc_diag_copy(&conn->diag.d, &conn->loss.diag.d);
 		return conn->loss.status;

@@ -157,9 +157,6 @@ cn_request(cenote_conn *conn, const struct cn_send *send)
 		if (r < 0)
 			return r;
 	}
-	/* No request is outstanding, so only bytes after this point can have an effect. */
-	if (conn->pipeline.n == conn->pipeline.n_finished)
-		conn->pipeline.sent_before = conn->session.sent;
 	r = cnp_client_request(&conn->session, send->msg, send->sync, 0, &number);
 	if (r == CENOTE_ERR_LIMIT)
 		return cn_fail(conn, r, CNC_SQLSTATE(LIMIT),

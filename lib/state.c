@@ -18,9 +18,10 @@ static const struct cnc_sm_state states[] = {
 	[CN_CLOSED] = { "closed", TO(CLOSED) | TO(CONNECTING) },
 	[CN_CONNECTING] = { "connecting", TO(ATTACHING) | TO(CLOSED) | TO(LOST) },
 	[CN_ATTACHING] = { "attaching",
-		TO(READY) | TO(CONNECTING) | TO(CLOSED) | TO(LOST) },
+		TO(READY) | TO(CONNECTING) | TO(DETACHED) | TO(CLOSED) | TO(LOST) },
 	[CN_READY] = { "ready", TO(DETACHED) | TO(CLOSED) | TO(LOST) },
-	[CN_DETACHED] = { "detached", TO(CONNECTING) | TO(CLOSED) | TO(LOST) },
+	[CN_DETACHED] = { "detached",
+		TO(CONNECTING) | TO(ATTACHING) | TO(CLOSED) | TO(LOST) },
 	[CN_LOST] = { "lost", TO(CONNECTING) | TO(CLOSED) | TO(LOST) },
 };
 
@@ -37,7 +38,7 @@ cn_move(cenote_conn *conn, uint32_t state)
 	(void)cnc_sm_move(&conn->sm, state);
 	if (state == CN_CLOSED)
 		cn_transport_finish(&conn->transport);
-	if (state == CN_DETACHED)
+	if (state == CN_DETACHED && !cnp_client_is_staying(&conn->session))
 		cn_transport_close(&conn->transport);
 }
 

@@ -60,6 +60,13 @@ cenote_wants(const cenote_conn *conn)
 				cn_transport_unsent(&conn->transport)))
 			wants |= CENOTE_WANTS_WRITE;
 		return wants;
+	case CN_DETACHED:
+		if (!cn_is_staying(conn))
+			return 0;
+		/* The pool may end the connection; requests may wait to go there. */
+		return conn->pipeline.n > conn->pipeline.n_finished
+			       ? CENOTE_WANTS_READ | CENOTE_WANTS_WRITE
+			       : CENOTE_WANTS_READ;
 	default:
 		return 0;
 	}
@@ -129,7 +136,8 @@ cn_wait(cenote_conn *conn)
 enum cn_read
 cn_how_to_read(const cenote_conn *conn)
 {
-	return conn->nonblocking == CENOTE_PASSIVE && cn_state(conn) == CN_READY
+	return conn->nonblocking == CENOTE_PASSIVE &&
+			       (cn_state(conn) == CN_READY || cn_attaches_kept(conn))
 		       ? CN_READ_STUCK
 		       : CN_READ_NOW;
 }

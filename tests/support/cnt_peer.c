@@ -18,6 +18,19 @@
 /* ----------------------------------------------------------------- attaching ----- */
 
 static void
+fill_facts(struct cnp_attached *m, const struct cnc_buf *pairs)
+{
+	m->pool = cnp_str("play");
+	m->backend = cnp_str("played");
+	m->server = cnp_str("here");
+	m->server_version = cnp_str("1.2");
+	m->database = cnp_str("db");
+	m->user = cnp_str("me");
+	m->parameters.p = (const char *)cnc_buf_head(pairs);
+	m->parameters.n = cnc_buf_len(pairs);
+}
+
+static void
 say_attached(struct cnt_peer *p, struct cnt_peer_conn *c)
 {
 	struct cnp_msg m = cnt_peer_message(CNP_MSG_ATTACHED);
@@ -31,14 +44,8 @@ say_attached(struct cnt_peer *p, struct cnt_peer_conn *c)
 	m.as.attached.key = CNT_PEER_KEY;
 	m.as.attached.worker_pid = 4711;
 	m.as.attached.features = CNP_FEATURE_TRANSACTIONS | CNP_FEATURE_CANCEL;
-	m.as.attached.pool = cnp_str("play");
-	m.as.attached.backend = cnp_str("played");
-	m.as.attached.server = cnp_str("here");
-	m.as.attached.server_version = cnp_str("1.2");
-	m.as.attached.database = cnp_str("db");
-	m.as.attached.user = cnp_str("me");
-	m.as.attached.parameters.p = (const char *)cnc_buf_head(&pairs);
-	m.as.attached.parameters.n = cnc_buf_len(&pairs);
+	if (!c->server.is_kept || p->knobs.says_all)
+		fill_facts(&m.as.attached, &pairs);
 	(void)cnp_server_attached(&c->server, &m.as.attached);
 	cnc_buf_finish(&pairs);
 	p->seen.n_attaches++;
@@ -46,10 +53,11 @@ say_attached(struct cnt_peer *p, struct cnt_peer_conn *c)
 	m.as.parameter.name = cnp_str("zone");
 	m.as.parameter.value = cnp_str("UTC");
 	(void)cnp_server_ready(&c->server, c->tx, c->pins, NULL);
-	(void)cnp_server_reply(&c->server, &m, 1);
+	if (!c->server.is_kept)
+		(void)cnp_server_reply(&c->server, &m, 1);
 	if (p->knobs.n_yield_on_attach > 0) {
 		p->knobs.n_yield_on_attach--;
-		cnt_peer_yield(p, c);
+		cnt_peer_yield(p, c, CNP_YIELD_DRAIN);
 	}
 }
 
@@ -74,6 +82,14 @@ do_attach(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_attach *
 	(void)snprintf(p->seen.carry, sizeof(p->seen.carry), "%s", m->carry.p);
 	(void)snprintf(p->seen.program, sizeof(p->seen.program), "%s", m->program.p);
 	note_options(p, m->options);
+	if (c->server.is_kept && p->knobs.keeps_waiting)
+		return;
+	if (c->server.is_kept && p->knobs.n_send_away > 0) {
+		p->knobs.n_send_away--;
+		(void)cnp_server_yield(&c->server, CNP_YIELD_RELOAD, NULL);
+		c->has_end = 1;
+		return;
+	}
 	if (p->knobs.n_refuse > 0) {
 		p->knobs.n_refuse--;
 		cnt_peer_error(c, p->knobs.refuse, "refused");
@@ -249,7 +265,7 @@ process(struct cnt_peer *p, struct cnt_peer_conn *c)
 				(void)say_hello(p, c);
 			continue;
 		}
-		if (state == CNP_SERVER_FIRST) {
+		if (state == CNP_SERVER_FIRST || state == CNP_SERVER_STAYING) {
 			do_first(p, c, &req);
 			continue;
 		}
@@ -305,7 +321,24 @@ step_read(struct cnt_peer *p, struct cnt_peer_conn *c)
 	return 1;
 }
 
-/* How many bytes may go out now; 0 ends the connection. */
+/* The client stays: forget its session. The next one has another number. */
+static void
+park(struct cnt_peer *p, struct cnt_peer_conn *c)
+{
+	struct cnp_kept kept;
+
+	cnp_server_keep(&c->server, &kept);
+	cnp_server_restart_kept(&c->server, &kept);
+	memset(c->stmts, 0, sizeof(c->stmts));
+	memset(&c->named, 0, sizeof(c->named));
+	c->tx = 0;
+	c->pins = 0;
+	c->portal = 0;
+	c->is_parking = 0;
+	c->session = ++p->seen.n_stays + 200u;
+}
+
+/* How much may go out now; 0 ends the connection. */
 static size_t
 write_limit(const struct cnt_peer *p, const struct cnt_peer_conn *c, size_t n)
 {
@@ -325,6 +358,10 @@ step_write(struct cnt_peer *p, struct cnt_peer_conn *c)
 	size_t n = cnp_server_output(&c->server, &bytes);
 	ssize_t put;
 
+	if (n == 0 && c->is_parking) {
+		park(p, c);
+		return 1;
+	}
 	if (n == 0) {
 		if (!c->has_end)
 			return 0;
@@ -573,7 +610,9 @@ cnt_peer_drop(struct cnt_peer *p, int with_yield)
 		if (c->fd < 0)
 			continue;
 		if (with_yield)
-			cnt_peer_yield(p, c);
+			cnt_peer_yield(p, c, CNP_YIELD_CONTENDED);
+		c->is_parking = 0;
+		c->has_end = 1;
 		while (with_yield && c->fd >= 0)
 			(void)step_write(p, c);
 		if (c->fd >= 0)

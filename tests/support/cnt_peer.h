@@ -62,6 +62,7 @@ struct cnt_peer_conn {
 	unsigned portal_at, portal_end;
 	size_t sent;
 	int has_end; /* close once everything is sent */
+	int is_parking; /* the client stays once everything is sent */
 	int is_hanging;
 	int is_copying;
 	size_t copy_left; /* bytes of a copy after which the peer reports an error; SIZE_MAX: never */
@@ -72,13 +73,16 @@ struct cnt_peer_conn {
 
 /* What a test may change, before the first step or while it holds the lock. */
 struct cnt_peer_knobs {
-	size_t write_max; /* bytes written in a step on a connection; 0: no bound */
-	long cut_after; /* bytes after which the first connection ends; -1: never */
-	const char *refuse; /* SQLSTATE of the refusals to attach */
-	unsigned n_refuse; /* how many attaches to refuse */
-	/* How many sessions to yield as soon as they are attached. */
-	unsigned n_yield_on_attach;
-	unsigned n_die_on_attach; /* how many connections to end without an answer */
+	size_t write_max; /* bytes in a step and connection; 0: no bound */
+	long cut_after; /* the first connection ends after so many bytes; -1: never */
+	const char *refuse; /* SQLSTATE of a refusal to attach */
+	unsigned n_refuse; /* how many times */
+	unsigned n_yield_on_attach; /* takes back so many sessions at once */
+	unsigned n_die_on_attach; /* ends so many connections without an answer */
+	int lets_stay; /* a client that can stay does, where a yield would end its connection */
+	int says_all; /* to a client that stayed: all facts once more */
+	int keeps_waiting; /* a client that stayed gets no answer to ATTACH */
+	unsigned n_send_away; /* clients that stayed get YIELD instead of a session */
 	uint8_t die_on; /* code of a message on which the connection ends */
 	uint8_t auth; /* the login method that HELLO asks for */
 	unsigned iterations; /* of the hash in a SCRAM login */
@@ -94,6 +98,7 @@ struct cnt_peer_knobs {
 struct cnt_peer_seen {
 	unsigned n_connects, n_attaches, n_prepares, n_closes, n_requests, n_cancels;
 	unsigned n_portals_closed;
+	unsigned n_stays; /* clients that stayed */
 	uint32_t flags, generation;
 	uint8_t autocommit_off;
 	char carry[32];

@@ -21,14 +21,19 @@ cnt_peer_finish(struct cnt_peer *p, struct cnt_peer_conn *c)
 }
 
 void
-cnt_peer_yield(struct cnt_peer *p, struct cnt_peer_conn *c)
+cnt_peer_yield(struct cnt_peer *p, struct cnt_peer_conn *c, uint8_t reason)
 {
 	struct cnp_str carry;
 	char text[32];
 
 	carry.p = text;
 	carry.n = (size_t)snprintf(text, sizeof(text), "yield%u", p->n_carry);
-	(void)cnp_server_yield(&c->server, CNP_YIELD_CONTENDED, &carry);
+	if (p->knobs.lets_stay && cnp_server_can_stay(&c->server)) {
+		(void)cnp_server_yield(&c->server, CNP_YIELD_STAY, &carry);
+		c->is_parking = 1;
+		return;
+	}
+	(void)cnp_server_yield(&c->server, reason, &carry);
 	c->has_end = 1;
 }
 
@@ -38,7 +43,7 @@ yield_if_wanted(struct cnt_peer *p, struct cnt_peer_conn *c)
 	if (!c->wants_yield || !cnp_server_can_yield(&c->server))
 		return;
 	c->wants_yield = 0;
-	cnt_peer_yield(p, c);
+	cnt_peer_yield(p, c, CNP_YIELD_CONTENDED);
 }
 
 /* Finish a statement that has run, and the connection if the statement asks for that. */

@@ -41,9 +41,9 @@ connect_to(const char *run_dir, const char *pool)
 	return -1;
 }
 
-int
-cnt_raw_begin(struct cnt_raw *c, const char *run_dir, const char *pool,
-	const struct cnc_buf *options)
+static int
+begin(struct cnt_raw *c, const char *run_dir, const char *pool,
+	const struct cnc_buf *options, uint32_t flags)
 {
 	struct cnp_opening o = { .version_min = 1, .version_max = 1 };
 	struct cnp_msg m;
@@ -58,12 +58,20 @@ cnt_raw_begin(struct cnt_raw *c, const char *run_dir, const char *pool,
 	if (c->fd < 0 || cnp_opening_encode(&c->out, &o) < 0)
 		return -1;
 	m.code = CNP_MSG_ATTACH;
+	m.as.attach.flags = flags;
 	if (options)
 		m.as.attach.options =
 			(struct cnp_str){ (const char *)cnc_buf_head(options),
 				cnc_buf_len(options) };
 	cnt_raw_send(c, 0, 0, &m);
 	return 0;
+}
+
+int
+cnt_raw_begin(struct cnt_raw *c, const char *run_dir, const char *pool,
+	const struct cnc_buf *options)
+{
+	return begin(c, run_dir, pool, options, 0);
 }
 
 int
@@ -85,6 +93,14 @@ cnt_raw_open(struct cnt_raw *c, const char *run_dir, const char *pool,
 	const struct cnc_buf *options)
 {
 	int r = cnt_raw_begin(c, run_dir, pool, options);
+
+	return r < 0 ? r : cnt_raw_await(c);
+}
+
+int
+cnt_raw_open_staying(struct cnt_raw *c, const char *run_dir, const char *pool)
+{
+	int r = begin(c, run_dir, pool, NULL, CNP_ATTACH_STAYS);
 
 	return r < 0 ? r : cnt_raw_await(c);
 }

@@ -26,6 +26,8 @@ int cnt_raw_open(struct cnt_raw *c, const char *run_dir, const char *pool,
 int cnt_raw_begin(struct cnt_raw *c, const char *run_dir, const char *pool,
 	const struct cnc_buf *options);
 int cnt_raw_await(struct cnt_raw *c);
+/* The same without options, as a client that stays when the pool takes its session back. */
+int cnt_raw_open_staying(struct cnt_raw *c, const char *run_dir, const char *pool);
 void cnt_raw_close(struct cnt_raw *c);
 void cnt_raw_send(
 	struct cnt_raw *c, uint32_t request, uint8_t flags, const struct cnp_msg *m);

@@ -138,6 +138,44 @@ a_passive_handle_keeps_the_number_of_its_descriptor(void **state)
 	assert_int_equal(fcntl(p.fd, F_GETFD), -1);
 }
 
+/* A connection that stays: the request goes out at once, and its answer waits in the socket. */
+static void
+a_passive_handle_reads_when_it_is_processed_after_staying(void **state)
+{
+	struct fixture *f = *state;
+	struct pollfd p = { .events = POLLIN };
+	cenote_result *res;
+
+	f->peer.knobs.lets_stay = 1;
+	assert_ok(drive_connect(f));
+	assert_ok(drive_run(f, "yield"));
+	while (cnt_peer_step(&f->peer))
+		continue;
+	assert_int_equal(f->peer.seen.n_stays, 1);
+	assert_ok(cenote_process(f->conn));
+	assert_int_equal(cenote_wants(f->conn), CENOTE_WANTS_READ);
+	p.fd = cenote_fd(f->conn);
+	assert_ok(cenote_set_nonblocking(f->conn, CENOTE_PASSIVE));
+	/* Collected requests wait to be written. */
+	assert_ok(cenote_pipeline_begin(f->conn));
+	assert_ok(cenote_send_query(f->conn, "rows 5", 6, NULL, NULL));
+	assert_int_equal(cenote_wants(f->conn), CENOTE_WANTS_READ | CENOTE_WANTS_WRITE);
+	assert_ok(cenote_send_sync(f->conn));
+	assert_ok(cenote_flush(f->conn));
+	assert_int_equal(cenote_wants(f->conn), CENOTE_WANTS_READ);
+	while (cnt_peer_step(&f->peer))
+		continue;
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_AGAIN);
+	assert_ok(cenote_flush(f->conn));
+	assert_int_equal(poll(&p, 1, 0), 1);
+	assert_ok(cenote_process(f->conn));
+	assert_int_equal(poll(&p, 1, 0), 0);
+	assert_ok(cenote_get_result(f->conn, &res));
+	assert_int_equal(cenote_result_n_rows(res), 5);
+	finish_request(f, res);
+	assert_int_equal(f->peer.seen.n_connects, 1);
+}
+
 static void
 is_busy_and_process_tell_when_a_result_is_there(void **state)
 {
@@ -370,7 +408,25 @@ stream_rows(struct fixture *f, const cenote_exec_options *options)
 	return CENOTE_OK;
 }
 
-/* Make every kind of call once, up to the first failure. */
+/* What the pool has carried out by then. With a pool that lets its clients stay, that happens twice. */
+static const char *
+scenario_commands(const struct fixture *f)
+{
+	return f->peer.knobs.lets_stay
+		       ? "notice;yield;params;rows 3;yield;rows 3;rows 5;rows 5;fail "
+			 "42601;two;copy_in;copy_out 9;notify;"
+		       : "notice;params;rows 3;rows 3;rows 5;rows 5;fail "
+			 "42601;two;copy_in;copy_out 9;notify;";
+}
+
+/* The pool takes the session back, and the connection stays. */
+static int
+drive_stay(struct fixture *f)
+{
+	return f->peer.knobs.lets_stay ? drive_run(f, "yield") : CENOTE_OK;
+}
+
+/* Every kind of call once, leaving off at the first failure. */
 static int
 scenario(struct fixture *f)
 {
@@ -391,6 +447,8 @@ scenario(struct fixture *f)
 	if (r == CENOTE_OK)
 		r = drive_run(f, "notice");
 	if (r == CENOTE_OK)
+		r = drive_stay(f);
+	if (r == CENOTE_OK)
 		DRIVE(f, r, cenote_query(f->conn, "params", 6, params, NULL, &res));
 	if (r == CENOTE_OK) {
 		assert_string_equal(cenote_result_text(res, 0, 1, NULL), "value");
@@ -402,6 +460,8 @@ scenario(struct fixture *f)
 			assert_int_equal(cenote_result_n_rows(res), 3);
 			cenote_result_destroy(res);
 		}
+		if (r == CENOTE_OK && i == 0)
+			r = drive_stay(f);
 	}
 	if (r == CENOTE_OK)
 		r = stream_rows(f, &stream);
@@ -451,17 +511,21 @@ bytes_may_come_one_at_a_time(void **state)
 
 	f->peer.knobs.write_max = 1;
 	cenote_set_notice_handler(f->conn, on_notice, &notices);
-	assert_ok(scenario(f));
-	assert_int_equal(notices, 1);
-	assert_string_equal(f->peer.seen.commands,
-		"notice;params;rows 3;rows 3;rows 5;rows 5;fail "
-		"42601;two;copy_in;copy_out 9;"
-		"notify;");
+	for (int i = 0; i < 2; i++) {
+		f->peer.knobs.lets_stay = i;
+		f->peer.seen.commands[0] = '\0';
+		assert_ok(scenario(f));
+		assert_int_equal(notices, i + 1);
+		assert_string_equal(f->peer.seen.commands, scenario_commands(f));
+		assert_int_equal(f->peer.seen.n_stays, 2 * i);
+		assert_int_equal(f->peer.seen.n_connects, i + 1);
+		cenote_close(f->conn);
+	}
 }
 
 /* How many bytes the scenario's answers have. */
 static size_t
-scenario_length(void)
+scenario_length(int lets_stay)
 {
 	void *state;
 	struct fixture *f;
@@ -469,6 +533,7 @@ scenario_length(void)
 
 	assert_int_equal(setup_nonblocking(&state), 0);
 	f = state;
+	f->peer.knobs.lets_stay = lets_stay;
 	assert_ok(scenario(f));
 	n = f->peer.seen.sent;
 	assert_int_equal(teardown(&state), 0);
@@ -477,9 +542,9 @@ scenario_length(void)
 
 /* The peer closes after each number of bytes. Every call returns success or reports the loss. */
 static void
-an_end_at_any_byte_is_survived(void **state)
+end_at_any_byte(int lets_stay)
 {
-	size_t n = scenario_length();
+	size_t n = scenario_length(lets_stay);
 	unsigned n_ok = 0, n_lost = 0;
 
 	assert_true(n > 1000);
@@ -490,6 +555,7 @@ an_end_at_any_byte_is_survived(void **state)
 
 		assert_int_equal(setup_nonblocking(&s), 0);
 		f = s;
+		f->peer.knobs.lets_stay = lets_stay;
 		f->peer.knobs.cut_after = (long)i;
 		r = scenario(f);
 		if (r == CENOTE_OK)
@@ -502,9 +568,7 @@ an_end_at_any_byte_is_survived(void **state)
 			assert_true(strlen(message_of(f)) > 0);
 		/* Nothing ran twice. */
 		if (r == CENOTE_OK)
-			assert_string_equal(f->peer.seen.commands,
-				"notice;params;rows 3;rows 3;rows "
-				"5;rows 5;fail 42601;two;copy_in;copy_out 9;notify;");
+			assert_string_equal(f->peer.seen.commands, scenario_commands(f));
 		cenote_close(f->conn);
 		assert_ok(drive_connect(f));
 		assert_ok(drive_run(f, "cmd"));
@@ -515,11 +579,19 @@ an_end_at_any_byte_is_survived(void **state)
 	assert_int_equal(n_ok + n_lost, n);
 }
 
-/* Run the scenario with each allocation failing once. The handle must work afterwards. */
 static void
-each_allocation_may_fail(void **state)
+an_end_at_any_byte_is_survived(void **state)
 {
-	struct fixture *f = *state;
+	(void)state;
+	end_at_any_byte(0);
+	end_at_any_byte(1);
+}
+
+/* The scenario again when it ran out of memory: nothing is left behind, whatever
+ * happened. */
+static void
+fail_each_allocation(struct fixture *f)
+{
 	size_t n;
 
 	for (n = 1;; n++) {
@@ -545,7 +617,17 @@ each_allocation_may_fail(void **state)
 	assert_true(n > 20);
 }
 
-/* A call that ran out of memory can be repeated, and goes on where it stopped. */
+static void
+each_allocation_may_fail(void **state)
+{
+	struct fixture *f = *state;
+
+	fail_each_allocation(f);
+	f->peer.knobs.lets_stay = 1;
+	fail_each_allocation(f);
+}
+
+/* A call that ran out of memory is made again, and goes on where it was. */
 static void
 a_call_is_repeated_after_a_lack_of_memory(void **state)
 {
@@ -577,14 +659,16 @@ a_call_is_repeated_after_a_lack_of_memory(void **state)
 
 /* The same if the pool took the session back and the statement must be prepared again. */
 static void
-attaching_anew_is_repeated_after_a_lack_of_memory(void **state)
+attach_anew_without_memory(struct fixture *f)
 {
-	struct fixture *f = *state;
+	char sql[20001];
 	cenote_stmt *stmt;
 	int r;
 
+	/* Long, so that it needs memory each time. */
+	(void)snprintf(sql, sizeof(sql), "rows 3%*s", (int)sizeof(sql) - 7, "");
 	assert_ok(drive_connect(f));
-	assert_ok(cenote_stmt_create(f->conn, "rows 3", 6, &stmt));
+	assert_ok(cenote_stmt_create(f->conn, sql, CENOTE_NTS, &stmt));
 	DRIVE(f, r, cenote_stmt_prepare(stmt));
 	for (size_t n = 1;; n++) {
 		cenote_result *res;
@@ -607,7 +691,20 @@ attaching_anew_is_repeated_after_a_lack_of_memory(void **state)
 	cenote_stmt_destroy(stmt);
 }
 
-/* A child that destroys a result with an open portal sends nothing on its parent's session. */
+static void
+attaching_anew_is_repeated_after_a_lack_of_memory(void **state)
+{
+	struct fixture *f = *state;
+
+	attach_anew_without_memory(f);
+	cenote_close(f->conn);
+	f->peer.knobs.lets_stay = 1;
+	attach_anew_without_memory(f);
+	assert_true(f->peer.seen.n_stays > 3);
+}
+
+/* A child that drops a result whose rest the server keeps says nothing on its parent's
+ * session. */
 static void
 a_child_may_destroy_results_and_statements(void **state)
 {
@@ -849,6 +946,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_connect_waits_for_the_descriptor_it_names),
 		TEST(a_passive_handle_reads_when_it_is_processed),
+		TEST(a_passive_handle_reads_when_it_is_processed_after_staying),
 		TEST(a_passive_handle_keeps_the_number_of_its_descriptor),
 		TEST(is_busy_and_process_tell_when_a_result_is_there),
 		TEST(a_large_request_goes_out_in_parts),

@@ -53,7 +53,7 @@ a_yield_when_idle_is_not_noticed(void **state)
 	run_and_lose(f, "yield");
 	assert_ok(run(f, "cmd"));
 	assert_int_equal(f->peer.seen.n_attaches, 2);
-	assert_int_equal(f->peer.seen.flags, CNP_ATTACH_AGAIN);
+	assert_int_equal(f->peer.seen.flags, CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS);
 	assert_int_equal(f->peer.seen.generation, 1);
 	assert_string_equal(f->peer.seen.carry, "yield1");
 	assert_string_equal(f->peer.seen.commands, "yield;cmd;");
@@ -354,7 +354,7 @@ a_loss_with_pins_is_told(void **state)
 	assert_string_equal(sqlstate_of(f), "08006");
 	assert_int_equal(f->peer.seen.n_attaches, 1);
 	assert_ok(cenote_connect(f->conn));
-	assert_int_equal(f->peer.seen.flags, 0);
+	assert_int_equal(f->peer.seen.flags, CNP_ATTACH_STAYS);
 	assert_ok(run(f, "cmd"));
 }
 
@@ -471,7 +471,32 @@ a_loss_while_a_request_runs_tells_the_truth(void **state)
 	assert_string_equal(f->peer.seen.commands, "");
 }
 
-/* The answered request may be part of a unit that only its synchronisation point commits. */
+/* What was sent before the first of the requests does not count for those behind it. */
+static void
+a_loss_behind_set_up_is_told(void **state)
+{
+	struct fixture *f = *state;
+	cenote_stmt *stmts[8];
+	cenote_result *res;
+
+	for (int i = 0; i < 8; i++) {
+		stmts[i] = create_stmt(f, "cmd");
+		execute(stmts[i]);
+	}
+	for (int i = 0; i < 8; i++)
+		cenote_stmt_destroy(stmts[i]);
+	assert_ok(cenote_process(f->conn));
+	assert_ok(cenote_pipeline_begin(f->conn));
+	send_unit(f, "cmd");
+	send_unit(f, "die");
+	take_kind(f, CENOTE_RESULT_COMMAND);
+	take_kind(f, CENOTE_RESULT_SYNC);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_ERR_CONN);
+	assert_string_equal(sqlstate_of(f), "08007");
+	assert_int_equal(f->peer.seen.n_attaches, 1);
+}
+
+/* What was answered may be half of a unit that only its synchronisation point commits. */
 static void
 a_loss_before_the_synchronisation_point_is_told(void **state)
 {
@@ -803,6 +828,7 @@ main(void)
 		TEST(a_loss_in_a_transaction_is_told),
 		TEST(a_loss_in_commit_leaves_the_outcome_unknown),
 		TEST(a_loss_while_a_request_runs_tells_the_truth),
+		TEST(a_loss_behind_set_up_is_told),
 		TEST(a_loss_before_the_synchronisation_point_is_told),
 		TEST(a_begin_in_the_same_pipeline_makes_it_no_autocommit),
 		TEST(a_write_behind_a_rollback_is_no_more_in_the_transaction),
