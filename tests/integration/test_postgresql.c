@@ -793,6 +793,46 @@ results_come_in_batches_beside_each_other(void **state)
 	}
 }
 
+/* ---- Names that programs give themselves ---- */
+
+/* A client of that name. NULL: it gives itself none. */
+static cenote_conn *
+attach_as(const char *name)
+{
+	cenote_conn *conn = wp_handle(NULL);
+
+	if (name != NULL)
+		assert_ok(cenote_set_session_option(conn, "application_name", name));
+	assert_ok(cenote_connect(conn));
+	return conn;
+}
+
+/* The session keeps the name until somebody needs another one. What clients are told of must be true all the same. */
+static void
+a_name_goes_with_the_client_that_has_it(void **state)
+{
+	static const struct {
+		const char *name;
+		const char *sql; /* what the client does with the session */
+	} clients[] = { { "first", "select 1" }, { "first", "set work_mem = '1MB'" },
+		{ NULL, "select 1" }, { "second", "select 1" }, { NULL, "select 1" },
+		{ "first", "set work_mem = '1MB'" }, { "first", "discard all" },
+		{ NULL, "set work_mem = '1MB'" } };
+	char config[4096];
+
+	wp_start(cnt_server_config(&server, "sessions = 1\n", config, sizeof(config)));
+	for (size_t i = 0; i < CNT_COUNT(clients); i++) {
+		cenote_conn *conn = attach_as(clients[i].name);
+		const char *told = cenote_parameter(conn, "application_name");
+
+		assert_string_equal(
+			told, clients[i].name != NULL ? clients[i].name : "cenoted");
+		wp_exec(conn, clients[i].sql);
+		cenote_conn_destroy(conn);
+		wp_await("main", "idle", 1);
+	}
+}
+
 /* ---- One session for several clients ---- */
 
 static int
@@ -995,6 +1035,8 @@ main(void)
 		cmocka_unit_test_teardown(
 			lines_whose_sessions_read_texts_otherwise_are_warned_of,
 			wp_teardown),
+		cmocka_unit_test_teardown(
+			a_name_goes_with_the_client_that_has_it, wp_teardown),
 		SHARED(clients_that_hold_nothing_share_a_session),
 		SHARED(clients_keep_what_they_hold),
 		SHARED(a_cancel_follows_its_connection_to_another_session),

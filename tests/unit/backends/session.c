@@ -5,11 +5,21 @@
  */
 #include "session.h"
 
+#include <poll.h>
 #include <string.h>
 
 #include "core/mem.h"
 
 /* ---- life ---- */
+
+static int
+on_pause(const struct cnd_host *host, int fd, short events, int timeout_ms)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = events };
+
+	(void)host;
+	return poll(&poll_fd, 1, timeout_ms) > 0 ? poll_fd.revents : 0;
+}
 
 void
 cnt_session_init(struct cnt_session *t, const char *module,
@@ -22,6 +32,7 @@ cnt_session_init(struct cnt_session *t, const char *module,
 		.user = t,
 		.interrupted = interrupted,
 		.wait = wait,
+		.pause = on_pause,
 		.log = cnt_backend_log };
 	cnc_diag_init(&t->diag, &cnc_mem_default);
 	cnt_transcript_init(&t->seen, ops, &t->diag, batch_max);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "config/config.h"
+#include "crypto/crypto.h"
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -161,6 +162,12 @@ static const struct {
 		"4: \"5..2\": MAX must be at least 1, and not less than MIN" },
 	{ POOL "sessions = 0\n",
 		"4: \"0\": MAX must be at least 1, and not less than MIN" },
+	{ POOL "workers = few\n",
+		"4: \"few\" is not a number of processes from 1 to 4096, or 0 for the "
+		"default" },
+	{ POOL "workers = 4097\n",
+		"4: \"4097\" is not a number of processes from 1 to 4096, or 0 for the "
+		"default" },
 	{ POOL "sessions = many\n",
 		"4: \"many\" is not a number of sessions; write MIN..MAX or N, at most "
 		"4096" },
@@ -539,6 +546,76 @@ a_server_is_named_by_what_tells_it_from_others(void **state)
 	}
 }
 
+/* The number that a pool with these lines gets; -1: there was an error, now in warnings. */
+static int
+workers_of(const char *lines, const struct cnd_backend *backend)
+{
+	char text[512];
+	struct cnd_config *c;
+	int n;
+
+	snprintf(text, sizeof(text), "%s%s%s", CENOTED, POOL, lines);
+	c = load(text);
+	assert_int_equal(c->n_errors, 0);
+	cnd_pool_config_set_workers(c, &c->pools[0], backend);
+	n = c->n_errors > 0 ? -1 : (int)c->pools[0].workers;
+	if (n < 0)
+		snprintf(warnings, sizeof(warnings), "%s", error_of(c, 0));
+	cnd_config_destroy(c);
+	return n;
+}
+
+static void
+sessions_share_processes_if_the_backend_can(void **state)
+{
+	const struct cnd_backend shares = { .can_share = 1 };
+	const struct cnd_backend alone = { .can_share = 0 };
+	const char *const transactions = "mode = transaction\nsessions = 16\n";
+
+	assert_int_equal(workers_of(transactions, &shares), 1);
+	assert_int_equal(workers_of("mode = transaction\nsessions = 17\n", &shares), 2);
+	assert_int_equal(workers_of(transactions, &alone), 0);
+	assert_int_equal(workers_of("sessions = 16\n", &shares), 0);
+	assert_int_equal(workers_of("sessions = 16\nworkers = 3\n", &shares), 3);
+	assert_int_equal(workers_of("sessions = 4\nworkers = 4\n", &shares), 4);
+	assert_int_equal(workers_of("mode = transaction\nworkers = 0\n", &shares), 1);
+	assert_int_equal(workers_of("sessions = 4\nworkers = 5\n", &shares), -1);
+	assert_string_equal(
+		warnings, "3: pool a: workers is 5, but the pool has at most 4 sessions");
+	assert_int_equal(workers_of("workers = 1\n", &alone), -1);
+	assert_string_equal(warnings,
+		"3: pool a: workers: backend sqlite needs a process for each session");
+}
+
+static void
+clients_that_log_in_as_themselves_share_no_process(void **state)
+{
+	const struct cnd_backend shares = { .can_share = 1 };
+
+	if (cn_crypto_get(CN_CRYPTO_ABI) == NULL)
+		skip();
+	assert_int_equal(
+		workers_of("mode = transaction\nauth = pass-through\n", &shares), 0);
+	assert_int_equal(workers_of("workers = 2\nauth = pass-through\n", &shares), -1);
+	assert_string_equal(warnings,
+		"3: pool a: workers: clients log in to the server as themselves, so each "
+		"session needs its own process");
+}
+
+static void
+the_number_of_workers_is_shown_and_compared(void **state)
+{
+	struct cnd_config *a = load(CENOTED POOL);
+	struct cnd_config *b = load(CENOTED POOL "workers = 2\n");
+	char *shown = printed(b);
+
+	assert_non_null(strstr(shown, "workers             = 2\n"));
+	assert_false(cnd_pool_config_is_equal(&a->pools[0], &b->pools[0]));
+	free(shown);
+	cnd_config_destroy(a);
+	cnd_config_destroy(b);
+}
+
 static void
 equal_pools_are_told_from_changed_ones(void **state)
 {
@@ -575,6 +652,9 @@ main(void)
 		cmocka_unit_test(a_value_may_be_longer_than_inih_likes),
 		cmocka_unit_test(the_normal_form_reads_back_the_same_and_hides_secrets),
 		cmocka_unit_test(sessions_keys_are_read_and_shown),
+		cmocka_unit_test(sessions_share_processes_if_the_backend_can),
+		cmocka_unit_test(clients_that_log_in_as_themselves_share_no_process),
+		cmocka_unit_test(the_number_of_workers_is_shown_and_compared),
 		cmocka_unit_test(there_are_at_most_64_server_lines),
 		cmocka_unit_test(a_server_is_named_by_what_tells_it_from_others),
 		cmocka_unit_test(lines_that_may_read_texts_otherwise_are_warned_of),

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <errno.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -371,7 +372,7 @@ a_process_writes_no_more_than_its_own(void **state)
 		cnd_slot_at(b, 6), cnd_slot_at(b, N_SLOTS - 1) };
 
 	cnd_slot_at(b, 6)->requests = 9;
-	assert_int_equal(cnd_scoreboard_confine(b, 3, 5), 0);
+	assert_int_equal(cnd_scoreboard_confine(b, 3, (uint32_t[]){ 5 }, 1), 0);
 	for (size_t i = 0; i < CNT_COUNT(own); i++)
 		assert_int_equal(signal_of_write(own[i]), 0);
 	for (size_t i = 0; i < CNT_COUNT(others); i++) {
@@ -383,11 +384,45 @@ a_process_writes_no_more_than_its_own(void **state)
 }
 
 static void
+a_shared_process_writes_the_slots_of_its_list(void **state)
+{
+	struct cnd_scoreboard *b = *state;
+	const uint32_t slots[] = { 0, 3, 4, N_SLOTS - 1 };
+	const uint32_t others[] = { 1, 2, 5, N_SLOTS - 2 };
+
+	assert_int_equal(cnd_scoreboard_confine(b, 3, slots, CNT_COUNT(slots)), 0);
+	assert_int_equal(signal_of_write(cnd_pool_record(b, 3)), 0);
+	for (size_t i = 0; i < CNT_COUNT(slots); i++) {
+		assert_int_equal(signal_of_write(cnd_slot_at(b, slots[i])), 0);
+		assert_int_equal(signal_of_write(&cnd_slot_at(b, slots[i])->login), 0);
+		assert_true(signal_of_write(cnd_slot_head(b, slots[i])) != 0);
+	}
+	for (size_t i = 0; i < CNT_COUNT(others); i++) {
+		assert_true(signal_of_write(cnd_slot_at(b, others[i])) != 0);
+		assert_false(can_be_made_writable(cnd_slot_at(b, others[i])));
+	}
+}
+
+static void
+a_list_of_slots_is_in_order_and_in_the_memory(void **state)
+{
+	struct cnd_scoreboard *b = *state;
+	const uint32_t lists[][2] = { { 4, 3 }, { 3, 3 }, { 3, N_SLOTS } };
+
+	for (size_t i = 0; i < CNT_COUNT(lists); i++) {
+		int fd = dup(b->fd);
+
+		assert_int_equal(cnd_scoreboard_confine(b, 3, lists[i], 2), -EINVAL);
+		b->fd = fd;
+	}
+}
+
+static void
 the_door_writes_all_but_what_is_the_masters(void **state)
 {
 	struct cnd_scoreboard *b = *state;
 
-	assert_int_equal(cnd_scoreboard_confine(b, CND_BOARD_ALL, CND_BOARD_ALL), 0);
+	assert_int_equal(cnd_scoreboard_confine(b, CND_BOARD_ALL, NULL, 0), 0);
 	assert_int_equal(signal_of_write(cnd_slot_at(b, N_SLOTS - 1)), 0);
 	assert_int_equal(signal_of_write(cnd_pool_record(b, CND_POOL_RECORD - 1)), 0);
 	assert_true(signal_of_write(cnd_slot_head(b, 0)) != 0);
@@ -399,7 +434,7 @@ a_helper_writes_nothing(void **state)
 {
 	struct cnd_scoreboard *b = *state;
 
-	assert_int_equal(cnd_scoreboard_confine(b, CND_BOARD_NONE, CND_BOARD_NONE), 0);
+	assert_int_equal(cnd_scoreboard_confine(b, CND_BOARD_NONE, NULL, 0), 0);
 	assert_true(signal_of_write(cnd_pool_head(b, 0)) != 0);
 	assert_true(signal_of_write(cnd_pool_record(b, 0)) != 0);
 	assert_true(signal_of_write(cnd_slot_at(b, N_SLOTS - 1)) != 0);
@@ -454,6 +489,8 @@ main(void)
 		TEST(each_ticket_goes_to_one_process),
 		TEST(a_reader_never_sees_half_an_identity),
 		TEST(a_process_writes_no_more_than_its_own),
+		TEST(a_shared_process_writes_the_slots_of_its_list),
+		TEST(a_list_of_slots_is_in_order_and_in_the_memory),
 		TEST(the_door_writes_all_but_what_is_the_masters),
 		TEST(a_helper_writes_nothing),
 		TEST(a_text_without_an_end_gets_one),

@@ -12,8 +12,8 @@
 
 /*
  * The interface between cenoted and its backends. A backend is a module, cenoted-BACKEND.so, which cenoted loads
- * with dlopen() when a pool names it. It exports one function, cnd_backend_get(). A worker has one session of its
- * backend and calls it from one thread. A backend keeps no state outside its session.
+ * with dlopen() when a pool names it. It exports one function, cnd_backend_get(). A worker calls it from one thread, and has
+ * one session of it, or several if the backend says `can_share`. A backend keeps no state outside its session.
  *
  * Errors. CENOTE_ERR_SERVER, with the diagnostics filled: the statement failed, and the session lives on.
  * CENOTE_ERR_CONN, with the diagnostics filled: the session is lost, and the worker logs in again. If the backend
@@ -21,7 +21,7 @@
  * makes a message that names the feature. CENOTE_ERR_NOMEM. A backend returns negative results of the sink and the
  * host unchanged.
  */
-#define CND_BACKEND_ABI 8u
+#define CND_BACKEND_ABI 9u
 
 struct cnd_session; /* each backend defines it */
 
@@ -106,9 +106,11 @@ struct cnd_host {
 	int (*interrupted)(const struct cnd_host *host, struct cnc_diag *ret_diag);
 	/* Wait for poll(2) `events` of the server's descriptor, at most timeout_ms (-1: no bound). Returns the events
 	 * that came (>0); 0: the time is up; negative: as interrupted(). Signals and the client's end also wake it.
-	 * After it has said stop, wait with plain poll(2) until the server obeys. */
+	 * After it has said stop, wait with pause() until the server obeys. */
 	int (*wait)(const struct cnd_host *host, int fd, short events, int timeout_ms,
 		struct cnc_diag *ret_diag);
+	/* The same, but nothing interrupts it. Returns the events, or 0: the time is up. */
+	int (*pause)(const struct cnd_host *host, int fd, short events, int timeout_ms);
 	/* Whether interrupted() says stop because the client cancelled. Then the client shall get the server's own
 	 * message. NULL: never. */
 	int (*is_cancelled)(const struct cnd_host *host);
@@ -231,6 +233,8 @@ struct cnd_info {
 	 * server_tls_bits, as the client library reports TLS with the server. */
 	const struct cnd_option *parameters;
 	size_t n_parameters;
+	uint64_t
+		changes; /* another number whenever a fact changes; 0: the backend does not count */
 };
 
 /* Statements and portals. */
@@ -266,6 +270,7 @@ struct cnd_backend {
 	const char *name; /* as in the configuration */
 	uint64_t features; /* bits of enum cnp_feature */
 	uint8_t writes_files; /* SQL can make it write files anywhere */
+	uint8_t can_share; /* it waits only through host->wait(), so several sessions may share a process */
 	const char *reset_verb; /* what reset() does, for status and documents */
 
 	/* Check a server line without connecting. CENOTE_ERR_ARG: the diagnostics name the key and its allowed
@@ -331,9 +336,12 @@ struct cnd_backend {
 	int (*select_database)(struct cnd_session *s, const char *database, size_t len,
 		struct cnd_sink *sink);
 	/* An option of ATTACH or SET_OPTION. CENOTE_ERR_ARG, with the diagnostics filled: there is no such option or
-	 * value. reset() undoes it. */
+	 * value. CENOTE_DONE: it is so already. reset() undoes it, or drop_options() does. */
 	int (*set_option)(struct cnd_session *s, const char *name, const char *value,
 		struct cnc_diag *ret_diag);
+	/* The client has set all its options: undo those of earlier clients that reset() left. CENOTE_DONE: there was
+	 * nothing to undo. NULL: reset() leaves none. */
+	int (*drop_options)(struct cnd_session *s, struct cnc_diag *ret_diag);
 
 	/*
 	 * Offers the requests of one unit in order, before the first of them is answered. The backend sends those that

@@ -72,6 +72,7 @@ static const struct cnd_key pool_keys[] = {
 	{ "user", P(user), &cnd_kind_text, "", 0 },
 	{ "server", 0, &cnd_kind_server, NULL, 1 },
 	{ "sessions", 0, &cnd_kind_sessions, "1..8", 0 },
+	{ "workers", P(workers), &cnd_kind_workers, "0", 0 },
 	{ "mode", P(mode), &cnd_kind_mode, "session", 0 },
 	{ "auth", P(rules), &cnd_kind_rules, NULL, 1 },
 	{ "users", P(users_path), &cnd_kind_text, "", 0 },

@@ -14,10 +14,12 @@
 
 /* The configuration, read and checked. Nothing here has an effect; the master decides what to do
  * with it. Times are in milliseconds; 0 means none. */
-#define CND_POOL_NAME_MAX 64u
-#define CND_CONFIG_POOLS  256u
-#define CND_SERVERS_MAX   64u
-#define CND_LABEL_MAX     96u
+#define CND_POOL_NAME_MAX     64u
+#define CND_CONFIG_POOLS      256u
+#define CND_SERVERS_MAX       64u
+#define CND_LABEL_MAX         96u
+/* How many sessions share a process if the configuration does not say. */
+#define CND_SESSIONS_A_WORKER 16u
 
 enum cnd_mode {
 	CND_MODE_SESSION,
@@ -77,6 +79,8 @@ struct cnd_pool_config {
 	size_t n_servers;
 	uint32_t min_sessions;
 	uint32_t max_sessions;
+	uint32_t
+		workers; /* processes that share the sessions; 0: a process for each session */
 	int64_t idle_ttl_ms;
 	int64_t queue_timeout_ms;
 	int64_t idle_client_timeout_ms;
@@ -168,6 +172,12 @@ void cnd_server_label(const struct cnd_server_line *s, char text[CND_LABEL_MAX])
 /* The user that a pool's workers and helpers become. */
 struct cnd_account cnd_pool_config_account(
 	const struct cnd_config *c, const struct cnd_pool_config *p);
+/*
+ * Check `workers`, and set it if the file does not: a pool in mode transaction whose sessions can share
+ * processes gets one for CND_SESSIONS_A_WORKER of them. backend: that of the pool.
+ */
+void cnd_pool_config_set_workers(struct cnd_config *c, struct cnd_pool_config *p,
+	const struct cnd_backend *backend);
 int cnd_pool_config_allows(const struct cnd_pool_config *p, uid_t uid);
 
 #endif

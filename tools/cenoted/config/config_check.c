@@ -8,6 +8,7 @@
 
 #include <grp.h>
 #include <pwd.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
@@ -255,6 +256,31 @@ check_pool(struct cnd_config *c, struct cnd_pool_config *p)
 		p->allow[p->n_allow++] = cnd_pool_config_account(c, p).uid;
 		p->allow[p->n_allow++] = 0;
 	}
+}
+
+void
+cnd_pool_config_set_workers(struct cnd_config *c, struct cnd_pool_config *p,
+	const struct cnd_backend *backend)
+{
+	bool can_share = backend->can_share && p->clients_login == CND_CLIENTS_NONE;
+
+	if (p->workers > 0 && !backend->can_share)
+		cnd_config_error(c, p->line,
+			"pool %s: workers: backend %s needs a process for each session",
+			p->name, p->backend);
+	else if (p->workers > 0 && !can_share)
+		cnd_config_error(c, p->line,
+			"pool %s: workers: clients log in to the server as themselves, "
+			"so "
+			"each session needs its own process",
+			p->name);
+	else if (p->workers > p->max_sessions)
+		cnd_config_error(c, p->line,
+			"pool %s: workers is %u, but the pool has at most %u sessions",
+			p->name, p->workers, p->max_sessions);
+	else if (p->workers == 0 && can_share && p->mode == CND_MODE_TRANSACTION)
+		p->workers = (p->max_sessions + CND_SESSIONS_A_WORKER - 1) /
+			     CND_SESSIONS_A_WORKER;
 }
 
 void

@@ -88,6 +88,21 @@ parse_slots(struct cnd_loader *l, void *field, const char *value)
 	return 0;
 }
 
+static int
+parse_workers(struct cnd_loader *l, void *field, const char *value)
+{
+	uint64_t n;
+
+	if (cnd_number_parse(value, 4096, &n) < 0)
+		return cnd_config_bad(l,
+			"\"%s\" is not a number of processes from 1 to 4096, or 0 for "
+			"the "
+			"default",
+			value);
+	*(uint32_t *)field = (uint32_t)n;
+	return 0;
+}
+
 static void
 print_u32(const void *field, FILE *out, int show_secrets)
 {
@@ -432,6 +447,7 @@ const struct cnd_kind cnd_kind_text = { parse_text, print_text };
 const struct cnd_kind cnd_kind_ms = { parse_ms, print_ms };
 const struct cnd_kind cnd_kind_frame_size = { parse_frame_size, print_size };
 const struct cnd_kind cnd_kind_slots = { parse_slots, print_u32 };
+const struct cnd_kind cnd_kind_workers = { parse_workers, print_u32 };
 const struct cnd_kind cnd_kind_level = { parse_level, print_level };
 const struct cnd_kind cnd_kind_socket_mode = { parse_socket_mode, print_socket_mode };
 const struct cnd_kind cnd_kind_sessions = { parse_sessions, print_sessions };

@@ -210,17 +210,22 @@ tend(int64_t now)
 static void
 wait_for_something(int64_t until)
 {
-	struct pollfd fd = { .fd = cnd_the_master.control[0], .events = POLLIN };
+	static struct pollfd fds[1 + CND_SLOTS_MAX];
 	struct timespec left = { 0, 0 };
 	int64_t ms = until == CND_NEVER ? 0 : until - cnd_now_ms();
+	nfds_t n = 1 + cnd_groups_gather(fds + 1);
 
+	fds[0] = (struct pollfd){ .fd = cnd_the_master.control[0], .events = POLLIN };
 	if (ms > 0) {
 		left.tv_sec = (time_t)(ms / 1000);
 		left.tv_nsec = (long)(ms % 1000) * 1000000;
 	}
-	if (ppoll(&fd, 1, until == CND_NEVER ? NULL : &left,
-		    &cnd_the_master.waiting_mask) > 0)
+	if (ppoll(fds, n, until == CND_NEVER ? NULL : &left,
+		    &cnd_the_master.waiting_mask) <= 0)
+		return;
+	if (fds[0].revents != 0)
 		hear_door();
+	cnd_groups_hear(fds + 1, n - 1);
 }
 
 static int
@@ -356,7 +361,9 @@ init(struct cnd_config *config)
 	cnd_the_master.child.master = getpid();
 	cnd_the_master.child.board = cnd_scoreboard_create(n);
 	cnd_the_master.places = calloc(n, sizeof(*cnd_the_master.places));
+	cnd_the_master.groups = calloc(n, sizeof(*cnd_the_master.groups));
 	if (cnd_the_master.child.board == NULL || cnd_the_master.places == NULL ||
+		cnd_the_master.groups == NULL ||
 		cnd_ipc_pair(cnd_the_master.child.helper_inbox) < 0 ||
 		cnd_ipc_pair(cnd_the_master.control) < 0) {
 		cnd_log(LOG_ERR, "cannot start: %s", strerror(errno));
@@ -461,6 +468,7 @@ cnd_master_run(
 	cnd_listeners_close(&cnd_the_master.listeners);
 	cnd_scoreboard_destroy(cnd_the_master.child.board);
 	free(cnd_the_master.places);
+	free(cnd_the_master.groups);
 	cnd_config_destroy(cnd_the_master.config);
 	return status;
 }

@@ -24,7 +24,7 @@
 #define FORK_AGAIN_MIN 100
 #define FORK_AGAIN_MAX 5000
 
-#define N_FDS_KEPT 8
+#define N_FDS_KEPT 8u
 
 /* Make the door look at the pool again: a worker has ended without a word. */
 static void
@@ -66,26 +66,33 @@ close_others(int *keep, size_t n)
 
 /* In a child: make all of the shared memory read-only except what this child writes. */
 static void
-confine_board(uint32_t pool, uint32_t slot)
+confine_board(uint32_t pool, const uint32_t *slots, uint32_t n_slots)
 {
-	int r = cnd_scoreboard_confine(cnd_the_master.child.board, pool, slot);
+	int r = cnd_scoreboard_confine(cnd_the_master.child.board, pool, slots, n_slots);
 
 	if (r < 0)
 		cnd_fatal("cannot give up the scoreboard: %s", strerror(-r));
 }
 
+void
+cnd_children_confine(
+	const struct cnd_pool *p, const uint32_t *slots, uint32_t n_slots, int own_fd)
+{
+	int keep[] = { p->listen_fd, p->queue[1], own_fd, p->wake_fd, cnd_log_fd() };
+
+	confine_board(p->index, slots, n_slots);
+	cnd_the_master.child.tickets = cnd_tls_tickets_map(&p->tickets);
+	close_others(keep, sizeof(keep) / sizeof(keep[0]));
+}
+
 _Noreturn static void
 become_worker(struct cnd_pool *p, uint32_t slot, int inbox)
 {
-	int keep[N_FDS_KEPT] = { p->listen_fd, p->queue[1], inbox, p->wake_fd,
-		cnd_log_fd(), -1, -1, -1 };
 	struct cnd_pool mine = *p;
 
 	/* the worker may have a client before the master has noted its process id */
 	cnd_slot_head(cnd_the_master.child.board, slot)->pid = getpid();
-	confine_board(p->index, slot);
-	cnd_the_master.child.tickets = cnd_tls_tickets_map(&p->tickets);
-	close_others(keep, N_FDS_KEPT);
+	cnd_children_confine(p, &slot, 1, inbox);
 	cnd_worker_run(&cnd_the_master.child, &mine, slot, inbox);
 }
 
@@ -132,7 +139,7 @@ become_door(void)
 
 	if (keep == NULL || pools == NULL)
 		cnd_fatal("out of memory");
-	confine_board(CND_BOARD_ALL, CND_BOARD_ALL);
+	confine_board(CND_BOARD_ALL, NULL, 0);
 	close_others(keep, gather_for_door(keep, pools, &n_pools));
 	free(keep);
 	cnd_door_run(&cnd_the_master.child, cnd_the_master.control[1], pools, n_pools,
@@ -168,7 +175,7 @@ become_helper(const struct cnd_pool *p, const struct cnd_ipc *m)
 	struct cnd_pool mine = *p;
 	struct cnd_ipc client = *m;
 
-	confine_board(CND_BOARD_NONE, CND_BOARD_NONE);
+	confine_board(CND_BOARD_NONE, NULL, 0);
 	cnd_the_master.child.tickets = cnd_tls_tickets_map(&p->tickets);
 	close_others(keep, sizeof(keep) / sizeof(keep[0]));
 	cnd_helper_run(&cnd_the_master.child, &mine, &client);
@@ -231,24 +238,23 @@ announce_inbox(const struct cnd_pool *p, uint32_t slot, int inbox)
 		cnd_log(LOG_WARNING, "the door does not read its messages");
 }
 
-/* -1: no slot is free. */
-static int
-free_slot(void)
+int
+cnd_children_free_slot(void)
 {
 	for (uint32_t i = 0; i < cnd_the_master.child.board->n_slots; i++) {
-		if (cnd_the_master.places[i].pid == 0)
+		const struct cnd_place *place = &cnd_the_master.places[i];
+
+		if (place->pid == 0 && place->group == 0)
 			return (int)i;
 	}
 	return -1;
 }
 
-/* Returns the process, or -1, logged. */
-static pid_t
-fork_into(struct cnd_pool *p, uint32_t slot, int *ret_inbox)
+int
+cnd_children_make_inbox(const struct cnd_pool *p, uint32_t slot, int *ret_door_end)
 {
 	int inbox[2];
 	int r = cnd_ipc_pair(inbox);
-	pid_t pid;
 
 	if (r < 0) {
 		cnd_log(LOG_ERR, "pool %s: %s", p->name, strerror(-r));
@@ -256,25 +262,66 @@ fork_into(struct cnd_pool *p, uint32_t slot, int *ret_inbox)
 	}
 	cnd_slot_begin(cnd_the_master.child.board, slot, p->index);
 	announce_inbox(p, slot, inbox[0]);
+	*ret_door_end = inbox[0];
+	return inbox[1];
+}
+
+/* Returns the process, or -1, logged. */
+static pid_t
+fork_into(struct cnd_pool *p, uint32_t slot, int *ret_door_end)
+{
+	int inbox = cnd_children_make_inbox(p, slot, ret_door_end);
+	pid_t pid;
+
+	if (inbox < 0)
+		return -1;
 	pid = fork();
 	if (pid == 0)
-		become_worker(p, slot, inbox[1]);
-	close(inbox[1]);
-	*ret_inbox = inbox[0];
+		become_worker(p, slot, inbox);
+	close(inbox);
 	if (pid > 0)
 		return pid;
 	cnd_log(LOG_ERR, "cannot fork: %s", strerror(errno));
-	close(inbox[0]);
+	close(*ret_door_end);
 	cnd_slot_release(cnd_the_master.child.board, slot);
 	return -1;
 }
 
+void
+cnd_children_take_place(uint32_t slot, const struct cnd_place *place)
+{
+	struct cnd_pool *p = &cnd_the_master.pools[place->pool];
+
+	cnd_the_master.places[slot] = *place;
+	cnd_slot_head(cnd_the_master.child.board, slot)->pid = place->pid;
+	p->live++;
+	cnd_master_head(p)->live = p->live;
+}
+
+void
+cnd_children_leave_place(uint32_t slot)
+{
+	struct cnd_place *place = &cnd_the_master.places[slot];
+	struct cnd_pool *p = &cnd_the_master.pools[place->pool];
+
+	close(place->inbox);
+	*place = (struct cnd_place){ .inbox = -1, .group = place->group };
+	cnd_slot_release(cnd_the_master.child.board, slot);
+	p->live--;
+	cnd_master_head(p)->live = p->live;
+	wake_door(p);
+}
+
+/* 0; -EAGAIN: try again soon; another negative number: failed, logged. */
 static int
 fork_worker(struct cnd_pool *p)
 {
-	int slot = free_slot();
 	struct cnd_place place = { .pool = p->index, .born_ms = cnd_now_ms() };
+	int slot;
 
+	if (p->config->workers > 0)
+		return cnd_groups_seat(p);
+	slot = cnd_children_free_slot();
 	if (slot < 0) {
 		cnd_log(LOG_WARNING, "pool %s: max_sessions is reached", p->name);
 		return -1;
@@ -282,10 +329,7 @@ fork_worker(struct cnd_pool *p)
 	place.pid = fork_into(p, (uint32_t)slot, &place.inbox);
 	if (place.pid < 0)
 		return -1;
-	cnd_the_master.places[slot] = place;
-	cnd_slot_head(cnd_the_master.child.board, (uint32_t)slot)->pid = place.pid;
-	p->live++;
-	cnd_master_head(p)->live = p->live;
+	cnd_children_take_place((uint32_t)slot, &place);
 	return 0;
 }
 
@@ -297,8 +341,11 @@ cnd_children_fill_up(struct cnd_pool *p, int64_t now)
 	if (now < p->fork_again_ms)
 		return p->fork_again_ms;
 	while (p->live < p->config->min_sessions) {
-		if (fork_worker(p) < 0) {
-			p->fork_again_ms = now + FORK_AGAIN_MAX;
+		int r = fork_worker(p);
+
+		if (r < 0) {
+			p->fork_again_ms =
+				now + (r == -EAGAIN ? FORK_AGAIN_MIN : FORK_AGAIN_MAX);
 			return p->fork_again_ms;
 		}
 	}
@@ -306,10 +353,11 @@ cnd_children_fill_up(struct cnd_pool *p, int64_t now)
 }
 
 void
-cnd_children_grow(struct cnd_pool *p)
+cnd_children_grow_for(struct cnd_pool *p, uint64_t n_waiting)
 {
 	const struct cnd_pool_record *record = cnd_master_record(p);
 	struct cnd_census census;
+	uint64_t n;
 
 	if (p->config == NULL || cnd_now_ms() < p->fork_again_ms)
 		return;
@@ -317,11 +365,20 @@ cnd_children_grow(struct cnd_pool *p)
 	/* the server refuses even the workers that exist */
 	if (census.n[CND_SLOT_FAILING] > 0)
 		return;
+	/* processes of the pool write both numbers: they must not overflow */
+	n = n_waiting < CND_SLOTS_MAX ? n_waiting : CND_SLOTS_MAX;
+	n += record->waiting;
 	for (uint32_t coming = census.n[CND_SLOT_STARTING];
-		coming < record->waiting && p->live < p->config->max_sessions; coming++) {
+		coming < n && p->live < p->config->max_sessions; coming++) {
 		if (fork_worker(p) < 0)
 			return;
 	}
+}
+
+void
+cnd_children_grow(struct cnd_pool *p)
+{
+	cnd_children_grow_for(p, 0);
 }
 
 /* ---- orders ---- */
@@ -345,6 +402,7 @@ cnd_children_order_pool(uint32_t pool, uint32_t order)
 		if (cnd_the_master.places[i].pool == pool)
 			order_worker(i, order);
 	}
+	cnd_groups_retire(pool);
 }
 
 void
@@ -352,6 +410,8 @@ cnd_children_order_all(uint32_t order)
 {
 	for (uint32_t i = 0; i < cnd_the_master.child.board->n_slots; i++)
 		order_worker(i, order);
+	for (uint32_t i = 0; i < CND_POOL_RECORD; i++)
+		cnd_groups_retire(i);
 }
 
 void
@@ -367,22 +427,27 @@ cnd_children_n_workers(void)
 	uint32_t n = 0;
 
 	for (size_t i = 0; i < CND_POOL_RECORD; i++)
-		n += cnd_the_master.pools[i].live;
+		n += cnd_the_master.pools[i].live + cnd_the_master.pools[i].n_groups;
 	return n;
 }
 
 /* ---- senders of nonsense: an attacker may run them, so they are replaced ---- */
 
 void
+cnd_children_end_bad_worker(uint32_t pool, pid_t pid)
+{
+	cnd_log(LOG_ERR, "worker of pool %s %d sent nonsense",
+		cnd_the_master.pools[pool].name, (int)pid);
+	kill(pid, SIGKILL);
+}
+
+void
 cnd_children_end_bad(uint32_t slot)
 {
 	const struct cnd_place *place = &cnd_the_master.places[slot];
 
-	if (place->pid == 0)
-		return;
-	cnd_log(LOG_ERR, "worker of pool %s %d sent nonsense",
-		cnd_the_master.pools[place->pool].name, (int)place->pid);
-	kill(place->pid, SIGKILL);
+	if (place->pid > 0)
+		cnd_children_end_bad_worker(place->pool, place->pid);
 }
 
 void
@@ -414,6 +479,7 @@ cnd_children_kill(void)
 		if (cnd_the_master.places[i].pid > 0)
 			kill(cnd_the_master.places[i].pid, SIGKILL);
 	}
+	cnd_groups_kill();
 	cnd_the_master.phase_until_ms = CND_NEVER;
 }
 
@@ -459,30 +525,34 @@ count_death(struct cnd_pool *p, int64_t age_ms, int status)
 		cnd_now_ms() + (delay < FORK_AGAIN_MAX ? delay : FORK_AGAIN_MAX);
 }
 
+void
+cnd_children_note_end(struct cnd_pool *p, pid_t pid, int64_t born_ms, int status)
+{
+	log_end("worker", p->name, pid, status);
+	count_death(p, cnd_now_ms() - born_ms, status);
+}
+
 static void
 bury_worker(uint32_t slot, int status)
 {
-	struct cnd_place *place = &cnd_the_master.places[slot];
+	const struct cnd_place *place = &cnd_the_master.places[slot];
 	struct cnd_pool *p = &cnd_the_master.pools[place->pool];
 
-	log_end("worker", p->name, place->pid, status);
-	count_death(p, cnd_now_ms() - place->born_ms, status);
-	close(place->inbox);
-	*place = (struct cnd_place){ .inbox = -1 };
-	cnd_slot_release(cnd_the_master.child.board, slot);
-	p->live--;
-	cnd_master_head(p)->live = p->live;
-	wake_door(p);
-	if (p->config == NULL && p->live == 0)
-		cnd_master_forget_pool(p);
+	cnd_children_note_end(p, place->pid, place->born_ms, status);
+	cnd_children_leave_place(slot);
+	cnd_master_forget_pool(p);
 }
 
 /* A worker or the door has ended. */
 static void
 bury(pid_t pid, int status)
 {
-	int slot = slot_of(pid);
+	int slot;
 
+	/* the slots of a group have its process id */
+	if (cnd_groups_bury(pid, status))
+		return;
+	slot = slot_of(pid);
 	if (slot >= 0) {
 		bury_worker((uint32_t)slot, status);
 	} else if (pid == cnd_the_master.door) {
@@ -519,6 +589,19 @@ cnd_children_kill_helpers(void)
 	}
 }
 
+/* Workers have ended: clients that wait may need others now. */
+static void
+replace_ended(void)
+{
+	for (size_t i = 0; i < CND_POOL_RECORD; i++) {
+		struct cnd_pool *p = &cnd_the_master.pools[i];
+
+		if (cnd_the_master.phase == CND_PHASE_SERVING && p->config != NULL &&
+			cnd_master_record(p)->waiting)
+			cnd_children_grow(p);
+	}
+}
+
 void
 cnd_children_reap(void)
 {
@@ -535,12 +618,6 @@ cnd_children_reap(void)
 			bury(pid, status);
 		n += place < 0;
 	}
-	/* clients that wait may need other workers now */
-	for (size_t i = 0; i < CND_POOL_RECORD && n > 0; i++) {
-		struct cnd_pool *p = &cnd_the_master.pools[i];
-
-		if (cnd_the_master.phase == CND_PHASE_SERVING && p->config != NULL &&
-			cnd_master_record(p)->waiting)
-			cnd_children_grow(p);
-	}
+	if (n > 0)
+		replace_ended();
 }

@@ -2,7 +2,9 @@
 #ifndef CND_MASTER_PARTS_H
 #define CND_MASTER_PARTS_H
 
+#include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 
 #include "listeners.h"
 #include "master.h"
@@ -10,12 +12,23 @@
 #include "shared/child.h"
 #include "shared/ipc.h"
 
-/* What the files of the master share. master.c: the master's life; master_children.c: the processes
- * that it forks; master_pools.c: the pools that it has open, and reloads. */
+/* What the files of the master share. master.c: its life; master_children.c: the processes that it
+ * forks; master_groups.c: workers that several sessions share; master_pools.c: the pools that it has open, and reloads. */
 enum cnd_phase {
 	CND_PHASE_SERVING,
 	CND_PHASE_DRAINING, /* a worker ends when its client holds nothing */
 	CND_PHASE_ENDING /* workers end even if their clients hold something */
+};
+
+/* A group: a worker that several sessions share. Slots are reserved for it until it has ended, since it can write them. */
+struct cnd_group {
+	pid_t pid; /* 0: this place is free */
+	uint32_t pool;
+	uint32_t n_slots; /* reserved */
+	uint32_t n_seats; /* its sessions */
+	int control_fd; /* -1: it has closed its end */
+	bool is_retired; /* it gets no more sessions */
+	int64_t born_ms;
 };
 
 /* The master decides by this state alone. Its children can write parts of the scoreboard. */
@@ -26,6 +39,7 @@ struct cnd_master {
 	struct cnd_pool pools[CND_POOL_RECORD];
 	struct cnd_listeners listeners;
 	struct cnd_place *places; /* by slot */
+	struct cnd_group *groups; /* as many places as there are slots */
 	int control[2]; /* [0] is the master's end, [1] the door's */
 	pid_t helpers[CND_HELPERS_MAX]; /* 0: this place is free */
 	int pid_file; /* -1: none */
@@ -50,10 +64,13 @@ cnd_master_record(const struct cnd_pool *p)
 	return cnd_pool_record(cnd_the_master.child.board, p->index);
 }
 
-/* Free the record of a removed pool whose last process has ended. */
+/* Forget the pool if it has been removed and its last process has ended. Processes of the pool can
+ * write its record. */
 static inline void
 cnd_master_forget_pool(struct cnd_pool *p)
 {
+	if (p->config != NULL || p->live > 0 || p->n_groups > 0)
+		return;
 	cnd_pool_close(p);
 	p->is_used = 0;
 	atomic_store(&cnd_master_head(p)->is_used, 0);
@@ -84,12 +101,46 @@ void cnd_children_reap(void);
 /* Give an order (enum cnd_order) to the workers of one pool, or to all. */
 void cnd_children_order_pool(uint32_t pool, uint32_t order);
 void cnd_children_order_all(uint32_t order);
-/* The number of workers that run. */
+/* The number of workers that run, or of sessions for workers that share them. */
 uint32_t cnd_children_n_workers(void);
 void cnd_children_kill(void);
 void cnd_children_kill_helpers(void);
 /* End the door, and wait until it has ended. */
 void cnd_children_end_door(void);
+/* The same as cnd_children_grow() if so many clients wait in a worker, besides those at the door. */
+void cnd_children_grow_for(struct cnd_pool *p, uint64_t n_waiting);
+
+/* For master_groups.c. */
+/* A slot that no worker has and that is reserved for none; -1: there is none. */
+int cnd_children_free_slot(void);
+/* Make the connection between the door and the worker in this slot, and tell the door of it. Returns the worker's
+ * end, or -1, logged. */
+int cnd_children_make_inbox(const struct cnd_pool *p, uint32_t slot, int *ret_door_end);
+/* The slot's session has a worker now, or the worker no longer has it. */
+void cnd_children_take_place(uint32_t slot, const struct cnd_place *place);
+void cnd_children_leave_place(uint32_t slot);
+/* In a child: give up the shared memory except these slots, all descriptors except the pool's and this one,
+ * and the ticket keys of other pools. */
+void cnd_children_confine(
+	const struct cnd_pool *p, const uint32_t *slots, uint32_t n_slots, int own_fd);
+/* A worker has ended: log that, and let the pool pause after early deaths. */
+void cnd_children_note_end(struct cnd_pool *p, pid_t pid, int64_t born_ms, int status);
+/* Kill a worker that sent nonsense. */
+void cnd_children_end_bad_worker(uint32_t pool, pid_t pid);
+
+/* ---- master_groups.c ---- */
+
+/* Begin a session of the pool in a shared worker; fork one if the pool has no place in those that it has. 0;
+ * -EAGAIN: try again soon; another negative number: failed, logged. */
+int cnd_groups_seat(struct cnd_pool *p);
+/* The groups of a pool get no more sessions, and end when they have none. */
+void cnd_groups_retire(uint32_t pool);
+/* Add the groups' descriptors to those that the master waits for, and hear the groups that sent something. */
+nfds_t cnd_groups_gather(struct pollfd *fds);
+void cnd_groups_hear(const struct pollfd *fds, nfds_t n);
+/* A child has ended: 1 if it was a group. */
+int cnd_groups_bury(pid_t pid, int status);
+void cnd_groups_kill(void);
 
 /* ---- master_pools.c ---- */
 

@@ -176,8 +176,7 @@ remove_pool(struct cnd_pool *p)
 	atomic_store(&cnd_master_head(p)->max_sessions, 0);
 	/* serve the clients that connected before the socket's name was removed */
 	cnd_children_order_pool(p->index, CND_ORDER_DRAIN);
-	if (p->live == 0)
-		cnd_master_forget_pool(p);
+	cnd_master_forget_pool(p);
 }
 
 static void

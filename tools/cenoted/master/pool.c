@@ -75,7 +75,7 @@ void
 cnd_pool_check_backends(struct cnd_config *c, const struct cnd_backend **ret_backends)
 {
 	for (size_t i = 0; i < c->n_pools; i++) {
-		const struct cnd_pool_config *p = &c->pools[i];
+		struct cnd_pool_config *p = &c->pools[i];
 		struct cnc_diag diag;
 
 		ret_backends[i] = NULL;
@@ -90,6 +90,8 @@ cnd_pool_check_backends(struct cnd_config *c, const struct cnd_backend **ret_bac
 			check_servers(c, p, ret_backends[i]);
 		if (ret_backends[i] != NULL && p->clients_login != CND_CLIENTS_NONE)
 			check_clients_login(c, p, ret_backends[i]);
+		if (ret_backends[i] != NULL)
+			cnd_pool_config_set_workers(c, p, ret_backends[i]);
 		cnc_diag_finish(&diag);
 	}
 }

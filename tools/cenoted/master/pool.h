@@ -19,9 +19,10 @@ struct cnd_pool {
 	int dir_fd; /* the run directory; -1: closed */
 	int path_fd; /* the socket's file, to change its owner (O_PATH); -1: inherited */
 	int queue[2]; /* the door writes into [0], the workers read from [1] */
-	int wake_fd; /* eventfd by which its workers wake the door */
-	int is_used; /* also 1 while a removed pool still has workers */
-	uint32_t live; /* how many workers run */
+	int wake_fd; /* eventfd with which its workers wake the door */
+	int is_used; /* also 1 while a removed pool still has workers, shared or not */
+	uint32_t live; /* how many sessions have a worker */
+	uint32_t n_groups; /* shared workers, also those without a session */
 	struct sockaddr_un address;
 	struct cnd_tls_tickets tickets; /* unused without TLS */
 	int64_t fork_again_ms; /* a worker died young: fork none before this time */

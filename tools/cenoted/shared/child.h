@@ -19,9 +19,10 @@ struct cnd_child {
 struct cnd_place {
 	pid_t pid; /* 0: none */
 	uint32_t pool;
-	uint32_t order; /* enum cnd_order; only the master uses it */
-	/* the door's end of the worker's inbox; messages go both ways; -1: none */
-	int inbox;
+	uint32_t order; /* enum cnd_order; the master's */
+	uint32_t
+		group; /* the shared worker that the slot is reserved for, from 1; 0: none; the master's */
+	int inbox; /* the door's end: messages go both ways; -1: none */
 	int64_t born_ms;
 };
 

@@ -11,7 +11,7 @@
  * Messages between cenoted's own processes, over SOCK_SEQPACKET. Each has a fixed header, up to
  * CND_IPC_BYTES_MAX bytes that a client has sent so far (PARTING: bytes to send to it), and up to
  * three descriptors. Each worker has its own connection with the door, so no worker can speak for
- * another. A process that receives nonsense logs and drops it, and has the sender replaced.
+ * another; a shared worker has one for each of its sessions, and one with the master. A process that receives nonsense logs and drops it, and has the sender replaced.
  */
 #define CND_IPC_BYTES_MAX 1024u
 #define CND_IPC_FDS_MAX   3u
@@ -46,8 +46,13 @@ enum cnd_ipc_kind {
 		15, /* worker, helper → door: serial: session; bytes: struct cnd_ipc_cancel */
 	CND_IPC_NUDGE =
 		16, /* door → master: workers to wake; bytes: their slots, 16 bits each */
-	/* door → master: workers that sent nonsense; bytes: their slots, 16 bits each */
-	CND_IPC_BAD = 17
+	CND_IPC_BAD = 17, /* door → master: workers that sent nonsense; bytes: the same */
+	CND_IPC_SEAT =
+		18, /* master → shared worker: begin a session in this slot; its inbox */
+	CND_IPC_SEAT_ENDED =
+		19, /* shared worker → master: the session in this slot has ended */
+	CND_IPC_GROW =
+		20 /* shared worker → master: serial: how many of its clients wait */
 };
 
 /* A client's cancel request. The door checks that the client may cancel. */
@@ -62,7 +67,7 @@ struct cnd_ipc {
 	uint32_t kind; /* enum cnd_ipc_kind */
 	uint32_t index; /* pool, slot or ticket */
 	uint64_t serial; /* CLIENT: the ticket's; RESUME, CANCEL: the session; HELP: a
-			  * place; INBOX: a pool */
+			  * place; INBOX: a pool; GROW: clients */
 	uint32_t n_bytes;
 	uint32_t n_fds;
 	struct cnd_peer

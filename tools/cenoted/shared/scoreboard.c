@@ -114,33 +114,39 @@ make_read_only(const struct cnd_scoreboard *b, size_t from, size_t to)
 	return 0;
 }
 
-/* Make n objects from `at` on read-only, except number `own`. They are `stride` bytes apart. */
+/* There are n objects of this size from `at` on: do this for all except these, which are in
+ * ascending order. */
 static int
 make_others_read_only(const struct cnd_scoreboard *b, size_t at, size_t stride,
-	uint32_t n, uint32_t own)
+	uint32_t n, const uint32_t *own, uint32_t n_own)
 {
 	size_t end = at + n * stride;
-	int r;
+	size_t from = at;
 
-	if (own == CND_BOARD_ALL)
-		return 0;
-	if (own == CND_BOARD_NONE)
-		return make_read_only(b, at, end);
-	r = make_read_only(b, at, at + own * stride);
-	return r < 0 ? r : make_read_only(b, at + (own + 1) * stride, end);
+	for (uint32_t i = 0; i < n_own; i++) {
+		int r = own[i] >= n || from > at + own[i] * stride
+				? -EINVAL
+				: make_read_only(b, from, at + own[i] * stride);
+
+		if (r < 0)
+			return r;
+		from = at + (own[i] + 1) * stride;
+	}
+	return make_read_only(b, from, end);
 }
 
 int
-cnd_scoreboard_confine(struct cnd_scoreboard *b, uint32_t pool, uint32_t slot)
+cnd_scoreboard_confine(
+	struct cnd_scoreboard *b, uint32_t pool, const uint32_t *slots, uint32_t n_slots)
 {
 	int r = make_read_only(b, 0, b->records_at);
 
-	if (r == 0)
+	if (r == 0 && pool != CND_BOARD_ALL)
+		r = make_others_read_only(b, b->records_at, b->record_stride,
+			CND_POOL_RECORD, &pool, pool != CND_BOARD_NONE);
+	if (r == 0 && pool != CND_BOARD_ALL)
 		r = make_others_read_only(
-			b, b->records_at, b->record_stride, CND_POOL_RECORD, pool);
-	if (r == 0)
-		r = make_others_read_only(
-			b, b->slots_at, b->slot_stride, b->n_slots, slot);
+			b, b->slots_at, b->slot_stride, b->n_slots, slots, n_slots);
 	close(b->fd);
 	b->fd = -1;
 	return r;

@@ -14,10 +14,11 @@
  * it. Every word has one writer or changes by compare-and-swap; texts are read under a sequence lock.
  * No process can block another here.
  *
- * cnd_scoreboard_confine() enforces who may write what. Only the master writes the heads. The pool's
- * workers and the door write a pool's record. The worker and the door write a slot. Every process may
- * read everything. So no process decides by something that another pool's worker could have written,
- * and the master decides only by its own memory (cnd_the_master.places).
+ * cnd_scoreboard_confine() enforces who may write what: only the master writes the heads; its
+ * workers and the door write a pool's record; the worker and the door write a slot. A worker that
+ * several sessions share writes all slots that are reserved for it. Every process
+ * may read everything. So no process decides by something that another pool's worker could have
+ * written, and the master decides only by its own memory (cnd_the_master.places).
  */
 
 /* A worker's states; scoreboard.c has the table of allowed moves. */
@@ -186,9 +187,13 @@ void cnd_scoreboard_destroy(struct cnd_scoreboard *b);
 #define CND_BOARD_NONE UINT32_MAX
 #define CND_BOARD_ALL  (UINT32_MAX - 1)
 
-/* In a child: make everything read-only, except this pool's record and this slot, whatever the
- * process does later. _NONE: nothing may be written; _ALL: all records and slots may. 0 or -errno. */
-int cnd_scoreboard_confine(struct cnd_scoreboard *b, uint32_t pool, uint32_t slot);
+/*
+ * In a child: make everything read-only, except this pool's record and these slots, whatever the
+ * process does later. Pool _NONE: nothing may be written, and there are no slots; _ALL: all records
+ * and slots may. The slots are in ascending order. 0 or -errno.
+ */
+int cnd_scoreboard_confine(
+	struct cnd_scoreboard *b, uint32_t pool, const uint32_t *slots, uint32_t n_slots);
 
 /* pool < CND_POOL_RECORD, slot < n_slots. */
 struct cnd_pool_head *cnd_pool_head(const struct cnd_scoreboard *b, uint32_t pool);

@@ -16,6 +16,8 @@
 
 /* A client that sends nothing for this long goes to the door, which has the time to wait. */
 #define SILENCE_MS 50
+/* How long a client that stayed may take for its ATTACH once some of it has come. It keeps a session waiting. */
+#define BACK_MS    50
 
 static void
 copy_text(char *to, size_t size, struct cnp_str from)
@@ -37,6 +39,8 @@ publish_identity(struct cnd_worker *w, struct cnp_str program, struct cnp_str ap
 	copy_text(id.application, sizeof(id.application), application);
 	cnd_channel_text(&w->client.channel, id.tls, sizeof(id.tls));
 	cnd_slot_set_identity(w->slot, &id);
+	if (w->seat != NULL)
+		w->client.back.identity = id;
 }
 
 /* ---- lending ---- */
@@ -64,12 +68,24 @@ begin_lending(struct cnd_worker *w)
 	cnd_worker_move(w, CND_SLOT_ATTACHED);
 }
 
-/* Send HELLO, ATTACHED and READY in one write. */
-static int
-greet(struct cnd_worker *w)
+/* On a seat: remember what the client knows of this session, for the case that it stays without it. */
+static void
+note_facts(struct cnd_worker *w)
 {
-	struct cnp_attached m = { .session = cnd_session_number(
-					  w->slot_index, w->slot->generation),
+	struct cnd_back *back = &w->client.back;
+
+	back->reads_as = cnd_login_reads_as(w);
+	back->parameters = w->login.parameters_digest;
+	back->slot = w->slot_index;
+	back->login = w->login.n;
+}
+
+/* What a client learns of the session that it gets. */
+static struct cnp_attached
+facts_of(const struct cnd_worker *w)
+{
+	return (struct cnp_attached){ .session = cnd_session_number(
+					      w->slot_index, w->slot->generation),
 		.key = w->key,
 		.worker_pid = (uint32_t)cnd_slot_head(w->board, w->slot_index)->pid,
 		.features = w->backend->features | CNP_FEATURE_SUSPEND,
@@ -81,18 +97,70 @@ greet(struct cnd_worker *w)
 		.user = cnp_str(w->client.user),
 		.parameters = { (const char *)cnc_buf_head(&w->login.parameters),
 			cnc_buf_len(&w->login.parameters) } };
+}
+
+static int
+queue_ready(struct cnd_worker *w)
+{
 	struct cnd_state state;
+
+	cnd_request_take_state(w, &state);
+	w->held.is_ready = true;
+	return cnp_server_ready(&w->client.server, state.tx, state.pins, &state.carry);
+}
+
+/* Send HELLO, ATTACHED and READY in one write. */
+static int
+greet(struct cnd_worker *w)
+{
+	struct cnp_attached m = facts_of(w);
 	int r;
 
+	if (w->seat != NULL)
+		note_facts(w);
 	r = cnd_answer_hello(&w->client.server);
 	if (r == CENOTE_OK)
 		r = cnp_server_attached(&w->client.server, &m);
-	if (r < 0)
-		return r;
-	cnd_request_take_state(w, &state);
-	w->held.is_ready = true;
-	r = cnp_server_ready(&w->client.server, state.tx, state.pins, &state.carry);
+	if (r == CENOTE_OK)
+		r = queue_ready(w);
 	return r < 0 ? r : cnd_client_flush(w);
+}
+
+/* Tell the one fact that differs between sessions of the same kind. */
+static int
+tell_backend_pid(struct cnd_worker *w)
+{
+	struct cnp_msg m = { .code = CNP_MSG_PARAMETER };
+	const char *pid = cnd_login_parameter(&w->login, CND_BACKEND_PID);
+
+	if (*pid == '\0')
+		return CENOTE_OK;
+	m.as.parameter.name = cnp_str(CND_BACKEND_PID);
+	m.as.parameter.value = cnp_str(pid);
+	return cnp_server_reply(&w->client.server, &m, 1);
+}
+
+/* Queue ATTACHED and READY for a client that is back, with what is new for it. Its requests have come already, so the
+ * answer goes out with theirs. */
+static int
+greet_back(struct cnd_worker *w)
+{
+	const struct cnd_back *back = &w->client.back;
+	int is_alike = w->login.parameters_digest == back->parameters;
+	int is_same = back->slot == w->slot_index && back->login == w->login.n;
+	struct cnp_attached m = facts_of(w);
+	int r;
+
+	if (is_alike)
+		m = (struct cnp_attached){ .session = m.session,
+			.key = m.key,
+			.worker_pid = m.worker_pid,
+			.features = m.features };
+	note_facts(w);
+	r = cnp_server_attached(&w->client.server, &m);
+	if (r == CENOTE_OK)
+		r = queue_ready(w);
+	return r < 0 || is_same || !is_alike ? r : tell_backend_pid(w);
 }
 
 /* ---- the opening ---- */
@@ -279,7 +347,7 @@ set_options(struct cnd_worker *w, struct cnp_str options)
 {
 	struct cnp_str name, value;
 	struct cnc_reader reader;
-	int is_set = 0;
+	int is_new = 0;
 	int r;
 
 	if (!(w->backend->features & CNP_FEATURE_OPTIONS) ||
@@ -290,13 +358,21 @@ set_options(struct cnd_worker *w, struct cnp_str options)
 		r = w->backend->set_option(w->session, name.p, value.p, &w->diag);
 		if (r < 0 && r != CENOTE_ERR_ARG)
 			return r;
-		is_set |= r == CENOTE_OK;
+		is_new |= r == CENOTE_OK;
+		/* the reset may change it back */
+		w->login.is_info_stale |= r != CENOTE_ERR_ARG;
 		cnc_diag_clear(&w->diag);
 	}
-	/* the options may have changed facts of the session, until its reset */
-	if (is_set)
+	if (w->backend->drop_options != NULL) {
+		r = w->backend->drop_options(w->session, &w->diag);
+		if (r < 0)
+			return r;
+		is_new |= r == CENOTE_OK;
+	}
+	if (is_new) {
 		cnd_login_take_info(w);
-	w->login.is_info_stale |= is_set;
+		w->login.is_info_stale = true;
+	}
 	return CENOTE_OK;
 }
 
@@ -375,6 +451,66 @@ on_attach(struct cnd_worker *w, const struct cnp_attach *m)
 		r = is_wrong_database(w, m->database) ? CENOTE_ERR_AUTH : lend(w, m);
 	cnd_pass_through_forget(w);
 	return r;
+}
+
+/* ---- a client that stayed connected ---- */
+
+/* Let it attach in the ordinary way. Nothing that it sent is carried out. Always returns CENOTE_ERR_CONN. */
+static int
+send_elsewhere(struct cnd_worker *w)
+{
+	(void)cnp_server_yield(&w->client.server, CNP_YIELD_CONTENDED, NULL);
+	return CENOTE_ERR_CONN;
+}
+
+/* Wait for its ATTACH, of which some bytes have come. */
+static int
+await_attach(struct cnd_worker *w, struct cnp_request *ret_request)
+{
+	int64_t until = cnd_now_ms() + BACK_MS;
+	int r;
+
+	w->client.login_until_ms = until;
+	for (;;) {
+		r = cnp_server_next(&w->client.server, ret_request);
+		if (r != CENOTE_AGAIN)
+			return r;
+		r = cnd_client_receive(&w->client);
+		if (r < 0)
+			return r;
+		if (r > 0)
+			continue;
+		if (cnd_now_ms() >= until || cnd_worker_order(w) == CND_ORDER_NOW)
+			return send_elsewhere(w);
+		cnd_worker_wait(w, w->client.fd, POLLIN, until);
+	}
+}
+
+int
+cnd_attach_back(struct cnd_worker *w)
+{
+	const struct cnd_identity *id = &w->client.back.identity;
+	struct cnp_request req;
+	int r = await_attach(w, &req);
+
+	if (r < 0)
+		return r;
+	cnc_diag_clear(&w->diag);
+	r = find_settings(w, req.msg.as.attach.options);
+	if (r < 0)
+		return say_failed(w, r);
+	begin_lending(w);
+	w->client.is_again = true;
+	cnd_slot_set_identity(w->slot, id);
+	r = log_in_as_wanted(w);
+	if (r == CENOTE_OK)
+		r = make_ready_or_anew(w, &req.msg.as.attach);
+	if (r < 0) {
+		w->login.is_lost = r == CENOTE_ERR_CONN && !w->client.is_gone;
+		return say_failed(w, r);
+	}
+	return cnd_login_reads_as(w) == w->client.back.reads_as ? greet_back(w)
+								: send_elsewhere(w);
 }
 
 static int
@@ -479,7 +615,7 @@ cnd_attach_resume(struct cnd_worker *w, const struct cnd_ipc *m)
 	struct cnp_request req;
 	int r;
 
-	cnd_client_take_handed(&w->client, m);
+	cnd_client_take_handed(w, m);
 	r = take_handed(&w->client);
 	if (r == CENOTE_OK)
 		r = await_first(w, &req);

@@ -115,6 +115,15 @@ cnd_channel_secure(struct cnd_channel *c, int fd, struct cn_tls_server *server)
 }
 
 void
+cnd_channel_move(struct cnd_channel *to, struct cnd_channel *from)
+{
+	*to = *from;
+	from->tls = NULL;
+	if (to->tls != NULL)
+		to->ops->rebind(to->tls, to);
+}
+
+void
 cnd_channel_finish(struct cnd_channel *c)
 {
 	if (c->tls == NULL)

@@ -51,9 +51,11 @@ int cnd_channel_flush(struct cnd_channel *c);
  * length there; -1 if they do not fit. The channel cannot send anything afterwards. */
 ssize_t cnd_channel_seal(
 	struct cnd_channel *c, const void *bytes, size_t n, uint8_t *room, size_t size);
-/* Begin TLS with the client of this socket. CENOTE_OK, CENOTE_ERR_NOMEM. `c` must not move
- * afterwards. */
+/* Begin TLS with the client of this socket. CENOTE_OK, CENOTE_ERR_NOMEM. Afterwards
+ * only cnd_channel_move() may move `c`. */
 int cnd_channel_secure(struct cnd_channel *c, int fd, struct cn_tls_server *server);
+/* Make `to` the connection that `from` was. `from` is in clear text then. */
+void cnd_channel_move(struct cnd_channel *to, struct cnd_channel *from);
 /* Go back to clear text. The socket is not touched. */
 void cnd_channel_finish(struct cnd_channel *c);
 /* Get the channel binding for a login by password. 0: this connection has none. */

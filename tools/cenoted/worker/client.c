@@ -11,6 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "loop.h"
+#include "shared.h"
 #include "shared/answer.h"
 #include "core/sqlstate.h"
 #include "shared/ipc.h"
@@ -65,6 +67,10 @@ say_goodbye(struct cnd_worker *w)
 {
 	const uint8_t *bytes;
 
+	if (w->client.is_staying) {
+		w->client.is_staying = cnd_client_flush(w) == CENOTE_OK;
+		return;
+	}
 	if (w->client.fd < 0 || w->client.is_gone ||
 		cnp_server_output(&w->client.server, &bytes) == 0)
 		return;
@@ -94,7 +100,8 @@ log_protocol_error(const struct cnd_worker_client *c)
 static int
 is_contended(const struct cnd_worker *w, int64_t now)
 {
-	if (atomic_load_explicit(&w->pool->waiting, memory_order_relaxed) > 0)
+	if (atomic_load_explicit(&w->pool->waiting, memory_order_relaxed) > 0 ||
+		(w->shared != NULL && cnd_staying_is_contended(w->shared, now)))
 		return 1;
 	return now - atomic_load_explicit(&w->pool->contended_ms, memory_order_relaxed) <
 	       CONTENDED_MS;
@@ -186,8 +193,11 @@ try_to_yield(struct cnd_worker *w)
 	w->backend->state(w->session, &state);
 	if (state.tx != CENOTE_TX_IDLE || state.pins != 0)
 		return 0;
+	if (reason == CNP_YIELD_CONTENDED && w->shared != NULL && cnd_staying_may(w))
+		reason = CNP_YIELD_STAY;
 	if (cnp_server_yield(&w->client.server, reason, &state.carry) < 0)
 		return 0;
+	w->client.is_staying = reason == CNP_YIELD_STAY;
 	atomic_store_explicit(
 		&w->slot->yields, w->slot->yields + 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&w->pool->yields, 1, memory_order_relaxed);
@@ -242,6 +252,14 @@ watched_fd(const struct cnd_worker *w)
 	return w->login.server_fd >= 0 ? w->backend->fd(w->session) : -1;
 }
 
+/* On a seat: whether it waits for the client's next request, so that it can look whether the client has to yield. */
+static void
+set_between(struct cnd_worker *w, bool is_between)
+{
+	if (w->seat != NULL)
+		w->seat->is_between = is_between;
+}
+
 /* Wait until the client or the server sends something or a limit is reached. Negative: part. */
 static int
 await_more(struct cnd_worker *w)
@@ -263,11 +281,13 @@ await_more(struct cnd_worker *w)
 		settle_ms =
 			cnd_now_ms() +
 			(w->backend->is_settling_felt ? SETTLE_FELT_MS : SETTLE_IDLE_MS);
+	set_between(w, true);
 	r = cnd_client_poll(w, fds,
 		w->client.is_resumed ? 3
 		: fds[1].fd >= 0     ? 2
 				     : 1,
 		until < settle_ms ? until : settle_ms);
+	set_between(w, false);
 	if (r == 0)
 		return settle_ms != CND_NEVER && cnd_now_ms() >= settle_ms ? settle(w)
 									   : CENOTE_OK;
@@ -333,6 +353,9 @@ forget_client(struct cnd_worker_client *c)
 	c->has_failed = false;
 	c->is_again = false;
 	c->is_resumed = false;
+	c->is_told = false;
+	c->is_back = false;
+	c->is_staying = false;
 	cnp_server_restart(&c->server);
 }
 
@@ -353,6 +376,21 @@ cnd_client_serve(struct cnd_worker *w)
 	forget_client(&w->client);
 	cnd_request_forget_client(w);
 	r = cnd_attach_open(w);
+	if (r == CENOTE_OK)
+		return converse(w);
+	cnd_client_part(w, r);
+	return w->login.is_lost ? CND_PARTING_LOST : CND_PARTING_GONE;
+}
+
+enum cnd_parting
+cnd_client_serve_back(struct cnd_worker *w)
+{
+	int r;
+
+	forget_client(&w->client);
+	cnp_server_restart_kept(&w->client.server, &w->client.back.kept);
+	cnd_request_forget_client(w);
+	r = cnd_attach_back(w);
 	if (r == CENOTE_OK)
 		return converse(w);
 	cnd_client_part(w, r);
@@ -405,7 +443,7 @@ cnd_client_resume(struct cnd_worker *w)
 {
 	struct cnd_ipc m;
 
-	cnd_client_close(&w->client);
+	cnd_client_close(w);
 	while (!is_suspension_over(w)) {
 		if (cnd_ipc_receive(w->inbox_fd, &m) <= 0) {
 			cnd_worker_wait(
@@ -421,7 +459,7 @@ cnd_client_resume(struct cnd_worker *w)
 			return converse(w);
 		}
 		say_goodbye(w);
-		cnd_client_close(&w->client);
+		cnd_client_close(w);
 		/* the session was lent, and the client has gone without knowing: nobody can resume
 		 * it */
 		if (w->sm.state == CND_SLOT_ATTACHED)

@@ -12,11 +12,30 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "loop.h"
 #include "shared/ipc.h"
 
 void
-cnd_client_close(struct cnd_worker_client *c)
+cnd_client_watch(struct cnd_worker *w)
 {
+	if (w->seat != NULL)
+		cnd_seat_watch(w->seat, w->client.fd);
+}
+
+/* The descriptor is about to be closed, or the client's socket to change its owner. */
+static void
+unwatch(struct cnd_worker *w)
+{
+	if (w->seat != NULL && w->client.fd >= 0)
+		cnd_seat_unwatch(w->seat, w->client.fd);
+}
+
+void
+cnd_client_close(struct cnd_worker *w)
+{
+	struct cnd_worker_client *c = &w->client;
+
+	unwatch(w);
 	cnd_channel_finish(&c->channel);
 	if (c->fd < 0)
 		return;
@@ -63,14 +82,17 @@ cnd_client_limit(const struct cnd_worker *w)
 }
 
 void
-cnd_client_take_handed(struct cnd_worker_client *c, const struct cnd_ipc *m)
+cnd_client_take_handed(struct cnd_worker *w, const struct cnd_ipc *m)
 {
+	struct cnd_worker_client *c = &w->client;
+
 	c->fd = m->fds[0];
 	c->is_handed_over = true;
 	c->is_routed = m->kind == CND_IPC_ROUTED;
 	c->peer = m->peer;
 	c->n_handed = m->n_bytes;
 	memcpy(c->handed, m->bytes, m->n_bytes);
+	cnd_client_watch(w);
 }
 
 /* Wait until the client reads. A slow reader costs only its own worker's time, and no memory. A
@@ -182,6 +204,7 @@ cnd_client_hand_over(struct cnd_worker *w, uint32_t kind, uint32_t index,
 		memcpy(m.bytes, bytes, n);
 	if (cnd_ipc_send(w->inbox_fd, &m) < 0)
 		return -1;
+	unwatch(w);
 	/* the door has its own copy, which must stay open */
 	close(w->client.fd);
 	w->client.fd = -1;

@@ -106,7 +106,7 @@ cnd_helper_run(const struct cnd_child *child, const struct cnd_pool *pool,
 	give_up_rights(child, w);
 	r = cnd_attach_answer(w);
 	cnd_client_part(w, r);
-	cnd_client_close(&w->client);
+	cnd_client_close(w);
 	cnp_server_finish(&w->client.server);
 	exit(r == CENOTE_DONE ? 0 : CND_HELPER_IN_VAIN);
 }

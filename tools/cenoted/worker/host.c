@@ -7,6 +7,7 @@
 #include "worker.h"
 
 #include "core/sqlstate.h"
+#include "loop.h"
 #include "shared/log.h"
 
 /* How often to make the checks that cost a system call. */
@@ -117,8 +118,11 @@ host_interrupted(const struct cnd_host *host, struct cnc_diag *ret_diag)
 {
 	struct cnd_worker *w = host->user;
 	int64_t now;
-	int r = look(w, ret_diag);
+	int r;
 
+	if (w->seat != NULL)
+		cnd_seat_breathe(w->seat);
+	r = look(w, ret_diag);
 	if (r < 0)
 		return r;
 	now = cnd_now_ms();
@@ -182,6 +186,19 @@ host_wait(const struct cnd_host *host, int fd, short events, int timeout_ms,
 	}
 }
 
+static int
+host_pause(const struct cnd_host *host, int fd, short events, int timeout_ms)
+{
+	struct cnd_worker *w = host->user;
+	int64_t until = cnd_now_ms() + timeout_ms;
+	int r = 0;
+
+	do {
+		r = cnd_worker_wait(w, fd, events, until);
+	} while (r == 0 && cnd_now_ms() < until);
+	return r;
+}
+
 __attribute__((format(printf, 3, 4))) static void
 host_log(const struct cnd_host *host, int level, const char *format, ...)
 {
@@ -222,6 +239,7 @@ cnd_host_init(struct cnd_worker *w)
 		.interrupted = host_interrupted,
 		.is_cancelled = host_is_cancelled,
 		.wait = host_wait,
+		.pause = host_pause,
 		.log = host_log,
 		.login_changed = host_login_changed,
 		.can_log_in = host_can_log_in };

@@ -7,10 +7,8 @@
  */
 #include "worker.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
 
 #include "core/escaping.h"
 #include "core/sqlstate.h"
@@ -18,8 +16,8 @@
 
 /* ---- facts of the session ---- */
 
-static const char *
-parameter(const struct cnd_worker_login *l, const char *name)
+const char *
+cnd_login_parameter(const struct cnd_worker_login *l, const char *name)
 {
 	for (size_t i = 0; i < l->info.n_parameters; i++) {
 		if (strcmp(l->info.parameters[i].key, name) == 0)
@@ -31,14 +29,26 @@ parameter(const struct cnd_worker_login *l, const char *name)
 static void
 publish_login(struct cnd_worker *w)
 {
-	const char *version = parameter(&w->login, "server_tls_version");
+	const char *version = cnd_login_parameter(&w->login, "server_tls_version");
 	struct cnd_login login = { .error = "" };
 
 	snprintf(login.server, sizeof(login.server), "%s", w->login.info.server);
 	if (*version != '\0')
 		snprintf(login.tls, sizeof(login.tls), "%s %s", version,
-			parameter(&w->login, "server_tls_cipher"));
+			cnd_login_parameter(&w->login, "server_tls_cipher"));
 	cnd_slot_set_login(w->slot, &login);
+}
+
+uint32_t
+cnd_login_reads_as(const struct cnd_worker *w)
+{
+	uint32_t digest = 0;
+	const char *name;
+
+	for (size_t i = 0; (name = cnc_escaping_fact(i)) != NULL; i++)
+		digest = cnc_escaping_digest(
+			digest, i, cnd_login_parameter(&w->login, name));
+	return digest;
 }
 
 /*
@@ -50,13 +60,11 @@ static void
 compare_lines(struct cnd_worker *w)
 {
 	size_t mine = w->slot->server_line - 1;
-	uint32_t digest = 0, other;
-	const char *name;
+	uint32_t digest, other;
 
 	if (w->login.settings[0] != '\0' || w->config->clients_login != CND_CLIENTS_NONE)
 		return;
-	for (size_t i = 0; (name = cnc_escaping_fact(i)) != NULL; i++)
-		digest = cnc_escaping_digest(digest, i, parameter(&w->login, name));
+	digest = cnd_login_reads_as(w);
 	if (atomic_load(&w->pool->line_reads[mine]) == digest)
 		return;
 	for (size_t i = 0; i < w->config->n_servers; i++) {
@@ -75,12 +83,43 @@ compare_lines(struct cnd_worker *w)
 	atomic_store(&w->pool->line_reads[mine], digest);
 }
 
+/* FNV-1a, with the zero byte, which keeps a text apart from the next one. */
+static uint64_t
+add_text(uint64_t digest, const char *text)
+{
+	do {
+		digest = (digest ^ (uint8_t)*text) * UINT64_C(1099511628211);
+	} while (*text++ != '\0');
+	return digest;
+}
+
+static uint64_t
+digest_of(const struct cnd_info *info)
+{
+	uint64_t digest = UINT64_C(14695981039346656037);
+
+	digest = add_text(digest, info->server);
+	digest = add_text(digest, info->server_version);
+	digest = add_text(digest, info->database);
+	for (size_t i = 0; i < info->n_parameters; i++) {
+		const struct cnd_option *p = &info->parameters[i];
+
+		if (strcmp(p->key, CND_BACKEND_PID) != 0)
+			digest = add_text(add_text(digest, p->key), p->value);
+	}
+	return digest;
+}
+
 void
 cnd_login_take_info(struct cnd_worker *w)
 {
+	struct cnd_info info = { "", "", "", NULL, 0 };
+
 	w->login.is_info_stale = false;
-	w->login.info = (struct cnd_info){ "", "", "", NULL, 0 };
-	w->backend->info(w->session, &w->login.info);
+	w->backend->info(w->session, &info);
+	if (info.changes != 0 && info.changes == w->login.info.changes)
+		return;
+	w->login.info = info;
 	cnc_buf_clear(&w->login.parameters, CND_PARAMETERS_MAX);
 	for (size_t i = 0; i < w->login.info.n_parameters; i++) {
 		if (cnp_pairs_put(&w->login.parameters, w->login.info.parameters[i].key,
@@ -91,23 +130,24 @@ cnd_login_take_info(struct cnd_worker *w)
 			break;
 		}
 	}
+	if (w->seat != NULL)
+		w->login.parameters_digest = digest_of(&w->login.info);
 	publish_login(w);
 }
 
 static void
 watch_server(struct cnd_worker *w)
 {
-	struct epoll_event event = { .events = EPOLLIN };
+	int fd;
 
 	w->login.server_fd = -1;
 	if (w->backend->fd == NULL || w->backend->idle == NULL)
 		return;
-	event.data.fd = w->backend->fd(w->session);
-	if (event.data.fd < 0)
+	fd = w->backend->fd(w->session);
+	if (fd < 0)
 		return;
-	if (epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, event.data.fd, &event) < 0)
-		cnd_fatal("epoll: %s", strerror(errno));
-	w->login.server_fd = event.data.fd;
+	cnd_worker_watch(w, fd);
+	w->login.server_fd = fd;
 }
 
 static void
@@ -115,7 +155,7 @@ unwatch_server(struct cnd_worker *w)
 {
 	/* the backend may have closed it */
 	if (w->login.server_fd >= 0)
-		(void)epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, w->login.server_fd, NULL);
+		cnd_worker_unwatch(w, w->login.server_fd);
 	w->login.server_fd = -1;
 }
 
@@ -336,10 +376,12 @@ static void
 adopt(struct cnd_worker *w, struct cnd_session *session, uint32_t login_changes)
 {
 	w->session = session;
+	w->login.n++;
 	w->login.changes = login_changes;
 	w->login.is_lost = false;
 	cnd_pass_through_publish(w);
 	w->login.balanced_ms = cnd_now_ms();
+	w->login.info.changes = 0;
 	cnd_login_take_info(w);
 	compare_lines(w);
 	watch_server(w);

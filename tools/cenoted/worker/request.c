@@ -382,6 +382,8 @@ reset_or_log_in(struct cnd_worker *w)
 	static const struct cnp_str nothing = { "", 0 };
 	int r = w->backend->reset(w->session, &w->diag);
 
+	if (r == CENOTE_OK && w->backend->drop_options != NULL)
+		r = w->backend->drop_options(w->session, &w->diag);
 	if (r != CENOTE_ERR_UNSUPPORTED)
 		return r;
 	cnc_diag_clear(&w->diag);
@@ -390,6 +392,7 @@ reset_or_log_in(struct cnd_worker *w)
 	r = cnd_login(w);
 	/* the client knows no parameters of the new session yet */
 	cnc_buf_clear(&w->login.parameters, CND_PARAMETERS_MAX);
+	w->login.info.changes = 0;
 	return r < 0 ? r : w->backend->attach(w->session, &nothing, &w->diag);
 }
 

@@ -230,6 +230,7 @@ keep_parameter(struct cnd_worker_login *l, const char *name, const char *value)
 	int q = CENOTE_OK;
 
 	l->is_info_stale = true;
+	l->info.changes = 0;
 	cnc_buf_init(&changed, &cnc_mem_default, CND_PARAMETERS_MAX);
 	cnc_reader_init(&r, cnc_buf_head(&l->parameters), cnc_buf_len(&l->parameters));
 	while (q == CENOTE_OK && cnp_pairs_next(&r, &n, &v) > 0) {
@@ -255,6 +256,8 @@ sink_parameter(struct cnd_sink *sink, const char *name, const char *value)
 		.as.parameter = { .name = cnp_str(name), .value = cnp_str(value) } };
 	struct cnd_worker *w = cnd_sink_worker(sink);
 	int r = keep_parameter(&w->login, name, value);
+
+	w->client.is_told = true;
 
 	return r < 0 ? r : put_between(w, NULL, &m);
 }

@@ -6,6 +6,13 @@
  */
 #include "worker.h"
 
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "loop.h"
+#include "shared/log.h"
+
 static volatile sig_atomic_t is_terminated;
 
 static void
@@ -16,7 +23,7 @@ on_signal(int number)
 }
 
 void
-cnd_worker_set_signals(struct cnd_worker *w)
+cnd_worker_set_signals(sigset_t *ret_waiting_mask)
 {
 	struct sigaction act = { .sa_handler = on_signal };
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
@@ -26,13 +33,19 @@ cnd_worker_set_signals(struct cnd_worker *w)
 	sigaddset(&mask, SIGTERM);
 	sigaddset(&mask, SIGUSR1);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
-	sigemptyset(&w->waiting_mask);
+	sigemptyset(ret_waiting_mask);
 	sigaction(SIGTERM, &act, NULL);
 	sigaction(SIGUSR1, &act, NULL);
 	/* a terminal sends these to every process; the worker acts on the master's orders only */
 	sigaction(SIGINT, &ignore, NULL);
 	sigaction(SIGHUP, &ignore, NULL);
 	sigaction(SIGPIPE, &ignore, NULL);
+}
+
+bool
+cnd_worker_is_terminated(void)
+{
+	return is_terminated != 0;
 }
 
 uint32_t
@@ -44,12 +57,34 @@ cnd_worker_order(const struct cnd_worker *w)
 	return order == CND_ORDER_NONE && is_terminated ? CND_ORDER_RELOAD : order;
 }
 
+void
+cnd_worker_watch(struct cnd_worker *w, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
+
+	if (w->seat != NULL)
+		cnd_seat_watch(w->seat, fd);
+	else if (epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0)
+		cnd_fatal("epoll: %s", strerror(errno));
+}
+
+void
+cnd_worker_unwatch(struct cnd_worker *w, int fd)
+{
+	if (w->seat != NULL)
+		cnd_seat_unwatch(w->seat, fd);
+	else
+		(void)epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
 int
 cnd_worker_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms)
 {
 	struct timespec left = { 0, 0 };
 	int r;
 
+	if (w->seat != NULL)
+		return cnd_seat_poll(w->seat, fds, n, until_ms);
 	if (until_ms != CND_NEVER) {
 		int64_t ms = until_ms - cnd_now_ms();
 

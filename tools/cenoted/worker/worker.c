@@ -15,6 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "loop.h"
+#include "shared.h"
 #include "shared/ipc.h"
 #include "shared/log.h"
 #include "shared/priv.h"
@@ -77,7 +79,7 @@ take_from_queue(struct cnd_worker *w)
 		if (m.kind != CND_IPC_CLIENT || m.n_fds != 1)
 			cnd_fatal("the door sent nonsense");
 		if (cnd_ticket_move(w->pool, m.index, m.serial, CND_TICKET_TAKEN)) {
-			cnd_client_take_handed(&w->client, &m);
+			cnd_client_take_handed(w, &m);
 			if (w->client.peer.door == CND_DOOR_TCP)
 				(void)cnd_slot_set_unproven(w->board, w->slot_index, 1);
 			cnd_worker_wake_door(w);
@@ -100,7 +102,7 @@ take_from_inbox(struct cnd_worker *w)
 		return 0;
 	if ((m.kind != CND_IPC_ROUTED && m.kind != CND_IPC_RESUME) || m.n_fds != 1)
 		cnd_fatal("the door sent nonsense");
-	cnd_client_take_handed(&w->client, &m);
+	cnd_client_take_handed(w, &m);
 	return 1;
 }
 
@@ -112,7 +114,10 @@ take_from_socket(struct cnd_worker *w)
 	w->client.is_routed = false;
 	w->client.n_handed = 0;
 	w->client.peer = (struct cnd_peer){ .door = CND_DOOR_UNIX };
-	return w->client.fd >= 0;
+	if (w->client.fd < 0)
+		return 0;
+	cnd_client_watch(w);
+	return 1;
 }
 
 /* The rest of a span of time, for poll(2); -1: no bound. */
@@ -226,6 +231,68 @@ take_promised(struct cnd_worker *w)
 	return 0;
 }
 
+/* ---- taking a client on a seat ---- */
+
+/* New clients, by way of the door's queue and the pool's socket. */
+static int
+take_new(struct cnd_worker *w)
+{
+	struct cnd_loop *l = w->seat->loop;
+
+	if (l->has_queue ||
+		atomic_load_explicit(&w->pool->waiting, memory_order_relaxed) > 0) {
+		if (take_from_queue(w))
+			return 1;
+		l->has_queue = false;
+	}
+	if (l->has_sockets) {
+		if (take_from_socket(w))
+			return 1;
+		l->has_sockets = false;
+	}
+	return 0;
+}
+
+/* New clients, and those that have stayed, take turns. */
+static int
+take_on_seat(struct cnd_worker *w)
+{
+	w->shared->turn = !w->shared->turn;
+	if (w->shared->turn)
+		return take_new(w) || cnd_staying_take(w);
+	return cnd_staying_take(w) || take_new(w);
+}
+
+static int64_t
+until_of(int left)
+{
+	return left < 0 ? CND_NEVER : cnd_now_ms() + left;
+}
+
+/* As take_client(). */
+static int
+take_client_on_seat(struct cnd_worker *w)
+{
+	struct pollfd fds[2] = { { .fd = w->login.server_fd, .events = POLLIN },
+		{ .fd = w->inbox_fd, .events = POLLIN } };
+	int left;
+
+	if (take_on_seat(w))
+		return 1;
+	left = idle_left(w);
+	if (left == 0 && has_left(w))
+		return 0;
+	cnd_seat_idle(w->seat, fds, 2, until_of(look_left(w, left)));
+	/* the server first, so that no client gets a dead session */
+	if (fds[0].revents != 0 && !listen_to_server(w))
+		return 0;
+	if (fds[1].revents != 0 && take_from_inbox(w))
+		return 1;
+	return cnd_worker_order(w) == CND_ORDER_NONE && take_on_seat(w);
+}
+
+/* ---- the same in a process of its own ---- */
+
 /* Take the next client. 1: there is a client; 0: look around and call this again. */
 static int
 take_client(struct cnd_worker *w)
@@ -234,6 +301,8 @@ take_client(struct cnd_worker *w)
 	int left;
 	int n;
 
+	if (w->seat != NULL)
+		return take_client_on_seat(w);
 	if (!cnd_pass_through_reserve(w))
 		return take_promised(w);
 	if (take_waiting(w))
@@ -293,10 +362,12 @@ serve(struct cnd_worker *w)
 	enum cnd_parting parting;
 
 	cnd_worker_move(w, CND_SLOT_OPENING);
-	parting = cnd_client_serve(w);
+	parting = w->client.is_back ? cnd_client_serve_back(w) : cnd_client_serve(w);
 	while (parting == CND_PARTING_SUSPENDED)
 		parting = cnd_client_resume(w);
-	cnd_client_close(&w->client);
+	if (w->client.is_staying)
+		cnd_staying_keep(w);
+	cnd_client_close(w);
 	cnd_worker_settle_stranger(w);
 	cnd_worker_drop_key(w);
 	if (w->sm.state == CND_SLOT_OPENING)
@@ -432,6 +503,10 @@ init(struct cnd_worker *w)
 	cnp_server_init(&w->client.server, &cnc_mem_default, (size_t)w->config->max_frame,
 		OUTPUT_MAX);
 	cnd_request_init(w);
+	if (w->seat != NULL) {
+		cnd_seat_watch(w->seat, w->inbox_fd);
+		return;
+	}
 	cnd_pace_init(&w->pace);
 	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (w->epoll_fd < 0)
@@ -453,20 +528,28 @@ finish(struct cnd_worker *w)
 	cnc_buf_finish(&w->login.parameters);
 	cnc_arena_finish(&w->request.arena);
 	cnc_diag_finish(&w->diag);
+	if (w->seat != NULL)
+		cnd_seat_unwatch(w->seat, w->inbox_fd);
+	close(w->inbox_fd);
 }
 
 void
-cnd_worker_run(const struct cnd_child *child, const struct cnd_pool *pool, uint32_t slot,
-	int inbox_fd)
+cnd_worker_live(struct cnd_worker *w)
 {
-	static struct cnd_worker worker;
-	struct cnd_worker *w = &worker;
+	init(w);
+	live(w);
+	finish(w);
+}
+
+struct cn_tls_server *
+cnd_worker_enter(const struct cnd_child *child, const struct cnd_pool *pool)
+{
 	const struct cnd_config *c = child->config;
 	const struct cnd_account who = cnd_pool_config_account(c, pool->config);
+	struct cn_tls_server *tls;
 	int r;
 
 	cnd_log_set_role("worker", pool->name);
-	cnd_worker_set_signals(w);
 	bound_memory();
 	/* The worker keeps two rights: to talk to its server as this user, and to use its own
 	 * sockets. */
@@ -474,6 +557,20 @@ cnd_worker_run(const struct cnd_child *child, const struct cnd_pool *pool, uint3
 		(r = cnd_priv_confine(child->master)) < 0)
 		cnd_fatal("cannot give up privileges: %s", strerror(-r));
 	prctl(PR_SET_NAME, "cenoted-worker");
+	cnd_pool_configs_forget(c, pool->config);
+	tls = cnd_tls_server(pool->config, child->tickets);
+	cnd_tls_forget(&pool->config->tls);
+	if (cnd_sandbox_enter(pool->backend->writes_files ? CND_SANDBOX_FILE_WORKER
+							  : CND_SANDBOX_WORKER,
+		    c) < 0)
+		exit(1);
+	return tls;
+}
+
+void
+cnd_worker_set_up(struct cnd_worker *w, const struct cnd_child *child,
+	const struct cnd_pool *pool, uint32_t slot, int inbox_fd)
+{
 	w->child = child;
 	w->config = pool->config;
 	w->backend = pool->backend;
@@ -486,15 +583,18 @@ cnd_worker_run(const struct cnd_child *child, const struct cnd_pool *pool, uint3
 	w->queue_fd = pool->queue[1];
 	w->inbox_fd = inbox_fd;
 	w->wake_fd = pool->wake_fd;
-	cnd_pool_configs_forget(child->config, pool->config);
-	w->tls = cnd_tls_server(w->config, child->tickets);
-	cnd_tls_forget(&w->config->tls);
-	if (cnd_sandbox_enter(w->backend->writes_files ? CND_SANDBOX_FILE_WORKER
-						       : CND_SANDBOX_WORKER,
-		    c) < 0)
-		exit(1);
-	init(w);
-	live(w);
-	finish(w);
+}
+
+void
+cnd_worker_run(const struct cnd_child *child, const struct cnd_pool *pool, uint32_t slot,
+	int inbox_fd)
+{
+	static struct cnd_worker worker;
+	struct cnd_worker *w = &worker;
+
+	cnd_worker_set_signals(&w->waiting_mask);
+	cnd_worker_set_up(w, child, pool, slot, inbox_fd);
+	w->tls = cnd_worker_enter(child, pool);
+	cnd_worker_live(w);
 	exit(0);
 }

@@ -41,7 +41,9 @@ struct cnd_worker_login {
 	uint32_t changes; /* the pool's login_changes at the time of the login */
 	struct cnd_info info;
 	struct cnc_buf parameters; /* the parameters in `info`, encoded for ATTACHED */
+	uint64_t parameters_digest; /* of all facts of the session but backend_pid */
 	int server_fd; /* watched while no request runs; -1: none */
+	uint32_t n; /* how many logins there were */
 	bool is_info_stale; /* a client changed what info() returns */
 	bool is_lost; /* the server ended the session */
 	int64_t balanced_ms; /* when the worker last looked for a line with fewer sessions */
@@ -70,6 +72,16 @@ struct cnd_worker_pass_through {
 	int64_t proved_ms; /* when the server last accepted a login; 0: never */
 };
 
+/* staying.c: what is kept of a client that stayed connected without a session, and is back. */
+struct cnd_back {
+	struct cnp_kept kept;
+	struct cnd_identity identity;
+	uint32_t reads_as; /* cnd_login_reads_as() of its last session */
+	uint64_t parameters; /* parameters_digest of that session */
+	uint32_t slot; /* and its slot, */
+	uint32_t login; /* of which it was the n-th login */
+};
+
 /* client.c: the client that has the worker. */
 struct cnd_worker_client {
 	int fd; /* -1: none */
@@ -84,6 +96,10 @@ struct cnd_worker_client {
 	bool is_again; /* it attached again, to send a request */
 	bool is_resumed; /* more clients may come to resume this session */
 	bool has_failed; /* its password was wrong */
+	bool is_told; /* since it attached, it was told a new fact of the session */
+	bool is_back; /* it stayed without a session, and attaches on the same connection */
+	bool is_staying; /* it has got YIELD, and will stay without a session */
+	struct cnd_back back; /* if is_back */
 	uint8_t handed[CND_IPC_BYTES_MAX]; /* bytes that another process read from it */
 	size_t n_handed;
 	char user[64];
@@ -163,8 +179,13 @@ struct cnd_worker_random {
 	size_t left;
 };
 
-/* A worker: one process with one session of the backend. */
+struct cnd_seat;
+struct cnd_shared;
+
+/* A worker: one session of the backend, in a process of its own or on a seat of a shared one. */
 struct cnd_worker {
+	struct cnd_seat *seat; /* NULL: the process is its own */
+	struct cnd_shared *shared; /* that process; NULL as well */
 	/* what the worker serves */
 	const struct cnd_child *child;
 	struct cnd_pool_config *config;
@@ -207,9 +228,26 @@ struct cnd_worker {
 	struct cnd_worker_random random;
 };
 
-/* The process's main function. */
+/* The main function of a process with one session. */
 _Noreturn void cnd_worker_run(const struct cnd_child *child, const struct cnd_pool *pool,
 	uint32_t slot, int inbox_fd);
+/*
+ * The main function of a process that several sessions share. It begins a session in one of these slots when the
+ * master asks for it through control_fd; shared/ipc.h lists the messages.
+ */
+_Noreturn void cnd_worker_run_shared(const struct cnd_child *child,
+	const struct cnd_pool *pool, const uint32_t *slots, uint32_t n_slots,
+	int control_fd);
+
+/* worker.c */
+/* Give up all rights that a worker of this pool does not need. Returns its end of TLS; NULL: the pool has none. */
+struct cn_tls_server *cnd_worker_enter(
+	const struct cnd_child *child, const struct cnd_pool *pool);
+/* Begin to be the worker of that slot. All members are zero before. */
+void cnd_worker_set_up(struct cnd_worker *w, const struct cnd_child *child,
+	const struct cnd_pool *pool, uint32_t slot, int inbox_fd);
+/* The whole life of the session; frees what it allocated. */
+void cnd_worker_live(struct cnd_worker *w);
 
 /* slot.c */
 void cnd_worker_move(struct cnd_worker *w, uint32_t state);
@@ -223,8 +261,13 @@ void cnd_worker_drop_key(struct cnd_worker *w);
 void cnd_worker_settle_stranger(struct cnd_worker *w);
 
 /* wait.c */
-/* Block all signals, except while waiting. */
-void cnd_worker_set_signals(struct cnd_worker *w);
+/* Watch a descriptor until cnd_worker_unwatch(): the server's, or the client's on a seat. */
+void cnd_worker_watch(struct cnd_worker *w, int fd);
+void cnd_worker_unwatch(struct cnd_worker *w, int fd);
+/* Block all signals. *ret_waiting_mask: those that stay blocked while waiting. */
+void cnd_worker_set_signals(sigset_t *ret_waiting_mask);
+/* SIGTERM came: somebody other than the master ends this process. */
+bool cnd_worker_is_terminated(void);
 /* The master's order: enum cnd_order. */
 uint32_t cnd_worker_order(const struct cnd_worker *w);
 /*
@@ -252,6 +295,12 @@ int cnd_login_blames_server(const struct cnc_diag *diag);
 void cnd_logout(struct cnd_worker *w);
 /* Ask the backend again for the facts about the session that clients get. */
 void cnd_login_take_info(struct cnd_worker *w);
+/* The parameter of a session that says which process or thread of the server it is. */
+#define CND_BACKEND_PID "backend_pid"
+/* What the session reports for a parameter; "": nothing. */
+const char *cnd_login_parameter(const struct cnd_worker_login *l, const char *name);
+/* A digest of the facts by which clients escape texts; equal for sessions that read texts alike. */
+uint32_t cnd_login_reads_as(const struct cnd_worker *w);
 /* Whether the session should look for a line with fewer sessions; and try to move it there. */
 int cnd_login_is_due(const struct cnd_worker *w);
 void cnd_login_rebalance(struct cnd_worker *w);
@@ -316,6 +365,8 @@ int cnd_pass_through_expire(struct cnd_worker *w);
 /* Lend the session to the client, or answer a request that needs no session. CENOTE_OK: the client is
  * attached. Any other result: the client is done. */
 int cnd_attach_open(struct cnd_worker *w);
+/* Lend the session to a client that stayed without one and attaches again. Returns the same. */
+int cnd_attach_back(struct cnd_worker *w);
 /* Only answer a request that needs no session, in a process that has none. CENOTE_DONE, or negative
  * as from cnd_attach_open(). */
 int cnd_attach_answer(struct cnd_worker *w);
@@ -333,6 +384,8 @@ int cnd_attach_answer_tls(struct cnd_worker *w, int64_t until);
 /* client.c */
 /* Serve the client until it and the worker part. */
 enum cnd_parting cnd_client_serve(struct cnd_worker *w);
+/* The same for one that comes back after it stayed. */
+enum cnd_parting cnd_client_serve_back(struct cnd_worker *w);
 /* Wait for the client that resumes, and serve it. */
 enum cnd_parting cnd_client_resume(struct cnd_worker *w);
 /* The client got no session, and `r` says why: send its last message, or leave that to the door. */
@@ -341,9 +394,11 @@ void cnd_client_part(struct cnd_worker *w, int r);
 void cnd_client_refuse_inbox(struct cnd_worker *w);
 
 /* client_io.c */
-void cnd_client_close(struct cnd_worker_client *c);
+void cnd_client_close(struct cnd_worker *w);
 /* Take the client that another process sent. */
-void cnd_client_take_handed(struct cnd_worker_client *c, const struct cnd_ipc *m);
+void cnd_client_take_handed(struct cnd_worker *w, const struct cnd_ipc *m);
+/* There is a client: on a seat, have its socket watched. */
+void cnd_client_watch(struct cnd_worker *w);
 /* Send the client and `bytes` to the door. 0: it has gone there; -1: it is still here. */
 int cnd_client_hand_over(struct cnd_worker *w, uint32_t kind, uint32_t index,
 	const uint8_t *bytes, size_t n);

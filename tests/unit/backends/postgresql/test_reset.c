@@ -712,6 +712,45 @@ an_administrator_can_keep_what_is_compiled(void **state)
 	assert_ok(pg_login(t));
 }
 
+/* The administrator vouches that what queries call leaves nothing for their client. */
+static void
+pure_queries_hold_nothing(void **state)
+{
+	static const char *const queries[] = { "select count(*) from pg_class",
+		"with a as (select 1) select * from a", "(table pg_class)",
+		"update pg_class set relname = relname where false" };
+	static const char *const others[] = { "do $$begin end$$",
+		"create function pg_temp.f() returns int language sql as 'select 1'",
+		"select set_config('my.var', '1', false)", "select pg_advisory_lock(7)",
+		"set client_encoding to latin1", "set work_mem to '1MB'",
+		"create temp table t (a int)", "prepare p as select 1" };
+	struct pg *t = *state;
+
+	(void)pg_query(t, queries[0]);
+	assert_int_equal(pins_of(t), CENOTE_PIN_FUNCTION);
+	pg_logout(t);
+	pg_option(t, "queries", "pure");
+	assert_ok(pg_login(t));
+	for (size_t i = 0; i < CNT_COUNT(queries); i++) {
+		(void)pg_query(t, queries[i]);
+		if (pins_of(t) != 0)
+			fail_msg("%s: pins %u", queries[i], (unsigned)pins_of(t));
+	}
+	for (size_t i = 0; i < CNT_COUNT(others); i++) {
+		assert_string_equal(pg_reset(t), "");
+		assert_int_equal(pins_of(t), 0);
+		(void)pg_query(t, others[i]);
+		if (pins_of(t) == 0)
+			fail_msg("%s: no pin", others[i]);
+	}
+	(void)pg_reset(t);
+	pg_logout(t);
+	pg_option(t, "queries", "clean");
+	assert_int_equal(pg_login(t), CENOTE_ERR_ARG);
+	t->base.n_options -= 2;
+	assert_ok(pg_login(t));
+}
+
 /* If the worker cannot log in again, the client keeps its session, which ends after that client. */
 static int
 cannot_log_in(const struct cnd_host *host)
@@ -832,6 +871,7 @@ main(void)
 		TEST(what_stays_is_nobody_elses),
 		TEST(a_session_with_shared_functions_is_kept),
 		TEST(an_administrator_can_keep_what_is_compiled),
+		TEST(pure_queries_hold_nothing),
 		TEST(a_client_without_its_password_keeps_its_session),
 		TEST(settings_of_logins_are_seen_to_change),
 		TEST(the_last_text_is_not_shown),

@@ -51,8 +51,8 @@ check_all(const struct expected *cases, size_t n, int has_standard_strings)
 
 		cnd_pg_scan((const char *)cnt_guard_put(&guard, cases[i].sql, len), len,
 			&facts, &found);
-		/* what_a_reset_does_not_undo() tests these */
-		found.flags &= ~(uint32_t)(DEFINES | STAYS);
+		/* what_a_reset_does_not_undo() tests these, and what_only_reads_and_writes_rows() the last */
+		found.flags &= ~(uint32_t)(DEFINES | STAYS | CND_PG_SCAN_ACTS);
 		if (found.pins != cases[i].pins || found.flags != cases[i].flags)
 			print_error("%s: pins %u, flags %u\n", cases[i].sql,
 				(unsigned)found.pins, (unsigned)found.flags);
@@ -60,6 +60,38 @@ check_all(const struct expected *cases, size_t n, int has_standard_strings)
 		assert_int_equal(found.flags, cases[i].flags);
 	}
 	cnt_guard_finish(&guard);
+}
+
+static void
+what_only_reads_and_writes_rows(void **state)
+{
+	static const struct {
+		const char *sql;
+		int acts;
+	} cases[] = {
+		{ "select f(a) from t; insert into t values (1)", 0 },
+		{ "with a as (delete from t returning 1) select * from a", 0 },
+		{ "(select 1) union table t", 0 },
+		{ "explain analyze merge into t using u on true when matched then delete",
+			0 },
+		{ "select 1; call p()", 1 },
+		{ "do 'begin end'", 1 },
+		{ "execute p(1)", 1 },
+		{ "create view v as select 1", 1 },
+		{ "alter table t add b int", 1 },
+		{ "drop table t", 1 },
+		{ "refresh materialized view v", 1 },
+		{ "select 'never ended", 1 },
+	};
+	const struct cnd_pg_facts facts = { .is_date_iso = 1, .has_standard_strings = 1 };
+
+	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
+		struct cnd_pg_scan found;
+
+		cnd_pg_scan(cases[i].sql, strlen(cases[i].sql), &facts, &found);
+		if (((found.flags & CND_PG_SCAN_ACTS) != 0) != cases[i].acts)
+			fail_msg("%s: flags %u", cases[i].sql, (unsigned)found.flags);
+	}
 }
 
 static void
@@ -459,6 +491,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_only_reads_and_writes_rows),
 		cmocka_unit_test(what_a_reset_does_not_undo),
 		cmocka_unit_test(what_calls_nothing_leaves_nothing),
 		cmocka_unit_test(transactions_are_told),

@@ -17,7 +17,8 @@ can_begin(const struct cnd_session *s)
 {
 	return !s->is_lost && !s->client.is_manual &&
 	       !cnd_has_portals(s->host->statements) && s->spent.portal == 0 &&
-	       !s->sync.is_skipping && !s->sync.is_owed && s->sync.n_ready == 0;
+	       !s->spent.has_unnamed && !s->sync.is_skipping && !s->sync.is_owed &&
+	       s->sync.n_ready == 0;
 }
 
 static int

@@ -3,6 +3,9 @@
  * The application_name and client_encoding that a program connects with. Each session that the client gets has them set
  * when the client attaches, so they do not hold the client to one session. The server reports both whenever they change:
  * whether they are as at the attach is known without a question, and settle.c leaves them out of its own.
+ *
+ * A reset that has nothing else to undo leaves both as they are, since the next client often wants the same. When a
+ * client attaches, it gets those that it asked for, and the others as at login.
  */
 #include <stdio.h>
 
@@ -52,7 +55,6 @@ set_one(struct cnd_session *s, const char *name, const char *value)
 	put_value(s, quoted, value);
 	(void)snprintf(sql, sizeof(sql), "SET %s TO E'%s'", name, quoted);
 	(void)cnd_pg_run_begin(s, NULL);
-	s->client.is_used = 1;
 	return cnd_pg_ask(s, sql, &nothing, 0);
 }
 
@@ -74,11 +76,11 @@ cnd_pg_set_option(struct cnd_session *s, const char *name, const char *value,
 	struct cnc_diag *ret_diag)
 {
 	const struct cnd_pg_parameter *p = cnd_pg_parameter(s, name);
-	int r;
+	int r, is_new;
 
 	/* libcenote sets all its options again after a reset; `settings` belongs to the login, which has not changed */
 	if (strcmp(name, "settings") == 0)
-		return CENOTE_OK;
+		return CENOTE_DONE;
 	if (!is_one(name)) {
 		cnc_diag_set(ret_diag, CNC_SQLSTATE(BAD_PARAMETER),
 			"there is no option \"%s\": there are application_name and "
@@ -90,12 +92,50 @@ cnd_pg_set_option(struct cnd_session *s, const char *name, const char *value,
 	if (r == CENOTE_OK && (s->tx != 'I' || s->sync.is_missing || s->sync.n_ready > 0))
 		r = cnd_pg_refuse(s, CNC_SQLSTATE(TX_ACTIVE),
 			"options of a session can be set between transactions only");
-	if (r == CENOTE_OK && (p == NULL || strcmp(p->value, value) != 0))
+	is_new = p == NULL || strcmp(p->value, value) != 0;
+	if (r == CENOTE_OK && is_new)
 		r = set_one(s, name, value);
 	if (r == CENOTE_OK)
 		r = keep(s, name);
 	s->diag = NULL;
-	return r;
+	return r < 0 || is_new ? r : CENOTE_DONE;
+}
+
+int
+cnd_pg_is_option(const struct cnd_pg_parameter *p)
+{
+	return is_one(p->name);
+}
+
+/* As a login sets it. */
+static int
+drop_one(struct cnd_session *s, const char *name)
+{
+	char sql[64];
+	uint8_t nothing;
+
+	(void)snprintf(sql, sizeof(sql), "RESET %s", name);
+	(void)cnd_pg_run_begin(s, NULL);
+	return cnd_pg_ask(s, sql, &nothing, 0);
+}
+
+int
+cnd_pg_drop_options(struct cnd_session *s, struct cnc_diag *ret_diag)
+{
+	int is_new = 0;
+	int r = cnd_pg_enter(s, ret_diag);
+
+	for (size_t i = 0; i < N_NAMES && r >= 0; i++) {
+		const struct cnd_pg_parameter *p = cnd_pg_parameter(s, names[i]);
+
+		if (p == NULL || p->begun != NULL || p->at_login == NULL ||
+			strcmp(p->value, p->at_login) == 0)
+			continue;
+		r = drop_one(s, names[i]);
+		is_new = 1;
+	}
+	s->diag = NULL;
+	return r < 0 || is_new ? r : CENOTE_DONE;
 }
 
 void

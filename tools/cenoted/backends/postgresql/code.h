@@ -5,8 +5,8 @@
 #include "pg.h"
 
 /*
- * Parts of questions about the code that a database has, for settle.c and lasting.c. Each is SQL as a string literal.
- * The first %u of a question stands for the last look (LAST_LOOK); `p` is the catalog's row.
+ * Parts of questions about the code in a database, for settle.c and lasting.c. Each part is SQL as a string literal.
+ * The first %u of a question stands for the last look (LAST_LOOK). `p` is the row of the catalog table.
  */
 
 #define STRING_OF(...)       STRING_OF_AGAIN(__VA_ARGS__)
@@ -15,12 +15,12 @@
 
 /* ---- Functions whose body is a text ---- */
 
-/* A literal without a backslash, which could hide what it says. */
+/* A literal without a backslash: a backslash could hide a word. */
 #define LITERAL "'[^'\\\\]*'"
 
 /*
- * The body without what its own text proves harmless: set_config() of a name that the server lists, or of
- * literals and names with `true` as its last argument; and EXECUTE of a literal and nothing more.
+ * The function's body without the parts that are harmless by their own text. These are set_config() of a name that
+ * pg_settings lists, set_config() of literals and names with `true` as last argument, and EXECUTE of one literal.
  */
 #define BODY                                                                             \
 	"pg_catalog.regexp_replace(pg_catalog.regexp_replace(prosrc,"                    \
@@ -28,7 +28,7 @@
 	"\\s*,\\s*(" LITERAL "|[\\w.$]+)\\s*,\\s*true\\s*\\))$$, '', 'gi'),"             \
 	" $$\\mexecute\\s*(" LITERAL ")\\s*(;|into\\M|using\\M)$$, '\\1 \\2', 'gi')"
 
-/* The function puts statements together while it runs. */
+/* The function composes statements while it runs. */
 #define MAKES_STATEMENTS "$$\\mexecute\\M|\\mdo\\s*([$']|[eu]&?'|language\\M)$$"
 
 #define IS_OF_EXTENSION                                                                  \
@@ -41,7 +41,7 @@
 
 #define IDS STRING_OF(CND_PG_HIDING_FUNCTIONS)
 
-/* A call in a tree names its function by number. */
+/* A call in a tree names its function by OID. */
 #define CALLS(tree)                                                                      \
 	"(" tree ")::pg_catalog.text OPERATOR(pg_catalog.~) (SELECT calls FROM "         \
 	"last_look)"
@@ -70,11 +70,11 @@
 	IN_TABLE("pg_aggregate", "aggfnoid",                                             \
 		IS_ONE("aggtransfn") " OR " IS_ONE("aggfinalfn"))
 
-/* ---- What has come since the last look ---- */
+/* ---- Rows that came after the last look ---- */
 
 /*
- * Only rows that came after the last look are looked at. A row that was not committed then has at least the transaction
- * number that was the oldest at that time. 2 is older than all.
+ * A question looks only at rows that came after the last look. A row that was not committed at that time has a
+ * transaction number that is at least the oldest one of that time. The number 2 is older than all.
  */
 #define LAST_LOOK                                                                        \
 	"WITH last_look (age, calls) AS (SELECT pg_catalog.age('%u'::pg_catalog.xid),"   \

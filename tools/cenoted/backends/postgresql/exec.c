@@ -42,15 +42,21 @@ cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple
 		((s->client.pins & CENOTE_PIN_FUNCTION) != 0 ||
 			(scan->flags & CND_PG_SCAN_SEVERAL) != 0))
 		pins |= CENOTE_PIN_SETTINGS;
-	s->client.pins |= pins;
 	if ((pins & CENOTE_PIN_FUNCTION) != 0)
 		s->client.is_unproved = 1;
+	if (s->has_pure_queries && (scan->flags & CND_PG_SCAN_ACTS) == 0)
+		s->client.pins |= pins & ~(uint32_t)CENOTE_PIN_FUNCTION;
+	else
+		s->client.pins |= pins;
 	s->client.lasting |= scan->flags & (CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS);
 	if ((pins & CENOTE_PIN_TEMP) != 0)
 		s->client.lasting |= CND_PG_SCAN_STAYS;
-	/* Parse leaves the statement that has no name; pg_stat_activity shows the text */
-	if (pins != 0 || !is_simple || scan->tells)
+	/* pg_stat_activity shows the text */
+	if (pins != 0 || scan->tells)
 		s->client.is_used = 1;
+	/* Parse leaves the statement that has no name */
+	if (!is_simple)
+		s->client.has_unnamed = 1;
 }
 
 void

@@ -24,6 +24,7 @@ static const struct cnd_backend backend = {
 		    CNP_FEATURE_BINARY | CNP_FEATURE_PORTALS | CNP_FEATURE_SUSPEND |
 		    CNP_FEATURE_FUNCTIONS | CNP_FEATURE_NAMED_STATEMENTS |
 		    CNP_FEATURE_OPTIONS,
+	.can_share = 1,
 	.reset_verb = "ROLLBACK, DISCARD ALL",
 	.check = cnd_pg_check,
 	.login = cnd_pg_login,
@@ -49,6 +50,7 @@ static const struct cnd_backend backend = {
 	.ahead = cnd_pg_ahead,
 	.answer = cnd_pg_answer,
 	.set_option = cnd_pg_set_option,
+	.drop_options = cnd_pg_drop_options,
 	.settings_option = "settings",
 	.user_option = "user",
 	.password_option = "password",

@@ -27,13 +27,18 @@ refuse(struct cnc_diag *diag, const char *key, const char *value, const char *wh
 	return CENOTE_ERR_ARG;
 }
 
+/* One of two words; *ret_is is 1 for the second one. */
 static int
-read_keep(struct cnd_pg_options *o, const char *value, struct cnc_diag *diag)
+read_choice(const struct cnd_option *given, const char *const words[2], uint8_t *ret_is,
+	struct cnc_diag *diag)
 {
-	o->keeps_compiled = strcmp(value, "yes") == 0;
-	if (o->keeps_compiled || strcmp(value, "no") == 0)
+	char why[64];
+
+	*ret_is = strcmp(given->value, words[1]) == 0;
+	if (*ret_is || strcmp(given->value, words[0]) == 0)
 		return CENOTE_OK;
-	return refuse(diag, "keep_compiled", value, "it is yes or no");
+	(void)snprintf(why, sizeof(why), "it is %s or %s", words[0], words[1]);
+	return refuse(diag, given->key, given->value, why);
 }
 
 static int
@@ -47,7 +52,7 @@ refuse_key(const PQconninfoOption *all, const char *key, struct cnc_diag *diag)
 	nearest = cnd_nearest(key, &all->keyword, n, sizeof(*all));
 	cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER),
 		"unknown key \"%s\" for PostgreSQL%s%s%s; libpq's connection options "
-		"and keep_compiled are allowed",
+		"and keep_compiled and queries are allowed",
 		key, nearest != NULL ? ": did you mean " : "",
 		nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
 	return CENOTE_ERR_ARG;
@@ -57,8 +62,13 @@ static int
 read_one(struct cnd_pg_options *o, size_t *n, const PQconninfoOption *all,
 	const struct cnd_option *given, struct cnc_diag *diag)
 {
+	static const char *const keep[] = { "no", "yes" };
+	static const char *const queries[] = { "any", "pure" };
+
 	if (strcmp(given->key, "keep_compiled") == 0)
-		return read_keep(o, given->value, diag);
+		return read_choice(given, keep, &o->keeps_compiled, diag);
+	if (strcmp(given->key, "queries") == 0)
+		return read_choice(given, queries, &o->has_pure_queries, diag);
 	if (!is_known(all, given->key))
 		return refuse_key(all, given->key, diag);
 	if (strcmp(given->key, "replication") == 0)

@@ -276,6 +276,9 @@ cnd_pg_close_spent(struct cnd_session *s)
 	char name[CND_PG_NAME_MAX];
 	uint32_t number = s->spent.portal - 1;
 
+	if (s->spent.has_unnamed)
+		s->spent.is_closing_unnamed =
+			cnd_pg_add_named(&s->out.buf, 'C', 'S', "", 0) == CENOTE_OK;
 	if (s->tx != 'T')
 		s->spent.portal = 0;
 	if (s->spent.portal == 0 || s->sync.is_skipping)
@@ -289,7 +292,7 @@ void
 cnd_pg_out_clear(struct cnd_session *s)
 {
 	cnc_buf_clear(&s->out.buf, SIZE_MAX);
-	s->spent.is_closing = 0;
+	s->spent.is_closing = s->spent.is_closing_unnamed = 0;
 }
 
 /* The server also runs the statements after it, as it would without the close. */

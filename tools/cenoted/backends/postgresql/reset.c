@@ -23,12 +23,17 @@ forget_client(struct cnd_session *s)
 {
 	s->host->forget(s->host, s);
 	s->client.pins = 0;
+	/* DISCARD ALL has removed the statement that has no name, as any simple query does; else the next request closes it */
+	s->spent.has_unnamed =
+		!s->client.is_used && (s->client.has_unnamed || s->spent.has_unnamed);
+	s->client.has_unnamed = 0;
 	s->client.is_used = 0;
 	s->client.is_unproved = 0;
 	s->client.lasting = 0;
 	s->client.is_manual = 0;
 	s->client.may_copy = 0;
 	s->client.has_carried = 0;
+	cnd_pg_begun_forget(s);
 }
 
 /* An answer is still on its way, and it must be read before anything else can be asked. */
@@ -113,6 +118,9 @@ check_parameters(struct cnd_session *s)
 	for (size_t i = 0; i < s->n_parameters; i++) {
 		const struct cnd_pg_parameter *p = &s->parameters[i];
 
+		/* the next client's attach sets them */
+		if (!s->client.is_used && cnd_pg_is_option(p))
+			continue;
 		if (p->at_login == NULL || strcmp(p->value, p->at_login) != 0)
 			return cnd_pg_refuse(s, CNC_SQLSTATE(NOT_READY),
 				"%s is not what it was at login", p->name);

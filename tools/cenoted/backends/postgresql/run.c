@@ -35,7 +35,7 @@ cnd_pg_enter(struct cnd_session *s, struct cnc_diag *diag)
 	s->out.n_ready = s->out.n_before = s->out.is_unsynced = 0;
 	if (s->out.buf.mem == NULL)
 		cnc_buf_init(&s->out.buf, s->mem, OUT_MAX);
-	s->spent.is_closing = 0;
+	s->spent.is_closing = s->spent.is_closing_unnamed = 0;
 	if (!s->is_lost) {
 		cnd_pg_close_spent(s);
 		return CENOTE_OK;
@@ -690,7 +690,9 @@ static int
 on_closed(struct cnd_session *s, const struct cnd_pg_msg *m)
 {
 	(void)m;
-	if (s->spent.is_closing)
+	if (s->spent.is_closing_unnamed)
+		s->spent.has_unnamed = s->spent.is_closing_unnamed = 0;
+	else if (s->spent.is_closing)
 		s->spent.portal = s->spent.is_closing = 0;
 	else if (s->run.is_closing)
 		return end_own(s);

@@ -70,6 +70,7 @@ cnd_pg_set_parameter(struct cnd_session *s, const char *name, const char *value)
 		return CENOTE_ERR_NOMEM;
 	cnc_free(s->mem, p->value);
 	p->value = copy;
+	s->n_changes++;
 	heed(s, name, value);
 	return CENOTE_OK;
 }

@@ -376,25 +376,26 @@ static const struct verb {
 	void (*see)(struct scan *s, struct cnc_sql behind);
 } verbs[] = {
 	{ "abort", 0, CND_PG_SCAN_TX, NULL },
-	{ "alter", FUNCTION, CND_PG_SCAN_DEFINES, see_alter },
+	{ "alter", FUNCTION, CND_PG_SCAN_DEFINES | CND_PG_SCAN_ACTS, see_alter },
 	{ "analyze", FUNCTION, 0, NULL },
 	{ "begin", 0, CND_PG_SCAN_TX, NULL },
-	{ "call", FUNCTION, 0, NULL },
+	{ "call", FUNCTION, CND_PG_SCAN_ACTS, NULL },
 	{ "checkpoint", 0, 0, NULL },
 	{ "close", 0, 0, NULL },
 	{ "cluster", FUNCTION, 0, see_cluster },
 	{ "commit", 0, 0, see_commit },
 	{ "copy", FUNCTION, CND_PG_SCAN_COPY, NULL },
-	{ "create", FUNCTION, CND_PG_SCAN_DEFINES, see_create },
+	{ "create", FUNCTION, CND_PG_SCAN_DEFINES | CND_PG_SCAN_ACTS, see_create },
 	{ "deallocate", 0, 0, NULL },
 	{ "declare", FUNCTION, 0, see_declare },
 	{ "delete", FUNCTION, 0, NULL },
 	{ "discard", 0, 0, see_discard },
 	/* The block is a string, and may run other strings that it puts together. */
-	{ "do", FUNCTION | CENOTE_PIN_SETTINGS, CND_PG_SCAN_DEFINES, NULL },
-	{ "drop", FUNCTION, CND_PG_SCAN_DEFINES, see_drop },
+	{ "do", FUNCTION | CENOTE_PIN_SETTINGS, CND_PG_SCAN_DEFINES | CND_PG_SCAN_ACTS,
+		NULL },
+	{ "drop", FUNCTION, CND_PG_SCAN_DEFINES | CND_PG_SCAN_ACTS, see_drop },
 	{ "end", 0, CND_PG_SCAN_TX, NULL },
-	{ "execute", FUNCTION, 0, NULL },
+	{ "execute", FUNCTION, CND_PG_SCAN_ACTS, NULL },
 	{ "fetch", FUNCTION, 0, NULL },
 	{ "insert", FUNCTION, 0, NULL },
 	{ "listen", CENOTE_PIN_LISTEN, 0, NULL },
@@ -441,7 +442,7 @@ see_verb(struct scan *s)
 	s->found.pins |= FUNCTION;
 	/* A query may begin with a parenthesis; any other verb may be DDL. */
 	if (!cnc_sql_is_char(&s->t, '('))
-		s->found.flags |= CND_PG_SCAN_DEFINES;
+		s->found.flags |= CND_PG_SCAN_DEFINES | CND_PG_SCAN_ACTS;
 }
 
 /* ---- What is seen anywhere ---- */
@@ -669,6 +670,7 @@ scan_statement(struct scan *s)
 			see_param(s);
 		} else if (s->t.kind == CNC_SQL_BAD) {
 			s->found.pins |= FUNCTION;
+			s->found.flags |= CND_PG_SCAN_ACTS;
 		} else if (cnc_sql_is_char(&s->t, '(')) {
 			s->parens++;
 		} else if (cnc_sql_is_char(&s->t, ')')) {

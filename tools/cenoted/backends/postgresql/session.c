@@ -314,6 +314,7 @@ cnd_pg_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
 	s->mem = host->mem;
 	s->is_clients = spec->is_clients;
 	s->keeps_compiled = options.keeps_compiled;
+	s->has_pure_queries = options.has_pure_queries;
 	cnc_diag_init(&s->lost, s->mem);
 	cnc_diag_init(&s->stop.diag, s->mem);
 	s->conn = PQconnectStartParams(options.keys, options.values, 1);
@@ -399,7 +400,8 @@ cnd_pg_info(const struct cnd_session *s, struct cnd_info *ret_info)
 		.server_version = s->server_version,
 		.database = s->database,
 		.parameters = w->reported,
-		.n_parameters = n };
+		.n_parameters = n,
+		.changes = s->n_changes + 1 };
 }
 
 /* The least that the server answers to. */
@@ -454,6 +456,10 @@ cnd_pg_state(const struct cnd_session *s, struct cnd_state *ret_state)
 		ret_state->tx = s->tx == 'T' ? CENOTE_TX_OPEN : CENOTE_TX_FAILED;
 	if (cnd_has_portals(s->host->statements))
 		ret_state->pins |= CENOTE_PIN_CURSOR;
+	/* otherwise settle() compares them */
+	if (s->has_pure_queries && s->client.is_used &&
+		!cnd_pg_is_as_begun((struct cnd_session *)s))
+		ret_state->pins |= CENOTE_PIN_SETTINGS;
 	if (s->client.is_manual || s->client.has_carried)
 		ret_state->carry = (struct cnp_str){ &manual[s->client.is_manual], 1 };
 }

@@ -11,21 +11,23 @@
 #include "wire.h"
 
 /*
- * The PostgreSQL backend: libpq logs in, and from then on the stream is read and written here, so
+ * The PostgreSQL backend. libpq logs in. After the login, this backend reads and writes the stream itself, so
  * that rows go from the receive buffer into the outgoing batch in one step. The files, besides
  * those of pg.h:
  *
  *     module.c      the table of functions
  *     options.c     the keys of a server line
- *     session.c     login, attach, state, what the server says of its own accord
- *     reset.c       as a new login
- *     lasting.c     what no command undoes
- *     settle.c      what a session holds, asked of the server
+ *     session.c     login, attach, state, messages while no request runs
+ *     begun.c       the options that a client attaches with
+ *     reset.c       make the session like a new login
+ *     lasting.c     what no command can undo
+ *     settle.c      ask the server what a session holds
  *     wire.c        messages of the protocol as bytes
  *     stream.c      bytes from and to the server; waiting, cancelling
  *     desc.c        columns of a result
+ *     ahead.c       requests that are sent together
  *     run.c         the messages that answer a request
- *     said.c        what single messages say
+ *     said.c        the contents of single messages
  *     exec.c        queries, execution, fast path
  *     portal.c      results that are fetched in batches
  *     stmt.c        prepared statements
@@ -36,19 +38,19 @@
 #define CND_PG_PARAMETERS_MAX 64u
 #define CND_PG_NAME_MAX       64u
 
-/* A fact that the server reports. */
+/* A setting whose value the server reports with ParameterStatus. */
 struct cnd_pg_parameter {
 	char *name;
 	char *value;
-	char *at_login; /* NULL: it was not told then */
-	char *begun; /* as the client had it set when it attached (begun.c); NULL: it had not */
+	char *at_login; /* the value at login; NULL: the server did not report it then */
+	char *begun; /* the value that the client set when it attached (begun.c); NULL: it set none */
 };
 
-/* Columns of a result. Names are in `body`, a copy of the RowDescription. */
+/* Columns of a result. `columns` borrow their names from `body`, a copy of the RowDescription. */
 struct cnd_pg_desc {
 	struct cnp_column *columns;
-	cnd_pg_put **puts; /* NULL: the value as it came */
-	uint16_t *wire; /* formats on the wire */
+	cnd_pg_put **puts; /* how to convert each column; NULL: copy its values */
+	uint16_t *wire; /* each column's format on the wire */
 	uint32_t n;
 	uint32_t cap;
 	uint8_t *body;
@@ -57,69 +59,68 @@ struct cnd_pg_desc {
 	uint8_t is_plain; /* no column has a `put` */
 };
 
-/* A prepared statement under a number of the client's. */
+/* A prepared statement to which the client gave a number. */
 struct cnd_pg_stmt {
 	char name[CND_PG_NAME_MAX];
 	uint32_t *types; /* of its parameters */
 	uint32_t n_params;
 	uint8_t has_rows;
-	uint8_t is_stable; /* its columns cannot change: no need to ask again */
+	uint8_t is_stable; /* its columns cannot change, so an execution does not ask for them again */
 	struct cnd_pg_scan scan;
 	struct cnd_pg_desc desc;
 };
 
 /* A result that is fetched in batches. */
 struct cnd_pg_portal {
-	struct cnd_portal *entry; /* its own, in cenoted's table */
-	uint8_t is_stream; /* the rest is on the stream: it is a simple query's */
-	uint8_t is_loose; /* outside a transaction: no Sync while it is open */
-	uint8_t is_stored; /* the rest is in `store` */
+	struct cnd_portal *entry; /* the portal's entry in cenoted's table */
+	uint8_t is_stream; /* of a simple query: the rest of the rows is still on the stream */
+	uint8_t is_loose; /* outside a transaction: a Sync would end the portal, so send none */
+	uint8_t is_stored; /* the rest of the rows is in `store` */
 	uint8_t format;
-	uint64_t n_rows; /* given so far; of a portal of the server's */
-	size_t handed_out; /* bytes of the store that are in use */
+	uint64_t n_rows; /* rows that the client has got so far */
+	size_t handed_out; /* bytes at the head of `store` that the last message borrows */
 	struct cnd_pg_desc desc;
-	struct cnd_spill
-		store; /* messages that were taken off the stream before the client wanted them */
+	struct cnd_spill store; /* messages that the client has not wanted yet */
 };
 
-/* The answer to a question of our own: one row of booleans. */
+/* The answer to a question of the backend: one row of booleans. */
 struct cnd_pg_flags {
 	uint32_t n;
-	uint8_t has_come;
+	uint8_t has_come; /* the row was received */
 	uint8_t flags[4];
 };
 
 /* The request whose answer is being read. */
 struct cnd_pg_run {
-	struct cnd_sink *sink; /* NULL: nobody wants it */
+	struct cnd_sink *sink; /* receives the answer; NULL: drop it */
 	struct cnd_pg_desc *desc;
-	struct cnd_pg_portal *portal; /* the one it fetches from */
-	struct cnd_pg_flags *flags; /* of a question of our own; else NULL */
+	struct cnd_pg_portal *portal; /* the portal of a fetch; else NULL */
+	struct cnd_pg_flags *flags; /* where a question's row goes; else NULL */
 	uint8_t format;
 	struct cnp_str formats;
 	uint32_t batch_rows;
-	struct cnd_portal *entry; /* to keep the rest in */
-	uint8_t is_simple;
-	uint8_t until_ready; /* go on to ReadyForQuery */
-	uint8_t is_known; /* the client has the columns */
-	uint8_t is_describing; /* PARAMS and COLUMNS are the answer */
-	uint8_t is_closing; /* CloseComplete is the answer */
-	uint8_t is_cached; /* desc is valid already: the server sends none */
+	struct cnd_portal *entry; /* to keep the rest of the rows; else NULL */
+	uint8_t is_simple; /* a simple query, not Parse, Bind and Execute */
+	uint8_t until_ready; /* the answer ends with ReadyForQuery */
+	uint8_t is_known; /* the client has the columns already */
+	uint8_t is_describing; /* a prepare or describe: the answer is PARAMS and COLUMNS */
+	uint8_t is_closing; /* a close: the answer is CloseComplete */
+	uint8_t is_cached; /* `desc` is valid already, and the server sends no RowDescription */
 	uint8_t has_columns;
-	const char *own_tag; /* of an answer for which the server has none */
-	struct cnd_pg_desc *target; /* where a RowDescription goes */
-	uint8_t is_limited; /* max_rows is reached: the rest of the result is not wanted */
+	const char *own_tag; /* if the server gives the answer no tag; NULL: "" */
+	struct cnd_pg_desc *target; /* for a RowDescription; NULL: s->desc */
+	uint8_t is_limited; /* max_rows is reached: drop the rest of the result */
 	uint8_t in_rows; /* columns() was called */
-	uint8_t has_done; /* `done` waits for what comes next */
-	uint8_t is_quiet; /* only its failure is of interest */
-	uint8_t n_first; /* answers to a BEGIN of our own that come first */
-	uint8_t syncs_at_end; /* Sync is sent when the statement is complete */
-	uint8_t n_steps; /* 1 it was parsed, 2 and bound, 3 and described */
-	uint8_t is_paused; /* it stopped in the middle of the stream */
-	uint8_t has_copied; /* the client was asked for data */
-	uint8_t is_copying; /* out */
+	uint8_t has_done; /* `done` waits for the next message, which says whether more results follow */
+	uint8_t is_quiet; /* report failures only, and no results */
+	uint8_t n_first; /* answers to a BEGIN of the backend that come before the request's own */
+	uint8_t syncs_at_end; /* send Sync once the statement is complete */
+	uint8_t n_steps; /* 1: parsed; 2: also bound; 3: also described */
+	uint8_t is_paused; /* reading stopped in the middle of the stream */
+	uint8_t has_copied; /* the client was asked for the data of a copy */
+	uint8_t is_copying; /* the server sends the data of a copy */
 	uint8_t is_value_last; /* the last answer was the value of a function call */
-	int status; /* its first failure */
+	int status; /* the first failure; else CENOTE_OK */
 	uint32_t warnings;
 	uint64_t n_rows;
 	struct cnp_done done;
@@ -133,37 +134,39 @@ struct cnd_pg_run {
 /* stream.c: bytes from and to the server. */
 struct cnd_pg_stream {
 	const struct cnd_pg_transport *transport;
-	struct ssl_st *ssl; /* libpq's; NULL: no TLS */
-	uint8_t *in; /* what was received and not yet consumed: from head to tail */
+	struct ssl_st *ssl; /* belongs to libpq; NULL: no TLS */
+	uint8_t *in; /* receive buffer: head to tail is not consumed yet */
 	size_t cap, head, tail;
-	size_t row_left; /* bytes of a long row's body that are still to be read, piece by piece */
-	uint8_t is_dry; /* most likely nothing more has arrived: wait before reading */
+	size_t row_left; /* bytes of a long row's body that are not read yet */
+	uint8_t is_dry; /* most likely no more bytes have arrived: wait before reading */
 };
 
-/* stream.c: messages that are made and not yet sent. */
+/* stream.c: messages that are not sent yet. */
 struct cnd_pg_out {
 	struct cnc_buf buf;
-	uint32_t n_ready; /* how often the server will answer them with ReadyForQuery */
-	uint32_t
-		n_before; /* how many of those come before the answer that no Sync ends */
+	uint32_t n_ready; /* number of ReadyForQuery that will answer them */
+	/* how many of these come before the answer to a message without Sync */
+	uint32_t n_before;
 	uint8_t is_unsynced; /* no Sync follows the last message */
 };
 
-/* run.c: how far the server is with the messages that were sent. */
+/* run.c: how far the server has come with the messages that were sent. */
 struct cnd_pg_sync {
 	uint32_t n_ready; /* ReadyForQuery that are still to come */
-	uint32_t n_before; /* as that of cnd_pg_out */
-	uint8_t is_missing; /* no Sync has ended the last message */
+	uint32_t n_before; /* as cnd_pg_out.n_before */
+	uint8_t is_missing; /* no Sync followed the last message */
 	uint8_t is_owed; /* send a Sync as soon as no portal forbids it */
 	uint8_t is_skipping; /* the server skips everything up to a Sync */
-	uint8_t is_doubtful; /* a copy failed, and the server may have skipped a Sync */
+	uint8_t is_doubtful; /* a copy failed, so the server may have skipped a Sync */
 };
 
-/* portal.c: a portal that was read to its end within a transaction. Its tables are busy until it is closed, and that
+/* portal.c: a portal that was read to its end within a transaction. Its tables are busy until it is closed. Its Close
  * goes along with the next request. */
 struct cnd_pg_spent {
 	uint32_t portal; /* its number, and 1; 0: none */
 	uint8_t is_closing; /* the next CloseComplete is for it */
+	uint8_t has_unnamed; /* an earlier client left the statement that has no name: close it, too */
+	uint8_t is_closing_unnamed; /* the next CloseComplete is for that */
 };
 
 /* run.c: the last ParameterDescription. */
@@ -172,56 +175,56 @@ struct cnd_pg_params {
 	uint32_t n, cap;
 };
 
-/* reset.c: what a new login begins with. */
+/* reset.c: the settings that a new login begins with. */
 struct cnd_pg_login {
-	char settings
-		[24]; /* a hash of the role's and the database's settings at login; "": not known */
-	uint8_t changes; /* a command changed such settings, for logins after the commit */
-	uint8_t may_change; /* a command may have, and its tag does not tell */
+	char settings[24]; /* a hash of them at login; "": unknown */
+	uint8_t changes; /* a command changed such settings; after the commit they apply to new logins */
+	uint8_t may_change; /* a command may have changed such settings, but its tag does not tell */
 };
 
-/* A request that was sent, or is about to be, before the earlier ones were answered. */
+/* A request that is sent before the earlier requests are answered. */
 struct cnd_pg_ahead {
-	struct cnd_pg_stmt *stmt; /* of an execute by number; NULL */
+	struct cnd_pg_stmt *stmt; /* the statement of an execute by number; else NULL */
 	uint8_t code; /* CNP_MSG_… */
-	uint8_t kind; /* of a describe */
+	uint8_t kind; /* what a describe names: CNP_NAMED_… */
 	uint8_t format;
-	uint8_t is_known;
+	uint8_t is_known; /* the client has the columns already */
 	uint8_t is_sync;
 };
 
 #define CND_PG_AHEAD_MAX 128u
 
-/* ahead.c: the requests to be answered next. */
+/* ahead.c: the requests that are sent together. */
 struct cnd_pg_ahead_list {
 	struct cnd_pg_ahead list[CND_PG_AHEAD_MAX];
-	uint32_t at; /* the first one without an answer */
+	uint32_t at; /* index of the first request without an answer */
 	uint32_t n;
-	uint8_t has_sync; /* the Sync of the unit was sent with them */
-	uint8_t has_standard_strings; /* the setting by which their text was read */
+	uint8_t has_sync; /* the Sync of the unit was sent with these requests */
+	uint8_t has_standard_strings; /* the setting when scan.c read the SQL of these requests */
 };
 
 /* stream.c: the host wants the running request to stop. */
 struct cnd_pg_stop {
-	int status; /* what the host said; 0: go on */
-	int again_ms; /* the next pause before the cancel is sent again */
-	int64_t until_ms; /* how long the server has to obey */
+	int status; /* the host's reason to stop; 0: go on */
+	int again_ms; /* pause before the cancel is sent again */
+	int64_t until_ms; /* when the server must have stopped (monotonic clock) */
 	struct cnc_diag diag;
 };
 
-/* exec.c: what the client did, and wants. */
+/* exec.c: what the client did, and its autocommit. */
 struct cnd_pg_client {
 	uint32_t pins;
 	uint32_t lasting; /* CND_PG_SCAN_DEFINES and _STAYS of its statements */
 	uint8_t is_used; /* something was done that may have left a trace */
+	uint8_t has_unnamed; /* it may have left the statement that has no name */
 	uint8_t is_unproved; /* any function may have been called */
 	uint8_t is_manual; /* autocommit is off */
 	uint8_t may_copy; /* a named statement may be a copy */
-	uint8_t has_carried; /* state() gave it something to carry */
+	uint8_t has_carried; /* the client brought a `carry` from its previous session */
 };
 
 struct cnd_pg_transport {
-	/* As many of n bytes as can be had at once: >0; 0: wait for *ret_events; CENOTE_ERR_CONN. */
+	/* Receive or send up to n bytes without waiting. >0: how many; 0: wait for *ret_events; CENOTE_ERR_CONN. */
 	ptrdiff_t (*receive)(
 		struct cnd_session *s, uint8_t *room, size_t n, short *ret_events);
 	ptrdiff_t (*send)(
@@ -233,11 +236,12 @@ struct cnd_session {
 	const struct cenote_allocator *mem;
 	PGconn *conn;
 	int fd;
-	int ready_fd; /* 0: not opened */
-	uint8_t is_clients; /* logged in as a client, with its password */
+	int ready_fd; /* a descriptor that is always readable (copy.c); 0: not opened */
+	uint8_t is_clients; /* logged in as the client, with the client's credentials */
 	uint8_t keeps_compiled; /* the server line has keep_compiled=yes */
+	uint8_t has_pure_queries; /* … and queries=pure */
 	uint8_t is_lost;
-	struct cnc_diag lost; /* why */
+	struct cnc_diag lost; /* why the session is lost */
 
 	struct cnd_pg_stream stream;
 	struct cnd_pg_out out;
@@ -251,23 +255,24 @@ struct cnd_session {
 	struct cnd_pg_run run;
 	struct cnd_pg_stop stop;
 	struct cnd_pg_params params;
-	struct cnd_pg_desc desc; /* of queries */
+	struct cnd_pg_desc desc; /* columns of queries */
 	struct cnc_diag *diag;
 
-	/* what the server said */
-	uint8_t tx; /* of the last ReadyForQuery: 'I', 'T', 'E' */
+	/* what the server reported */
+	uint8_t tx; /* transaction state from the last ReadyForQuery: 'I', 'T', 'E' */
 	struct cnd_pg_facts facts;
 	struct cnd_pg_memo memo;
 	struct cnd_pg_parameter parameters[CND_PG_PARAMETERS_MAX];
 	size_t n_parameters;
+	uint64_t n_changes; /* how often a parameter was reported so far */
 	int version;
-	/* the oldest transaction when settle.c last looked at the database's code; 0: never */
+	/* the oldest running transaction when settle.c last looked at the database's code; 0: never */
 	uint32_t last_look;
 	struct cnd_pg_look {
 		uint32_t oldest; /* the oldest transaction then; 0: never looked */
-		uint8_t is_compiled; /* the look was also at types and code */
-		int64_t asked_ms; /* when the server was last asked for new functions */
-	} look; /* the last look of lasting.c */
+		uint8_t is_compiled; /* lasting.c also looked at types and code */
+		int64_t asked_ms; /* when the server was last asked for new functions (monotonic clock) */
+	} look; /* lasting.c: the last look at the catalog */
 
 	/* facts for info() */
 	struct cnd_option reported[CND_PG_PARAMETERS_MAX + 5];
@@ -284,8 +289,10 @@ int cnd_pg_check(const struct cnd_server_spec *spec, struct cnc_diag *ret_diag);
 struct cnd_pg_options {
 	const char *keys[CND_PG_KEYS_MAX + 1];
 	const char *values[CND_PG_KEYS_MAX + 1];
-	char settings[2048]; /* `options` with the client's, where it has any */
+	/* value of the key `options` if the client gave settings: the server line's settings, then the client's */
+	char settings[2048];
 	uint8_t keeps_compiled;
+	uint8_t has_pure_queries;
 };
 int cnd_pg_options_read(const struct cnd_server_spec *spec,
 	struct cnd_pg_options *ret_options, struct cnc_diag *ret_diag);
@@ -301,47 +308,51 @@ int cnd_pg_attach(
 void cnd_pg_state(const struct cnd_session *s, struct cnd_state *ret_state);
 int cnd_pg_fd(const struct cnd_session *s);
 int cnd_pg_idle(struct cnd_session *s, struct cnd_sink *sink);
-/* Notice, notification or parameter: CENOTE_OK, also when nobody wants to know; CENOTE_AGAIN: it
- * is another message; what the sink said; or the session is lost. */
+/* Handle a notice, notification or parameter. CENOTE_OK, also without a sink; CENOTE_AGAIN: the message is of
+ * another type; the sink's failure; or the session is lost. */
 int cnd_pg_async(
 	struct cnd_session *s, const struct cnd_pg_msg *m, struct cnd_sink *sink);
 int cnd_pg_set_parameter(struct cnd_session *s, const char *name, const char *value);
-/* NULL: the server has not reported it. */
+/* NULL: the server has not reported that parameter. */
 struct cnd_pg_parameter *cnd_pg_parameter(struct cnd_session *s, const char *name);
-/* A question of our own outside any transaction, which gives one row of booleans: n of them. */
+/* Run a query of the backend outside a transaction. It gives one row of n booleans. */
 int cnd_pg_ask(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_t n);
-/* The same, with a text after the booleans, in `room` bytes with the zero byte. 0: there is no text. */
+/* As cnd_pg_ask(), with a text after the booleans. `room`: the size of ret_text, with the zero byte; 0: no text. */
 int cnd_pg_ask_more(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_t n,
 	char *ret_text, size_t room);
-/* The booleans of such a row, and its text. CENOTE_OK, or the session is lost. */
+/* Read the booleans and the text from a DataRow. CENOTE_OK, or the session is lost. */
 int cnd_pg_take_row(struct cnd_session *s, const struct cnd_pg_msg *m, uint8_t *ret_flags,
 	size_t n, char *ret_text, size_t room);
-/* The booleans alone. */
+/* Read a DataRow that has booleans only. */
 int cnd_pg_take_flags(struct cnd_session *s, const struct cnd_pg_msg *m,
 	struct cnd_pg_flags *ret_flags);
-/* An error of our own: CENOTE_ERR_SERVER. */
+/* Set an error of the backend. Returns CENOTE_ERR_SERVER. */
 int cnd_pg_refuse(struct cnd_session *s, const char *sqlstate, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* begun.c */
 int cnd_pg_set_option(struct cnd_session *s, const char *name, const char *value,
 	struct cnc_diag *ret_diag);
-/* Forget the values of the client that has gone. */
+/* Whether the parameter is an option that a client attaches with. */
+int cnd_pg_is_option(const struct cnd_pg_parameter *p);
+/* Undo the options of earlier clients that the present client has not set. */
+int cnd_pg_drop_options(struct cnd_session *s, struct cnc_diag *ret_diag);
+/* Forget the option values that the previous client began with. */
 void cnd_pg_begun_forget(struct cnd_session *s);
-/* Whether they are as the client had them set, or as at login. */
+/* Whether each option has the value that the client set when it attached, or else the value at login. */
 int cnd_pg_is_as_begun(struct cnd_session *s);
 
 /* reset.c */
-/* What the role and the database set for a login, as they are now: the hash goes to s->login_settings. */
+/* Hash the settings that the role and the database now have for a login. The hash goes to s->login.settings. */
 int cnd_pg_learn_login(struct cnd_session *s, struct cnc_diag *ret_diag);
 int cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag);
 
 /* lasting.c */
-/* Add the question what the client left to s->out. The answer goes to `ret_answer`, which must live until the run has
+/* Add to s->out the question what the client left. The answer goes to `ret_answer`, which must live until the run has
  * ended. */
 int cnd_pg_lasting_ask(struct cnd_session *s, struct cnd_pg_flags *ret_answer);
-/* Decide by that answer. CENOTE_OK: the next client may have the session; CENOTE_ERR_UNSUPPORTED: it may not; an error, or
- * the session is lost. */
+/* Decide by that answer. CENOTE_OK: the next client may have the session; CENOTE_ERR_UNSUPPORTED: it may not; an error;
+ * or the session is lost. */
 int cnd_pg_lasting_check(struct cnd_session *s, const struct cnd_pg_flags *answer);
 
 /* settle.c */
@@ -350,25 +361,25 @@ int cnd_pg_settle(struct cnd_session *s, struct cnc_diag *ret_diag);
 /* stream.c */
 void cnd_pg_stream_init(struct cnd_session *s);
 void cnd_pg_stream_finish(struct cnd_session *s);
-/* Begin a request: where its errors go. CENOTE_OK, or the session is lost. */
+/* Begin a request, whose errors go to `diag`. CENOTE_OK, or the session is lost. */
 int cnd_pg_enter(struct cnd_session *s, struct cnc_diag *diag);
 /* Send what is in s->out. */
 int cnd_pg_send(struct cnd_session *s);
-/* The next message, waiting for it; CENOTE_OK or negative. Valid until the next call. */
+/* Wait for the next message, which is valid until the next call. CENOTE_OK, or the session is lost. */
 int cnd_pg_next(struct cnd_session *s, struct cnd_pg_msg *ret_msg);
-/* The same; of a row that is long and has not come yet the body is NULL, to be read with what follows. */
+/* As cnd_pg_next(). If the body of a long row has not come yet, it is NULL: read it with the next two functions. */
 int cnd_pg_next_or_row(struct cnd_session *s, struct cnd_pg_msg *ret_msg);
-/* The next bytes of its body, good until the next call. CENOTE_ERR_PROTOCOL: it has not so many. */
+/* Take the next n bytes of a long row, valid until the next call. CENOTE_ERR_PROTOCOL: the row has fewer bytes. */
 int cnd_pg_row_take(struct cnd_session *s, size_t n, const uint8_t **ret_bytes);
-/* The same, to `to`; NULL: nobody wants them. */
+/* Copy the next n bytes of a long row to `to`; NULL: drop them. */
 int cnd_pg_row_read(struct cnd_session *s, uint8_t *to, size_t n);
-/* The same without waiting: CENOTE_AGAIN if none has come. */
+/* As cnd_pg_next() without waiting. CENOTE_AGAIN: no message has come. */
 int cnd_pg_poll(struct cnd_session *s, struct cnd_pg_msg *ret_msg);
-/* The answer is not wanted any more: have the server stop, and give it some time for that. */
+/* Nobody wants the answer any more: ask the server to stop, and give it a limited time for that. */
 void cnd_pg_stop(struct cnd_session *s, int why);
-/* Whether a whole message lies in the buffer. */
+/* Whether the receive buffer holds a whole message. */
 int cnd_pg_has_message(const struct cnd_pg_stream *st);
-/* The server broke the protocol, or the connection: CENOTE_ERR_CONN. */
+/* The server broke the protocol, or the connection failed: the session is lost. Returns CENOTE_ERR_CONN. */
 int cnd_pg_broken(struct cnd_session *s, const char *what);
 int cnd_pg_lost(struct cnd_session *s, const char *sqlstate, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -376,35 +387,35 @@ int cnd_pg_lost(struct cnd_session *s, const char *sqlstate, const char *format,
 /* run.c */
 /* Begin to answer a request. */
 struct cnd_pg_run *cnd_pg_run_begin(struct cnd_session *s, struct cnd_sink *sink);
-/* Read up to the end of the answer: what the request comes to. */
+/* Read up to the end of the answer. Returns the request's status. */
 int cnd_pg_run(struct cnd_session *s);
-/* Send what was made, then read. */
+/* Send s->out, then call cnd_pg_run(). */
 int cnd_pg_send_run(struct cnd_session *s);
-/* Sync, if a request was sent without, and ReadyForQuery. */
+/* Send a Sync, unless it was sent already, and read up to ReadyForQuery. */
 int cnd_pg_sync_now(struct cnd_session *s, struct cnd_sink *sink);
 int cnd_pg_sync(struct cnd_session *s, struct cnd_sink *sink);
-/* What must be so before a request is sent. */
+/* Prepare for a new request: store open results, and send the Sync that the last request still needs. */
 int cnd_pg_ready(struct cnd_session *s, struct cnd_sink *sink);
 /* Add the Sync or Flush that follows a request. */
 int cnd_pg_add_end(struct cnd_session *s, int is_sync);
-/* One message of an answer. */
+/* Handle one message of an answer. */
 int cnd_pg_handle(struct cnd_session *s, const struct cnd_pg_msg *m);
-/* ReadyForQuery: CENOTE_OK, or the session is lost. */
+/* Note a ReadyForQuery. CENOTE_OK, or the session is lost. */
 int cnd_pg_note_ready(struct cnd_session *s, const struct cnd_pg_msg *m);
-/* An error that ends the session: CENOTE_ERR_CONN. */
+/* An ErrorResponse that ends the session. Returns CENOTE_ERR_CONN. */
 int cnd_pg_fatal(struct cnd_session *s, const struct cnd_pg_msg *m);
-/* Begin the rows of a result. */
+/* Give the columns of a result to the sink. */
 int cnd_pg_give_columns(struct cnd_session *s, int known);
-/* A row into the batch. */
+/* Write a row into the batch. */
 int cnd_pg_put_row(struct cnd_session *s, const struct cnd_pg_desc *d,
 	const struct cnd_pg_msg *m, struct cnc_batch *batch);
 
 /* desc.c */
 void cnd_pg_desc_finish(struct cnd_session *s, struct cnd_pg_desc *d);
-/* From a RowDescription. CENOTE_OK, CENOTE_ERR_PROTOCOL, CENOTE_ERR_NOMEM. */
+/* Read a RowDescription. CENOTE_OK, CENOTE_ERR_PROTOCOL, CENOTE_ERR_NOMEM. */
 int cnd_pg_desc_read(
 	struct cnd_session *s, struct cnd_pg_desc *d, const struct cnd_pg_msg *m);
-/* Values are wanted as `format` (or `formats`, one a column) and come as the wire formats say. */
+/* Choose for each column how to convert its values from the wire format to `format`, or to `formats` (one for each column). */
 int cnd_pg_desc_form(struct cnd_session *s, struct cnd_pg_desc *d, uint8_t format,
 	struct cnp_str formats);
 int cnd_pg_desc_copy(
@@ -419,33 +430,33 @@ int cnd_pg_function(struct cnd_session *s, uint32_t function, const struct cnd_e
 	struct cnd_sink *sink);
 int cnd_pg_catalog(
 	struct cnd_session *s, const struct cnp_catalog *filter, struct cnd_sink *sink);
-/* FunctionCallResponse, as a row of one column. */
+/* Give a FunctionCallResponse to the sink, as a row of one column. */
 int cnd_pg_function_result(struct cnd_session *s, const struct cnd_pg_msg *m);
-/* Text for the server cannot hold a zero byte. */
+/* Refuse a text with a zero byte, which the server cannot read. */
 int cnd_pg_check_text(struct cnd_session *s, const char *text, size_t len);
-/* A statement like that is going to run: what it may leave. */
+/* A statement is about to run: note what it may leave in the session. */
 void cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple);
 /* A statement was prepared under a name of the client, and may run by that name later. */
 void cnd_pg_note_prepared(struct cnd_session *s, const struct cnd_pg_scan *scan);
-/* Parse of the statement without a name. */
+/* Add a Parse of the unnamed statement. */
 int cnd_pg_add_parse(
 	struct cnd_session *s, const char *sql, size_t len, const struct cnd_exec *exec);
-/* Bind to the portal without a name, of the statement `name` (`st`: by number). */
+/* Add a Bind of the statement `name` to the unnamed portal. `st`: the statement, if it has a number; else NULL. */
 int cnd_pg_add_bind(struct cnd_session *s, const char *name, size_t name_len,
 	const struct cnd_pg_stmt *st, const struct cnd_exec *exec);
-/* Its columns are known: they come as `exec` wants them. */
+/* Choose the wire formats of a statement whose columns are known, for values in `format`. */
 void cnd_pg_form_known(struct cnd_session *s, struct cnd_pg_desc *d, uint8_t format);
 /* Whether the statement has to be described before it can be bound. */
 int cnd_pg_needs_columns_first(const struct cnd_session *s, const struct cnd_exec *exec);
-/* Whether the client speaks of the server's own types. */
+/* Whether the client gives parameter types as the server's OIDs. */
 int cnd_pg_is_native(const struct cnd_exec *exec);
 
 /* ahead.c */
 int cnd_pg_ahead(struct cnd_session *s, const struct cnd_ahead *what);
 int cnd_pg_answer(struct cnd_session *s, struct cnd_sink *sink);
-/* What was not sent is not asked for. */
+/* Forget the list of requests that were sent together. */
 void cnd_pg_ahead_forget(struct cnd_session *s);
-/* Read what was sent and is not wanted any more. */
+/* Read and drop the answers to the requests that were sent together. */
 void cnd_pg_ahead_drain(struct cnd_session *s);
 
 /* portal.c */
@@ -454,26 +465,26 @@ int cnd_pg_fetch(struct cnd_session *s, struct cnd_portal *portal, uint32_t batc
 void cnd_pg_close_portal(struct cnd_session *s, struct cnd_portal *portal);
 void cnd_pg_forget_portal(struct cnd_session *s, struct cnd_portal *portal);
 void cnd_pg_portal_name(uint32_t number, char name[CND_PG_NAME_MAX]);
-/* The running request stops here: keep what is needed to go on. */
+/* The running request stops before its end: keep what a later fetch needs. */
 int cnd_pg_portal_keep(struct cnd_session *s, int is_stream);
-/* Portals whose rest stands in the way of another request: take it into memory, or a file. */
+/* Read the rest of each portal that would block another request, and store it in memory or a file. */
 int cnd_pg_portals_store(struct cnd_session *s, struct cnd_sink *sink);
-/* Begin a request with the end of a portal that was read to its end. */
+/* Add to a new request the Close of a portal that was read to its end. */
 void cnd_pg_close_spent(struct cnd_session *s);
-/* What was begun of a request is not sent. */
+/* Drop the messages in s->out. */
 void cnd_pg_out_clear(struct cnd_session *s);
-/* The transaction has ended: those that were kept by the server are gone. */
+/* The transaction has ended, and with it the portals that the server kept: forget them. */
 void cnd_pg_portals_end(struct cnd_session *s);
-/* The next kept message; CENOTE_OK or negative. */
+/* The next message of a stored portal. CENOTE_OK or negative. */
 int cnd_pg_store_next(
 	struct cnd_session *s, struct cnd_pg_portal *p, struct cnd_pg_msg *ret_msg);
-/* Whether a portal forbids a Sync. */
+/* Whether an open portal forbids a Sync. */
 int cnd_pg_portal_is_loose(const struct cnd_session *s);
 
 /* stmt.c */
-/* The last ParameterDescription, to the sink. */
+/* Give the last ParameterDescription to the sink. */
 int cnd_pg_give_params(struct cnd_session *s);
-/* Parse and Describe, after a Close of `old` (NULL: none). */
+/* Add a Close of the statement `old` (NULL: none), then Parse and Describe. */
 int cnd_pg_add_prepare(struct cnd_session *s, const struct cnd_prepare *p,
 	const char *name, size_t name_len, const char *old);
 int cnd_pg_prepare(

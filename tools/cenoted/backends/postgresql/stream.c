@@ -237,17 +237,16 @@ fail:
 static void
 send_cancel(struct cnd_session *s)
 {
-	struct pollfd poll_fd = { .fd = start_cancel(s), .events = POLLIN };
-	int n = 0;
+	int fd = start_cancel(s);
+	int events;
 
-	if (poll_fd.fd < 0) {
+	if (fd < 0) {
 		s->host->log(s->host, 5, "cannot cancel at %s", s->server);
 		return;
 	}
-	while ((n = poll(&poll_fd, 1, ABANDON_MS)) < 0 && errno == EINTR)
-		continue;
-	(void)close(poll_fd.fd);
-	if (n <= 0)
+	events = s->host->pause(s->host, fd, POLLIN, ABANDON_MS);
+	(void)close(fd);
+	if (events == 0)
 		(void)cnd_pg_lost(s, CNC_SQLSTATE(CONNECTION_LOST),
 			"the server %s does not answer a cancel request", s->server);
 }
@@ -294,7 +293,6 @@ disobeyed(struct cnd_session *s)
 static int
 wait_for_server(struct cnd_session *s, short events)
 {
-	struct pollfd poll_fd = { .fd = s->fd, .events = events };
 	int64_t left;
 
 	if (s->stop.status == CENOTE_OK)
@@ -302,8 +300,8 @@ wait_for_server(struct cnd_session *s, short events)
 	left = s->stop.until_ms - cnd_clock_ms();
 	if (left <= 0)
 		return disobeyed(s);
-	if (poll(&poll_fd, 1, left < s->stop.again_ms ? (int)left : s->stop.again_ms) ==
-		0)
+	if (s->host->pause(s->host, s->fd, events,
+		    left < s->stop.again_ms ? (int)left : s->stop.again_ms) == 0)
 		send_cancel_again(s);
 	return s->is_lost ? CENOTE_ERR_CONN : CENOTE_OK;
 }

@@ -50,13 +50,13 @@ cnd_pg_put_u32(uint8_t *p, uint32_t v)
 
 /* ---- from the server ---- */
 
-/* The message at the front of n bytes: its size with the header; 0: it is not all there, and
- * *ret_size says how large it will be (CND_PG_HEADER while not even that is known); or
- * CENOTE_ERR_PROTOCOL: no message is like that. */
+/* Find the message at the front of n bytes. Returns its size with the header. 0: the message is incomplete, and
+ * *ret_size is its size (CND_PG_HEADER while the size is not known). CENOTE_ERR_PROTOCOL: its length is
+ * impossible. */
 int cnd_pg_msg_next(
 	const uint8_t *bytes, size_t n, struct cnd_pg_msg *ret_msg, size_t *ret_size);
 
-/* A reader of one message's body. After the first failure `bad` stays set, and all that is read is
+/* A reader of one message's body. After the first failure `bad` stays set, and every read gives
  * 0 or "". */
 struct cnd_pg_reader {
 	const uint8_t *p;
@@ -68,9 +68,9 @@ void cnd_pg_reader_init(struct cnd_pg_reader *r, const struct cnd_pg_msg *m);
 uint8_t cnd_pg_read_u8(struct cnd_pg_reader *r);
 uint16_t cnd_pg_read_u16(struct cnd_pg_reader *r);
 uint32_t cnd_pg_read_u32(struct cnd_pg_reader *r);
-/* Text up to a zero byte. */
+/* Read a text up to its zero byte. */
 const char *cnd_pg_read_text(struct cnd_pg_reader *r, size_t *ret_len);
-/* CENOTE_OK if everything was read and nothing was bad. */
+/* CENOTE_OK if the whole body was read and no read failed. */
 int cnd_pg_reader_end(const struct cnd_pg_reader *r);
 
 /* One column of a RowDescription. */
@@ -85,34 +85,34 @@ struct cnd_pg_field {
 	uint16_t format;
 };
 
-/* Begin with the count, then ask for each. */
+/* Read a RowDescription: the number of columns first, then each column. */
 uint16_t cnd_pg_read_count(struct cnd_pg_reader *r);
 void cnd_pg_read_field(struct cnd_pg_reader *r, struct cnd_pg_field *ret_field);
 
-/* What CommandComplete says; borrowed. CENOTE_OK or CENOTE_ERR_PROTOCOL. */
+/* Read a CommandComplete. The tag is borrowed. CENOTE_OK or CENOTE_ERR_PROTOCOL. */
 int cnd_pg_read_tag(const struct cnd_pg_msg *m, const char **ret_tag, size_t *ret_len,
 	int64_t *ret_affected);
-/* 'I', 'T' or 'E' of ReadyForQuery; CENOTE_ERR_PROTOCOL. */
+/* Read a ReadyForQuery. Returns 'I', 'T' or 'E'; CENOTE_ERR_PROTOCOL. */
 int cnd_pg_read_ready(const struct cnd_pg_msg *m);
-/* The value of an ErrorResponse's or NoticeResponse's field; NULL if it is not there. */
+/* The value of a field of an ErrorResponse or NoticeResponse; NULL: there is no such field. */
 const char *cnd_pg_error_field(const struct cnd_pg_msg *m, uint8_t letter);
 
 /* ---- to the server ---- */
 
-/* A message: begin with its type, append, end (the length is filled in). The returned mark is for
- * cnd_pg_msg_end(). All: CENOTE_OK, CENOTE_ERR_LIMIT, CENOTE_ERR_NOMEM. */
+/* To make a message: begin it with its type, append the body, then end it, which fills in the length. Pass *ret_mark to
+ * cnd_pg_msg_end(). All these functions return CENOTE_OK, CENOTE_ERR_LIMIT, CENOTE_ERR_NOMEM. */
 int cnd_pg_msg_begin(struct cnc_buf *b, uint8_t type, size_t *ret_mark);
 int cnd_pg_msg_end(struct cnc_buf *b, size_t mark);
 int cnd_pg_add_u8(struct cnc_buf *b, uint8_t v);
 int cnd_pg_add_u16(struct cnc_buf *b, uint16_t v);
 int cnd_pg_add_u32(struct cnc_buf *b, uint32_t v);
-/* Add a text and a zero byte. The text must not contain one. */
+/* Add a text and a zero byte. The text must not contain a zero byte. */
 int cnd_pg_add_text(struct cnc_buf *b, const char *text, size_t len);
-/* Sync, Flush, CopyDone, Terminate. */
+/* Add a message without a body: Sync, Flush, CopyDone, Terminate. */
 int cnd_pg_add_plain(struct cnc_buf *b, uint8_t type);
-/* Query, CopyFail: one text. */
+/* Add a message whose body is one text: Query, CopyFail. */
 int cnd_pg_add_query(struct cnc_buf *b, uint8_t type, const char *text, size_t len);
-/* Describe and Close of a statement ('S') or portal ('P'). */
+/* Add a Describe or Close of a statement ('S') or portal ('P'). */
 int cnd_pg_add_named(
 	struct cnc_buf *b, uint8_t type, uint8_t kind, const char *name, size_t len);
 int cnd_pg_add_execute(struct cnc_buf *b, const char *portal, uint32_t max_rows);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CND_SHARED_H
+#define CND_SHARED_H
+
+#include "loop.h"
+#include "worker.h"
+
+/*
+ * A shared worker process: several sessions on the seats of one loop, and clients that stay connected
+ * while they have no session. shared.c begins sessions when the master asks for them. staying.c keeps the
+ * clients without a session.
+ */
+
+/* A client that stays connected without a session. Either its next ATTACH has not come, or it waits for a session. */
+struct cnd_staying {
+	struct cnd_staying *
+		next; /* in the queue of waiting clients, or in the list of free records */
+	int fd; /* -1: the record is free */
+	bool is_waiting;
+	bool is_handed_over; /* as in struct cnd_worker_client */
+	int64_t since_ms; /* when it began to wait (monotonic clock) */
+	struct cnd_channel channel; /* over `fd` */
+	struct cnd_peer peer;
+	uid_t uid;
+	struct cnd_back back;
+	uint32_t index;
+};
+
+struct cnd_stayings {
+	struct cnd_staying **records; /* by index */
+	uint32_t n, cap, max;
+	struct cnd_staying *free;
+	struct cnd_staying *first, **end; /* the queue of waiting clients */
+	uint32_t n_waiting;
+	int64_t contended_ms; /* when a client last waited (monotonic clock) */
+	int64_t look_ms; /* when to check again whether there are enough sessions (monotonic clock) */
+};
+
+struct cnd_shared {
+	struct cnd_loop loop;
+	struct cnd_stayings stayings;
+	const struct cnd_child *child;
+	const struct cnd_pool *pool;
+	pid_t pid; /* of this process */
+	struct cn_tls_server *tls; /* NULL: the pool has no TLS */
+	const uint32_t *slots; /* the slots that the process may use */
+	uint32_t n_slots;
+	struct cnd_worker **workers; /* by the index in `slots`; NULL: not in use */
+	uint32_t n_workers;
+	int control_fd; /* to and from the master */
+	bool is_retired; /* the master wants no more sessions here */
+	bool turn; /* flips each time a seat looks for a client: true: new clients go first; false: those that stayed */
+};
+
+/* Ask the master for more sessions, if there are slots for them. */
+void cnd_shared_ask_for_more(struct cnd_shared *s);
+
+/* ---- staying.c ---- */
+
+void cnd_staying_init(struct cnd_stayings *s);
+/* Whether the client of this worker can stay when it has yielded. */
+int cnd_staying_may(const struct cnd_worker *w);
+/* Keep the worker's client without a session, after YIELD was sent. Then the worker has no client. */
+void cnd_staying_keep(struct cnd_worker *w);
+/* Give the worker the client that has waited longest. 1; 0: no client waits. */
+int cnd_staying_take(struct cnd_worker *w);
+/* Whether clients wait here, or waited a moment ago. */
+int cnd_staying_is_contended(const struct cnd_shared *s, int64_t now);
+/* The socket of the client `index` has something to read, or the client has gone. */
+void cnd_staying_on_event(struct cnd_shared *s, uint32_t index, uint32_t events);
+/* Refuse clients that have waited too long, and ask the master for sessions for the others. Returns when to call this again. */
+int64_t cnd_staying_look(struct cnd_shared *s);
+/* This process gets no more sessions: tell all its clients to attach with a new connection. */
+void cnd_staying_send_away(struct cnd_shared *s);
+
+#endif
