@@ -55,8 +55,7 @@ struct cnd_loop {
 	struct cnd_seat *seats;
 	uint32_t n_seats;
 	struct cnd_seat *ready, **ready_end; /* the seats to run, in order */
-	struct cnd_seat
-		*idle; /* list of idle seats; the seat that went idle last is first */
+	struct cnd_seat *idle; /* list; the seat that went idle last is first */
 	bool has_sockets; /* the listening socket may have clients */
 	bool has_queue; /* the door's queue may have clients */
 	/* Called for events of CND_WATCH_STAYING and CND_WATCH_CONTROL. */

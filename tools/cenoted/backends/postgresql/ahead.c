@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Requests of a unit that go to the server together, with one Sync or Flush behind the last: it then answers
- * with one write, and works through them without a switch to the worker and back for each. What has to
- * know what came before it (portals, a BEGIN of our own, columns that are asked for first), or keeps
- * the server from reading on (a copy), is not among them.
+ * Requests of a unit that are sent to the server together, with one Sync or Flush after the last one. The server then
+ * answers with one write, and needs no switch to the worker and back for each request. Two kinds of requests are not
+ * sent this way: requests that depend on an earlier answer (portals, a BEGIN of our own, columns that are asked for
+ * first), and copies, during which the server does not read further requests.
  */
 #include "session.h"
 
-/* So many bytes find room in the socket, however busy the server is with its answers. */
+/* This many bytes fit into the socket, even while the server is busy with its answers. */
 #define BYTES_MAX 32768u
 
-/* ---- what can go along ---- */
+/* ---- which requests can be sent together ---- */
 
 static int
 can_begin(const struct cnd_session *s)
@@ -40,7 +40,7 @@ is_whole(const struct cnd_session *s, const struct cnd_exec *exec)
 	       !cnd_pg_needs_columns_first(s, exec);
 }
 
-/* Bind, Describe if the server has to be asked for the columns, Execute. */
+/* Add Bind, Describe if the columns are not known, and Execute. */
 static int
 add_run(struct cnd_session *s, struct cnp_str name, const struct cnd_pg_stmt *st,
 	const struct cnd_exec *exec)
@@ -181,7 +181,7 @@ try_add(struct cnd_session *s, const struct cnd_ahead *what, struct cnd_pg_ahead
 	struct cnc_diag unused;
 	int r;
 
-	/* if it fails, it runs in its turn and reports the error then */
+	/* A request that fails here runs in its turn, and reports its error then. */
 	cnc_diag_init(&unused, NULL);
 	s->diag = &unused;
 	r = add(s, what, a);
@@ -240,7 +240,7 @@ cnd_pg_ahead(struct cnd_session *s, const struct cnd_ahead *what)
 	return ahead(s, &all);
 }
 
-/* ---- their answers ---- */
+/* ---- answers ---- */
 
 static int
 set_run(struct cnd_session *s, const struct cnd_pg_ahead *a)
@@ -277,7 +277,7 @@ set_run(struct cnd_session *s, const struct cnd_pg_ahead *a)
 	return CENOTE_OK;
 }
 
-/* A statement in front of it has changed what its text was read by: it may be anything. */
+/* If an earlier request changed standard_conforming_strings, scan.c misread this SQL, and it may do anything. */
 static void
 note_again(struct cnd_session *s)
 {
@@ -326,7 +326,7 @@ cnd_pg_answer(struct cnd_session *s, struct cnd_sink *sink)
 	note_again(s);
 	(void)cnd_pg_run_begin(s, sink);
 	r = set_run(s, a);
-	/* what the sink said is kept until the answer was read */
+	/* Keep a failure of the sink until the answer was read. */
 	s->run.status = r;
 	r = send_all(s);
 	if (r == CENOTE_OK)

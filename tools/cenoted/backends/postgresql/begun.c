@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The application_name and client_encoding that a program connects with. Each session that the client gets has them set
- * when the client attaches, so they do not hold the client to one session. The server reports both whenever they change:
- * whether they are as at the attach is known without a question, and settle.c leaves them out of its own.
+ * The options application_name and client_encoding, which a client sets when it attaches. They are set on each session
+ * that the client gets, so they do not pin the client to one session. The server reports every change of both. So the
+ * backend knows without a query whether a client has changed them, and settle.c does not ask for them.
  *
- * A reset that has nothing else to undo leaves both as they are, since the next client often wants the same. When a
- * client attaches, it gets those that it asked for, and the others as at login.
+ * A reset that has nothing else to undo leaves both unchanged, since the next client often wants the same values. When
+ * that client attaches, an option that it does not set gets its value at login.
  */
 #include <stdio.h>
 
@@ -15,7 +15,7 @@ static const char *const names[] = { "application_name", "client_encoding" };
 
 #define N_NAMES (sizeof(names) / sizeof(names[0]))
 
-/* The server cuts off longer ones. */
+/* The server truncates longer values. */
 #define VALUE_MAX 63u
 
 static int
@@ -28,7 +28,7 @@ is_one(const char *name)
 	return 0;
 }
 
-/* Write the value as the server shows it: what is not ASCII is \xHH from version 16 on, and a question mark before. */
+/* Write the value as the server shows it: a byte outside ASCII is \xHH from version 16 on, and a question mark before. */
 static void
 put_value(const struct cnd_session *s, char *to, const char *value)
 {
@@ -58,7 +58,7 @@ set_one(struct cnd_session *s, const char *name, const char *value)
 	return cnd_pg_ask(s, sql, &nothing, 0);
 }
 
-/* Keep the present value as the one that the client began with. */
+/* Keep the present value as the value that the client began with. */
 static int
 keep(struct cnd_session *s, const char *name)
 {
@@ -78,7 +78,7 @@ cnd_pg_set_option(struct cnd_session *s, const char *name, const char *value,
 	const struct cnd_pg_parameter *p = cnd_pg_parameter(s, name);
 	int r, is_new;
 
-	/* libcenote sets all its options again after a reset; `settings` belongs to the login, which has not changed */
+	/* After a reset, libcenote sets all its options again. `settings` belongs to the login, which has not changed. */
 	if (strcmp(name, "settings") == 0)
 		return CENOTE_DONE;
 	if (!is_one(name)) {
@@ -107,7 +107,7 @@ cnd_pg_is_option(const struct cnd_pg_parameter *p)
 	return is_one(p->name);
 }
 
-/* As a login sets it. */
+/* Give an option its value at login. */
 static int
 drop_one(struct cnd_session *s, const char *name)
 {

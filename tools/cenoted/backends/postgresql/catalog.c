@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Catalog queries. Names are qualified, so that no search_path changes what they are; filters are
- * parameters, and no literal has a backslash that standard_conforming_strings could change. Whose
- * filter is not given is NULL, which the planner folds away: a given name uses the catalog's index.
+ * Catalog queries. Names are qualified, so that search_path cannot change their meaning. Filters are
+ * parameters. No literal depends on standard_conforming_strings. A filter that is not given is NULL, and the
+ * planner removes its condition. So a query with a given name uses the catalog's index.
  *
- * Parameters of all: $1 catalog, $2 schema, $3 object, $4 column or types.
+ * The parameters of all queries: $1 catalog, $2 schema, $3 object, $4 column or types.
  */
 #include "pg.h"
 
-/* Everything a list needs; older servers have not all of the columns. */
+/* Older servers do not have all columns that the queries use. */
 #define VERSION_MIN 110000
 
 #define GIVEN(parameter) parameter "::pg_catalog.text IS NULL OR "
@@ -25,10 +25,10 @@
 
 #define TABLE_CAT "pg_catalog.current_database() AS table_cat"
 
-/* Not the temporary schemas of other sessions. */
+/* Leave out the temporary schemas of other sessions. */
 #define OWN_SCHEMA "NOT pg_catalog.pg_is_other_temp_schema(n.oid)"
 
-/* Relations that are tables to a program. */
+/* The kinds of relations that count as tables. */
 #define TABLE_KINDS "('r', 'p', 'v', 'm', 'f')"
 #define FROM_TABLES                                                                      \
 	" FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n"                     \
@@ -68,9 +68,9 @@ static const char table_sql[] =
 	"t.table_schem, t.table_name";
 
 /*
- * ODBC's view of a type: code, size in digits or characters, bytes of its C form, digits behind
- * the point, radix. What depends on the column's modifier is computed from it: `per` says how (1
- * precision and scale, 2 a length in characters, 3 a fraction of seconds, 4 a length in bits).
+ * ODBC's view of a type: code, size in digits or characters, bytes of its C form, digits after
+ * the point, radix. `per` says what the column's modifier holds (0: nothing; 1: precision and scale;
+ * 2: a length in characters; 3: the digits of a fraction of a second; 4: a length in bits).
  */
 #define ODBC_TYPES                                                                       \
 	"odbc (type, code, size, bytes, digits, radix, per) AS (VALUES"                  \
@@ -90,7 +90,7 @@ static const char table_sql[] =
 	" (2950, -11, 36, 16, NULL, NULL, 0), (3802, -1, NULL, NULL, NULL, NULL, 0),"    \
 	" (5069, -5, 20, 8, 0, 10, 0))"
 
-/* Domains, also those over others, with what they are in the end. */
+/* Each domain with its base type, also if there are other domains between the two. */
 #define DOMAINS                                                                          \
 	"chain AS (SELECT oid AS domain, typbasetype AS type, typtypmod AS modifier,"    \
 	" typnotnull AS is_required FROM pg_catalog.pg_type WHERE typtype = 'd'"         \
@@ -161,7 +161,7 @@ static const char primary_key_sql[] =
 #define UPDATE_RULE RULES("f.confupdtype") " AS update_rule"
 #define DELETE_RULE RULES("f.confdeltype") " AS delete_rule"
 
-/* A key that refers to a partitioned table has a copy for each partition, which is left out. */
+/* A foreign key to a partitioned table has a copy for each partition. The query leaves these copies out. */
 static const char foreign_key_sql[] =
 	"SELECT pg_catalog.current_database() AS pktable_cat,"
 	" pn.nspname AS pktable_schem, pc.relname AS pktable_name,"
@@ -222,7 +222,7 @@ static const char type_sql[] =
 	" t.prefix AS literal_prefix,"
 	" CASE WHEN t.prefix IS NOT NULL THEN '''' END AS literal_suffix,"
 	" t.params AS create_params, 1 AS nullable, t.cased AS case_sensitive,"
-	/* 3 is SQL_SEARCHABLE, 2 all but LIKE. */
+	/* 3: SQL_SEARCHABLE; 2: searchable, but not with LIKE. */
 	" CASE WHEN t.cased = 1 THEN 3 ELSE 2 END AS searchable,"
 	" t.is_unsigned AS unsigned_attribute, 0 AS fixed_prec_scale,"
 	" t.is_auto AS auto_unique_value, t.name AS local_type_name,"
@@ -262,7 +262,7 @@ static const char type_sql[] =
 	" AS t (position, name, code, size, prefix, params, cased, is_unsigned, is_auto,"
 	" scale_min, scale_max, radix) ORDER BY t.position";
 
-/* An output parameter is one of mode o or b; the columns of a table are none. */
+/* Output parameters have the mode o or b. The columns of a returned table are not parameters. */
 static const char procedure_sql[] =
 	"SELECT pg_catalog.current_database() AS procedure_cat,"
 	" n.nspname AS procedure_schem, p.proname AS procedure_name,"
@@ -276,8 +276,8 @@ static const char procedure_sql[] =
 	" WHERE p.prokind IN ('f', 'p') AND " IS_CATALOG " AND " IS_SCHEMA
 	" AND " IS_ROUTINE " AND " OWN_SCHEMA " ORDER BY n.nspname, p.proname, p.oid";
 
-/* Of a function the value that it returns comes first, unless output parameters are what it returns; behind
- * parameters come the columns of a table. Parameters have no modifiers. */
+/* The return value of a function comes first, unless the function returns output parameters or a table. The columns
+ * of a returned table come after the parameters. Parameters have no modifiers. */
 static const char procedure_column_sql[] =
 	"WITH RECURSIVE " DOMAINS ", " ODBC_TYPES ","
 	" found AS (SELECT n.nspname, p.proname, p.oid, f.position, f.attname, f.mode,"
@@ -319,7 +319,7 @@ static const char procedure_column_sql[] =
 	" THEN 'PUBLIC' ELSE pg_catalog.pg_get_userbyid(x.grantee)::pg_catalog.text"     \
 	" END AS grantee, x.privilege_type AS privilege,"                                \
 	" CASE WHEN x.is_grantable THEN 'YES' ELSE 'NO' END AS is_grantable"
-/* What the owner has where nobody granted anything. */
+/* If nobody granted anything, the owner has the default privileges. */
 #define TABLE_ACL                                                                        \
 	"pg_catalog.aclexplode(coalesce(c.relacl,"                                       \
 	" pg_catalog.acldefault('r', c.relowner)))"
@@ -330,7 +330,7 @@ static const char table_privilege_sql[] =
 	" WHERE c.relkind IN " TABLE_KINDS " AND " IS_TABLE
 	" ORDER BY n.nspname, c.relname, x.privilege_type, grantee, grantor";
 
-/* A privilege on a table is one on each of its columns. */
+/* A privilege on a table counts for each of its columns. */
 static const char column_privilege_sql[] =
 	"SELECT " TABLE_CAT ", n.nspname AS table_schem, c.relname AS table_name,"
 	" f.attname AS column_name, " GRANTED FROM_TABLES
@@ -354,7 +354,7 @@ enum {
 
 static const struct kind {
 	const char *sql;
-	uint8_t filters; /* those that are its parameters */
+	uint8_t filters; /* the filters that are parameters of `sql` */
 } kinds[] = {
 	[CENOTE_CATALOG_DATABASES] = { database_sql, HAS_CATALOG },
 	[CENOTE_CATALOG_SCHEMAS] = { schema_sql, HAS_CATALOG | HAS_SCHEMA },

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * COPY in both directions: data between the client and the server, without keeping it. run.c calls it when the
- * server says that a copy begins. It has no state of its own.
+ * COPY in both directions. It passes data between the client and the server, and stores none. run.c calls this file
+ * when the server says that a copy begins. It has no state of its own.
  */
 #include <fcntl.h>
 
 #include "session.h"
 
-/* What is collected before it is sent. */
+/* How much data is collected before it is sent. */
 #define SEND_BYTES 65536u
 
 static struct cnd_pg_run *
@@ -16,8 +16,8 @@ run_of(struct cnd_session *s)
 	return &s->run;
 }
 
-/* CopyInResponse and CopyOutResponse: u8 format, u16 n, u16 each. The formats as the client has
- * them are made in `formats`. */
+/* Read a CopyInResponse or CopyOutResponse: u8 format, u16 n, then n times u16. The caller frees *ret_formats, an
+ * array of CENOTE_FORMAT_…. */
 static int
 read_response(struct cnd_session *s, const struct cnd_pg_msg *m, uint8_t *ret_format,
 	uint8_t **ret_formats, uint32_t *ret_n)
@@ -99,8 +99,8 @@ add_data(struct cnd_session *s, struct cnp_str data)
 	return r;
 }
 
-/* What the server says while it is being sent data: CENOTE_OK: nothing that matters; CENOTE_DONE:
- * it has failed, and *ret_msg says why. */
+/* Read what the server sends while it gets data. CENOTE_OK: no error came; CENOTE_DONE: *ret_msg is
+ * an error; negative. */
 static int
 look_at_server(struct cnd_session *s, struct cnd_pg_msg *ret_msg)
 {
@@ -119,7 +119,7 @@ look_at_server(struct cnd_session *s, struct cnd_pg_msg *ret_msg)
 	return r < 0 ? r : CENOTE_OK;
 }
 
-/* One that is always readable; -1 if it cannot be had. */
+/* A descriptor that is always readable; -1: it could not be opened. */
 static int
 ready_fd(struct cnd_session *s)
 {
@@ -128,7 +128,7 @@ ready_fd(struct cnd_session *s)
 	return s->ready_fd;
 }
 
-/* All of the client's data: CENOTE_DONE: that was all; CENOTE_AGAIN: the server has failed. */
+/* Send all of the client's data. CENOTE_DONE; CENOTE_AGAIN: the server sent *ret_error; negative. */
 static int
 feed(struct cnd_session *s, struct cnd_pg_msg *ret_error)
 {
@@ -142,7 +142,7 @@ feed(struct cnd_session *s, struct cnd_pg_msg *ret_error)
 			return CENOTE_AGAIN;
 		if (r < 0)
 			return r;
-		/* what was collected goes out before anybody waits for the client */
+		/* While collected data is not sent, do not wait for the client: ready_fd() ends that wait. */
 		r = sink->ops->copy_read(
 			sink, cnc_buf_len(&s->out.buf) > 0 ? ready_fd(s) : s->fd, &data);
 		if (r == CENOTE_OK || r == CENOTE_DONE) {
@@ -158,7 +158,7 @@ feed(struct cnd_session *s, struct cnd_pg_msg *ret_error)
 	}
 }
 
-/* The reason is the client's; the server repeats it in its error. */
+/* Add a CopyFail with the client's reason, which the server repeats in its error. */
 static int
 give_up(struct cnd_session *s, int status)
 {
@@ -170,7 +170,7 @@ give_up(struct cnd_session *s, int status)
 	else if (status == CENOTE_ERR_NOMEM)
 		why = "out of memory";
 	len = strlen(why);
-	/* what the client had sent before it gave up may be what the server complains of first */
+	/* If the client gave up, its data is still sent: the server may report an error in that data first. */
 	if (status != CENOTE_ERR_SERVER) {
 		cnc_buf_clear(&s->out.buf, SIZE_MAX);
 		fail(s, status);
@@ -178,7 +178,7 @@ give_up(struct cnd_session *s, int status)
 	return cnd_pg_add_query(&s->out.buf, 'f', why, len);
 }
 
-/* Whether a Sync went along with Execute, because the text did not show that it was a copy. The server skips that Sync
+/* Whether a Sync went along with Execute, because the SQL did not show a copy. The server skips that Sync
  * unless it failed before it read the data. */
 static int
 is_passed_over(const struct cnd_pg_run *run)
@@ -231,7 +231,7 @@ cnd_pg_copy_in(struct cnd_session *s, const struct cnd_pg_msg *m)
 	if (r == CENOTE_AGAIN) {
 		int wants_sync = is_passed_over(run);
 
-		/* what it is sent until it has read the Sync is passed over */
+		/* The server skips everything up to a Sync, so drop what is not sent. */
 		cnc_buf_clear(&s->out.buf, SIZE_MAX);
 		r = cnd_pg_handle(s, &error);
 		if (r != CENOTE_OK || !wants_sync)

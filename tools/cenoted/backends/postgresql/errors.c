@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * An ErrorResponse or NoticeResponse is a list of (letter, text, zero byte), and a zero byte. The
- * letters are those of our own diagnostics. Text is passed on as it is: in UTF-8, unless the
+ * letters are the same as in our own diagnostics. Text is passed on unchanged: in UTF-8, unless the
  * client asked for another encoding.
  */
 #include "pg.h"
 
 #define KNOWN_LETTERS "SVCMDHPpqWstcdnFLR"
 
-/* More than fields can grow by: each has four bytes more in our form than in the server's. */
+/* The fields cannot grow by more: each has four bytes more in our form than in the server's. */
 #define GROWTH_MAX 128u
 
-/* What is left of a body. */
+/* The unread rest of a body. */
 struct body {
 	const uint8_t *p;
 	const uint8_t *end;
@@ -23,7 +23,7 @@ struct field {
 	size_t len;
 };
 
-/* CENOTE_ROW: a field. CENOTE_DONE: the end. CENOTE_ERR_PROTOCOL: it is not well formed. */
+/* CENOTE_ROW: a field. CENOTE_DONE: the end. CENOTE_ERR_PROTOCOL: the body is malformed. */
 static int
 next_field(struct body *b, struct field *ret_field)
 {
@@ -43,7 +43,7 @@ next_field(struct body *b, struct field *ret_field)
 	return CENOTE_ROW;
 }
 
-/* The first field of that letter; 0 if there is none, also when the body breaks off before it. */
+/* Find the first field with that letter. 1; 0: there is none, or the body is malformed before it. */
 static int
 find_field(const uint8_t *body, size_t len, char letter, struct field *ret_field)
 {
@@ -59,7 +59,7 @@ find_field(const uint8_t *body, size_t len, char letter, struct field *ret_field
 	return 0;
 }
 
-/* Append the fields in the form of our own; each letter once. */
+/* Append the fields in our own form. Take each letter once. */
 static int
 put_fields(struct cnc_buf *out, const uint8_t *body, size_t len)
 {
@@ -85,7 +85,7 @@ put_fields(struct cnc_buf *out, const uint8_t *body, size_t len)
 	return r == CENOTE_DONE ? CENOTE_OK : r;
 }
 
-/* Without memory for the fields there is still room for the state and the message. */
+/* There is no memory for the fields: set the SQLSTATE and the message only. */
 static void
 set_short(struct cnc_diag *d, const uint8_t *body, size_t len)
 {
@@ -143,7 +143,7 @@ cnd_pg_is_fatal(const uint8_t *body, size_t len)
 {
 	struct field f;
 
-	/* S is in the server's language; V, which is not, came with PostgreSQL 9.6. */
+	/* Field S is in the server's language. Field V is not translated, but older servers than 9.6 do not send it. */
 	if (!find_field(body, len, 'V', &f) && !find_field(body, len, 'S', &f))
 		return 0;
 	return strcmp(f.text, "FATAL") == 0 || strcmp(f.text, "PANIC") == 0;

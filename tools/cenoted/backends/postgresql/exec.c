@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Queries, executions, function calls and catalog lists: it makes the messages for them, and run.c reads the
- * answer. It owns s->client, which says what the client did.
+ * Queries, executions, function calls and catalog lists. This file makes the messages, and run.c reads the
+ * answers. It owns s->client, which records what the client did.
  */
 #include "session.h"
 
@@ -37,7 +37,7 @@ cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple
 {
 	uint32_t pins = scan->pins;
 
-	/* what was called before is not there to be looked at when the server is asked */
+	/* settle.c cannot look at a removed function, which may have been called before. So count it as a setting. */
 	if ((scan->flags & CND_PG_SCAN_REMOVES) != 0 &&
 		((s->client.pins & CENOTE_PIN_FUNCTION) != 0 ||
 			(scan->flags & CND_PG_SCAN_SEVERAL) != 0))
@@ -71,14 +71,14 @@ cnd_pg_note_prepared(struct cnd_session *s, const struct cnd_pg_scan *scan)
 
 /* ---- Parse and Bind ---- */
 
-/* A client that speaks of the server's own types, as the libpq shim does, gets the server's own errors. */
+/* A client that gives parameter types as OIDs, as the libpq shim does, gets the server's own errors. */
 int
 cnd_pg_is_native(const struct cnd_exec *exec)
 {
 	return exec->n_params == 0 || exec->params[0].is_native;
 }
 
-/* How many types to send with Parse: none if the server shall find out all of them. */
+/* How many types to send with Parse; 0: the server decides all of them. */
 static uint32_t
 n_types(const struct cnd_exec *exec)
 {
@@ -109,7 +109,7 @@ cnd_pg_add_parse(
 	return r < 0 ? r : cnd_pg_msg_end(b, mark);
 }
 
-/* The server's type of a parameter, as far as it is known. */
+/* The OID of a parameter's type; 0: not known. */
 static uint32_t
 type_of(const struct cnd_pg_stmt *st, const struct cnd_exec *exec, uint32_t i)
 {
@@ -138,7 +138,7 @@ add_params(
 	return r;
 }
 
-/* What a column wanted in `format` is asked for in. */
+/* The wire format to request for a column that the client wants in `format`. */
 static uint16_t
 wire_format(const struct cnd_session *s, uint8_t format, const struct cnd_pg_desc *d,
 	uint32_t i)
@@ -176,7 +176,7 @@ add_result_formats(
 	return r;
 }
 
-/* `st`: NULL for what was just parsed; `d`: its columns, NULL if they are not known. */
+/* `st`: the statement, if it has a number; else NULL. `d`: the statement's columns; NULL: not known. */
 static int
 add_bind(struct cnd_session *s, const char *portal, const char *name, size_t name_len,
 	const struct cnd_pg_stmt *st, const struct cnd_exec *exec, struct cnd_pg_desc *d)
@@ -222,7 +222,7 @@ set_run(struct cnd_session *s, const struct cnd_exec *exec)
 	s->run.entry = exec->portal;
 }
 
-/* The portal of the server's: one that is fetched in batches has a name. */
+/* The name of the portal on the server. Only a portal that is fetched in batches has a name. */
 static void
 name_portal(const struct cnd_exec *exec, char name[CND_PG_NAME_MAX])
 {
@@ -231,7 +231,7 @@ name_portal(const struct cnd_exec *exec, char name[CND_PG_NAME_MAX])
 		cnd_pg_portal_name(exec->portal->number, name);
 }
 
-/* How many rows the server shall give at once; 0 all. */
+/* How many rows the server shall send at once; 0: all. */
 static uint32_t
 row_limit(const struct cnd_exec *exec)
 {
@@ -243,10 +243,10 @@ row_limit(const struct cnd_exec *exec)
 }
 
 /*
- * Add Execute, and the messages after it. A portal that is kept outside a transaction lives until the next
- * Sync, so that none is sent before it is known to be complete. Nor is one sent with a copy: the server passes
- * over it if it reads the client's data, and heeds it if it fails before, so that nobody could tell how many
- * answers there will be.
+ * Add Execute, and the messages after it. Outside a transaction, a portal lives until the next Sync. So do not
+ * send Sync before the portal is complete. Do not send Sync with a copy either: the server skips the Sync if it
+ * reads the client's data, and answers it if the statement fails before that. So the number of answers would be
+ * unknown.
  */
 static int
 add_execute(struct cnd_session *s, const char *portal, const struct cnd_exec *exec,
@@ -258,7 +258,7 @@ add_execute(struct cnd_session *s, const char *portal, const struct cnd_exec *ex
 	uint32_t limit = row_limit(exec);
 	int r = cnd_pg_add_execute(&s->out.buf, portal, limit);
 
-	/* a portal that stops for good must not keep its tables busy */
+	/* Close a portal that stops at max_rows: it must not keep its tables busy. */
 	if (r == CENOTE_OK && limit > 0 && !keeps)
 		r = cnd_pg_add_named(&s->out.buf, 'C', 'P', "", 0);
 	if (r == CENOTE_OK)
@@ -322,7 +322,7 @@ query_simple(struct cnd_session *s, const char *sql, size_t len,
 	return cnd_pg_send_run(s);
 }
 
-/* Parse, and ask for the columns before anything is bound. */
+/* Send Parse, and ask for the columns before Bind. */
 static int
 parse_first(struct cnd_session *s, const char *sql, size_t len,
 	const struct cnd_exec *exec, struct cnd_sink *sink)
@@ -396,7 +396,7 @@ cnd_pg_query(struct cnd_session *s, const char *sql, size_t len,
 	if (r < 0)
 		return r;
 	cnd_pg_memo_scan(&s->memo, sql, len, &s->facts, &scan);
-	/* the server accepts too many parameters if it gets their types */
+	/* If the server gets the types of the parameters, it accepts too many of them. */
 	if (!cnd_pg_is_native(exec) && scan.n_params != exec->n_params)
 		return cnd_pg_refuse(s, CNC_SQLSTATE(WRONG_PARAM_COUNT),
 			"the statement has %u parameters, %u values were given",
@@ -464,7 +464,7 @@ execute_numbered(struct cnd_session *s, struct cnd_pg_stmt *st,
 	return r < 0 ? r : cnd_pg_send_run(s);
 }
 
-/* What the server knows under a name: nothing is known of it here. */
+/* Execute a statement that only the server knows, by its name. It may do anything. */
 static int
 execute_named(struct cnd_session *s, struct cnp_str name, const struct cnd_exec *exec,
 	struct cnd_sink *sink)
@@ -573,7 +573,7 @@ cnd_pg_catalog(
 		return r;
 	exec.params = q.params;
 	exec.n_params = q.n_params;
-	/* within a pipeline it is part of the unit */
+	/* In a pipeline, the query is part of the unit. */
 	exec.is_sync = !s->sync.is_missing;
 	cnd_pg_note(s, &none, 0);
 	(void)cnd_pg_run_begin(s, sink);

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Some things that a client leaves in its session no command can undo. A client that may have left one is the last client
- * of its session: the worker closes the session and logs in again, after the client has gone.
+ * A client may leave things in its session that no command can undo. Then that client is the last client of the
+ * session: after the client has gone, the worker closes the session and logs in again.
  *
  * Temporary objects leave their schema, and buffers that fix temp_buffers. Languages other than PL/pgSQL, and the
- * extensions isn and dblink, keep values of their own, and the server does not list them. So if the database has one of
- * these, each client that may have called a function ends its session.
+ * extensions isn and dblink, keep values of their own, which the server does not list. If the database has one of these
+ * languages or extensions, each client that may have called a function ends its session.
  *
- * PL/pgSQL compiles a function when the session first runs it, and keeps the result for the life of the session: with the
- * types that names meant at that moment, and with literals read by the settings of that moment. The next client may have
- * the session only if it would compile the same. If the library of the language is not loaded, nothing was compiled. If
- * it is loaded, the session is kept when all of this holds:
+ * PL/pgSQL compiles a function when the session first runs it, and keeps the result for the life of the session. The
+ * result depends on the types that names meant at that moment, and on the settings by which literals were read. The next
+ * client may have the session only if it would get the same result. If PL/pgSQL's library is not loaded, nothing was
+ * compiled. If the library is loaded, the session is kept when all of this holds:
  *
  *   - No name in a PL/pgSQL function is the name of two types. Then search_path, the role and pg_temp do not matter.
- *   - No type has come since the last look.
- *   - No statement of the client defined anything, or set what PL/pgSQL reads a function by (scan.c).
- *   - The database has no code that could do that.
+ *   - No type was created since the last look.
+ *   - No statement of the client defined an object, or changed a setting by which PL/pgSQL reads a function (scan.c).
+ *   - The database has no code that could do either.
  *
  * A session looks at the catalog when it first needs to, and again when there is a new function or type. (A new language
- * or extension has new functions.) A session without compiled functions asks for news once in a second only: for so long,
- * a language that somebody has just created may keep one client's values for the next one.
+ * or extension has new functions.) A session without compiled functions asks for new functions only once a second. For
+ * that long, a language that was just created may keep one client's values for the next client.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@
 
 /* ---- The question that goes with each reset ---- */
 
-/* The server knows this setting as soon as the library is loaded, or the client has set it. */
+/* The server knows this setting once PL/pgSQL's library is loaded, or the client has set it. */
 #define STATE                                                                            \
 	"SELECT pg_catalog.current_setting('plpgsql.variable_conflict', true)"           \
 	" IS NOT NULL, pg_catalog.pg_my_temp_schema() OPERATOR(pg_catalog.<>) 0"
@@ -89,7 +89,7 @@ cnd_pg_lasting_ask(struct cnd_session *s, struct cnd_pg_flags *ret_answer)
 
 /* ---- The look at the catalog ---- */
 
-/* Those of initdb are below 16384. */
+/* The OIDs of languages that initdb made are below 16384. */
 #define KEEPS_VALUES                                                                     \
 	"EXISTS (SELECT FROM pg_catalog.pg_language WHERE oid"                           \
 	" OPERATOR(pg_catalog.>=) 16384)"                                                \
@@ -100,7 +100,7 @@ cnd_pg_lasting_ask(struct cnd_session *s, struct cnd_pg_flags *ret_answer)
 	"prolang OPERATOR(pg_catalog.=) (SELECT oid FROM pg_catalog.pg_language"         \
 	" WHERE lanname OPERATOR(pg_catalog.=) 'plpgsql')"
 
-/* A name that needs quotes is looked for in any case and place, and a body with an escaped name counts as a hit. */
+/* A name that needs quotes is searched anywhere in a body, in upper or lower case. A body with an escaped name matches. */
 #define IS_MENTIONED                                                                     \
 	"EXISTS (SELECT FROM pg_catalog.pg_proc WHERE " IS_PLPGSQL                       \
 	" AND (prosrc OPERATOR(pg_catalog.~*) 'u&\"' OR CASE WHEN t.name"                \
@@ -109,7 +109,7 @@ cnd_pg_lasting_ask(struct cnd_session *s, struct cnd_pg_flags *ret_answer)
 	" OPERATOR(pg_catalog.>) 0 OR pg_catalog.strpos(pg_catalog.lower(prosrc),"       \
 	" pg_catalog.lower(t.name)) OPERATOR(pg_catalog.>) 0 END))"
 
-/* Other sessions' temporary types cannot be meant. */
+/* A name cannot mean a temporary type of another session. */
 #define ARE_TYPES_MIXED                                                                  \
 	"EXISTS (SELECT FROM (SELECT typname::pg_catalog.text FROM pg_catalog.pg_type"   \
 	" WHERE NOT pg_catalog.pg_is_other_temp_schema(typnamespace) GROUP BY typname"   \
@@ -131,7 +131,7 @@ cnd_pg_lasting_ask(struct cnd_session *s, struct cnd_pg_flags *ret_answer)
 	"local|global|unlogged|table|view|materialized|recursive|type|domain|schema|"    \
 	"foreign|extension|owned|collation)\\M)|\\mload\\s*[eu'$]"
 
-/* Settings by which PL/pgSQL reads a function; scan.c looks for the same in texts. */
+/* Settings by which PL/pgSQL reads a function. scan.c looks for the same settings in SQL. */
 #define READINGS "$$standard_conforming_strings|backslash_quote|\\mplpgsql$$"
 
 /* Functions of extensions and in C are trusted. */
@@ -150,7 +150,7 @@ cnd_pg_lasting_ask(struct cnd_session *s, struct cnd_pg_flags *ret_answer)
 					  "OPERATOR(pg_catalog.~*) " READINGS            \
 					  "))" EXPRESSIONS_LEAVE
 
-/* From version 14 on a body may be a tree. */
+/* From version 14 on, the body of a function may be a tree (prosqlbody). */
 static const char question_of_code_13[] =
 	LAST_LOOK " SELECT " CODE_DEFINES ", " THIS_LOOK;
 static const char question_of_code[] = LAST_LOOK " SELECT " CODE_DEFINES IN_TABLE(
@@ -162,8 +162,8 @@ static const char question_of_values[] = QUESTION("false");
 static const char question_of_mixed[] = QUESTION(ARE_TYPES_MIXED);
 static const char question_of_new[] = QUESTION(ARE_TYPES_NEW);
 
-/* Ask one question of a boolean, which ends the session if it is true, and the oldest transaction. Returns as
- * cnd_pg_lasting_check(). */
+/* Ask one question. Its answer is a boolean, which ends the session if it is true, and the oldest running transaction.
+ * Returns as cnd_pg_lasting_check(). */
 static int
 ask(struct cnd_session *s, const char *sql, uint32_t *ret_oldest)
 {
@@ -179,8 +179,8 @@ ask(struct cnd_session *s, const char *sql, uint32_t *ret_oldest)
 	return ends ? CENOTE_ERR_UNSUPPORTED : CENOTE_OK;
 }
 
-/* Look at the catalog: returns as cnd_pg_lasting_check(). Only new rows count if the last look was complete. Types come
- * first: if they end the session, the dearer question about code is never asked. */
+/* Look at the catalog. Returns as cnd_pg_lasting_check(). If the last look was complete, only new rows count. The
+ * question about types comes first: if it ends the session, the slower question about code is not asked. */
 static int
 look(struct cnd_session *s, int is_loaded)
 {

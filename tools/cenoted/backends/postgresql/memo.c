@@ -7,8 +7,6 @@
 
 #include "pg.h"
 
-/* Programs repeat themselves: what the last statements were found to do is kept, by their text. */
-
 static int
 is_of(const struct cnd_pg_memo_entry *e, const char *sql, size_t len,
 	const struct cnd_pg_facts *facts)
@@ -34,7 +32,7 @@ void
 cnd_pg_memo_scan(struct cnd_pg_memo *memo, const char *sql, size_t len,
 	const struct cnd_pg_facts *facts, struct cnd_pg_scan *ret_scan)
 {
-	/* an entry that was not filled has the length 0 */
+	/* an unused entry has the length 0 */
 	int is_short = len > 0 && len <= CND_PG_MEMO_TEXT_MAX;
 
 	for (size_t i = 0; is_short && i < CND_PG_MEMO_ENTRIES; i++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The keys of a `server` line, as parameters for libpq. session.c calls it at login. It has no state.
+ * The keys of a `server` line, as parameters for libpq. session.c calls this file at login. It has no state.
  */
 #include "session.h"
 
 #include "shared/units.h"
 
-/* Our stand-in for libpq has it, libpq itself has not. */
+/* Cenote's libpq shim defines this symbol. libpq itself does not. */
 extern const char cenote_shim_libpq[] __attribute__((weak, visibility("default")));
 
 static int
@@ -109,7 +109,7 @@ add_settings(
 	return CENOTE_OK;
 }
 
-/* The shim would log in to a pool of ours, perhaps this one. */
+/* Refuse the shim in place of libpq: it would log in to a pool of cenoted, perhaps to this pool. */
 static int
 check_libpq(struct cnc_diag *diag)
 {
@@ -137,7 +137,7 @@ int
 cnd_pg_options_read(const struct cnd_server_spec *spec,
 	struct cnd_pg_options *ret_options, struct cnc_diag *ret_diag)
 {
-	/* libpq takes the last of a key given twice, so these can be overridden */
+	/* If a key is given twice, libpq takes the last value. So the server line can override these values. */
 	struct cnd_pg_options o = { .keys = { "client_encoding",
 					    "fallback_application_name", "gssencmode" },
 		.values = { "UTF8", "cenoted", "disable" } };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Results that are fetched in batches. In a transaction the server keeps the portal. Outside one,
- * a portal lives until the next Sync: no Sync is sent while it is open, and as soon as another
- * request comes, the rest of it is taken off the server, so that the other is a unit of its own.
- * Several statements in one request give all they have in one stream, of which the rest stays in
+ * Results that are fetched in batches. In a transaction, the server keeps the portal. Outside a transaction,
+ * a portal lives until the next Sync. So no Sync is sent while the portal is open. When another
+ * request comes, the rest of the rows is stored here first, so that the other request is a unit of its own.
+ * The results of a simple query come in one stream. The rest of that stream stays in
  * the socket until it is fetched, or until another request comes.
  */
 #include <stdio.h>
@@ -79,7 +79,7 @@ cnd_pg_portal_keep(struct cnd_session *s, int is_stream)
 	return cnd_pg_desc_copy(s, &p->desc, run->desc);
 }
 
-/* ---- the rest of a result, taken off the server ---- */
+/* ---- storing the rest of a result ---- */
 
 static int
 store_put(struct cnd_session *s, struct cnd_spill *store, const struct cnd_pg_msg *m)
@@ -99,7 +99,7 @@ cnd_pg_store_next(
 	struct cnd_spill *store = &p->store;
 	size_t need = CND_PG_HEADER;
 
-	/* what was handed out last is consumed now */
+	/* Consume the message that the last call returned. */
 	cnc_buf_consume(&store->buf, p->handed_out);
 	p->handed_out = 0;
 	for (;;) {
@@ -118,7 +118,7 @@ cnd_pg_store_next(
 	}
 }
 
-/* Everything up to the end of the answer. That the statement failed is for its own fetch to say. */
+/* Store all messages up to the end of the answer. If the statement failed, its next fetch reports that. */
 static int
 store_all(struct cnd_session *s, struct cnd_pg_portal *p, struct cnd_sink *sink)
 {
@@ -203,7 +203,7 @@ add_fetch(struct cnd_session *s, struct cnd_pg_portal *p, uint32_t batch_rows)
 	r = cnd_pg_add_execute(
 		&s->out.buf, name, batch_rows > INT32_MAX ? 0 : batch_rows);
 	if (r == CENOTE_OK)
-		/* within a transaction block a Sync ends nothing */
+		/* In a transaction block, a Sync does not end the portal. */
 		r = cnd_pg_add_end(s, !p->is_loose && !s->sync.is_missing);
 	run->syncs_at_end = p->is_loose && s->sync.is_owed;
 	return r;
@@ -232,7 +232,7 @@ cnd_pg_fetch(struct cnd_session *s, struct cnd_portal *portal, uint32_t batch_ro
 
 	if (r < 0)
 		return r;
-	/* others stand in its way as they do in any request's */
+	/* A fetch from the server must store other open results first, as every request does. */
 	if (!p->is_stream && !p->is_loose && !p->is_stored)
 		r = cnd_pg_ready(s, sink);
 	if (r < 0)
@@ -295,7 +295,7 @@ cnd_pg_out_clear(struct cnd_session *s)
 	s->spent.is_closing = s->spent.is_closing_unnamed = 0;
 }
 
-/* The server also runs the statements after it, as it would without the close. */
+/* Read and drop the rest. The server also runs the statements that follow, as it would without the close. */
 static void
 drain_stream(struct cnd_session *s, struct cnd_pg_portal *p)
 {

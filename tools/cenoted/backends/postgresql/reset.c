@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Make the session as after a new login: roll back, DISCARD ALL, and check what that leaves. It owns s->login. The
+ * Make the session like a new login: roll back, run DISCARD ALL, and check the result. This file owns s->login. The
  * worker calls it when a client has gone.
  */
 #include <stdio.h>
@@ -36,7 +36,7 @@ forget_client(struct cnd_session *s)
 	cnd_pg_begun_forget(s);
 }
 
-/* An answer is still on its way, and it must be read before anything else can be asked. */
+/* An answer is still on its way. Read and drop it before the server is asked anything else. */
 static int
 drain(struct cnd_session *s)
 {
@@ -111,14 +111,14 @@ check_login(struct cnd_session *s)
 
 /* ---- the reset ---- */
 
-/* As a new login would find them. */
+/* Check that the reported parameters have the values of the login. */
 static int
 check_parameters(struct cnd_session *s)
 {
 	for (size_t i = 0; i < s->n_parameters; i++) {
 		const struct cnd_pg_parameter *p = &s->parameters[i];
 
-		/* the next client's attach sets them */
+		/* The attach of the next client sets the options. */
 		if (!s->client.is_used && cnd_pg_is_option(p))
 			continue;
 		if (p->at_login == NULL || strcmp(p->value, p->at_login) != 0)
@@ -129,8 +129,8 @@ check_parameters(struct cnd_session *s)
 }
 
 /*
- * DISCARD ALL leaves the seed of random(): a client that has set it would know what the next one
- * draws. setseed(float8) is function 1599; a call by number needs no parsing.
+ * DISCARD ALL does not change the seed of random(). A client that set the seed would know the random numbers of the next
+ * client. setseed(float8) is function 1599; a call by number needs no parsing.
  */
 static int
 add_seed(struct cnd_session *s)
@@ -142,7 +142,7 @@ add_seed(struct cnd_session *s)
 
 	if (getrandom(&bits, sizeof(bits), 0) != (ssize_t)sizeof(bits))
 		return cnd_pg_refuse(s, CNC_SQLSTATE(RESOURCES), "no random numbers");
-	/* any number between 0.5 and 1: sign and exponent fixed, the fraction is the random part */
+	/* A number between 0.5 and 1: sign and exponent are fixed, the fraction is random. */
 	bits = (bits >> 12) | 0x3fe0000000000000u;
 	r = cnd_pg_msg_begin(b, 'F', &mark);
 	if (r == CENOTE_OK)
@@ -168,7 +168,7 @@ add_seed(struct cnd_session *s)
 	return r;
 }
 
-/* Whether a text showed already that the session must end. */
+/* Whether the SQL of a statement showed that the session must end. */
 static int
 has_lasting(const struct cnd_session *s)
 {
@@ -181,7 +181,7 @@ add_reset(struct cnd_session *s, struct cnd_pg_flags *ret_lasting)
 {
 	int r = CENOTE_OK;
 
-	/* a Sync would commit what a unit has done so far; after an error it has to be */
+	/* A Sync would commit an unfinished unit. It is needed only after an error, when the server skips messages. */
 	if (s->sync.is_skipping)
 		r = cnd_pg_add_end(s, 1);
 	if (r == CENOTE_OK && (s->tx != 'I' || s->sync.is_missing))
@@ -196,8 +196,8 @@ add_reset(struct cnd_session *s, struct cnd_pg_flags *ret_lasting)
 }
 
 /*
- * The seed's answer is the last one, and there is no other like it. If it has not come, more answers were in front
- * of it than are known of, and the next client would be given what is left.
+ * The seed's answer must be the last answer, and only the seed has an answer of this type. If another answer came
+ * last, there are more answers than expected, and the next client would get the rest.
  */
 static int
 check_last_answer(struct cnd_session *s)
@@ -207,7 +207,7 @@ check_last_answer(struct cnd_session *s)
 	return cnd_pg_broken(s, "an answer that nobody asked for");
 }
 
-/* Answers that are still on their way are read, then the session is made as it was. */
+/* Read the answers that are still on their way, then reset the session. */
 static int
 reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 {
@@ -259,7 +259,7 @@ cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 		return r;
 	if (has_lasting(s) && !s->login.may_change && can_log_in(s))
 		return CENOTE_ERR_UNSUPPORTED;
-	/* what is unfinished may have left anything */
+	/* An unfinished request may have left anything. */
 	if (s->sync.n_ready > 0 || s->sync.is_missing || s->tx != 'I' ||
 		s->stream.tail > s->stream.head)
 		s->client.is_used = 1;
@@ -270,7 +270,7 @@ cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	s->diag = NULL;
 	if (r != CENOTE_ERR_UNSUPPORTED || can_log_in(s))
 		return r;
-	/* the same client keeps the session, and is its last one */
+	/* The client keeps the session, and is its last client. */
 	s->client.lasting = CND_PG_SCAN_STAYS;
 	return CENOTE_OK;
 }
