@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One request's answer, message by message. A handler gives CENOTE_OK: go on; CENOTE_DONE: that was
- * the end of it; CENOTE_AGAIN: it stops here, in the middle of the stream; or the session is lost.
- * That the statement or the sink failed is kept in run.status, and the rest is read and dropped.
+ * Reads the answer to one request, message by message. A handler returns CENOTE_OK: go on; CENOTE_DONE: the
+ * answer is complete; CENOTE_AGAIN: stop here, in the middle of the stream; or the session is lost.
+ * If the statement or the sink fails, run.status keeps the failure, and the rest is read and dropped.
  */
 #include <stdio.h>
 
 #include "session.h"
 
-/* The most that is made before it is sent, and what of that memory is kept for the next request. */
+/* Bytes of s->out: how much memory is kept for the next request, and how much may wait to be sent. */
 #define OUT_KEEP 65536u
 #define OUT_MAX  (2u * (size_t)CND_PG_MSG_MAX)
 
@@ -18,7 +18,7 @@ void
 cnd_pg_ahead_forget(struct cnd_session *s)
 {
 	s->ahead.at = s->ahead.n = 0;
-	/* what was sent is answered by ReadyForQuery */
+	/* If the Sync was sent, its ReadyForQuery clears has_sync. */
 	if (s->sync.n_ready == 0)
 		s->ahead.has_sync = 0;
 }
@@ -28,7 +28,7 @@ cnd_pg_enter(struct cnd_session *s, struct cnc_diag *diag)
 {
 	s->diag = diag;
 	s->stop.status = CENOTE_OK;
-	/* what was begun and could not be sent */
+	/* Forget requests that were collected but could not be sent. */
 	if (cnc_buf_len(&s->out.buf) > 0)
 		cnd_pg_ahead_forget(s);
 	cnc_buf_clear(&s->out.buf, OUT_KEEP);
@@ -66,8 +66,8 @@ is_wanted(const struct cnd_session *s)
 	return s->run.sink != NULL && s->run.status == CENOTE_OK;
 }
 
-/* What the server says of its own accord counts behind its error, too: the settings that went with
- * the transaction. */
+/* Whether the sink gets notices, notifications and parameters. It gets them after an error, too: a rollback may have
+ * changed settings. */
 static int
 is_heard(const struct cnd_session *s)
 {
@@ -75,7 +75,7 @@ is_heard(const struct cnd_session *s)
 	       (s->run.sink != NULL && s->run.status == CENOTE_ERR_SERVER);
 }
 
-/* What a call of the sink gave. */
+/* Handle the status that the sink returned. */
 static int
 after_sink(struct cnd_session *s, int r)
 {
@@ -109,7 +109,7 @@ sync_at_end(struct cnd_session *s)
 	return cnd_pg_add_end(s, 1) < 0 ? CENOTE_ERR_NOMEM : cnd_pg_send(s);
 }
 
-/* A result is complete; whether another one follows is seen by what comes next. */
+/* A result is complete. The next message shows whether another result follows. */
 static int
 end_result(struct cnd_session *s, const char *tag, size_t len, int64_t affected,
 	uint8_t flags)
@@ -145,7 +145,7 @@ end_own(struct cnd_session *s)
 	return end_result(s, tag, strlen(tag), -1, 0);
 }
 
-/* The tag of a portal's last piece counts the rows of that piece: let it count all. */
+/* The tag of a portal's last batch counts the rows of that batch. Make it count all rows. */
 static int
 end_portal(struct cnd_session *s, const char *tag, size_t len, int64_t affected)
 {
@@ -162,7 +162,7 @@ end_portal(struct cnd_session *s, const char *tag, size_t len, int64_t affected)
 	return end_result(s, text, len, affected < 0 ? affected : (int64_t)n, 0);
 }
 
-/* Whether it was a portal of the server's that has a name, and outlives this request. */
+/* Whether the request read from a named portal of the server, which stays open after the request. */
 static int
 is_named_portal(const struct cnd_session *s)
 {
@@ -173,7 +173,7 @@ is_named_portal(const struct cnd_session *s)
 	return run->portal != NULL ? !run->portal->is_stream : run->batch_rows > 0;
 }
 
-/* Whether it may change what a new login begins with. */
+/* Whether the command may change the settings that a new login begins with. */
 static int
 is_of_logins(const char *tag)
 {
@@ -203,7 +203,7 @@ on_complete(struct cnd_session *s, const struct cnd_pg_msg *m)
 	s->login.may_change |= is_opaque(tag);
 	s->run.is_value_last = 0;
 	s->run.is_copying = 0;
-	/* it was read, and so was the Sync in front of it */
+	/* The server has read the data, and with it the Sync before the data. */
 	if (s->run.has_copied)
 		s->sync.is_doubtful = 0;
 	if (s->run.n_first > 0)
@@ -240,7 +240,7 @@ on_suspended(struct cnd_session *s, const struct cnd_pg_msg *m)
 		if (r < 0)
 			fail(s, r);
 	}
-	/* a Sync would end it */
+	/* A Sync would end the portal. */
 	run->syncs_at_end = 0;
 	return end_result(s, "", 0, -1, CNP_DONE_MORE_ROWS);
 }
@@ -302,9 +302,9 @@ on_no_data(struct cnd_session *s, const struct cnd_pg_msg *m)
 }
 
 /*
- * Room for the whole row is asked for once: the values are in the message, and their lengths take
- * more there than the closing zero bytes will. What is left for a value is what the lengths
- * behind it do not need, so that no row can be larger than that room.
+ * Reserve room for the whole row once. The message needs more bytes for the lengths than the batch needs
+ * for the zero bytes after the values. Each value must leave enough bytes of the message for the lengths
+ * that follow. So no row can be larger than the room.
  */
 static int
 put_plain(const struct cnd_pg_msg *m, uint32_t n, struct cnc_batch *batch)
@@ -422,7 +422,7 @@ put_next_value(struct cnd_session *s, cnd_pg_put *put, struct cnc_batch *batch)
 	return r < 0 ? r : put(batch, p, len);
 }
 
-/* As cnd_pg_put_row(), for a long row. Values that nobody wants are read and dropped. */
+/* As cnd_pg_put_row(), for a long row. After a failure, the rest of the row is read and dropped. */
 static int
 put_long_row(struct cnd_session *s, const struct cnd_pg_desc *d, struct cnc_batch *batch)
 {
@@ -483,7 +483,7 @@ on_row(struct cnd_session *s, const struct cnd_pg_msg *m)
 		return after_sink(s, r);
 	if (r == CENOTE_DONE)
 		run->is_limited = 1;
-	/* of an extended query the server itself stops there */
+	/* In an extended query, the server itself stops after the batch. */
 	return r == CENOTE_AGAIN && run->is_simple ? CENOTE_AGAIN : CENOTE_OK;
 }
 
@@ -525,7 +525,7 @@ cnd_pg_fatal(struct cnd_session *s, const struct cnd_pg_msg *m)
 	return cnd_pg_lost(s, CNC_SQLSTATE(CONNECTION_LOST), "%s", "");
 }
 
-/* What of an extended query had been done, as ParseComplete and its like have told. */
+/* How far an extended query came, by the answers to its messages. */
 static const char *
 how_far(const struct cnd_pg_run *run)
 {
@@ -534,7 +534,7 @@ how_far(const struct cnd_pg_run *run)
 	return names[run->n_steps];
 }
 
-/* The client cancelled: the server's words for it are what it waits for. */
+/* Whether the client cancelled the request. Then the client gets the server's own error. */
 static int
 has_cancelled(const struct cnd_session *s)
 {
@@ -547,7 +547,7 @@ on_error(struct cnd_session *s, const struct cnd_pg_msg *m)
 {
 	struct cnd_pg_run *run = &s->run;
 
-	/* the one statement was complete, but its commit failed: then it was not done */
+	/* In an extended query, the statement was complete but its commit failed. So drop its result. */
 	if (run->is_simple)
 		give_done(s, CNP_DONE_MORE_RESULTS);
 	else
@@ -594,7 +594,7 @@ cnd_pg_note_ready(struct cnd_session *s, const struct cnd_pg_msg *m)
 	s->tx = (uint8_t)tx;
 	s->sync.is_skipping = 0;
 	tell_of_logins(s);
-	/* It answers the BEGIN. The messages after the BEGIN have no Sync yet. */
+	/* This ReadyForQuery answers the BEGIN. The messages after the BEGIN have no Sync yet. */
 	if (s->sync.n_before > 0) {
 		s->sync.n_before--;
 		return CENOTE_OK;
@@ -612,7 +612,7 @@ on_ready(struct cnd_session *s, const struct cnd_pg_msg *m)
 {
 	int r = CENOTE_OK;
 
-	/* of what was kept it was heeded when it came */
+	/* A stored ReadyForQuery was noted when it came. */
 	if (s->run.portal == NULL || !s->run.portal->is_stored)
 		r = cnd_pg_note_ready(s, m);
 	if (r < 0)
@@ -685,7 +685,7 @@ on_parsed(struct cnd_session *s, const struct cnd_pg_msg *m)
 	return CENOTE_OK;
 }
 
-/* CloseComplete ends a Close that stands alone. */
+/* CloseComplete ends the answer to a close. */
 static int
 on_closed(struct cnd_session *s, const struct cnd_pg_msg *m)
 {
@@ -855,6 +855,6 @@ cnd_pg_ready(struct cnd_session *s, struct cnd_sink *sink)
 		return r;
 	if (s->sync.is_skipping || s->sync.is_owed)
 		r = cnd_pg_sync_now(s, sink);
-	/* what the Sync said is of the request before */
+	/* An error of this Sync belongs to the previous request. */
 	return r == CENOTE_ERR_SERVER && !s->is_lost ? CENOTE_OK : r;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What single messages of the server say: notices, notifications and parameters, which come at any time, and the answers
- * that are one message. It owns the reported parameters. The files that read messages call it.
+ * Single messages of the server: notices, notifications and parameters, which come at any time, and answers that are one
+ * message. This file owns the reported parameters. The files that read messages call it.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ cnd_pg_refuse(struct cnd_session *s, const char *sqlstate, const char *format, .
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	cnc_diag_set(s->diag, sqlstate, "%s", text);
-	/* As the server's own: of class 08 are also errors that leave the session as it is. */
+	/* Add the severity, as the server does: some errors of class 08 do not end the session. */
 	cnc_buf_init(&fields, s->mem, CNC_DIAG_MESSAGE_MAX + 64u);
 	if (cnc_diag_put_field(&fields, 'V', "ERROR", 5) == CENOTE_OK &&
 		cnc_diag_put(&fields, s->diag) == CENOTE_OK)

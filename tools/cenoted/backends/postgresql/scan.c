@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a statement may leave in its session, from its text alone. Two things are decided by it: whether
- * the session may be given up, and, more important, whether it has to be made as new for the next
- * client. So what counts as harmless must be proved.
+ * Finds out what a statement may leave in its session, from the SQL alone. The result decides whether
+ * the session may be yielded, and, more important, whether it must be reset for the next
+ * client. So a statement counts as harmless only if that is proved.
  *
- * Nearly everything can call a function that somebody wrote: an INSERT by triggers and defaults, a
+ * Nearly every statement can call a function that a user wrote: an INSERT by triggers and defaults, a
  * SELECT by views, operators, casts and policies, DDL by event triggers. So every statement counts as
- * one that may leave something (CENOTE_PIN_FUNCTION: the server can be asked what it was), but for:
+ * one that may leave something (CENOTE_PIN_FUNCTION: the server can be asked what it left). The exceptions are:
  *
- *   - statements that call nothing: SHOW, RESET, LOCK, …, and those that end and begin transactions;
+ *   - statements that call nothing: SHOW, RESET, LOCK, …, and statements that begin or end a transaction;
  *   - SELECT of literals, and of the key words and functions below, and of nothing else: no
- *     table, no operator, and nothing that is converted to another type by more than its input
- *     function. None of them is looked for in search_path, which anybody may change, and the server
- *     by a reload without a word: a key word is the grammar's, a function's schema is named.
+ *     table, no operator, and no conversion to another type except by the input function of
+ *     that type. The server does not look up any of these in search_path, which clients may change, and
+ *     which a reload of the server may change without a report. A key word belongs to the grammar, and a
+ *     function is named with its schema.
  *
- * What a statement leaves for certain is said besides.
+ * Other pins say what a statement certainly leaves.
  */
 #include <ctype.h>
 #include <string.h>
@@ -25,19 +26,19 @@
 
 #define FUNCTION CENOTE_PIN_FUNCTION
 
-/* The request that is being read. */
+/* The SQL that is being scanned. */
 struct scan {
-	struct cnc_sql lex; /* after `t` */
-	struct cnc_sql_token t; /* the token that is being looked at */
+	struct cnc_sql lex; /* the lexer, which stands after `t` */
+	struct cnc_sql_token t; /* the current token */
 	struct cnd_pg_scan found;
-	/* Of the statement: */
-	uint32_t parens; /* open ones */
-	uint32_t blocks; /* BEGIN ATOMIC … END, and CASE … END in it, that are open */
+	/* Of the current statement: */
+	uint32_t parens; /* number of open parentheses */
+	uint32_t blocks; /* number of open BEGIN ATOMIC … END and CASE … END */
 	int is_routine; /* CREATE FUNCTION or PROCEDURE */
-	struct cnc_sql_token before; /* the token in front of `t` */
+	struct cnc_sql_token before; /* the token before `t` */
 };
 
-/* Whether it is that word, which is in lower case: without quotes in any case, in quotes in just this. */
+/* Whether the token is `word`, which is in lower case. Only a token without quotes may have upper case. */
 static bool
 is_name(const struct cnc_sql_token *t, const char *word)
 {
@@ -62,7 +63,7 @@ is_one_of_names(const struct cnc_sql_token *t, const char *const *words)
 
 /* ---- What is proved ---- */
 
-/* May stand anywhere in such a SELECT; none can be a function's name. */
+/* Words that may stand anywhere in a harmless SELECT. None can be the name of a function. */
 static const char *const plain_words[] = { "select", "all", "as", "null", "true", "false",
 	"current_date", "current_time", "current_timestamp", "localtime",
 	"localtimestamp", "current_user", "current_role", "session_user", "user",
@@ -75,7 +76,7 @@ static const char *const plain_functions[] = { "now", "version", "pg_backend_pid
 	"pg_conf_load_time", "pg_is_in_recovery", "inet_server_addr", "inet_server_port",
 	"inet_client_addr", "inet_client_port", "pg_my_temp_schema", NULL };
 
-/* Behind ::, and before a literal: key words, which mean pg_catalog's types wherever they stand. */
+/* Types that may stand after ::, or before a literal. They are key words, so they always mean the types of pg_catalog. */
 static const char *const plain_types[] = { "boolean", "int", "integer", "smallint",
 	"bigint", "real", "float", "numeric", "decimal", "varchar", "char", "time",
 	"timestamp", "interval", NULL };
@@ -85,7 +86,7 @@ static const char *const named_types[] = { "bool", "int2", "int4", "int8", "floa
 	"float8", "text", "bytea", "date", "timetz", "timestamptz", "uuid", "json",
 	"jsonb", "name", "oid", NULL };
 
-/* ( and ) after a function's name, perhaps with a literal between them. */
+/* Whether ( and ) follow, with a literal between them if `has_literal`. */
 static int
 has_arguments(struct cnc_sql *l, int has_literal)
 {
@@ -102,7 +103,7 @@ has_arguments(struct cnc_sql *l, int has_literal)
 	return cnc_sql_is_char(&t, ')');
 }
 
-/* A word that is not in plain_words: a call, or a type with its literal. */
+/* Whether a word begins the call of a plain function, or a type with its literal. */
 static int
 is_plain_call(struct cnc_sql *l, struct cnc_sql_token t)
 {
@@ -125,7 +126,7 @@ is_plain_call(struct cnc_sql *l, struct cnc_sql_token t)
 	return t.kind == CNC_SQL_TEXT;
 }
 
-/* A sign, with the number it belongs to. */
+/* Whether the token is the sign of a number. */
 static int
 is_sign(struct cnc_sql *l, const struct cnc_sql_token *t,
 	const struct cnc_sql_token *before)
@@ -134,7 +135,7 @@ is_sign(struct cnc_sql *l, const struct cnc_sql_token *t,
 
 	if (!cnc_sql_is_char(t, '-') && !cnc_sql_is_char(t, '+'))
 		return 0;
-	/* Behind a value it is an operator, and those may be anybody's. */
+	/* After a value, the token is an operator, which any user may have defined. */
 	if (!cnc_sql_is_char(before, '(') && !cnc_sql_is_char(before, ',') &&
 		!cnc_sql_is(before, "select"))
 		return 0;
@@ -142,7 +143,7 @@ is_sign(struct cnc_sql *l, const struct cnc_sql_token *t,
 	return next.kind == CNC_SQL_NUMBER;
 }
 
-/* Only of a literal in quotes: between two types there may be a function. */
+/* Whether a cast is harmless. Only a literal in quotes may be cast: a cast between two types may call a function. */
 static int
 is_plain_cast(struct cnc_sql *l, const struct cnc_sql_token *before)
 {
@@ -240,7 +241,7 @@ see_set(struct scan *s, struct cnc_sql l)
 
 	if (cnc_sql_take_one_of(&l, of_transaction))
 		return;
-	/* Up to the end of the transaction, other functions may be meant by the same names. */
+	/* Up to the end of the transaction, SET LOCAL may change which functions names mean. */
 	s->found.pins |= cnc_sql_take(&l, "local") || is_reported(l)
 				 ? FUNCTION
 				 : CENOTE_PIN_SETTINGS;
@@ -287,7 +288,7 @@ see_declare(struct scan *s, struct cnc_sql l)
 	}
 }
 
-/* Removing one of `no_code` removes no code but defaults of columns and policies of tables. */
+/* Removing an object of `no_code` removes no code except defaults of columns and policies of tables. */
 static void
 see_removal(struct scan *s, struct cnc_sql l)
 {
@@ -338,7 +339,7 @@ see_alter(struct scan *s, struct cnc_sql l)
 		s->found.flags |= CND_PG_SCAN_NO_BLOCK;
 }
 
-/* Of all tables. */
+/* CLUSTER of all tables is refused in a transaction block. */
 static void
 see_cluster(struct scan *s, struct cnc_sql l)
 {
@@ -447,7 +448,7 @@ see_verb(struct scan *s)
 
 /* ---- What is seen anywhere ---- */
 
-/* Settings by which PL/pgSQL reads the text of a function, once for the session's life. */
+/* Settings by which PL/pgSQL reads the text of a function. It reads each function once in a session. */
 static const char *const readings[] = { "standard_conforming_strings", "backslash_quote",
 	"plpgsql", NULL };
 
@@ -469,7 +470,7 @@ is_reading(const char *text, size_t len)
 	return 0;
 }
 
-/* The name in a literal '…' or E'…' that has only the letters of setting names; else NULL. */
+/* The contents of a literal '…' or E'…' that has only characters of setting names; else NULL. */
 static const char *
 plain_text(const struct cnc_sql_token *t)
 {
@@ -485,7 +486,7 @@ plain_text(const struct cnc_sql_token *t)
 	return text;
 }
 
-/* Whether set_config('…', names a setting that PL/pgSQL does not read functions by. */
+/* Whether set_config('…', …) names a setting that does not change how PL/pgSQL reads functions. */
 static int
 is_harmless_config(struct cnc_sql l)
 {
@@ -504,7 +505,7 @@ is_harmless_config(struct cnc_sql l)
 
 #define CONFIG_TOKENS_MAX 64u
 
-/* set_config(…, true) is undone with the transaction. */
+/* Whether it is set_config(…, true), whose effect ends with the transaction. */
 static int
 is_local_config(struct cnc_sql l)
 {
@@ -514,7 +515,7 @@ is_local_config(struct cnc_sql l)
 
 	if (!cnc_sql_is_char(&t, '('))
 		return 0;
-	/* A bound, since they may be nested without one. */
+	/* Limit the tokens: calls may be nested without limit, and each call is scanned. */
 	for (i = 0; i < CONFIG_TOKENS_MAX; i++) {
 		t = cnc_sql_next(&l);
 		if (depth == 0 && cnc_sql_is_char(&t, ')'))
@@ -546,7 +547,7 @@ is_temp_schema(const struct cnc_sql_token *t)
 
 #define WORD(word) #word,
 
-/* Note words of statements whose effect DISCARD ALL does not undo. */
+/* Note a word whose effect DISCARD ALL does not undo. */
 static void
 see_lasting_word(struct scan *s)
 {
@@ -595,7 +596,7 @@ see_word(struct scan *s)
 	see_lasting_word(s);
 }
 
-/* The body of a routine may be statements of its own, each with a semicolon. */
+/* The body of a routine may consist of statements, each with a semicolon. */
 static void
 see_block(struct scan *s)
 {
@@ -611,7 +612,7 @@ see_block(struct scan *s)
 		s->blocks--;
 }
 
-/* In the body of a routine they are the routine's. */
+/* Count a placeholder $N. In the body of a routine, $N is the routine's own parameter. */
 static void
 see_param(struct scan *s)
 {
@@ -638,11 +639,11 @@ is_anybodys(const struct cnc_sql_token *t)
 	       cnc_sql_is_one_of(t, plain_types) || cnc_sql_is(t, "pg_catalog");
 }
 
-/* Until the next statement, the server shows the text of the last one to all who have the same user. */
+/* Until the next statement, the server shows the text of the last one to all sessions of the same user. */
 static void
 see_what_is_told(struct scan *s)
 {
-	/* it counts only where the session goes without a reset */
+	/* `tells` counts only if the session gets no reset. */
 	if (s->found.pins != 0 || s->found.tells)
 		return;
 	if (s->t.kind == CNC_SQL_WORD)

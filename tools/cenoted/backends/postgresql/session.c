@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The life of a session: log in through libpq, attach a client, report the state, ask the server questions of our
- * own, log out. It owns the connection and the facts for info().
+ * own, log out. This file owns the connection and the facts for info().
  */
 #include <ctype.h>
 #include <poll.h>
@@ -12,10 +12,10 @@
 
 #include "session.h"
 
-/* Without connect_timeout in the server line. */
+/* The time limit of a login, if the server line has no connect_timeout. */
 #define LOGIN_MS 30000
 
-/* What the server reports at login, of which libpq has kept a copy. */
+/* The parameters that the server reports at login. libpq keeps their values. */
 static const char *const reported[] = { "server_version", "server_encoding",
 	"client_encoding", "application_name", "default_transaction_read_only",
 	"in_hot_standby", "is_superuser", "session_authorization", "DateStyle",
@@ -26,7 +26,7 @@ static const char *const reported[] = { "server_version", "server_encoding",
 
 #define STATE_CHARS "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-/* "FATAL:  28P01: text", as PQERRORS_VERBOSE has it: at the next SQLSTATE; NULL: there is none of the server's. */
+/* Find the next SQLSTATE in a text like "FATAL:  28P01: text" (PQERRORS_VERBOSE). NULL: there is none. */
 static const char *
 next_sqlstate(const char *text)
 {
@@ -37,7 +37,7 @@ next_sqlstate(const char *text)
 	return NULL;
 }
 
-/* Of several servers that were tried, the last one's. */
+/* The SQLSTATE of the last server that was tried; NULL: there is none. */
 static const char *
 find_sqlstate(const char *text)
 {
@@ -48,7 +48,7 @@ find_sqlstate(const char *text)
 	return found;
 }
 
-/* Less what only PQERRORS_VERBOSE has: the SQLSTATEs, and the lines "LOCATION:  FUNCTION, FILE:LINE". */
+/* Remove what PQERRORS_VERBOSE adds: the SQLSTATEs, and the lines "LOCATION:  FUNCTION, FILE:LINE". */
 static void
 make_terse(char *text)
 {
@@ -78,7 +78,7 @@ state_of(PGconn *conn, const char *text, char room[6])
 	return room;
 }
 
-/* libpq's message, which may have several lines, without what is empty at its end. */
+/* Report libpq's message, which may have several lines, without white space at its end. */
 static int
 login_failed(PGconn *conn, struct cnc_diag *diag)
 {
@@ -100,7 +100,7 @@ login_failed(PGconn *conn, struct cnc_diag *diag)
 	return CENOTE_ERR_CONN;
 }
 
-/* What the server said to a client's own login, which decides what that client may be told. */
+/* Report the server's answer to a client's own login. The SQLSTATE decides what that client may be told. */
 static int
 client_login_failed(PGconn *conn, struct cnc_diag *diag)
 {
@@ -115,7 +115,7 @@ client_login_failed(PGconn *conn, struct cnc_diag *diag)
 	return CENOTE_ERR_CONN;
 }
 
-/* One that trusts cenoted, or knows it by a certificate, has not been shown that the client is who it says. */
+/* A server that trusts cenoted, or knows cenoted by a certificate, has not checked who the client is. */
 static int
 check_proof(PGconn *conn, struct cnc_diag *diag)
 {
@@ -139,7 +139,7 @@ login_limit_ms(PGconn *conn)
 		if (strcmp(o->keyword, "connect_timeout") != 0 || o->val == NULL ||
 			cnc_text_int64(o->val, strlen(o->val), &seconds) < 0)
 			continue;
-		/* 0 is no bound to libpq; a second is too short, as it says */
+		/* For libpq, 0 means no limit, and one second means two. */
 		if (seconds > 0 && seconds < INT32_MAX)
 			ms = (seconds < 2 ? 2 : seconds) * 1000;
 	}
@@ -179,7 +179,7 @@ await_login(struct cnd_session *s, struct cnc_diag *diag)
 static int
 log_in(struct cnd_session *s, struct cnc_diag *diag)
 {
-	/* of libpq's errors at a login only the text has the SQLSTATE */
+	/* If a login fails, libpq gives the SQLSTATE only in the text of the error. */
 	PGVerbosity usual = PQsetErrorVerbosity(s->conn, PQERRORS_VERBOSE);
 	int r = await_login(s, diag);
 
@@ -232,7 +232,7 @@ log_notice(void *user, const char *message)
 	host->log(host, 6, "%s", message);
 }
 
-/* GSS encryption in spite of gssencmode=disable: that libpq ignores the key. */
+/* The connection has GSS encryption in spite of gssencmode=disable: this libpq ignores the key. */
 static int
 refuse_gss(struct cnc_diag *diag)
 {
@@ -244,7 +244,7 @@ refuse_gss(struct cnc_diag *diag)
 static int
 take_over(struct cnd_session *s, struct cnc_diag *diag)
 {
-	/* libpq reads what came after the login's ReadyForQuery */
+	/* Let libpq read what came after the login's ReadyForQuery. */
 	(void)PQisBusy(s->conn);
 	if (PQgssEncInUse(s->conn))
 		return refuse_gss(diag);
@@ -254,7 +254,7 @@ take_over(struct cnd_session *s, struct cnc_diag *diag)
 	return take_parameters(s);
 }
 
-/* CENOTE_ERR_SERVER with the diagnostics filled, or the session is lost. */
+/* Fails with CENOTE_ERR_SERVER and the diagnostics filled, or the session is lost. */
 int
 cnd_pg_ask_more(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_t n,
 	char *ret_text, size_t room)
@@ -359,9 +359,9 @@ cnd_pg_logout(struct cnd_session *s)
 	cnc_free(s->mem, s);
 }
 
-/* ---- while it is lent ---- */
+/* ---- while a client has the session ---- */
 
-/* What libpq tells of TLS with the server. */
+/* Report the TLS connection to the server, as libpq describes it. */
 static size_t
 report_tls(struct cnd_session *s, size_t n)
 {
@@ -404,7 +404,7 @@ cnd_pg_info(const struct cnd_session *s, struct cnd_info *ret_info)
 		.changes = s->n_changes + 1 };
 }
 
-/* The least that the server answers to. */
+/* Send a Sync, the smallest request that the server answers. */
 int
 cnd_pg_ping(struct cnd_session *s, struct cnc_diag *ret_diag)
 {
@@ -414,7 +414,7 @@ cnd_pg_ping(struct cnd_session *s, struct cnc_diag *ret_diag)
 		r = cnd_pg_ready(s, NULL);
 	if (r < 0)
 		return r;
-	/* in the middle of a unit, or of an open result, a Sync would end that */
+	/* A Sync would end an unfinished unit or an open result. */
 	if (s->sync.is_missing || s->sync.n_ready > 0)
 		return CENOTE_OK;
 	return cnd_pg_sync_now(s, NULL);
@@ -467,7 +467,7 @@ cnd_pg_state(const struct cnd_session *s, struct cnd_state *ret_state)
 int
 cnd_pg_fd(const struct cnd_session *s)
 {
-	/* the rest of an open result stays there until it is fetched */
+	/* The rest of an open result stays in the socket until it is fetched. */
 	return s->sync.n_ready > 0 ? -1 : s->fd;
 }
 
@@ -480,7 +480,7 @@ cnd_pg_idle(struct cnd_session *s, struct cnd_sink *sink)
 
 	cnc_diag_init(&diag, NULL);
 	r = cnd_pg_enter(s, sink != NULL ? sink->diag : &diag);
-	/* the rest of an open result is not for now */
+	/* Leave the rest of an open result in the socket. */
 	while (r == CENOTE_OK && s->sync.n_ready == 0) {
 		r = cnd_pg_poll(s, &m);
 		if (r != CENOTE_OK)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a session holds, asked of the server. Most of what functions may leave is in one of its lists.
- * In none are settings with a name of the program's own (`app.tenant`), and what CND_PG_HIDING_WORDS
- * leave. So the server is asked whether the database has code that could leave those: if it has, each
- * client that may have called it is taken to have done so. Objects of the server's own are below
+ * Asks the server what a session holds. The server's catalogs show most of what functions may leave.
+ * They do not show settings with a custom name (`app.tenant`), nor what CND_PG_HIDING_WORDS
+ * leave. So the server is asked whether the database has code that could leave these. If it has, each
+ * client that may have called that code counts as having called it. The OIDs of built-in objects are below
  * 16384.
  */
 #include <stdio.h>
@@ -14,18 +14,18 @@
 
 /* ---- Bodies that are a text ---- */
 
-/* SET with a dot in the name behind it; not LOCAL, behind which there is none. A comment may stand
- * between them. */
+/* SET of a name with a dot. A comment may hide the dot, so it matches, too. SET LOCAL does not match: no dot
+ * follows LOCAL. */
 #define SETS                                                                             \
 	"\\mset\\M\\s*(session\\M\\s*)?"                                                 \
 	"(--|/\\*|\"[^\"]*\\.|(\"[^\"]*\"|[^\\s\"(,;=]+)\\s*(\\.|--|/\\*))"
 
-/* A name that escapes hide; and the removal of code, which may have been called before. */
+/* A name with escapes, which may hide a word; and the removal of code, which may have been called before. */
 #define HIDES "u&\"|\\m(drop|alter|replace)\\s+(function|procedure|routine)\\M"
 
 #define LEAVES "$$\\m(set_config" CND_PG_HIDING_WORDS(OR_WORD) ")|" SETS "|" HIDES "$$"
 
-/* The languages internal, C and SQL are 12 to 14; of any other but PL/pgSQL nothing is known. */
+/* The OIDs of the languages internal, C and SQL are 12 to 14. Code in other languages than PL/pgSQL may do anything. */
 #define TEXT_MAY_LEAVE                                                                   \
 	"CASE WHEN prolang OPERATOR(pg_catalog.=) 13 THEN false"                         \
 	" WHEN prolang OPERATOR(pg_catalog.>) 14 AND prolang OPERATOR(pg_catalog.<>)"    \
@@ -43,7 +43,7 @@
 /* ---- The question ---- */
 
 /*
- * In the order of `held`. Each temporary object depends on the schema that it is in. The role is not
+ * The columns are in the order of `held`. Each temporary object depends on its schema. The role is not
  * compared with the user: a function may have changed both.
  */
 #define QUESTION(code_leaves)                                                            \
@@ -65,7 +65,7 @@
 	"from_sql),"                                                                     \
 	" " THIS_LOOK
 
-/* From version 14 on a body may be a tree. */
+/* From version 14 on, the body of a function may be a tree (prosqlbody). */
 static const char question_13[] = QUESTION(CODE_LEAVES);
 static const char question[] =
 	QUESTION(CODE_LEAVES IN_TABLE("pg_proc", "oid", CALLS("prosqlbody")));
@@ -76,7 +76,7 @@ static const uint32_t held[] = { CENOTE_PIN_TEMP, CENOTE_PIN_SETTINGS, CENOTE_PI
 #define N_HELD        (sizeof(held) / sizeof(held[0]))
 #define HELD_SETTINGS 1
 
-/* Who the server takes us for: it says so whenever that changes. No list has it. */
+/* Whether the session's user has changed. No catalog shows the user, but the server reports each change. */
 static int
 is_another_user(const struct cnd_session *s)
 {
@@ -89,7 +89,7 @@ is_another_user(const struct cnd_session *s)
 	return 1;
 }
 
-/* What it says, in `held`'s order. */
+/* Ask the server. The flags are in the order of `held`. */
 static int
 ask(struct cnd_session *s, uint8_t flags[N_HELD])
 {
@@ -100,7 +100,7 @@ ask(struct cnd_session *s, uint8_t flags[N_HELD])
 	(void)snprintf(sql, sizeof(sql), s->version < 140000 ? question_13 : question,
 		(unsigned)(s->last_look != 0 ? s->last_look : 2));
 	r = cnd_pg_ask_more(s, sql, flags, N_HELD, look, sizeof(look));
-	/* OR stops at the first true: the code may not have been looked at */
+	/* OR stops at the first true condition, so the server may not have looked at the code. */
 	if (r == CENOTE_OK && !flags[HELD_SETTINGS])
 		s->last_look = (uint32_t)strtoul(look, NULL, 10);
 	return r;

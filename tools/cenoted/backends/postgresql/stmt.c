@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prepared statements, by the client's number or by name. It owns struct cnd_pg_stmt. The answers are read in
- * run.c.
+ * Prepared statements, by the client's number or by name. This file owns struct cnd_pg_stmt. run.c reads the
+ * answers.
  */
 #include <stdio.h>
 
@@ -18,8 +18,8 @@ cnd_pg_forget(struct cnd_session *s, struct cnd_statement *statement)
 	statement->own = NULL;
 }
 
-/* What libcenote numbers it prepares when it likes, and that is no part of what the client asks. Where a unit of
- * requests has begun its Sync comes by itself. */
+/* Add the end of a request. libcenote prepares numbered statements at any time, so such a request gets its own Sync.
+ * But within a unit of requests, the Sync of the unit follows. */
 static int
 add_end(struct cnd_session *s, int is_sync)
 {
@@ -45,8 +45,8 @@ add_parse(struct cnd_session *s, const struct cnd_prepare *p, const char *name,
 	return r < 0 ? r : cnd_pg_msg_end(b, mark);
 }
 
-/* Statements whose columns depend on nothing but themselves: the server itself refuses to run them
- * when they would give others ("cached plan must not change result type"). */
+/* Whether the columns of a prepared statement never change. The server refuses to run such a statement
+ * if its columns would change ("cached plan must not change result type"). */
 static int
 is_stable(const char *sql, size_t len)
 {
@@ -69,7 +69,7 @@ is_stable(const char *sql, size_t len)
 	return 0;
 }
 
-/* The statement is made before the server is asked, and forgotten if it says no. */
+/* Make the statement before the server is asked. If the server refuses it, the caller forgets the statement. */
 static struct cnd_pg_stmt *
 stmt_make(struct cnd_session *s, const struct cnd_prepare *p)
 {
@@ -156,7 +156,7 @@ prepare_numbered(
 	return r;
 }
 
-/* Only the server keeps it. */
+/* Prepare a statement that only the server keeps. */
 static int
 prepare_named(struct cnd_session *s, const struct cnd_prepare *p, struct cnd_sink *sink)
 {
@@ -195,7 +195,7 @@ cnd_pg_prepare(
 					  : prepare_named(s, prepare, sink);
 }
 
-/* Its name at the server. */
+/* The name on the server. */
 static struct cnp_str
 name_of(const struct cnd_named *which)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Bytes from and to the server, in plain or over TLS: it waits for them, cuts them into messages, and asks the host
- * meanwhile whether to stop. It owns s->stream, s->out and s->stop. run.c and copy.c read messages here; whoever
- * makes messages puts them into s->out.
+ * Bytes from and to the server, in the clear or over TLS. This file waits for bytes, cuts them into messages, and asks
+ * the host meanwhile whether to stop. It owns s->stream, s->out and s->stop. run.c and copy.c read messages here. All
+ * files that make messages put them into s->out.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,11 +21,11 @@
 #include "session.h"
 
 #define IN_BYTES     65536u
-/* A row of more goes piece by piece to where it is wanted, so that it is in memory once. */
+/* A longer row goes into the batch piece by piece, so that it is in memory only once. */
 #define LONG_ROW     (1024u * 1024u)
-/* While something large is sent, what the server says meanwhile is kept up to so much. */
+/* The limit of the receive buffer. It must also hold what the server sends while we send something large. */
 #define IN_MAX       (CND_PG_MSG_MAX + 64u * 1024u * 1024u)
-/* How long a server has to obey: a cancel, and one for a client that is gone. */
+/* How long a server has to obey a cancel, and a cancel for a client that is gone. */
 #define CANCEL_MS    30000
 #define ABANDON_MS   5000
 /* A server that has not begun with the statement ignores a cancel. So the cancel is repeated, with growing pauses. */
@@ -96,7 +96,7 @@ plain_send(struct cnd_session *s, const uint8_t *bytes, size_t n, short *ret_eve
 	*ret_events = POLLOUT;
 	if (errno == EAGAIN || errno == EWOULDBLOCK)
 		return 0;
-	/* what it said before it closed says why */
+	/* The caller reads the server's last messages, which say why. */
 	*ret_events = 0;
 	return CENOTE_ERR_CONN;
 }
@@ -181,8 +181,8 @@ cnd_pg_stream_finish(struct cnd_session *s)
 /* ---- waiting ---- */
 
 /*
- * A cancel goes over a connection of its own, and libpq waits there without a bound. So a thread does
- * that; it owns what it uses, and is left behind if the server does not answer.
+ * A cancel needs its own connection, on which libpq waits without a limit. So a thread sends the
+ * cancel. The thread owns this struct, and is left behind if the server does not answer.
  */
 struct cancel_job {
 	PGcancel *cancel;
@@ -204,7 +204,7 @@ run_cancel(void *user)
 	return NULL;
 }
 
-/* The descriptor that is readable when it is done; -1. */
+/* Returns a descriptor that becomes readable when the cancel is done; -1: failed. */
 static int
 start_cancel(struct cnd_session *s)
 {
@@ -232,8 +232,8 @@ fail:
 	return -1;
 }
 
-/* The server is asked to stop; the request's answer then comes as usual. A cancel that is still under
- * way could hit what is asked next. */
+/* Ask the server to stop. The request's answer then comes as usual. Wait for the end of the cancel, which could
+ * otherwise hit the next request. */
 static void
 send_cancel(struct cnd_session *s)
 {
@@ -289,7 +289,7 @@ disobeyed(struct cnd_session *s)
 		"the server %s did not obey a cancel request in time", s->server);
 }
 
-/* Wait for poll events of the server. When the host says stop, the server is told to, once. */
+/* Wait for poll events on the server's socket. If the host says stop, send a cancel, and repeat it after pauses. */
 static int
 wait_for_server(struct cnd_session *s, short events)
 {
@@ -308,7 +308,7 @@ wait_for_server(struct cnd_session *s, short events)
 
 /* ---- receiving ---- */
 
-/* Make room for `need` bytes from the first one that is not yet read. */
+/* Make room for `need` bytes, counted from the first unread byte. */
 static int
 make_room(struct cnd_pg_stream *st, const struct cenote_allocator *mem, size_t need)
 {
@@ -323,7 +323,7 @@ make_room(struct cnd_pg_stream *st, const struct cenote_allocator *mem, size_t n
 	}
 	if (need < IN_BYTES)
 		need = IN_BYTES;
-	/* a big message has passed */
+	/* A big message was consumed: free its memory. */
 	if (len == 0 && st->cap > need) {
 		cnc_free(mem, st->in);
 		st->in = NULL;
@@ -341,7 +341,7 @@ make_room(struct cnd_pg_stream *st, const struct cenote_allocator *mem, size_t n
 	return CENOTE_OK;
 }
 
-/* Take what has come: 1; 0 nothing, and what to wait for; negative. */
+/* Receive what has come. 1; 0: nothing came, and *ret_events says what to wait for; negative. */
 static int
 receive(struct cnd_session *s, size_t need, short *ret_events)
 {
@@ -361,7 +361,7 @@ receive(struct cnd_session *s, size_t need, short *ret_events)
 	return 1;
 }
 
-/* The next message, if all of it has come: as cnd_pg_msg_next(). */
+/* The next message, if all of it has come. Returns as cnd_pg_msg_next(). */
 static int
 peek_message(const struct cnd_pg_stream *st, struct cnd_pg_msg *ret_msg, size_t *ret_need)
 {
@@ -370,7 +370,7 @@ peek_message(const struct cnd_pg_stream *st, struct cnd_pg_msg *ret_msg, size_t 
 					      st->tail - st->head, ret_msg, ret_need);
 }
 
-/* 1: there it is, and it is consumed; 0: *ret_need bytes are needed. */
+/* Take the next message. 1; 0: *ret_need bytes are needed; negative. */
 static int
 take_message(struct cnd_session *s, struct cnd_pg_msg *ret_msg, size_t *ret_need)
 {
@@ -410,7 +410,7 @@ cnd_pg_poll(struct cnd_session *s, struct cnd_pg_msg *ret_msg)
 	}
 }
 
-/* The host is asked while waiting for the server. A server that sends without a pause is never waited for, so ask here. */
+/* Ask the host whether to stop. The waits ask, too, but a server that sends without a pause is never waited for. */
 static int
 look(struct cnd_session *s)
 {
@@ -424,7 +424,7 @@ look(struct cnd_session *s)
 	return s->is_lost ? CENOTE_ERR_CONN : CENOTE_OK;
 }
 
-/* Have some of the `need` bytes from the first one that is not yet read. */
+/* Receive some of `need` bytes, counted from the first unread byte, or wait for them. */
 static int
 await(struct cnd_session *s, size_t need)
 {
@@ -441,7 +441,7 @@ await(struct cnd_session *s, size_t need)
 	return r < 0 ? r : CENOTE_OK;
 }
 
-/* Wait for the next message. `takes_rows`: of a long row the body may still be missing. Then it is NULL. */
+/* Wait for the next message. With `takes_rows`, the body of a long row may still be missing. Then it is NULL. */
 static int
 next_message(struct cnd_session *s, int takes_rows, struct cnd_pg_msg *ret_msg)
 {
@@ -530,7 +530,7 @@ cnd_pg_row_read(struct cnd_session *s, uint8_t *to, size_t n)
 
 /* ---- sending ---- */
 
-/* The server may be waiting for us to read before it reads on. */
+/* The server may wait until we read before it reads on. So receive while waiting. */
 static int
 wait_to_send(struct cnd_session *s, short events)
 {
@@ -545,7 +545,7 @@ wait_to_send(struct cnd_session *s, short events)
 	return receive(s, len + IN_BYTES < IN_MAX ? len + IN_BYTES : IN_MAX, &unused);
 }
 
-/* It closed its end while we were sending: what it said before is worth more than that. */
+/* The server closed its end while we were sending. Report its last error, which may say why. */
 static int
 read_last_words(struct cnd_session *s)
 {

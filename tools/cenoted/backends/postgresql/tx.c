@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Transactions, savepoints and autocommit, by SQL. The state of the transaction comes with each ReadyForQuery.
+ * Transactions, savepoints and autocommit, by SQL. Each ReadyForQuery reports the state of the transaction.
  */
 #include <stdio.h>
 
@@ -17,7 +17,7 @@ begin_request(struct cnd_session *s, struct cnd_sink *sink)
 	return r < 0 ? r : cnd_pg_ready(s, sink);
 }
 
-/* One statement of our own. In a unit of requests it must not be a Query, which would end that. */
+/* Run one statement of the backend. In a unit of requests, do not send Query, which would end the unit. */
 static int
 command(struct cnd_session *s, const char *sql, size_t len, struct cnd_sink *sink)
 {
@@ -56,7 +56,7 @@ cnd_pg_begin(
 		return cnd_pg_refuse(s, CNC_SQLSTATE(TX_ACTIVE),
 			"a transaction is open already%s",
 			s->tx == 'E' ? ", and has failed: roll it back" : "");
-	/* there is no lock on writing that could be taken at once */
+	/* PostgreSQL has no write lock that BEGIN could take. */
 	n = snprintf(sql, sizeof(sql), "BEGIN%s%s", levels[isolation],
 		flags & CENOTE_BEGIN_READ_ONLY ? " READ ONLY" : "");
 	return command(s, sql, (size_t)n, sink);
@@ -115,7 +115,7 @@ cnd_pg_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t
 		r = cnd_pg_check_text(s, name, len);
 	if (r < 0)
 		return r;
-	/* a longer one would be cut, and then be the same as another */
+	/* The server would truncate a longer name, which might then equal another name. */
 	if (len > IDENTIFIER_MAX)
 		return cnd_pg_refuse(s, "42622",
 			"the name of a savepoint has %u bytes at most in PostgreSQL",

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The types that every server has under the same OID (pg_type.dat). What else a column may be of
- * (types of extensions, enums, composites, rows of the catalog's younger tables) has an OID of
- * its own in each database.
+ * The types that have the same OID on every server (pg_type.dat). Other types (of extensions, enums,
+ * composites, rows of the catalog's newer tables) have a different OID in each database.
  */
 #include "pg.h"
 #include "types.h"
@@ -14,7 +13,7 @@ struct type {
 };
 
 #define T(oid, type, name) { oid, CENOTE_TYPE_##type, name },
-/* In the order of the OIDs. */
+/* Sorted by OID. */
 static const struct type types[] = {
 	/* clang-format off */
 	T(16, BOOL, "bool")
@@ -247,9 +246,9 @@ cnd_pg_type(uint32_t oid)
 
 /* Modifiers of types with a length count these bytes as well. */
 #define HEADER                      4
-/* Digits of a second's fraction, where none are declared. */
+/* Digits of a fraction of a second, if the column declares none. */
 #define FRACTION                    6
-/* Fields and fraction of an interval are in one modifier. */
+/* The modifier of an interval holds both its fields and the digits of its fraction. */
 #define INTERVAL_FRACTION(modifier) ((modifier)&0xffff)
 
 static void
@@ -315,7 +314,7 @@ cnd_pg_type_fill(struct cnp_column *c)
 
 	c->type = t ? t->type : CENOTE_TYPE_OTHER;
 	c->type_name = cnp_str(t ? t->name : "");
-	/* -1 and -2 (ended by a zero byte) vary. */
+	/* -1 and -2 (text that ends with a zero byte) mean a variable length. */
 	if (c->length < 0)
 		c->length = -1;
 	c->precision = -1;

@@ -33,7 +33,7 @@ put_bool(struct cnc_batch *w, const uint8_t *value, size_t len)
 	return cnc_batch_put(w, value[0] == 't' ? "1" : "0", 1);
 }
 
-/* The value of a hexadecimal digit; 0xff if it is none. */
+/* The value of a hexadecimal digit; 0xff: not a digit. */
 static uint8_t
 hex_value(uint8_t c)
 {
@@ -75,7 +75,7 @@ is_octal(uint8_t c, uint8_t max)
 	return c >= '0' && c <= max;
 }
 
-/* With bytea_output = escape: a backslash is doubled, and what is not printable is \ooo. */
+/* With bytea_output = escape: a backslash is doubled, and an unprintable byte is \ooo. */
 static int
 put_escaped(struct cnc_batch *w, const uint8_t *value, size_t len)
 {
@@ -115,7 +115,7 @@ put_bytea(struct cnc_batch *w, const uint8_t *value, size_t len)
 	return put_escaped(w, value, len);
 }
 
-/* Whether the text ends in " BC": then ret_len is without it. */
+/* Whether the text ends in " BC". *ret_len is the length without that ending. */
 static int
 is_bc(const uint8_t *value, size_t len, size_t *ret_len)
 {
@@ -125,8 +125,8 @@ is_bc(const uint8_t *value, size_t len, size_t *ret_len)
 	return 1;
 }
 
-/* The canonical year of a BC date in ISO text: there 1 BC is the year 0, 2 BC is -1. The length
- * of its text; 0: there are no four digits at the front. */
+/* Write the canonical year of a BC date in ISO text: 1 BC is the year 0, 2 BC is -1. Returns the
+ * length of the year; 0: the text does not begin with a year of four digits. */
 static size_t
 put_bc_year(char *out, const uint8_t *value, size_t len)
 {
@@ -149,8 +149,8 @@ put_bc_year(char *out, const uint8_t *value, size_t len)
 }
 
 /*
- * What is not in ISO text goes as it is: "infinity", and dates of a session that changed DateStyle
- * in the middle of a request. So do years with more than four digits.
+ * Text that is not in ISO form is copied: "infinity", and dates of a session that changed DateStyle
+ * in the middle of a request. BC dates whose year has more than four digits are copied, too.
  */
 static int
 put_iso(struct cnc_batch *w, const uint8_t *value, size_t len, int has_zone)
@@ -170,7 +170,7 @@ put_iso(struct cnc_batch *w, const uint8_t *value, size_t len, int has_zone)
 	if (len > 0)
 		memcpy(out + n, value, len);
 	n += len;
-	/* The server leaves the minutes of an offset away when they are 0. */
+	/* The server omits the minutes of an offset if they are 0. */
 	if (has_zone && len > 3 && (value[len - 3] == '+' || value[len - 3] == '-')) {
 		out[n++] = ':';
 		out[n++] = '0';
@@ -201,8 +201,8 @@ put_zoned(struct cnc_batch *w, const uint8_t *value, size_t len)
 /* Room for the longest: a year of seven digits with a sign, microseconds and an offset. */
 #define STAMP_MAX 48u
 
-/* The calendar day, of days since 2000-01-01. Years here begin on 1 March, so that the leap day
- * is the last one. */
+/* Write the calendar day of a number of days since 2000-01-01. The years of the computation begin on 1 March, so
+ * that the leap day is their last day. */
 static char *
 put_day(char *out, int64_t days)
 {
@@ -365,10 +365,10 @@ cnd_pg_canonical_format(uint32_t oid, const struct cnd_pg_facts *facts)
 /* ---- To the server ---- */
 
 /*
- * Numbers, booleans and times get the type that a literal of the same value has in SQL, so that
- * `$1 + $2`, `int_column > $1` with 2.5, and functions find what they would find with literals.
- * Text, and whatever else is written in quotes, is left to the server as a quoted literal is. An
- * index on a column of another type of integer serves either.
+ * Numbers, booleans and times get the type that a literal of the same value has in SQL. So
+ * `$1 + $2`, `int_column > $1` with 2.5, and function calls work as with literals.
+ * For text, and for other values that SQL writes in quotes, the server chooses the type, as for a quoted literal.
+ * An index on a column of another integer type can still be used.
  */
 
 static int
@@ -424,7 +424,7 @@ cnd_pg_param_format(const struct cnc_value *v, uint32_t oid)
 {
 	if (v->is_native)
 		return v->format == CENOTE_FORMAT_BINARY ? CND_PG_BINARY : CND_PG_TEXT;
-	/* Of a placeholder of another type, bytes are the text that it is written with. */
+	/* For a placeholder of another type, the bytes are the text of its value. */
 	if (v->type == CENOTE_TYPE_BYTES && (oid == 0 || oid == CND_PG_OID_BYTEA))
 		return CND_PG_BINARY;
 	return CND_PG_TEXT;
@@ -440,7 +440,7 @@ bc_text(const struct cnc_value *v, char out[CNC_VALUE_TEXT_MAX])
 	int year = 1 - d->year;
 	char text[CNC_VALUE_TEXT_MAX];
 
-	/* All but the year, by way of a leap year, which has every day. */
+	/* Write all but the year with the help of a leap year, which has every day. */
 	d->year = 4;
 	(void)cnc_value_text(&ad, text);
 	return (size_t)snprintf(out, CNC_VALUE_TEXT_MAX, "%04d%.48s BC", year, text + 4);
@@ -471,11 +471,11 @@ content_of(const struct cnc_value *v, uint32_t oid, char text[CNC_VALUE_TEXT_MAX
 		return content;
 	if (is_before_year_1(v))
 		return (struct cnp_str){ text, bc_text(v, text) };
-	/* Those whose text is their bytes have none here. */
+	/* The other types have their text in `bytes`. */
 	if (v->type < CENOTE_TYPE_DECIMAL ||
 		(v->type >= CENOTE_TYPE_DATE && v->type <= CENOTE_TYPE_TIMESTAMP))
 		content = (struct cnp_str){ text, cnc_value_text(v, text) };
-	/* An integer's input function takes "5", and not "5.00". */
+	/* The input function of an integer type accepts "5", but not "5.00". */
 	if ((v->type == CENOTE_TYPE_DECIMAL || v->type == CENOTE_TYPE_DOUBLE) &&
 		is_integer(oid) &&
 		cnc_text_int64(content.p, content.n, &whole) == CENOTE_OK)

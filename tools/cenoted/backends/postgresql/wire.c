@@ -113,7 +113,7 @@ cnd_pg_read_field(struct cnd_pg_reader *r, struct cnd_pg_field *ret_field)
 
 /* ---- whole messages ---- */
 
-/* Tags that count rows changed: all others count rows returned, or nothing. */
+/* Whether the tag counts changed rows. Other tags count returned rows, or nothing. */
 static int
 counts_changes(const char *tag)
 {
@@ -127,7 +127,7 @@ counts_changes(const char *tag)
 	return 0;
 }
 
-/* The digits at the end, -1 if there are none or too many. */
+/* The number at the end; -1: there is none, or it has too many digits. */
 static int64_t
 last_number(const char *tag, size_t len)
 {
