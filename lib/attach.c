@@ -14,13 +14,13 @@
  *     ATTACHING    connected: the opening is sent; HELLO, ATTACHED and READY are awaited
  *     READY
  *
- * On a connection that stays without a session, it begins with ATTACHING, and the requests are sent together with
- * ATTACH. If that connection ends, it begins anew with CONNECTING, unless a request was sent (end.c).
+ * On a connection that stays without a session, an attach begins with ATTACHING, and the requests are sent together
+ * with ATTACH. If that connection ends, the attach begins anew with CONNECTING, unless a request was sent (end.c).
  *
  * The first attach (cenote_connect()) tries each target once. A re-attach tries them
  * until its time limit, because the usual reason is a restart of the daemon. That is
  * safe, since no request leaves before READY. A refusal by the pool itself is final in
- * both.
+ * both cases.
  */
 
 #define RETRY_FIRST_MS 5u
@@ -223,7 +223,7 @@ retry_later(cenote_conn *conn)
 	a->is_blocked = 1;
 }
 
-/* Queue ATTACH for a connection that stays. What the pool knows of the client is empty. */
+/* Queue ATTACH for a connection that stays. Members that the pool knows already are left empty. */
 static int
 open_kept(cenote_conn *conn)
 {
@@ -247,7 +247,7 @@ open_kept(cenote_conn *conn)
 	return r < 0 ? cn_nomem(conn) : CENOTE_OK;
 }
 
-/* What the last attach has left. */
+/* Clear what the last attach has left. */
 static void
 begin_attempt(cenote_conn *conn)
 {

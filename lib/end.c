@@ -7,7 +7,8 @@
  *
  * If the session held nothing and nothing of a request was sent, another session is as good, and the
  * program notices nothing. Otherwise the program gets an error, and the error says what the requests may
- * have done. A connection that stays without a session is none of the program's business: it may end. io.c, event.c and attach.c call this file.
+ * have done. A connection that stays without a session may end, and the program is not told. io.c, event.c and
+ * attach.c call this file.
  */
 
 static void

@@ -436,7 +436,7 @@ on_done(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 		r = finish_result(conn, req, done);
 	if (r < 0)
 		return r;
-	/* Also if the program does not take this result. */
+	/* Do this even if the program does not take this result. */
 	if (done->flags & CNP_DONE_MORE_RESULTS)
 		forget_columns(req);
 	statement_done(req);
@@ -714,8 +714,8 @@ on_yield(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 		(void)cn_session_failed(conn, CENOTE_ERR_CONN);
 		return CENOTE_OK;
 	}
-	/* Wait before the next try if the last try got a session that answered nothing. A pool whose
-	 * clients wait for each other makes this client wait by itself. */
+	/* Wait before the next try if the last try got a session that answered nothing. But if other
+	 * clients wait for sessions, the pool itself makes this client wait. */
 	conn->reattach.is_fruitless = !conn->reattach.has_served &&
 				      conn->attach.is_again &&
 				      ev->msg.as.yield.reason != CNP_YIELD_CONTENDED &&

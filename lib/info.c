@@ -143,7 +143,7 @@ set_facts(cenote_conn *conn, const uint8_t *payload, size_t len)
 	return CENOTE_OK;
 }
 
-/* What ATTACHED leaves empty on a connection that stayed is as it was. */
+/* On a connection that stayed, an empty text in ATTACHED means "unchanged": copy the previous text. */
 static void
 fill_in(struct cnp_attached *facts, const struct cnp_attached *before)
 {
@@ -194,7 +194,7 @@ set_merged_facts(cenote_conn *conn, const struct cnp_attached *given)
 			cnc_buf_len(&frame) - CNP_FRAME_HEADER);
 	cnc_buf_finish(&pairs);
 	cnc_buf_finish(&frame);
-	/* The pool should have known that, and requests are on their way. */
+	/* The pool must not give such a session here, because requests were sent together with ATTACH. */
 	return r == CENOTE_ERR_CONN ? CENOTE_ERR_PROTOCOL : r;
 }
 

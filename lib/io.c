@@ -166,8 +166,8 @@ cn_stay_check(cenote_conn *conn)
 {
 	int r = CENOTE_OK;
 
-	/* All that the pool has to say is that it ends the connection. Nothing is lost
-	 * by that, nor by what it must not say. */
+	/* The pool can only say that it ends the connection. That loses nothing, and neither does a
+	 * protocol error. */
 	while (r == CENOTE_OK && cn_is_staying(conn)) {
 		r = cnp_client_next(&conn->session, &conn->event);
 		if (r == CENOTE_AGAIN)
@@ -180,8 +180,8 @@ cn_stay_check(cenote_conn *conn)
 	return r == CENOTE_ERR_NOMEM ? cn_nomem(conn) : CENOTE_OK;
 }
 
-/* Look before the next session is asked for: to a socket of TCP one can write after its other end has gone, and
- * then nobody knows whether the request was carried out. */
+/* Check a TCP connection that stays before asking for the next session. A write succeeds even after the peer has
+ * gone, and then nobody knows whether the request was carried out. */
 static int
 has_stayed(cenote_conn *conn)
 {

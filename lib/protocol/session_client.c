@@ -208,7 +208,7 @@ forget_columns(struct cnp_client *c)
 	}
 }
 
-/* What every session begins with, on the client's side. */
+/* Set the members that every session begins with. */
 static void
 begin_session(struct cnp_client *c, const struct cnp_msg *first)
 {
@@ -263,7 +263,7 @@ cnp_client_tls_done(struct cnp_client *c)
 {
 	if (!c->waits_tls)
 		return CENOTE_ERR_STATE;
-	/* As in check_hello(). */
+	/* See check_hello(). */
 	if (c->in && c->in->len > c->in_at)
 		return broken(c, NULL, "bytes before the TLS handshake");
 	c->waits_tls = 0;
@@ -380,7 +380,7 @@ is_before_ready(const struct cnp_client *c)
 	return c->sm.state >= CNP_CLIENT_OPENING && c->sm.state < CNP_CLIENT_READY;
 }
 
-/* A set-up request that is queued now still goes before the numbered ones. */
+/* Whether a set-up request that is queued now still goes before the numbered requests. */
 static int
 has_front(const struct cnp_client *c)
 {
@@ -833,14 +833,14 @@ on_auth(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev)
 	return broken(c, f, "not part of a login");
 }
 
-/* `a` comes after `b` in numbers that wrap around. */
+/* Whether `a` comes after `b`. The numbers wrap around. */
 static int
 is_after(uint32_t a, uint32_t b)
 {
 	return a != b && a - b < 0x80000000u;
 }
 
-/* The pool goes on reading after the last byte that was sent: that must end a frame. */
+/* Whether the last byte that was sent ends a frame. The pool goes on reading after it. */
 static int
 has_sent_whole_frames(const struct cnp_client *c)
 {
@@ -881,7 +881,7 @@ on_attaching(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *
 	return CENOTE_OK;
 }
 
-/* The client stays, and the pool says something: it is about to close. */
+/* The client stays. The pool sends a message only before it closes the connection. */
 static int
 on_staying(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev)
 {

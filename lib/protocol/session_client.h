@@ -51,7 +51,7 @@ struct cnp_client {
 	size_t opening; /* end of the opening; 0 if nothing waits for TLS */
 	size_t prefix; /* end of the first frame and AUTH; 0 once they are answered */
 	size_t front; /* end of the set-up requests that go before READY; they are not kept */
-	size_t loose; /* set-up requests after the last request */
+	size_t loose; /* bytes of set-up requests after the last request */
 	/* The client's part of a copy. It is sent before the frames of `out` whose sending has not begun. */
 	struct cnc_buf copy;
 	size_t copy_after; /* offset in `out` after which `copy` is sent */
@@ -68,10 +68,10 @@ struct cnp_client {
 	uint8_t is_skipping; /* a request failed: SKIPPED until the next READY */
 	uint8_t is_greeted; /* READY of request 0 came, right after ATTACHED */
 	uint8_t may_stay; /* ATTACH had CNP_ATTACH_STAYS */
-	uint8_t is_staying; /* YIELDED, and the connection goes on */
-	uint8_t is_kept; /* ATTACHING on a connection that went on: nothing waits for READY */
+	uint8_t is_staying; /* YIELDED, and the connection stays open */
+	uint8_t is_kept; /* the connection stayed open: requests do not wait for READY */
 	uint8_t waits_tls; /* HELLO announced the handshake */
-	uint8_t may_log_in; /* set by the owner: set-up requests wait for ATTACHED */
+	uint8_t may_log_in; /* set by the owner; if 1, set-up requests wait for ATTACHED */
 	struct cnc_diag diag; /* of the last CENOTE_ERR_PROTOCOL */
 };
 
@@ -103,10 +103,10 @@ cnp_client_state(const struct cnp_client *c)
 int cnp_client_open(struct cnp_client *c, const struct cnp_opening *o,
 	const struct cnp_msg *first, int resend);
 /*
- * In YIELDED. 1: the connection stays, and cnp_client_open_kept() may be next. If not, or if the owner does not
- * want that, the socket can be closed, and cnp_client_restart() is next. It becomes 0 when the pool says YIELD
- * or ERROR to a client that stays, so take the events. It is 0, too, if a frame was not sent to its end, which
- * the pool would still wait for.
+ * In YIELDED: 1 if the connection stays. Then cnp_client_open_kept() may be next. If it is 0, or if the owner does not
+ * want that, close the socket and call cnp_client_restart(). It becomes 0 when the pool sends YIELD
+ * or ERROR to a client that stays, so take the events. It is also 0 if a frame was sent only in part, because
+ * the pool would wait for the rest.
  */
 static inline int
 cnp_client_is_staying(const struct cnp_client *c)
@@ -116,12 +116,12 @@ cnp_client_is_staying(const struct cnp_client *c)
 /*
  * Ask for a session again on the connection that stays: queues `attach` (ATTACH, with CNP_ATTACH_AGAIN and
  * CNP_ATTACH_STAYS) before the unanswered requests. Set-up requests that the owner queues before it sends go
- * in between. cnp_client_output() gives all of that at once; the answer is ATTACHED and READY, and then the
- * replies. Or it is YIELD: the state is YIELDED again, nothing was carried out, and the connection ends. Or it is
- * ERROR, and the session is DEAD, as after cnp_client_open().
+ * in between. cnp_client_output() gives all of them at once. The pool answers with ATTACHED and READY, and then with
+ * the replies. Or it sends YIELD: the state is YIELDED again, nothing was carried out, and the connection ends. Or it
+ * sends ERROR, and the session is DEAD, as after cnp_client_open().
  *
  * Legal if cnp_client_is_staying(). CENOTE_OK, CENOTE_ERR_NOMEM, CENOTE_ERR_LIMIT, CENOTE_ERR_STATE,
- * CENOTE_ERR_ARG (not such an ATTACH); on failure nothing changed.
+ * CENOTE_ERR_ARG (not an ATTACH with these flags); on failure nothing changed.
  */
 int cnp_client_open_kept(struct cnp_client *c, const struct cnp_msg *attach);
 /* The TLS handshake that HELLO announced is done: send the frames that were held back. CENOTE_OK;
@@ -131,7 +131,7 @@ int cnp_client_tls_done(struct cnp_client *c);
 /* Forget the session, keep the numbering and the unanswered requests' bytes; back to IDLE. Legal in
  * any state; bytes received and not parsed are dropped. */
 void cnp_client_restart(struct cnp_client *c);
-/* A byte of an unanswered request was sent, so that the pool may have carried it out. */
+/* Whether a byte of an unanswered request was sent, so that the pool may have carried out the request. */
 int cnp_client_has_sent_request(const struct cnp_client *c);
 /* Mark the session as lost (the transport failed). Take the events first: bytes received before the failure
  * are valid. */
@@ -185,7 +185,7 @@ struct cnp_event {
 	uint8_t is_last; /* this request is finished (its READY, if it asked for one, has come) */
 	const uint8_t *payload; /* borrowed until the next call on the session */
 	size_t payload_len;
-	/* in which the payload lies: cnc_rowset_add() may keep it */
+	/* the block that holds the payload; cnc_rowset_add() may keep it */
 	struct cnc_block *block;
 };
 

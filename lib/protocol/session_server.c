@@ -653,7 +653,7 @@ cnp_server_finish_request(
 	return cnc_sm_move(&s->sm, CNP_SERVER_ATTACHED);
 }
 
-/* The client stays, or has said after it that it wants a session again. */
+/* Whether the client stays, or has sent its next ATTACH and has no session yet. */
 static int
 is_without_session(const struct cnp_server *s)
 {
@@ -829,7 +829,7 @@ is_copy(uint8_t code)
 	       code == CNP_MSG_COPY_FAIL;
 }
 
-/* A message of an attached session, besides those of a copy. */
+/* Whether it is a request of an attached session. Messages of a copy are not requests. */
 static int
 is_request(uint8_t code)
 {
@@ -850,7 +850,7 @@ peek_frame(struct cnp_server *s, struct cnp_frame *f)
 	return CENOTE_OK;
 }
 
-/* STAYING: the ATTACH, once all of it is there. */
+/* In STAYING: take the ATTACH, once it is complete. */
 static int
 take_attach(struct cnp_server *s, const struct cnp_frame *f, struct cnp_request *req)
 {
@@ -869,7 +869,7 @@ take_attach(struct cnp_server *s, const struct cnp_frame *f, struct cnp_request 
 	r = take_first(s, &req->msg);
 	if (r < 0)
 		return r;
-	/* What the client gives back it need not be told again. */
+	/* The client has this `carry`, so do not send it again. */
 	(void)news(s, carry);
 	s->first = CNP_MSG_ATTACH;
 	req->number = 0;
@@ -878,8 +878,8 @@ take_attach(struct cnp_server *s, const struct cnp_frame *f, struct cnp_request 
 }
 
 /*
- * STAYING: drop everything up to the next ATTACH. The client sent it before it knew that its session was
- * taken, and will send it again. What has come of a frame is dropped at once, so a long one needs no memory.
+ * In STAYING: drop all frames up to the next ATTACH. The client sent these frames before it knew that its session was
+ * taken back, and will send them again. Bytes of a frame are dropped as they come, so a long frame needs no memory.
  */
 static int
 next_staying(struct cnp_server *s, struct cnp_request *req)
@@ -958,7 +958,7 @@ put_skipped(struct cnp_server *s, uint32_t request)
 	return put(s, request, &m);
 }
 
-/* A frame of a finished request, whose copy was answered before the client knew. */
+/* Whether the frame is of a finished request's copy, sent before the client knew that the copy was answered. */
 static int
 is_copy_of_former(const struct cnp_server *s, const struct cnp_frame *f)
 {

@@ -47,7 +47,7 @@ struct cnp_server {
 	uint8_t first; /* code of the first frame; 0: not seen */
 	uint8_t said_hello;
 	uint8_t may_stay; /* ATTACH had CNP_ATTACH_STAYS */
-	uint8_t is_kept; /* of cnp_server_restart_kept() */
+	uint8_t is_kept; /* cnp_server_restart_kept() was called */
 	size_t drop_left; /* STAYING: bytes of the current frame that are still to be dropped */
 	uint8_t is_leaving; /* DETACH came or SUSPENDED went: CLOSING when the request is finished */
 	uint32_t last_request;
@@ -84,22 +84,22 @@ void cnp_server_finish(struct cnp_server *s);
 /* Prepare for the next client. Memory above 64 kB is freed. */
 void cnp_server_restart(struct cnp_server *s);
 
-/* What must be remembered of a client that stays (CNP_YIELD_STAY), while the handle serves others. */
+/* What must be remembered of a client that stays (CNP_YIELD_STAY), while the handle serves other clients. */
 struct cnp_kept {
 	uint32_t peer_max_frame;
 	uint32_t last_request;
 	uint8_t version;
 };
 
-/* Fill it. Legal once cnp_server_yield() has queued CNP_YIELD_STAY. */
+/* Fill *ret_kept. Legal once cnp_server_yield() has queued CNP_YIELD_STAY. */
 void cnp_server_keep(const struct cnp_server *s, struct cnp_kept *ret_kept);
 /*
- * Prepare for a client that stays: the state is STAYING. cnp_server_next() drops what comes, and needs no
- * memory for it, up to an ATTACH with CNP_ATTACH_AGAIN and CNP_ATTACH_STAYS. It hands that out, and the state
- * is FIRST, where cnp_server_attached() is legal at once: there is no opening and no HELLO. Requests behind that
- * ATTACH wait; with it, CNP_FRAME_MAX_AUTH bytes are taken at most.
+ * Prepare for a client that stays: the state is STAYING. cnp_server_next() drops all frames up to an ATTACH with
+ * CNP_ATTACH_AGAIN and CNP_ATTACH_STAYS, and needs no memory for them. It hands out that ATTACH, and the state
+ * becomes FIRST. There is no opening and no HELLO, so cnp_server_attached() is legal at once. Requests after that
+ * ATTACH wait. The ATTACH and these requests take CNP_FRAME_MAX_AUTH bytes at most; the rest stays in the socket.
  *
- * In STAYING and in FIRST, cnp_server_yield() with any reason but CNP_YIELD_STAY is legal, too: it tells the
+ * In STAYING and in FIRST, cnp_server_yield() is also legal, with any reason but CNP_YIELD_STAY. It tells the
  * client to attach with a new connection.
  */
 void cnp_server_restart_kept(struct cnp_server *s, const struct cnp_kept *kept);
@@ -203,8 +203,8 @@ int cnp_server_rows_begin(struct cnp_server *s, struct cnc_batch *w, uint32_t n_
 int cnp_server_rows_end(struct cnp_server *s, struct cnc_batch *w);
 
 /*
- * The running request has had its last reply (DONE, ERROR; nothing for SYNC): back to ATTACHED; READY
- * goes out if it asked for a synchronisation point. `carry` NULL: "", which means unchanged. After
+ * The running request has had its last reply (DONE, ERROR; nothing for SYNC). The state becomes ATTACHED, and READY
+ * is queued if the request asked for a synchronisation point. `carry` NULL: "", which means unchanged. After
  * SUSPENDED, DETACH, CANCEL and STATUS: CLOSING, and no READY.
  */
 int cnp_server_finish_request(
@@ -225,8 +225,8 @@ int cnp_server_yield_lost(struct cnp_server *s, const struct cnc_diag *said);
 
 /* Is cnp_server_yield() legal now? */
 int cnp_server_can_yield(const struct cnp_server *s);
-/* Whether it is legal with CNP_YIELD_STAY: the client understands that, and no byte of a later frame has been
- * received. */
+/* Is cnp_server_yield() legal with CNP_YIELD_STAY? The client must understand staying, and no byte of a later frame
+ * may have been received. */
 int cnp_server_can_stay(const struct cnp_server *s);
 
 size_t cnp_server_output(const struct cnp_server *s, const uint8_t **ret_bytes);

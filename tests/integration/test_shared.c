@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Several sessions of a pool share a worker: the master's side, as clients and process lists show it.
- */
+/* Several sessions of a pool share a worker process. Clients and the list of processes show what the master does. */
 #include "with_pool.h"
 
 #include <signal.h>
@@ -61,7 +60,7 @@ is_worker(pid_t pid)
 	return strcmp(name, "cenoted-worker\n") == 0;
 }
 
-/* The processes of cenoted's that have sessions. */
+/* The number of cenoted's processes that have sessions. */
 static size_t
 count_workers(void)
 {
@@ -74,7 +73,7 @@ count_workers(void)
 	return n_workers;
 }
 
-/* Wait until there are so many. */
+/* Wait until count_workers() is `wanted`. */
 static void
 await_workers(size_t wanted)
 {
@@ -125,7 +124,7 @@ count_processes(cenote_conn **conns, size_t n)
 	return n_different;
 }
 
-/* Whether the sessions are different ones of the server. */
+/* Check that each connection has a session of its own on the server. */
 static void
 expect_different_sessions(cenote_conn **conns, size_t n)
 {
@@ -233,7 +232,7 @@ sessions_of_a_process_run_at_once(void **state)
 		pids[i] = wp_fork(sleep_in_the_server, NULL, -1);
 	for (int i = 0; i < N; i++)
 		assert_int_equal(wp_join(pids[i]), 0);
-	/* one after the other takes 8 s */
+	/* one after the other, the statements would take 8 s */
 	assert_true(wp_now_ms() - begun < 6000);
 }
 
@@ -267,7 +266,7 @@ a_killed_process_is_replaced_and_others_go_on(void **state)
 	assert_true(wp_log_has("was killed by signal 9"));
 }
 
-/* A reload waits for who holds something, and gives the others sessions of the new process. */
+/* After a reload, a client that holds something keeps its session. Other clients get sessions of the new process. */
 static void
 a_reload_moves_to_a_new_process(void **state)
 {
@@ -360,11 +359,11 @@ an_end_waits_for_who_holds_something(void **state)
 	wp_exec(held, "commit");
 	wp_await_log("ended");
 	cenote_conn_destroy(held);
-	/* it has ended by itself, with status 0, and left no process behind */
+	/* cenoted has ended by itself, with status 0, and left no process behind */
 	assert_int_equal(cnt_daemon_end(&wp_daemon), 0);
 }
 
-/* cenoted refuses these lines of a pool and says why. */
+/* Check that cenoted refuses the configuration with a message that contains `fault`. */
 static void
 expect_fault(const char *config, const char *fault)
 {

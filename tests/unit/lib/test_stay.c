@@ -9,8 +9,8 @@
 #include "protocol/msg.h"
 
 /*
- * A pool that takes the session back and lets the connection stay: the next session comes on the same connection,
- * together with the first request. The peer plays such a pool.
+ * The peer plays a pool that takes the session back and lets the connection stay. The client gets its next session on
+ * the same connection, and sends its first request together with ATTACH.
  */
 
 static int
@@ -25,7 +25,7 @@ setup_staying(void **state)
 	return 0;
 }
 
-/* The same by TCP. */
+/* As setup_staying(), over TCP. */
 static int
 setup_staying_tcp(void **state)
 {
@@ -43,7 +43,7 @@ setup_staying_tcp(void **state)
 	return 0;
 }
 
-/* The session is taken back after a statement, and the library knows it. */
+/* Run a statement after which the peer takes the session back. Return once the library has read the YIELD. */
 static void
 stay(struct fixture *f)
 {
@@ -110,7 +110,7 @@ what_the_pool_does_not_say_again_is_as_it_was(void **state)
 		f->peer.knobs.says_all = all;
 		stay(f);
 		assert_ok(run(f, "cmd"));
-		/* With all of it said again, "zone" was not among that. */
+		/* A new list of parameters replaces the old one, and the peer's list has no "zone". */
 		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 			if (!all || strcmp(names[i], "zone") != 0)
 				assert_string_equal(
@@ -197,7 +197,7 @@ who_waits_on_the_descriptor_is_not_woken_for_nothing(void **state)
 	assert_ok(cenote_process(f->conn));
 	assert_int_equal(cenote_wait(f->conn, 0), CENOTE_DONE);
 	assert_int_equal(f->peer.seen.n_attaches, 1);
-	/* The pool ends it: that is no loss. */
+	/* If the pool ends the connection, nothing is lost. */
 	for (int with_yield = 0; with_yield < 2; with_yield++) {
 		cnt_peer_drop(&f->peer, with_yield);
 		wait_for_end(f);
@@ -231,7 +231,7 @@ a_passive_handle_keeps_its_number(void **state)
 	assert_int_equal(f->peer.seen.n_connects, 2);
 }
 
-/* Nobody has looked meanwhile. */
+/* The client first sees the end of the connection when it sends its next request. */
 static void
 an_end_while_it_stays_is_no_loss(void **state)
 {
@@ -256,7 +256,7 @@ sent_away_it_attaches_with_a_new_connection(void **state)
 	assert_ok(run(f, "cmd"));
 	assert_string_equal(f->peer.seen.commands, "yield;cmd;");
 	assert_int_equal(f->peer.seen.n_connects, 2);
-	/* there it says who it is */
+	/* on a new connection, ATTACH names the program */
 	assert_string_equal(f->peer.seen.program, "test_lib_stay");
 }
 
@@ -278,7 +278,7 @@ a_pool_that_shuts_down_is_left_and_a_refusal_is_final(void **state)
 	assert_string_equal(f->peer.seen.commands, "yield;cmd;yield;");
 }
 
-/* The pool had the request, and may have carried it out. */
+/* The pool had the request. If it may have been committed, the error says that the outcome is unknown. */
 static void
 a_loss_behind_a_request_tells_the_truth(void **state)
 {
@@ -327,7 +327,7 @@ who_may_not_reattach_does_not_stay(void **state)
 	assert_ok(run(f, "yield"));
 	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
 	assert_int_equal(f->peer.seen.n_stays, 0);
-	/* A loss is to be told, but here there is nothing to lose. */
+	/* With reattach=planned, a loss is an error, but a client that stays has nothing to lose. */
 	assert_ok(cenote_conn_set(f->conn, "reattach", "planned"));
 	assert_ok(cenote_connect(f->conn));
 	stay(f);
@@ -381,14 +381,15 @@ a_cancel_names_the_new_session(void **state)
 	send_query(f, "hang");
 	assert_ok(cenote_cancel_create(f->conn, &cancel));
 	while (cenote_cancel_send(cancel) == CENOTE_DONE)
-		continue; /* it is not there yet */
+		continue; /* the request has not come to the peer yet */
 	take_kind(f, CENOTE_RESULT_ERROR);
 	cenote_cancel_destroy(cancel);
 	assert_ok(run(f, "cmd"));
-	assert_int_equal(f->peer.seen.n_connects, 2); /* one for the cancel */
+	assert_int_equal(
+		f->peer.seen.n_connects, 2); /* the second connection is the cancel's */
 }
 
-/* Requests that were written when the session was taken back, and those behind them. */
+/* Requests that were sent before the session was taken back run on the next session, and so do later requests. */
 static void
 a_pipeline_goes_on_across_sessions(void **state)
 {

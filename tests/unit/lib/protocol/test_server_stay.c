@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The server's end of a client that stays: when it may, what must be remembered of it, and how it gets a
- * session again. The test plays the client.
+ * The server's end of a session whose client stays: when a client may stay, what is remembered of it, and how it gets
+ * a session again. The test plays the client.
  */
 #include "server.h"
 
 #define STAYS (CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS)
 
-/* A client that understands staying is attached, with nothing on its way. */
+/* Attach a client that may stay. Nothing is left to send or to receive. */
 static void
 attach_staying(struct fixture *f)
 {
@@ -90,10 +90,10 @@ nobody_stays_without_the_flag_or_with_bytes_on_the_way(void **state)
 	expect_request(f, CNP_MSG_SYNC, 2);
 	finish(f);
 	assert_true(cnp_server_can_stay(&f->s));
-	/* one byte of a frame is enough */
+	/* one byte of a frame is enough to prevent staying */
 	assert_ok(cnc_buf_u8(&f->in, 0));
 	not_staying_to(f, 1);
-	/* the next client has not said so, and RESUME cannot */
+	/* the next client did not set the flag, and RESUME has no such flag */
 	cnp_server_restart(&f->s);
 	attach(f);
 	not_staying_to(f, 1);
@@ -108,7 +108,7 @@ nobody_stays_without_the_flag_or_with_bytes_on_the_way(void **state)
 	not_staying_to(f, 1);
 }
 
-/* The handle serves others after it. */
+/* The handle serves other clients after a client that stays. */
 static void
 nothing_of_a_client_that_stays_is_left_for_the_next_one(void **state)
 {
@@ -124,7 +124,7 @@ nothing_of_a_client_that_stays_is_left_for_the_next_one(void **state)
 	expect_request(f, CNP_MSG_PING, 1);
 }
 
-/* The rest of the requests waits in the socket. */
+/* Before ATTACHED, the handle takes 16 kB at most. The rest of the requests waits in the socket. */
 static void
 sixteen_kilobytes_before_a_session_are_all(void **state)
 {
@@ -178,11 +178,11 @@ a_client_that_stays_gets_a_session_without_a_greeting(void **state)
 	expect_request(f, CNP_MSG_QUERY, 8);
 	answer(f);
 	assert_string_equal(SENT(f), "ATTACHED 0, READY 0, DONE 8, READY 8");
-	/* and so again */
+	/* the client can stay once more */
 	assert_true(cnp_server_can_stay(&f->s));
 }
 
-/* Requests go on growing from the last one of the session before. */
+/* Request numbers must be greater than the last number of the previous session. */
 static void
 numbers_go_on_for_a_client_that_stays(void **state)
 {
@@ -215,7 +215,7 @@ a_client_that_stays_can_be_sent_the_ordinary_way(void **state)
 		assert_int_equal(m.as.yield.last, 7);
 		assert_int_equal(cnp_server_state(&f->s), CNP_SERVER_CLOSING);
 	}
-	/* but not once it has a session, and a request runs */
+	/* but a client cannot be sent away while a request runs on its new session */
 	staying_first(f);
 	assert_ok(cnp_server_attached(&f->s, &(struct cnp_attached){ 0 }));
 	put_request(f, CNP_MSG_QUERY, 8, 0);
@@ -255,7 +255,7 @@ what_ends_staying_must_be_the_right_attach(void **state)
 	m.as.attach.max_frame = 1;
 	wire_put(&f->in, 0, 0, &m);
 	assert_int_equal(next(f, &req), CENOTE_ERR_PROTOCOL);
-	/* as long as an opening may be, and not longer */
+	/* ATTACH must not be longer than an opening may be */
 	staying(f);
 	m.as.attach.max_frame = 0;
 	m.as.attach.options.p = calloc(1, CNP_FRAME_MAX_AUTH);
@@ -335,7 +335,7 @@ answer_next(struct fixture *f, const struct cnp_request *req)
 	return r < 0 ? r : cnp_server_finish_request(&f->s, 0, 0, NULL);
 }
 
-/* Deliver what is in f->in in pieces; what was sent, as text. */
+/* Deliver f->in in pieces of `piece` bytes. `text` gets the names of the messages that were sent. */
 static int
 run_dialog(struct fixture *f, size_t piece, char *text, size_t size)
 {
