@@ -515,7 +515,7 @@ cn_attach_step(cenote_conn *conn)
 	return CENOTE_OK;
 }
 
-/* The pool has refused. */
+/* The pool has refused the attach. */
 static int
 on_error(cenote_conn *conn, const struct cnp_event *event)
 {

@@ -141,7 +141,7 @@ cn_outcome_is_unknown(const cenote_conn *conn)
 	return (may_have_run(conn) || conn->session.is_unsynced) && may_have_worked(conn);
 }
 
-/* The session held nothing and no request was running: another session is as good. */
+/* Whether another session is as good: this one held nothing, and no request was running. */
 static int
 can_start_anew(const cenote_conn *conn)
 {

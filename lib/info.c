@@ -194,7 +194,7 @@ set_merged_facts(cenote_conn *conn, const struct cnp_attached *given)
 			cnc_buf_len(&frame) - CNP_FRAME_HEADER);
 	cnc_buf_finish(&pairs);
 	cnc_buf_finish(&frame);
-	/* The pool must not give such a session here, because requests were sent together with ATTACH. */
+	/* The pool must not give a session that reads texts differently: requests were sent with ATTACH. */
 	return r == CENOTE_ERR_CONN ? CENOTE_ERR_PROTOCOL : r;
 }
 

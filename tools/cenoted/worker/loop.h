@@ -15,7 +15,7 @@
  * fibre, and the loop runs the other seats. This file knows nothing of sessions and clients: shared.c decides
  * what runs on a seat, and staying.c keeps the clients that have no session.
  *
- * Epoll is edge-triggered: it does not report an event again. So a seat calls poll(2) before it leaves its fibre.
+ * Epoll is edge-triggered: it reports an event only once. So a seat calls poll(2) before it leaves its fibre.
  */
 
 #define CND_SEATS_MAX 256u

@@ -2,8 +2,8 @@
 /*
  * The main function of a shared worker process. The master sends the inbox of a slot when it wants a
  * session there. It shuts the control socket down when it wants no more sessions. The process tells the master when
- * a session has ended, and when its clients need more sessions. The process ends after its last session, if
- * the master has shut the control socket down, or if SIGTERM came.
+ * a session has ended, and when its clients need more sessions. Once the master has shut the
+ * control socket down, or SIGTERM has come, the process ends with its last session.
  */
 #include "shared.h"
 

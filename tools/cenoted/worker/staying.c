@@ -44,7 +44,7 @@ grow(struct cnd_stayings *s)
 	return 0;
 }
 
-/* NULL: there is no memory, or as many clients stay as may. */
+/* NULL: there is no memory, or s->max clients stay already. */
 static struct cnd_staying *
 take_record(struct cnd_stayings *s)
 {

@@ -73,8 +73,8 @@
 /* ---- Rows that came after the last look ---- */
 
 /*
- * A question looks only at rows that came after the last look. A row that was not committed at that time has a
- * transaction number that is at least the oldest one of that time. The number 2 is older than all.
+ * A question looks only at rows that came after the last look. The transaction number of a row that was not committed at
+ * the last look is at least the oldest number of that time. The number 2 is older than all others.
  */
 #define LAST_LOOK                                                                        \
 	"WITH last_look (age, calls) AS (SELECT pg_catalog.age('%u'::pg_catalog.xid),"   \

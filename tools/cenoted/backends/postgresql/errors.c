@@ -143,7 +143,7 @@ cnd_pg_is_fatal(const uint8_t *body, size_t len)
 {
 	struct field f;
 
-	/* Field S is in the server's language. Field V is not translated, but older servers than 9.6 do not send it. */
+	/* Field S is in the server's language. Field V is not translated, but came only with PostgreSQL 9.6. */
 	if (!find_field(body, len, 'V', &f) && !find_field(body, len, 'S', &f))
 		return 0;
 	return strcmp(f.text, "FATAL") == 0 || strcmp(f.text, "PANIC") == 0;

@@ -37,7 +37,7 @@ cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple
 {
 	uint32_t pins = scan->pins;
 
-	/* settle.c cannot look at a removed function, which may have been called before. So count it as a setting. */
+	/* If the removed function was called before, settle.c can no longer look at its code. So assume it left settings. */
 	if ((scan->flags & CND_PG_SCAN_REMOVES) != 0 &&
 		((s->client.pins & CENOTE_PIN_FUNCTION) != 0 ||
 			(scan->flags & CND_PG_SCAN_SEVERAL) != 0))
@@ -396,7 +396,7 @@ cnd_pg_query(struct cnd_session *s, const char *sql, size_t len,
 	if (r < 0)
 		return r;
 	cnd_pg_memo_scan(&s->memo, sql, len, &s->facts, &scan);
-	/* If the server gets the types of the parameters, it accepts too many of them. */
+	/* If Parse gives the types, the server accepts more parameters than the statement has. */
 	if (!cnd_pg_is_native(exec) && scan.n_params != exec->n_params)
 		return cnd_pg_refuse(s, CNC_SQLSTATE(WRONG_PARAM_COUNT),
 			"the statement has %u parameters, %u values were given",

@@ -139,7 +139,7 @@ login_limit_ms(PGconn *conn)
 		if (strcmp(o->keyword, "connect_timeout") != 0 || o->val == NULL ||
 			cnc_text_int64(o->val, strlen(o->val), &seconds) < 0)
 			continue;
-		/* For libpq, 0 means no limit, and one second means two. */
+		/* For libpq, 0 means no limit: keep LOGIN_MS. Like libpq, wait two seconds at least. */
 		if (seconds > 0 && seconds < INT32_MAX)
 			ms = (seconds < 2 ? 2 : seconds) * 1000;
 	}

@@ -80,7 +80,7 @@ struct cnd_pg_portal {
 	uint64_t n_rows; /* rows that the client has got so far */
 	size_t handed_out; /* bytes at the head of `store` that the last message borrows */
 	struct cnd_pg_desc desc;
-	struct cnd_spill store; /* messages that the client has not wanted yet */
+	struct cnd_spill store; /* messages that the client has not fetched yet */
 };
 
 /* The answer to a question of the backend: one row of booleans. */
@@ -348,10 +348,10 @@ int cnd_pg_learn_login(struct cnd_session *s, struct cnc_diag *ret_diag);
 int cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag);
 
 /* lasting.c */
-/* Add to s->out the question what the client left. The answer goes to `ret_answer`, which must live until the run has
- * ended. */
+/* Add to s->out a query that asks what the client left. The answer goes to `ret_answer`, which must live until the run
+ * has ended. */
 int cnd_pg_lasting_ask(struct cnd_session *s, struct cnd_pg_flags *ret_answer);
-/* Decide by that answer. CENOTE_OK: the next client may have the session; CENOTE_ERR_UNSUPPORTED: it may not; an error;
+/* Decide by the answer to that query. CENOTE_OK: the next client may have the session; CENOTE_ERR_UNSUPPORTED: it may not; an error;
  * or the session is lost. */
 int cnd_pg_lasting_check(struct cnd_session *s, const struct cnd_pg_flags *answer);
 
