@@ -128,8 +128,8 @@ int cnp_client_open_kept(struct cnp_client *c, const struct cnp_msg *attach);
  * CENOTE_ERR_STATE: none was announced; CENOTE_ERR_PROTOCOL: bytes were received in the clear after HELLO
  * (the session is DEAD). All later bytes are received through TLS. */
 int cnp_client_tls_done(struct cnp_client *c);
-/* Forget the session, keep the numbering and the unanswered requests' bytes; back to IDLE. Legal in
- * any state; bytes received and not parsed are dropped. */
+/* Forget the session, but keep the numbering and the bytes of unanswered requests. The state becomes IDLE. Legal in
+ * any state. Received bytes that were not parsed are dropped. */
 void cnp_client_restart(struct cnp_client *c);
 /* Whether a byte of an unanswered request was sent, so that the pool may have carried out the request. */
 int cnp_client_has_sent_request(const struct cnp_client *c);
@@ -200,7 +200,7 @@ struct cnp_event {
  */
 int cnp_client_next(struct cnp_client *c, struct cnp_event *ret_event);
 
-/* The oldest request not finished; NULL if none. */
+/* The oldest request that is not finished; NULL: there is none. */
 const struct cnp_outstanding *cnp_client_oldest(const struct cnp_client *c);
 
 #endif

@@ -38,7 +38,7 @@ struct cnp_server {
 	uint8_t version;
 	struct cnc_buf in;
 	struct cnc_buf out;
-	struct cnc_buf held; /* input up to COPY_IN: the running request's text stays */
+	struct cnc_buf held; /* input up to COPY_IN, with the running request's text */
 	struct cnc_buf later; /* requests that came before the end of a copy */
 	size_t max_out; /* while this many bytes are queued, no ROWS frame is begun */
 	size_t taken; /* bytes at the head of `in` that were handed out; dropped by the next call */
@@ -49,7 +49,7 @@ struct cnp_server {
 	uint8_t may_stay; /* ATTACH had CNP_ATTACH_STAYS */
 	uint8_t is_kept; /* cnp_server_restart_kept() was called */
 	size_t drop_left; /* STAYING: bytes of the current frame that are still to be dropped */
-	uint8_t is_leaving; /* DETACH came or SUSPENDED went: CLOSING when the request is finished */
+	uint8_t is_leaving; /* DETACH came or SUSPENDED was sent: CLOSING follows the request */
 	uint32_t last_request;
 	uint32_t running; /* request number; 0 for a set-up request */
 	uint8_t running_code;
@@ -61,8 +61,8 @@ struct cnp_server {
 	uint8_t is_ready; /* READY of request 0 was sent */
 	uint8_t is_unsynced; /* a request was carried out after the last synchronisation point */
 	uint8_t is_skipping;
-	uint8_t told_len; /* the last `carry` sent, if it is short: it is not sent again */
-	char told[CNP_SERVER_TOLD_MAX];
+	uint8_t told_len; /* bytes in `told`; 0: no `carry` was sent, or it was too long */
+	char told[CNP_SERVER_TOLD_MAX]; /* the last `carry`, which is not sent again */
 	struct cnc_diag diag; /* of the last CENOTE_ERR_PROTOCOL */
 };
 
@@ -123,10 +123,10 @@ void cnp_server_received(struct cnp_server *s, size_t n);
 size_t cnp_server_raw(const struct cnp_server *s, const uint8_t **ret_bytes);
 
 /*
- * In OPENING: CENOTE_OK once s->opening is filled (the state is FIRST then), `ret_request` is not
- * touched. Later: the next request to carry out (state RUNNING, or FIRST/AUTH while attaching).
- * CENOTE_AGAIN: more bytes are needed, or a request is running. CENOTE_ERR_PROTOCOL: s->diag says
- * what; an ERROR frame was queued where the peer can read it; state BROKEN. CENOTE_ERR_NOMEM.
+ * In OPENING: CENOTE_OK once s->opening is filled. The state is then FIRST, and *ret_request is
+ * unchanged. Later: gives the next request to carry out (state RUNNING, or FIRST/AUTH while attaching).
+ * CENOTE_AGAIN: more bytes are needed, or a request is running. CENOTE_ERR_PROTOCOL: s->diag has the
+ * reason; an ERROR frame was queued if the peer can read it; the state is BROKEN. CENOTE_ERR_NOMEM.
  * Skipped requests are answered here. READY needs the session's state, so the caller gets SYNC as a request,
  * too. For a skipped request with CNP_FRAME_SYNC it gets a SYNC with the same number; for that, call
  * cnp_server_finish_request() only. CENOTE_AGAIN may also mean that the answers to skipped requests are to be
@@ -139,10 +139,10 @@ size_t cnp_server_raw(const struct cnp_server *s, const uint8_t **ret_bytes);
 int cnp_server_next(struct cnp_server *s, struct cnp_request *ret_request);
 /*
  * Look at a request that came after the running one. cnp_server_next() will still hand it out. *at is the
- * offset where it begins (first 0), and becomes the offset of the next request. *number is the number of the
- * request before it, and becomes its own number. CENOTE_OK; CENOTE_AGAIN: there is no request that can be
- * looked at yet (none came, or it is set-up, part of a copy, or a frame that is incomplete or wrong). Its text
- * is borrowed until the next cnp_server_room().
+ * offset of that request (0 in the first call), and becomes the offset of the next request. *number is the number
+ * of the previous request, and becomes the number of this request. CENOTE_OK; CENOTE_AGAIN: there is no request that
+ * can be looked at yet (none came, or it is set-up, part of a copy, or a frame that is incomplete or wrong). The
+ * request's text is borrowed until the next cnp_server_room().
  */
 int cnp_server_peek(const struct cnp_server *s, size_t *at, uint32_t *number,
 	struct cnp_request *ret_request);
@@ -173,22 +173,22 @@ int cnp_server_reply(struct cnp_server *s, const struct cnp_msg *m, int of_none)
  */
 int cnp_server_next_copy(struct cnp_server *s, struct cnp_str *ret_data);
 
-/* HELLO, from the opening: chooses the version. Legal in FIRST, once. CENOTE_ERR_PROTOCOL, with an
+/* Queue HELLO, with a version that the opening offers. Legal in FIRST, once. CENOTE_ERR_PROTOCOL, with an
  * ERROR queued: no version in common; TLS is required and `tls` is 0; bytes came in the clear after
  * an opening that is answered with `tls`. `mechanisms`: NULL for none. */
 int cnp_server_hello(
 	struct cnp_server *s, uint8_t tls, uint8_t auth, const char *mechanisms);
-/* ATTACHED; the state becomes ATTACHED. READY must be next: call cnp_server_ready(). Legal in FIRST and AUTH,
+/* Queue ATTACHED. The state becomes ATTACHED. READY must be next: call cnp_server_ready(). Legal in FIRST and AUTH,
  * once HELLO was sent and ATTACH or RESUME was taken. */
 int cnp_server_attached(struct cnp_server *s, const struct cnp_attached *m);
-/* READY of request 0, after ATTACHED. `carry` NULL: "". */
+/* Queue READY of request 0, after ATTACHED. `carry` NULL: "". */
 int cnp_server_ready(
 	struct cnp_server *s, uint8_t tx, uint32_t pins, const struct cnp_str *carry);
 int cnp_server_columns(
 	struct cnp_server *s, const struct cnp_column *columns, uint32_t n);
 int cnp_server_params(struct cnp_server *s, const struct cnp_param *params, uint32_t n);
 /*
- * An ERROR or NOTICE from a diagnostics record. An ERROR of a running request makes the rest of the
+ * Queue an ERROR or NOTICE from a diagnostics record. An ERROR of a running request makes the rest of the
  * pipeline skipped (cnp_server_finish_request() is still due); an ERROR of a SYNC goes before its READY, and
  * is not sent if SKIPPED was sent. An ERROR while no request is running, or before ATTACHED, ends the session:
  * the state becomes CLOSING.
@@ -196,7 +196,7 @@ int cnp_server_params(struct cnp_server *s, const struct cnp_param *params, uint
 int cnp_server_error(struct cnp_server *s, const struct cnc_diag *d);
 int cnp_server_notice(struct cnp_server *s, const struct cnc_diag *d);
 
-/* Rows: begin a ROWS frame, write rows with core/batch.h, end it. An empty batch leaves nothing. Between begin
+/* Rows: begin a ROWS frame, write rows with core/batch.h, end it. An empty batch queues nothing. Between begin
  * and end, queue and send nothing else. Begin: CENOTE_OK, CENOTE_ERR_LIMIT (send first), CENOTE_ERR_STATE,
  * CENOTE_ERR_NOMEM. The batch gives CENOTE_ERR_LIMIT past what the peer accepts. */
 int cnp_server_rows_begin(struct cnp_server *s, struct cnc_batch *w, uint32_t n_columns);
