@@ -68,7 +68,8 @@ int cnd_staying_take(struct cnd_worker *w);
 int cnd_staying_is_contended(const struct cnd_shared *s, int64_t now);
 /* The socket of the client `index` has something to read, or the client has gone. */
 void cnd_staying_on_event(struct cnd_shared *s, uint32_t index, uint32_t events);
-/* Refuse clients that have waited too long, and ask the master for sessions for the others. Returns when to call this again. */
+/* Refuse clients that have waited too long, and ask the master for sessions for the others. Returns when to call this
+ * again. */
 int64_t cnd_staying_look(struct cnd_shared *s);
 /* This process gets no more sessions: tell all its clients to attach with a new connection. */
 void cnd_staying_send_away(struct cnd_shared *s);

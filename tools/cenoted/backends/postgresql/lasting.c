@@ -100,7 +100,7 @@ cnd_pg_lasting_ask(struct cnd_session *s, struct cnd_pg_flags *ret_answer)
 	"prolang OPERATOR(pg_catalog.=) (SELECT oid FROM pg_catalog.pg_language"         \
 	" WHERE lanname OPERATOR(pg_catalog.=) 'plpgsql')"
 
-/* A name that needs quotes is searched anywhere in a body, in upper or lower case. A body with an escaped name matches. */
+/* A name that needs quotes is searched anywhere in a body, in any case. A body with an escaped name matches. */
 #define IS_MENTIONED                                                                     \
 	"EXISTS (SELECT FROM pg_catalog.pg_proc WHERE " IS_PLPGSQL                       \
 	" AND (prosrc OPERATOR(pg_catalog.~*) 'u&\"' OR CASE WHEN t.name"                \

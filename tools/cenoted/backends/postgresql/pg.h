@@ -157,7 +157,7 @@ void cnd_pg_memo_scan(struct cnd_pg_memo *memo, const char *sql, size_t len,
 
 #define CND_PG_CATALOG_PARAMS 6u
 
-/* A catalog query: SQL with the parameters $1, $2, …, run in canonical format. Texts are static or belong to the filter. */
+/* A catalog query: SQL with the parameters $1, $2, …, run in canonical format. Texts are static or the filter's. */
 struct cnd_pg_catalog {
 	const char *sql;
 	struct cnc_value params[CND_PG_CATALOG_PARAMS];

@@ -351,8 +351,8 @@ int cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag);
 /* Add to s->out a query that asks what the client left. The answer goes to `ret_answer`, which must live until the run
  * has ended. */
 int cnd_pg_lasting_ask(struct cnd_session *s, struct cnd_pg_flags *ret_answer);
-/* Decide by the answer to that query. CENOTE_OK: the next client may have the session; CENOTE_ERR_UNSUPPORTED: it may not; an error;
- * or the session is lost. */
+/* Decide by the answer to that query. CENOTE_OK: the next client may have the session; CENOTE_ERR_UNSUPPORTED: it may
+ * not; an error; or the session is lost. */
 int cnd_pg_lasting_check(struct cnd_session *s, const struct cnd_pg_flags *answer);
 
 /* settle.c */
@@ -415,7 +415,8 @@ void cnd_pg_desc_finish(struct cnd_session *s, struct cnd_pg_desc *d);
 /* Read a RowDescription. CENOTE_OK, CENOTE_ERR_PROTOCOL, CENOTE_ERR_NOMEM. */
 int cnd_pg_desc_read(
 	struct cnd_session *s, struct cnd_pg_desc *d, const struct cnd_pg_msg *m);
-/* Choose for each column how to convert its values from the wire format to `format`, or to `formats` (one for each column). */
+/* Choose for each column how to convert its values from the wire format to `format`, or to the column's format in
+ * `formats`. */
 int cnd_pg_desc_form(struct cnd_session *s, struct cnd_pg_desc *d, uint8_t format,
 	struct cnp_str formats);
 int cnd_pg_desc_copy(
