@@ -772,7 +772,6 @@ cnd_pg_run(struct cnd_session *s)
 			r = cnd_pg_handle(s, &m);
 	} while (r == CENOTE_OK);
 	if (r == CENOTE_AGAIN) {
-		run->is_paused = 1;
 		r = cnd_pg_portal_keep(s, 1);
 		if (r == CENOTE_OK) {
 			(void)end_result(s, "", 0, -1, CNP_DONE_MORE_ROWS);

@@ -116,7 +116,6 @@ struct cnd_pg_run {
 	uint8_t n_first; /* answers to a BEGIN of the backend that come before the request's own */
 	uint8_t syncs_at_end; /* send Sync once the statement is complete */
 	uint8_t n_steps; /* 1: parsed; 2: also bound; 3: also described, without columns */
-	uint8_t is_paused; /* reading stopped in the middle of the stream */
 	uint8_t has_copied; /* the client was asked for the data of a copy */
 	uint8_t is_copying; /* the server sends the data of a copy */
 	uint8_t is_value_last; /* the last answer was the value of a function call */
