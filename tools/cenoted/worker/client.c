@@ -252,12 +252,13 @@ watched_fd(const struct cnd_worker *w)
 	return w->login.server_fd >= 0 ? w->backend->fd(w->session) : -1;
 }
 
-/* On a seat: whether it waits for the client's next request, so that it can look whether the client has to yield. */
+/* On a seat: it waits for the next request of a client that holds nothing, as far as is known. So the client may have to
+ * yield when others come. */
 static void
 set_between(struct cnd_worker *w, bool is_between)
 {
 	if (w->seat != NULL)
-		w->seat->is_between = is_between;
+		w->seat->is_between = is_between && !w->slot->is_held;
 }
 
 /* Wait until the client or the server sends something or a limit is reached. Negative: part. */

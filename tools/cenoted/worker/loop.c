@@ -94,19 +94,33 @@ wake_idle(struct cnd_loop *l)
 	return 1;
 }
 
-void
-cnd_loop_wake_for_client(struct cnd_loop *l)
+/* 1: there was one. */
+static int
+wake_between(struct cnd_loop *l)
 {
-	if (wake_idle(l))
-		return;
 	for (uint32_t i = 0; i < l->n_seats; i++) {
 		struct cnd_seat *s = &l->seats[i];
 
 		if (s->is_waiting && s->is_between && !s->is_ready) {
 			make_ready(s);
-			return;
+			return 1;
 		}
 	}
+	return 0;
+}
+
+void
+cnd_loop_wake_for_client(struct cnd_loop *l)
+{
+	if (!wake_idle(l))
+		(void)wake_between(l);
+}
+
+void
+cnd_loop_wake_for_clients(struct cnd_loop *l)
+{
+	while (wake_idle(l) || wake_between(l))
+		;
 }
 
 /* ---- on a seat ---- */

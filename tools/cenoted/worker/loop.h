@@ -110,5 +110,7 @@ void cnd_seat_breathe(struct cnd_seat *s);
 
 /* A client waits: wake the idle seat that went idle last; or else one whose client may have to yield. */
 void cnd_loop_wake_for_client(struct cnd_loop *l);
+/* Clients still wait: wake all such seats. A seat that was woken before may have got something else to do. */
+void cnd_loop_wake_for_clients(struct cnd_loop *l);
 
 #endif

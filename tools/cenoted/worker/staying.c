@@ -320,6 +320,7 @@ cnd_staying_look(struct cnd_shared *s)
 	q->look_ms = now + LOOK_MS;
 	if (now - q->first->since_ms < PATIENCE_MS)
 		return q->look_ms;
+	cnd_loop_wake_for_clients(&s->loop);
 	send_elsewhere(s);
 	if (q->first != NULL)
 		cnd_shared_ask_for_more(s);
