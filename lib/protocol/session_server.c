@@ -678,6 +678,13 @@ cnp_server_can_stay(const struct cnp_server *s)
 	       cnp_server_can_yield(s);
 }
 
+int
+cnp_server_still_stays(const struct cnp_server *s)
+{
+	return s->sm.state == CNP_SERVER_STAYING && s->drop_left == 0 &&
+	       cnc_buf_len(&s->in) == 0;
+}
+
 static int
 put_yield(
 	struct cnp_server *s, uint8_t reason, struct cnp_str carry, struct cnp_str words)

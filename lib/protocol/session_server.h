@@ -228,6 +228,8 @@ int cnp_server_can_yield(const struct cnp_server *s);
 /* Is cnp_server_yield() legal with CNP_YIELD_STAY? The client must understand staying, and no byte of a later frame
  * may have been received. */
 int cnp_server_can_stay(const struct cnp_server *s);
+/* Whether the client still stays: all that it has sent was dropped, and ended with a whole frame. */
+int cnp_server_still_stays(const struct cnp_server *s);
 
 size_t cnp_server_output(const struct cnp_server *s, const uint8_t **ret_bytes);
 void cnp_server_sent(struct cnp_server *s, size_t n);

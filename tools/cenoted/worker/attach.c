@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <string.h>
 
+#include "shared.h"
 #include "shared/answer.h"
 #include "core/sqlstate.h"
 #include "shared/ipc.h"
@@ -463,6 +464,14 @@ send_elsewhere(struct cnd_worker *w)
 	return CENOTE_ERR_CONN;
 }
 
+/* What came was sent before the client knew that it has no session. Let it stay until it attaches. Always returns CENOTE_ERR_CONN. */
+static int
+stay_on(struct cnd_worker *w)
+{
+	w->client.is_staying = true;
+	return CENOTE_ERR_CONN;
+}
+
 /* Wait for its ATTACH, of which some bytes have come. */
 static int
 await_attach(struct cnd_worker *w, struct cnp_request *ret_request)
@@ -480,6 +489,8 @@ await_attach(struct cnd_worker *w, struct cnp_request *ret_request)
 			return r;
 		if (r > 0)
 			continue;
+		if (cnp_server_still_stays(&w->client.server) && !w->shared->is_retired)
+			return stay_on(w);
 		if (cnd_now_ms() >= until || cnd_worker_order(w) == CND_ORDER_NOW)
 			return send_elsewhere(w);
 		cnd_worker_wait(w, w->client.fd, POLLIN, until);
