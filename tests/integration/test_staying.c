@@ -607,15 +607,20 @@ static void
 who_escaped_for_another_session_gets_an_error(void **state)
 {
 	cenote_conn *conns[3];
+	char sql[96];
 
 	turns_start("sessions = 1\n" TURNS_POOL);
 	turns_attach(conns, 3);
 	turns_take(conns, 3, 2);
+	snprintf(sql, sizeof(sql),
+		"select count(*) from pg_stat_activity where pid = %ld",
+		backend_pid(conns[2]));
 	assert_int_equal(cnt_server_sql(&turns_server,
 				 "alter role app set standard_conforming_strings = off;"
 				 "select pg_terminate_backend(pid) from pg_stat_activity "
 				 "where usename = 'app'"),
 		0);
+	turns_await_server(sql, "0");
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(
 			wp_status_of(conns[i], "select 'a\\b'"), CENOTE_ERR_CONN);
