@@ -264,6 +264,43 @@ who_holds_something_keeps_its_session(void **state)
 	turns_destroy(conns, 4);
 }
 
+/* Longer than the pool takes note of it that a client had to wait. */
+#define FORGET_MS 300
+
+/* All turns but those of conns[holder], which holds one of the two sessions. */
+static void
+expect_turns_after_a_pause(cenote_conn **conns, size_t holder)
+{
+	char sql[64];
+
+	turns_take(conns + 2, 2, 1);
+	for (int i = 0; i < 3; i++) {
+		wp_pause_ms(FORGET_MS);
+		/* one of them is attached and idle, and must make room */
+		snprintf(sql, sizeof(sql), "select %d", i);
+		assert_string_equal(wp_value(conns[2 + i % 2], sql), sql + 7);
+	}
+	assert_string_equal(wp_value(conns[holder], "select 8"), "8");
+}
+
+static void
+an_idle_client_makes_room_beside_one_that_holds_its_session(void **state)
+{
+	cenote_conn *conns[4];
+
+	turns_start("sessions = 2\n" TURNS_POOL);
+	turns_attach(conns, 4);
+	wp_exec(conns[0], "begin");
+	wp_exec(conns[1], "begin");
+	wp_exec(conns[0], "commit");
+	expect_turns_after_a_pause(conns, 1);
+	/* the same with the other session */
+	wp_exec(conns[0], "begin");
+	wp_exec(conns[1], "commit");
+	expect_turns_after_a_pause(conns, 0);
+	turns_destroy(conns, 4);
+}
+
 static void
 autocommit_is_the_clients_own(void **state)
 {
@@ -649,6 +686,7 @@ main(void)
 		TEST(clients_take_turns_through_tls),
 		TEST(statements_and_options_are_the_clients_own),
 		TEST(who_holds_something_keeps_its_session),
+		TEST(an_idle_client_makes_room_beside_one_that_holds_its_session),
 		TEST(autocommit_is_the_clients_own),
 		TEST(who_goes_leaves_nothing),
 		TEST(who_goes_while_it_waits_leaves_nothing),

@@ -362,6 +362,9 @@ frames_behind_the_attach_are_answered_and_those_before_are_not(void **state)
 		open_staying(&c, others, 2);
 		cnt_raw_query(&c, 2, CNP_FRAME_SYNC, "select 'not now'");
 		cnt_raw_query(&c, 3, CNP_FRAME_SYNC, "select 'not now'");
+		/* no session waits for what it does next */
+		turns_take(others, 2, 1);
+		wp_pause_ms(i * 200);
 		cnt_raw_send(&c, 0, 0, &attach);
 		cnt_raw_query(&c, 2, CNP_FRAME_SYNC, "select 'now'");
 		assert_int_equal(cnt_raw_expect(&c, "ATTACHED/0 READY/0 COLUMNS/2 ROWS/2 "
