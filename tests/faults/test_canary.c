@@ -5,7 +5,7 @@
  * cancelled, clients are killed, the server ends sessions, and cenoted reads its configuration
  * again. No answer may be wrong, and the server must have exactly the rows that clients were told of.
  *
- * CHECK_CANARY_SECONDS  how long that goes on (8)
+ * CHECK_CANARY_SECONDS  how long each test goes on (5)
  */
 #include "support/cnt_client.h"
 #include "support/cnt_cmocka.h"
@@ -398,10 +398,11 @@ reload(unsigned turn)
 	assert_int_equal(kill(daemon_.pid, SIGHUP), 0);
 }
 
+/* Kill clients and change the pool, and let the server end sessions if `ends_sessions`. */
 static void
-disturb(pid_t *pids)
+disturb(pid_t *pids, bool ends_sessions)
 {
-	int64_t seconds = strtoll(cnt_env_or("CHECK_CANARY_SECONDS", "8"), NULL, 10);
+	int64_t seconds = strtoll(cnt_env_or("CHECK_CANARY_SECONDS", "5"), NULL, 10);
 	int64_t until = cnt_now_ms() + seconds * 1000;
 	struct cnt_random rnd;
 
@@ -409,10 +410,10 @@ disturb(pid_t *pids)
 	for (unsigned turn = 0; cnt_now_ms() < until && !shared->is_over; turn++) {
 		cnt_pause_ms((long)cnt_random_below(&rnd, 60));
 		kill_client(pids, &rnd);
-		if (turn % 8 == 7)
+		if (ends_sessions && turn % 8 == 7)
 			end_session();
-		if (turn % 25 == 24)
-			reload(turn / 25);
+		if (turn % 12 == 11)
+			reload(turn / 12);
 	}
 	shared->is_over = 1;
 }
@@ -446,10 +447,15 @@ check_rows(const struct client *c, cenote_conn *conn)
 	return n_rows;
 }
 
-static void
+/* What the clients of one test saw. */
+struct seen {
+	unsigned n_right, n_cancelled, n_lost, n_lives, n_rows;
+};
+
+static struct seen
 check_all(void)
 {
-	unsigned n_right = 0, n_cancelled = 0, n_lost = 0, n_lives = 0, n_rows = 0;
+	struct seen seen = { 0 };
 	cenote_conn *conn = cnt_client_open(daemon_.uri, NULL);
 
 	assert_non_null(conn);
@@ -457,37 +463,53 @@ check_all(void)
 		const struct client *c = &shared->clients[i];
 
 		assert_true(c->n_right > 0);
-		n_right += c->n_right;
-		n_cancelled += c->n_cancelled;
-		n_lost += c->n_lost;
-		n_lives += c->lives;
-		n_rows += (unsigned)check_rows(c, conn);
+		seen.n_right += c->n_right;
+		seen.n_cancelled += c->n_cancelled;
+		seen.n_lost += c->n_lost;
+		seen.n_lives += c->lives;
+		seen.n_rows += (unsigned)check_rows(c, conn);
 	}
 	cenote_conn_destroy(conn);
 	print_message("# %u right answers, %u rows, %u cancelled, %u lost, %u lives\n",
-		n_right, n_rows, n_cancelled, n_lost, n_lives);
-	assert_true(n_rows > 0 && n_cancelled > 0);
+		seen.n_right, seen.n_rows, seen.n_cancelled, seen.n_lost, seen.n_lives);
+	assert_true(seen.n_rows > 0 && seen.n_cancelled > 0);
+	return seen;
 }
 
-static void
-each_client_gets_its_own_answers(void **state)
+static struct seen
+run(bool ends_sessions)
 {
 	pid_t pids[N_CLIENTS];
 	int n_wrong = 0;
 
+	assert_int_equal(cnt_server_sql(&server, "truncate work"), 0);
+	memset(shared->clients, 0, sizeof(shared->clients));
+	shared->is_over = 0;
 	for (int i = 0; i < N_CLIENTS; i++) {
 		shared->clients[i].number = i + 1;
 		pids[i] = cnt_fork(be_client, &shared->clients[i]);
 		assert_true(pids[i] > 0);
 	}
-	disturb(pids);
+	disturb(pids, ends_sessions);
 	for (int i = 0; i < N_CLIENTS; i++)
 		n_wrong += cnt_wait(pids[i]) != 0;
 	if (n_wrong > 0)
 		cnt_daemon_show_log(&daemon_);
 	assert_int_equal(n_wrong, 0);
-	check_all();
 	assert_true(cnt_daemon_is_alive(&daemon_));
+	return check_all();
+}
+
+static void
+nobody_notices_that_the_pool_changes(void **state)
+{
+	assert_int_equal(run(false).n_lost, 0);
+}
+
+static void
+each_client_gets_its_own_answers(void **state)
+{
+	assert_true(run(true).n_lost > 0);
 }
 
 static int
@@ -521,6 +543,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nobody_notices_that_the_pool_changes),
 		cmocka_unit_test(each_client_gets_its_own_answers),
 	};
 
