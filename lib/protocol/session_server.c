@@ -113,6 +113,7 @@ cnp_server_keep(const struct cnp_server *s, struct cnp_kept *ret_kept)
 	ret_kept->peer_max_frame = (uint32_t)s->peer_max_frame;
 	ret_kept->last_request = s->last_request;
 	ret_kept->version = s->version;
+	ret_kept->drop_left = s->drop_left;
 }
 
 void
@@ -124,6 +125,7 @@ cnp_server_restart_kept(struct cnp_server *s, const struct cnp_kept *kept)
 	s->peer_max_frame = kept->peer_max_frame;
 	s->last_request = kept->last_request;
 	s->version = kept->version;
+	s->drop_left = kept->drop_left;
 	s->said_hello = 1;
 	s->is_kept = 1;
 }
@@ -681,8 +683,7 @@ cnp_server_can_stay(const struct cnp_server *s)
 int
 cnp_server_still_stays(const struct cnp_server *s)
 {
-	return s->sm.state == CNP_SERVER_STAYING && s->drop_left == 0 &&
-	       cnc_buf_len(&s->in) == 0;
+	return s->sm.state == CNP_SERVER_STAYING && cnc_buf_len(&s->in) == 0;
 }
 
 static int

@@ -89,9 +89,10 @@ struct cnp_kept {
 	uint32_t peer_max_frame;
 	uint32_t last_request;
 	uint8_t version;
+	size_t drop_left; /* bytes still to come of a frame that is dropped */
 };
 
-/* Fill *ret_kept. Legal once cnp_server_yield() has queued CNP_YIELD_STAY. */
+/* Fill it. Legal once cnp_server_yield() has queued CNP_YIELD_STAY, and while cnp_server_still_stays(). */
 void cnp_server_keep(const struct cnp_server *s, struct cnp_kept *ret_kept);
 /*
  * Prepare for a client that stays: the state is STAYING. cnp_server_next() drops all frames up to an ATTACH with
@@ -228,7 +229,7 @@ int cnp_server_can_yield(const struct cnp_server *s);
 /* Is cnp_server_yield() legal with CNP_YIELD_STAY? The client must understand staying, and no byte of a later frame
  * may have been received. */
 int cnp_server_can_stay(const struct cnp_server *s);
-/* Whether the client still stays: all that it has sent was dropped, and ended with a whole frame. */
+/* Whether the client still stays, and all bytes that it has sent were dropped: cnp_server_keep() may come. */
 int cnp_server_still_stays(const struct cnp_server *s);
 
 size_t cnp_server_output(const struct cnp_server *s, const uint8_t **ret_bytes);

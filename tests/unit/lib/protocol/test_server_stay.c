@@ -182,7 +182,43 @@ a_client_that_stays_gets_a_session_without_a_greeting(void **state)
 	assert_true(cnp_server_can_stay(&f->s));
 }
 
-/* Request numbers must be greater than the last number of the previous session. */
+/* The handle serves others in between. */
+static void
+what_is_dropped_may_come_in_pieces(void **state)
+{
+	struct fixture *f = *state;
+	struct cnp_request req;
+	struct cnp_kept kept;
+
+	attach(f);
+	assert_false(cnp_server_still_stays(&f->s));
+	cnp_server_restart(&f->s);
+	staying(f);
+	put_request(f, CNP_MSG_QUERY, 8, 0);
+	put_copy(f, 7, "some");
+	assert_int_equal(next(f, &req), CENOTE_AGAIN);
+	assert_true(cnp_server_still_stays(&f->s));
+	/* the head of a longer frame: its length, code and number */
+	assert_ok(cnc_buf_u32(&f->in, 100));
+	assert_int_equal(next(f, &req), CENOTE_AGAIN);
+	assert_false(cnp_server_still_stays(&f->s));
+	assert_ok(cnc_buf_u32(&f->in, CNP_MSG_QUERY));
+	assert_ok(cnc_buf_u32(&f->in, 9));
+	for (int i = 0; i < 25; i++) {
+		assert_int_equal(next(f, &req), CENOTE_AGAIN);
+		assert_true(cnp_server_still_stays(&f->s));
+		cnp_server_keep(&f->s, &kept);
+		cnp_server_restart(&f->s);
+		cnp_server_restart_kept(&f->s, &kept);
+		assert_ok(cnc_buf_u32(&f->in, 0));
+	}
+	put_attach(f, STAYS, "");
+	assert_ok(next(f, &req));
+	assert_int_equal(req.msg.code, CNP_MSG_ATTACH);
+	assert_false(cnp_server_still_stays(&f->s));
+}
+
+/* Requests go on growing from the last one of the session before. */
 static void
 numbers_go_on_for_a_client_that_stays(void **state)
 {
@@ -422,6 +458,7 @@ main(void)
 		TEST(nothing_of_a_client_that_stays_is_left_for_the_next_one),
 		TEST(sixteen_kilobytes_before_a_session_are_all),
 		TEST(a_client_that_stays_gets_a_session_without_a_greeting),
+		TEST(what_is_dropped_may_come_in_pieces),
 		TEST(numbers_go_on_for_a_client_that_stays),
 		TEST(a_client_that_stays_can_be_sent_the_ordinary_way),
 		TEST(an_error_refuses_a_client_that_stays),
