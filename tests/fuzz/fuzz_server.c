@@ -90,16 +90,22 @@ begin_copy(struct cnp_server *s, const struct cnp_request *req)
 	return 1;
 }
 
-/* Take the session back, and go on as if the client had been put aside meanwhile. */
+/* Go on as if the handle had served others meanwhile. */
 static void
-let_stay(struct cnp_server *s)
+put_aside(struct cnp_server *s)
 {
 	struct cnp_kept kept;
 
-	FUZZ_CHECK(cnp_server_yield(s, CNP_YIELD_STAY, NULL) == CENOTE_OK);
-	check_output(s);
 	cnp_server_keep(s, &kept);
 	cnp_server_restart_kept(s, &kept);
+}
+
+static void
+let_stay(struct cnp_server *s)
+{
+	FUZZ_CHECK(cnp_server_yield(s, CNP_YIELD_STAY, NULL) == CENOTE_OK);
+	check_output(s);
+	put_aside(s);
 }
 
 static void
@@ -163,6 +169,8 @@ serve(struct cnp_server *s)
 	check_output(s);
 	if (s->is_copying)
 		return 1;
+	if (cnp_server_still_stays(s))
+		put_aside(s);
 	FUZZ_CHECK(r != CENOTE_ERR_PROTOCOL ||
 		   (cnp_server_state(s) == CNP_SERVER_BROKEN && s->diag.message[0]));
 	return cnp_server_state(s) < CNP_SERVER_CLOSING;

@@ -437,11 +437,19 @@ forget_session(struct world *w)
 }
 
 /* Take the session back. The client may stay, if it has said so and nothing of it is on its way. */
+/* The handle serves others meanwhile. */
 static void
-server_yield(struct world *w)
+put_aside(struct world *w)
 {
 	struct cnp_kept kept;
 
+	cnp_server_keep(&w->server, &kept);
+	cnp_server_restart_kept(&w->server, &kept);
+}
+
+static void
+server_yield(struct world *w)
+{
 	w->n_yields++;
 	if (!cnp_server_can_stay(&w->server) || cnt_random_below(w->rnd, 8) == 0) {
 		assert_ok(cnp_server_yield(&w->server, CNP_YIELD_CONTENDED, NULL));
@@ -449,8 +457,7 @@ server_yield(struct world *w)
 	}
 	assert_ok(cnp_server_yield(&w->server, CNP_YIELD_STAY, NULL));
 	server_flush(w);
-	cnp_server_keep(&w->server, &kept);
-	cnp_server_restart_kept(&w->server, &kept);
+	put_aside(w);
 	forget_session(w);
 	w->n_stays++;
 }
@@ -508,6 +515,8 @@ server_work(struct world *w)
 	if (r != CENOTE_AGAIN)
 		print_error("server: %s\n", w->server.diag.message);
 	assert_int_equal(r, CENOTE_AGAIN);
+	if (cnp_server_still_stays(&w->server))
+		put_aside(w);
 	/* Others begin to wait while the client is silent. */
 	if (w->portal == 0 && cnp_server_can_stay(&w->server) &&
 		cnt_random_below(w->rnd, 20) == 0)
