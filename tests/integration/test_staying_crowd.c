@@ -152,6 +152,93 @@ nobody_notices_a_reload_or_the_end_of_a_process(void **state)
 	drop_canary(N_CREW);
 }
 
+/* A client holds a session of each process in turn, and others stay there. */
+static void
+clients_work_on_in_several_processes(void **state)
+{
+	enum {
+		N_CREW = 6,
+		N_IDLE = 4
+	};
+	cenote_conn *idle[N_IDLE];
+	struct crew crew;
+
+	make_canary();
+	turns_start("sessions = 4\nworkers = 2\n" TURNS_POOL);
+	turns_attach(idle, N_IDLE);
+	begin_crew(&crew, N_CREW, ask_and_write);
+	for (int i = 0; i < 12; i++) {
+		wp_exec(idle[i % N_IDLE], "begin");
+		wp_pause_ms(100);
+		turns_take(idle, N_IDLE, 2);
+		wp_exec(idle[i % N_IDLE], "commit");
+	}
+	assert_int_equal(wp_pool_number("main", "timeouts"), 0);
+	end_crew(&crew);
+	turns_destroy(idle, N_IDLE);
+	drop_canary(N_CREW);
+}
+
+/* One row. 1: acknowledged; 0: nobody knows, or it was not; negative: an error that must not be. */
+static int
+try_to_write(cenote_conn *conn, int64_t number)
+{
+	char sql[96];
+	int r;
+
+	snprintf(sql, sizeof(sql), "insert into canary values (%d, %lld)", (int)getpid(),
+		(long long)number);
+	r = cnt_client_try(conn, sql);
+	if (r == CENOTE_OK)
+		return 1;
+	if (strncmp(cnt_client_state(conn), "08", 2) == 0 &&
+		cenote_connect(conn) == CENOTE_OK)
+		return 0;
+	cnt_client_complain(conn, sql, r);
+	return -1;
+}
+
+/* What was acknowledged is there, and nothing is there twice: the table has a primary key. */
+static int
+write_on_after_losses(void *arg)
+{
+	cenote_conn *conn = cnt_client_open(wp_daemon.uri, NULL);
+	int64_t n_done = 0, n_unknown = 0, n;
+	int r = conn != NULL ? 0 : -1;
+
+	(void)arg;
+	for (int64_t i = 0; r >= 0 && !is_over(); i++) {
+		r = try_to_write(conn, i);
+		n_done += r == 1;
+		n_unknown += r == 0;
+	}
+	n = r >= 0 ? cnt_client_int(conn, "select count(*) from canary where who = $1", 1,
+			     getpid(), 0)
+		   : -1;
+	cenote_conn_destroy(conn);
+	return n >= n_done && n <= n_done + n_unknown && n_done > 0 ? 0 : 1;
+}
+
+static void
+kills_lose_nothing_that_was_acknowledged(void **state)
+{
+	struct crew crew;
+	pid_t pid = 0;
+
+	make_canary();
+	turns_start("sessions = 2\n" TURNS_POOL);
+	begin_crew(&crew, 8, write_on_after_losses);
+	for (int i = 0; i < 5; i++) {
+		pid = await_other_worker(pid);
+		wp_pause_ms(200);
+		assert_int_equal(kill(pid, SIGKILL), 0);
+	}
+	(void)await_other_worker(pid);
+	wp_pause_ms(200);
+	end_crew(&crew);
+	assert_int_equal(cnt_server_sql(&turns_server, "drop table canary"), 0);
+}
+
 static void
 nobody_notices_that_another_cenoted_takes_over(void **state)
 {
@@ -386,18 +473,18 @@ frames_behind_the_attach_are_answered_and_those_before_are_not(void **state)
 #define TEST(name) cmocka_unit_test_teardown(name, wp_teardown)
 
 int
-main(int argc, char **argv)
+main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(nobody_notices_a_reload_or_the_end_of_a_process),
+		TEST(clients_work_on_in_several_processes),
+		TEST(kills_lose_nothing_that_was_acknowledged),
 		TEST(nobody_notices_that_another_cenoted_takes_over),
 		TEST(a_cancel_never_hits_another_client),
 		TEST(hostile_bytes_end_their_own_connection_only),
 		TEST(frames_behind_the_attach_are_answered_and_those_before_are_not),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
 	cnt_server_need(CNT_POSTGRESQL);
 	return cmocka_run_group_tests(tests, turns_setup, turns_teardown);
 }
