@@ -477,6 +477,30 @@ expect_answer(cenote_conn *conn, const char *wanted)
 	(void)wp_next_result(conn, 0);
 }
 
+/* Their requests have arrived in a process that ends. */
+static void
+who_waits_over_tcp_goes_to_the_next_process(void **state)
+{
+	cenote_conn *conns[4];
+	int port = start_with_port();
+
+	conns[0] = wp_attach(NULL);
+	for (int i = 1; i < 4; i++)
+		connect_joe(port, i == 1 ? "verify-full" : "disable", &conns[i]);
+	turns_take(conns, 4, 2);
+	wp_exec(conns[0], "begin");
+	for (int i = 1; i < 4; i++)
+		send_without_waiting(conns[i], "select 5");
+	assert_int_equal(kill(wp_worker_pid(conns[0]), SIGTERM), 0);
+	wp_pause_ms(200);
+	assert_string_equal(wp_value(conns[0], "select 6"), "6");
+	wp_exec(conns[0], "commit");
+	for (int i = 1; i < 4; i++)
+		expect_answer(conns[i], "5");
+	turns_take(conns, 4, 2);
+	turns_destroy(conns, 4);
+}
+
 static void
 a_crowd_that_asks_at_once_is_answered(void **state)
 {
@@ -703,6 +727,7 @@ main(void)
 		TEST(autocommit_is_the_clients_own),
 		TEST(who_goes_leaves_nothing),
 		TEST(who_goes_while_it_waits_leaves_nothing),
+		TEST(who_waits_over_tcp_goes_to_the_next_process),
 		TEST(a_crowd_that_asks_at_once_is_answered),
 		TEST(who_waits_too_long_is_told_and_can_go_on),
 		TEST(the_pool_grows_for_who_stays),
