@@ -22,17 +22,18 @@ static struct cnt_server one, two;
 /* Statements with the same effect on both kinds of server. */
 struct dialect {
 	const char *identity; /* asks which session of the server this is */
+	const char *slow; /* takes 300 ms */
 	const char *temp;
 	const char *end_all; /* ends all sessions of the user app */
 };
 
 static const struct dialect dialects[] = {
-	[CNT_POSTGRESQL] = { "select pg_backend_pid()",
+	[CNT_POSTGRESQL] = { "select pg_backend_pid()", "select 1 from pg_sleep(0.3)",
 		"create temporary table kept (a int)",
 		"select count(pg_terminate_backend(pid)) from pg_stat_activity where "
 		"usename = 'app'" },
-	[CNT_MARIADB] = { "select connection_id()", "create temporary table kept (a int)",
-		"kill hard user app" },
+	[CNT_MARIADB] = { "select connection_id()", "select sleep(0.3)",
+		"create temporary table kept (a int)", "kill hard user app" },
 };
 
 #define SQL (&dialects[kind])
@@ -125,6 +126,28 @@ who_holds_something_is_told(void **state)
 	cenote_conn_destroy(a);
 	a = wp_attach(NULL);
 	wp_exec(a, SQL->identity);
+	cenote_conn_destroy(a);
+}
+
+/* The worker sleeps meanwhile, so it finds the answer and the end of the session together. */
+static void
+an_answer_counts_although_the_session_ends_behind_it(void **state)
+{
+	cenote_conn *a;
+	pid_t worker;
+
+	start_pool("sessions = 1\n");
+	a = wp_attach(NULL);
+	worker = wp_worker_pid(a);
+	assert_ok(cenote_send_query(a, SQL->slow, CENOTE_NTS, NULL, NULL));
+	assert_true(cenote_process(a) >= 0);
+	wp_pause_ms(100);
+	assert_int_equal(kill(worker, SIGSTOP), 0);
+	wp_pause_ms(600);
+	end_sessions();
+	assert_int_equal(kill(worker, SIGCONT), 0);
+	cenote_result_destroy(wp_next_result(a, CENOTE_RESULT_ROWS));
+	cenote_result_destroy(wp_next_result(a, 0));
 	cenote_conn_destroy(a);
 }
 
@@ -253,6 +276,7 @@ main(int argc, char **argv)
 		T(who_holds_nothing_does_not_notice_a_restart),
 		T(nobody_gets_a_session_that_ended),
 		T(who_holds_something_is_told),
+		T(an_answer_counts_although_the_session_ends_behind_it),
 		T(a_server_that_hangs_hangs_neither_client_nor_cenoted),
 		T(cenoted_ends_under_a_server_that_hangs),
 		T(sessions_go_to_the_server_that_lives_and_come_back),

@@ -693,6 +693,15 @@ synchronise(struct cnd_worker *w, const struct cnp_request *req, int status)
 	return 1;
 }
 
+/* The server ended the session right behind the answer to the request, which is complete. */
+static int
+lose_after(struct cnd_worker *w, const struct cnp_request *req)
+{
+	int r = finish(w, req);
+
+	return r < 0 ? r : cnd_request_lose_idle(w);
+}
+
 int
 cnd_request_run(struct cnd_worker *w, const struct cnp_request *req)
 {
@@ -719,6 +728,8 @@ cnd_request_run(struct cnd_worker *w, const struct cnp_request *req)
 	if (r >= 0 && !w->result.is_done)
 		r = fail(w, CENOTE_ERR_SERVER, CNC_SQLSTATE(INTERNAL),
 			"the backend gave no answer");
+	if (r == CENOTE_ERR_CONN && w->result.is_done)
+		return lose_after(w, req);
 	q = r < 0 ? report_failure(w, r, &req->msg) : CENOTE_OK;
 	if (q == CENOTE_OK)
 		q = is_late = synchronise(w, req, r);
