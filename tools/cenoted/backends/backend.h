@@ -58,6 +58,8 @@ struct cnd_server_spec {
 struct cnd_statement {
 	uint32_t number;
 	uint8_t effect; /* enum cnc_effect of its text; only cenoted uses it */
+	/* pieces of a long value wait for the next execution; only cenoted uses it */
+	bool has_pieces;
 	char *sql; /* ends with a zero byte; during prepare() still the previous text */
 	size_t len;
 	uint64_t
@@ -80,6 +82,7 @@ struct cnd_statements {
 	size_t n_statements, cap_statements;
 	struct cnd_portal **portals; /* in no order */
 	size_t n_portals, cap_portals;
+	size_t n_pieced; /* how many statements have pieces */
 };
 
 static inline bool

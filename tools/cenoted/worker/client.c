@@ -190,7 +190,7 @@ try_to_yield(struct cnd_worker *w)
 		return 0;
 	if (can_settle(w) && settle_soon(w) < 0)
 		return 1;
-	w->backend->state(w->session, &state);
+	cnd_request_state(w, &state);
 	if (state.tx != CENOTE_TX_IDLE || state.pins != 0)
 		return 0;
 	if (reason == CNP_YIELD_CONTENDED && w->shared != NULL && cnd_staying_may(w))

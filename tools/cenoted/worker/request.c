@@ -224,6 +224,8 @@ on_execute(struct cnd_worker *w, const struct cnp_msg *m)
 		r = set_exec(w, &exec, e->params, e->max_rows);
 	if (r < 0)
 		return r;
+	/* the client counts them as used, even if the execution fails */
+	cnd_statement_end_pieces(&w->statements, which.statement);
 	r = w->backend->statements->execute(w->session, &which, &exec, &w->sink);
 	if (r == CENOTE_OK)
 		settle_portal(w, exec.portal);
@@ -270,7 +272,10 @@ on_long_data(struct cnd_worker *w, const struct cnp_msg *m)
 		r = cnd_statement_get(&w->statements, l->statement, &st, &w->diag);
 	if (r == CENOTE_OK)
 		r = ops->long_data(w->session, st, l->param, l->data, &w->diag);
-	return r < 0 ? r : reply_done(w, "LONG DATA");
+	if (r < 0)
+		return r;
+	cnd_statement_add_piece(&w->statements, st);
+	return reply_done(w, "LONG DATA");
 }
 
 static int
@@ -624,11 +629,19 @@ report_failure(struct cnd_worker *w, int status, const struct cnp_msg *m)
 }
 
 void
+cnd_request_state(const struct cnd_worker *w, struct cnd_state *ret_state)
+{
+	w->backend->state(w->session, ret_state);
+	if (cnd_statements_have_pieces(&w->statements))
+		ret_state->pins |= CENOTE_PIN_PREPARED;
+}
+
+void
 cnd_request_take_state(struct cnd_worker *w, struct cnd_state *ret_state)
 {
 	uint32_t pins;
 
-	w->backend->state(w->session, ret_state);
+	cnd_request_state(w, ret_state);
 	w->held.tx = ret_state->tx;
 	w->held.pins = ret_state->pins;
 	/* a pin that settle() may still clear does not hold the session for certain */

@@ -122,12 +122,35 @@ add_statement(struct cnd_statements *t, uint32_t number)
 	return st;
 }
 
+void
+cnd_statement_add_piece(struct cnd_statements *t, struct cnd_statement *st)
+{
+	t->n_pieced += !st->has_pieces;
+	st->has_pieces = true;
+}
+
+void
+cnd_statement_end_pieces(struct cnd_statements *t, struct cnd_statement *st)
+{
+	if (st == NULL)
+		return;
+	t->n_pieced -= st->has_pieces;
+	st->has_pieces = false;
+}
+
+bool
+cnd_statements_have_pieces(const struct cnd_statements *t)
+{
+	return t->n_pieced > 0;
+}
+
 static void
 remove_statement(struct cnd_statements *t, struct cnd_statement *st)
 {
 	size_t at = find_place(t, st->number);
 	struct cnd_statement **place = t->statements + at;
 
+	cnd_statement_end_pieces(t, st);
 	t->n_statements--;
 	memmove(place, place + 1, (t->n_statements - at) * sizeof(*place));
 	free_statement(t, st);
@@ -153,6 +176,7 @@ cnd_statement_prepare(struct cnd_statements *t, struct cnd_session *s, uint32_t 
 		st->len = prepare->sql.n;
 		st->effect = cnc_sql_effect(sql, st->len);
 		sql = NULL;
+		cnd_statement_end_pieces(t, st);
 	}
 	cnc_free(t->mem, sql);
 	if (st != NULL && st->own == NULL)

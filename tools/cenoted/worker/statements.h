@@ -23,6 +23,14 @@ int cnd_statement_prepare(struct cnd_statements *t, struct cnd_session *s,
 int cnd_statement_close(struct cnd_statements *t, struct cnd_session *s, uint32_t number,
 	struct cnd_named *which, struct cnd_sink *sink);
 
+/* Note that a piece of a long value came for the statement. It holds the session until
+ * cnd_statement_end_pieces(). */
+void cnd_statement_add_piece(struct cnd_statements *t, struct cnd_statement *st);
+/* The statement has no pieces any more: they were used, or dropped. NULL is allowed. */
+void cnd_statement_end_pieces(struct cnd_statements *t, struct cnd_statement *st);
+/* Whether a statement has pieces that no execution has used yet. They would be lost with the session. */
+bool cnd_statements_have_pieces(const struct cnd_statements *t);
+
 /* Make an entry for a request that may leave a portal. It exists for the client once the backend has
  * set its `own`. NULL: no memory. */
 struct cnd_portal *cnd_portal_make(struct cnd_statements *t, uint32_t number);

@@ -428,7 +428,9 @@ void cnd_request_forget_client(struct cnd_worker *w);
 int cnd_request_idle(struct cnd_worker *w);
 /* The session was lost between requests; w->diag says why. Always returns CENOTE_ERR_CONN. */
 int cnd_request_lose_idle(struct cnd_worker *w);
-/* Ask the backend what the session holds, and publish the answer. */
+/* What the session holds: the backend's answer, and the pieces of long values. */
+void cnd_request_state(const struct cnd_worker *w, struct cnd_state *ret_state);
+/* Find out what the session holds, and publish it. */
 void cnd_request_take_state(struct cnd_worker *w, struct cnd_state *ret_state);
 
 /* Decode the types of a PREPARE into the arena. */
