@@ -138,6 +138,7 @@ struct cenote_stmt {
 	uint8_t format; /* the format that `columns` describe */
 	uint8_t is_foreign; /* this handle does not prepare it */
 	uint8_t has_long_data; /* LONG_DATA was queued for the next execution */
+	uint32_t long_before; /* number of the request that follows the first of it */
 	char *name; /* its name at the server; NULL: the server knows it by `id` */
 	char *types; /* type ids of parameters, encoded as in PREPARE */
 	size_t types_len;
@@ -440,6 +441,10 @@ int cn_params_decode(const struct cenote_allocator *mem, const uint8_t *payload,
 /* The server has described the columns, or the parameters. */
 void cn_stmt_described(cenote_stmt *stmt, struct cn_columns *columns, uint8_t format);
 int cn_stmt_params(cenote_stmt *stmt, const uint8_t *payload, size_t len);
+/* 1: pieces of a long value wait for their execution, and only the current session has them all. */
+int cn_stmts_need_session(const cenote_conn *conn);
+/* The session has no pieces of long values any more. */
+void cn_stmts_forget_pieces(cenote_conn *conn);
 
 /* restore.c */
 /* 1: a request that is queued now must have its statements queued before it. 0: there is no session yet,

@@ -29,6 +29,7 @@ cn_session_failed(cenote_conn *conn, int status)
 	forget_stream(conn);
 	cn_requests_drop_unfinished(conn);
 	cn_streams_fail(conn, status, &conn->loss.diag.d);
+	cn_stmts_forget_pieces(conn);
 	/* Not IDLE: it is unknown how an open transaction ended. */
 	conn->tx = CENOTE_TX_UNKNOWN;
 	conn->pins = 0;
@@ -73,6 +74,7 @@ cn_close(cenote_conn *conn)
 	cn_result_free(conn->suspend.resumed);
 	conn->suspend.resumed = NULL;
 	fail_streams(conn);
+	cn_stmts_forget_pieces(conn);
 	forget_stream(conn);
 	conn->reattach.is_autocommit_off = 0;
 	conn->tx = CENOTE_TX_UNKNOWN;
@@ -148,7 +150,7 @@ can_start_anew(const cenote_conn *conn)
 	if (cn_attaches_kept(conn))
 		return !may_have_run(conn);
 	return conn->tx == CENOTE_TX_IDLE && conn->pins == 0 &&
-	       !conn->session.is_unsynced &&
+	       !conn->session.is_unsynced && !cn_stmts_need_session(conn) &&
 	       conn->options.number[CN_OPTION_REATTACH] == CN_REATTACH_YES &&
 	       !may_have_run(conn);
 }
@@ -156,6 +158,8 @@ can_start_anew(const cenote_conn *conn)
 static const char *
 what_was_held(const cenote_conn *conn)
 {
+	if (cn_stmts_need_session(conn))
+		return "pieces of a long value";
 	for (uint32_t bit = 1; bit <= CENOTE_PIN_PREPARED; bit <<= 1) {
 		if (conn->pins & bit)
 			return cenote_pin_name(bit);

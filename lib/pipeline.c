@@ -180,6 +180,8 @@ cn_request(cenote_conn *conn, const struct cn_send *send)
 		req->format = (uint8_t)send->options->format;
 		req->batch_rows = send->options->batch_rows;
 	}
+	if (req->code == CNP_MSG_RESET || req->code == CNP_MSG_CHANGE_USER)
+		cn_stmts_forget_pieces(conn);
 	if (send->msg->code == CNP_MSG_AUTOCOMMIT)
 		req->wants_autocommit = send->msg->as.autocommit.on;
 	conn->pipeline.n++;

@@ -178,6 +178,24 @@ cn_stmt_fill_prepare(const cenote_stmt *stmt, struct cnp_msg *m)
 	m->as.prepare.sql.n = stmt->len;
 }
 
+/* The pieces that another session could get are kept until the request after them is answered. */
+int
+cn_stmts_need_session(const cenote_conn *conn)
+{
+	for (const cenote_stmt *s = conn->stmts; s; s = s->next) {
+		if (s->has_long_data && !cnp_client_keeps(&conn->session, s->long_before))
+			return 1;
+	}
+	return 0;
+}
+
+void
+cn_stmts_forget_pieces(cenote_conn *conn)
+{
+	for (cenote_stmt *s = conn->stmts; s; s = s->next)
+		s->has_long_data = 0;
+}
+
 void
 cn_stmt_described(cenote_stmt *stmt, struct cn_columns *columns, uint8_t format)
 {

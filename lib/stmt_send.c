@@ -36,6 +36,7 @@ queue_prepare(cenote_stmt *stmt, uint8_t sync, int is_hidden)
 	if (r < 0)
 		return r;
 	stmt->is_queued = 1;
+	stmt->has_long_data = 0;
 	/* Without a session it will be prepared on the next one, whose epoch is not
 	 * known yet. */
 	stmt->epoch = cn_state(stmt->conn) == CN_READY ? stmt->conn->reattach.epoch : 0;
@@ -233,6 +234,8 @@ cenote_send_long_data(cenote_stmt *stmt, uint32_t param, const void *data, size_
 		return r;
 	m.as.long_data.statement = stmt->id;
 	m.as.long_data.param = (uint16_t)param;
+	if (!stmt->has_long_data)
+		stmt->long_before = stmt->conn->session.next_request;
 	stmt->has_long_data = 1;
 	r = queue_pieces(stmt->conn, &m, data, len);
 	if (r < 0)

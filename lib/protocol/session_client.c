@@ -840,7 +840,15 @@ is_after(uint32_t a, uint32_t b)
 	return a != b && a - b < 0x80000000u;
 }
 
-/* Whether the last byte that was sent ends a frame. The pool goes on reading after it. */
+int
+cnp_client_keeps(const struct cnp_client *c, uint32_t request)
+{
+	const struct cnp_outstanding *oldest = cnp_client_oldest(c);
+
+	return !is_after(oldest ? oldest->request : c->next_request, request);
+}
+
+/* The pool goes on reading after the last byte that was sent: that must end a frame. */
 static int
 has_sent_whole_frames(const struct cnp_client *c)
 {

@@ -133,6 +133,9 @@ int cnp_client_tls_done(struct cnp_client *c);
 void cnp_client_restart(struct cnp_client *c);
 /* Whether a byte of an unanswered request was sent, so that the pool may have carried out the request. */
 int cnp_client_has_sent_request(const struct cnp_client *c);
+/* Set-up requests that were queued just before the request with this number are still kept, so that
+ * another session can get them. */
+int cnp_client_keeps(const struct cnp_client *c, uint32_t request);
 /* Mark the session as lost (the transport failed). Take the events first: bytes received before the failure
  * are valid. */
 void cnp_client_lost(struct cnp_client *c);

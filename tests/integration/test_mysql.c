@@ -818,6 +818,41 @@ warnings_can_be_asked_for_after_a_while(void **state)
 	assert_string_equal(wp_value(a, "show warnings"), "Warning");
 }
 
+/* The first piece is in the session only, so the pool must not lend it to another client before the execution. */
+static void
+a_value_in_pieces_keeps_its_session(void **state)
+{
+	cenote_conn *a = *state, *b;
+	cenote_params *params = wp_params();
+	cenote_result *res;
+	cenote_stmt *stmt;
+
+	wp_exec(a, "create or replace table t (b longtext)");
+	assert_ok(cenote_stmt_create(a, "insert into t values (?)", CENOTE_NTS, &stmt));
+	assert_ok(cenote_stmt_prepare(stmt));
+	assert_ok(cenote_send_long_data(stmt, 0, "one, ", 5));
+	wp_exec(a, "do 1");
+	assert_int_equal(cenote_pins(a), CENOTE_PIN_PREPARED);
+	wp_expect_none_free(NULL);
+	assert_ok(cenote_send_long_data(stmt, 0, "two", 3));
+	assert_ok(cenote_params_add_long(params, CENOTE_TYPE_TEXT));
+	assert_ok(cenote_stmt_execute(stmt, params, NULL, &res));
+	cenote_result_destroy(res);
+	assert_int_equal(cenote_pins(a), 0);
+	b = wp_attach(NULL);
+	assert_string_equal(wp_value(b, "select b from t"), "one, two");
+	/* a piece that is dropped holds nothing either */
+	assert_ok(cenote_send_long_data(stmt, 0, "three", 5));
+	wp_exec(a, "do 1");
+	assert_int_equal(cenote_pins(a), CENOTE_PIN_PREPARED);
+	cenote_stmt_destroy(stmt);
+	wp_exec(a, "do 1");
+	assert_int_equal(cenote_pins(a), 0);
+	assert_string_equal(wp_value(b, "select count(*) from t"), "1");
+	cenote_conn_destroy(b);
+	cenote_params_destroy(params);
+}
+
 /* ---- how the server reads texts ---- */
 
 /* '; create … as a text in which a backslash escapes. */
@@ -1036,6 +1071,8 @@ main(void)
 		BARE(tls_is_checked_as_the_line_says),
 		cmocka_unit_test_setup_teardown(
 			each_client_keeps_its_insert_id, setup_shared, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_value_in_pieces_keeps_its_session, setup_shared, teardown),
 		cmocka_unit_test_setup_teardown(
 			warnings_can_be_asked_for_after_a_while, setup_shared, teardown),
 		cmocka_unit_test_setup_teardown(

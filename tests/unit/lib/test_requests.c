@@ -162,9 +162,7 @@ long_values_go_ahead_of_their_execution(void **state)
 	assert_ok(cenote_stmt_execute(stmt, params, NULL, &res));
 	cenote_result_destroy(res);
 	assert_int_equal(f->peer.seen.n_long, 200004);
-	/* If the pool takes the session back, the next session gets the statement, and then the
-	 * pieces that come later. Earlier pieces are not sent again. */
-	assert_ok(cenote_send_long_data(stmt, 0, "once", 4));
+	/* Without a session, the pieces wait for the next one, which gets the statement first. */
 	assert_ok(run(f, "yield"));
 	assert_ok(cenote_send_long_data(stmt, 0, "again", 5));
 	f->peer.seen.n_long = 0;
@@ -174,6 +172,49 @@ long_values_go_ahead_of_their_execution(void **state)
 	cenote_stmt_destroy(stmt);
 	cenote_params_destroy(params);
 	free(big);
+}
+
+/* Pieces that no request follows are still here, so another session can get them. */
+static void
+a_long_value_goes_to_the_session_that_executes_it(void **state)
+{
+	struct fixture *f = *state;
+	cenote_stmt *stmt = create_stmt(f, "cmd");
+
+	assert_ok(cenote_stmt_prepare(stmt));
+	assert_ok(cenote_send_long_data(stmt, 0, "one", 3));
+	cnt_peer_drop(&f->peer, 0);
+	f->peer.seen.n_long = 0;
+	assert_ok(cenote_send_long_data(stmt, 0, "two", 3));
+	execute(stmt);
+	assert_int_equal(f->peer.seen.n_long, 6);
+	/* it was used, so the session holds nothing any more */
+	cnt_peer_drop(&f->peer, 0);
+	assert_ok(run(f, "cmd"));
+	cenote_stmt_destroy(stmt);
+}
+
+/* The first piece is only in the session: if that is lost, the value must not go on without it. */
+static void
+a_session_lost_with_a_piece_is_told(void **state)
+{
+	struct fixture *f = *state;
+	cenote_stmt *stmt = create_stmt(f, "cmd");
+
+	assert_ok(cenote_stmt_prepare(stmt));
+	assert_ok(cenote_send_long_data(stmt, 0, "one", 3));
+	assert_ok(run(f, "cmd"));
+	cnt_peer_drop(&f->peer, 0);
+	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
+	assert_string_equal(sqlstate_of(f), "08006");
+	assert_non_null(strstr(message_of(f), "pieces of a long value"));
+	assert_int_equal(cenote_send_long_data(stmt, 0, "two", 3), CENOTE_ERR_CONN);
+	/* the next session has no pieces to lose */
+	assert_ok(cenote_connect(f->conn));
+	assert_ok(run(f, "cmd"));
+	cnt_peer_drop(&f->peer, 0);
+	assert_ok(run(f, "cmd"));
+	cenote_stmt_destroy(stmt);
 }
 
 /* No piece of the value is sent twice, and none is left out. */
@@ -442,6 +483,8 @@ main(void)
 		TEST(a_handle_by_name_uses_what_the_server_knows),
 		TEST(a_function_gives_one_value),
 		TEST(long_values_go_ahead_of_their_execution),
+		TEST(a_long_value_goes_to_the_session_that_executes_it),
+		TEST(a_session_lost_with_a_piece_is_told),
 		TEST(a_long_value_is_said_again_after_a_lack_of_memory),
 		TEST(a_synchronisation_point_may_fail),
 		TEST(a_flush_asks_for_the_answers),
