@@ -832,22 +832,22 @@ a_value_in_pieces_keeps_its_session(void **state)
 	assert_ok(cenote_stmt_prepare(stmt));
 	assert_ok(cenote_send_long_data(stmt, 0, "one, ", 5));
 	wp_exec(a, "do 1");
-	assert_int_equal(cenote_pins(a), CENOTE_PIN_PREPARED);
+	assert_true(cenote_pins(a) & CENOTE_PIN_PREPARED);
 	wp_expect_none_free(NULL);
 	assert_ok(cenote_send_long_data(stmt, 0, "two", 3));
 	assert_ok(cenote_params_add_long(params, CENOTE_TYPE_TEXT));
 	assert_ok(cenote_stmt_execute(stmt, params, NULL, &res));
 	cenote_result_destroy(res);
-	assert_int_equal(cenote_pins(a), 0);
+	assert_false(cenote_pins(a) & CENOTE_PIN_PREPARED);
 	b = wp_attach(NULL);
 	assert_string_equal(wp_value(b, "select b from t"), "one, two");
 	/* a piece that is dropped holds nothing either */
 	assert_ok(cenote_send_long_data(stmt, 0, "three", 5));
 	wp_exec(a, "do 1");
-	assert_int_equal(cenote_pins(a), CENOTE_PIN_PREPARED);
+	assert_true(cenote_pins(a) & CENOTE_PIN_PREPARED);
 	cenote_stmt_destroy(stmt);
 	wp_exec(a, "do 1");
-	assert_int_equal(cenote_pins(a), 0);
+	assert_false(cenote_pins(a) & CENOTE_PIN_PREPARED);
 	assert_string_equal(wp_value(b, "select count(*) from t"), "1");
 	cenote_conn_destroy(b);
 	cenote_params_destroy(params);
