@@ -163,7 +163,8 @@ enum cenote_pin {
 	CENOTE_PIN_CURSOR = 16, /**< an open cursor, portal or unread result */
 	CENOTE_PIN_ATTACHED = 32, /**< an attached database */
 	CENOTE_PIN_FUNCTION = 64, /**< a volatile function may have left something */
-	CENOTE_PIN_PREPARED = 128 /**< PREPARE in SQL, which cannot be replayed */
+	/** PREPARE in SQL, which cannot be replayed; pieces of a long value that no execution has used */
+	CENOTE_PIN_PREPARED = 128
 };
 
 /** What a cenote_result holds. */
