@@ -33,8 +33,6 @@
 #define SETTLE_IDLE_MS 1000
 /* The same if the client would notice the question, since it may ask for warnings later. */
 #define SETTLE_FELT_MS 60000
-/* How many reads drop the bytes that a parting client still sends. */
-#define DROPS_MAX      64
 /* Replies of a pipeline are sent once they have this many bytes. */
 #define FLUSH_BYTES    32768u
 
@@ -46,19 +44,6 @@ limit_parting(struct cnd_worker *w)
 {
 	if (w->client.login_until_ms == CND_NEVER)
 		w->client.login_until_ms = cnd_now_ms() + w->config->auth_timeout_ms;
-}
-
-/* Drop what the client sent. Unread bytes would turn the close into a reset, and the client might
- * never read the last message. The number of reads is bounded, so a client that sends without end
- * does not keep the worker. */
-static void
-drop_input(int fd)
-{
-	uint8_t room[4096];
-
-	for (int i = 0; i < DROPS_MAX && recv(fd, room, sizeof(room), MSG_DONTWAIT) > 0;
-		i++)
-		;
 }
 
 /* Send the last message, if the socket takes it at once or soon. */
@@ -76,7 +61,7 @@ say_goodbye(struct cnd_worker *w)
 		return;
 	limit_parting(w);
 	if (cnd_client_flush(w) == CENOTE_OK)
-		drop_input(w->client.fd);
+		cnd_client_drop_input(w->client.fd);
 }
 
 static void
@@ -413,7 +398,7 @@ refuse_resume(int fd)
 	cnd_answer_refuse(&server, CNC_SQLSTATE(BAD_LOGIN),
 		"there is no such suspended session, or not any more");
 	n = cnp_server_output(&server, &bytes);
-	drop_input(fd);
+	cnd_client_drop_input(fd);
 	(void)send(fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
 	cnp_server_finish(&server);
 	shutdown(fd, SHUT_RDWR);

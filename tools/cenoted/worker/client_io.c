@@ -15,6 +15,9 @@
 #include "loop.h"
 #include "shared/ipc.h"
 
+/* How many reads drop the bytes that a parting client still sends. */
+#define DROPS_MAX 64
+
 void
 cnd_client_watch(struct cnd_worker *w)
 {
@@ -28,6 +31,16 @@ unwatch(struct cnd_worker *w)
 {
 	if (w->seat != NULL && w->client.fd >= 0)
 		cnd_seat_unwatch(w->seat, w->client.fd);
+}
+
+void
+cnd_client_drop_input(int fd)
+{
+	uint8_t room[4096];
+
+	for (int i = 0; i < DROPS_MAX && recv(fd, room, sizeof(room), MSG_DONTWAIT) > 0;
+		i++)
+		;
 }
 
 void

@@ -230,6 +230,7 @@ part_with(struct cnd_shared *s, struct cnd_staying *c,
 	(void)cnd_channel_write(&c->channel, c->fd, bytes, n);
 	(void)cnd_channel_flush(&c->channel);
 	shutdown(c->fd, SHUT_WR);
+	cnd_client_drop_input(c->fd);
 	cnp_server_finish(&server);
 	drop(s, c);
 }

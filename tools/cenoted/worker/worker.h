@@ -394,6 +394,10 @@ void cnd_client_part(struct cnd_worker *w, int r);
 void cnd_client_refuse_inbox(struct cnd_worker *w);
 
 /* client_io.c */
+/* Drop what a client has sent, before its socket is closed. Unread bytes would turn the close into a reset, and the
+ * client might never read the last message. The number of reads is bounded, so a client that sends without end does not
+ * keep the worker. */
+void cnd_client_drop_input(int fd);
 void cnd_client_close(struct cnd_worker *w);
 /* Take the client that another process sent. */
 void cnd_client_take_handed(struct cnd_worker *w, const struct cnd_ipc *m);
