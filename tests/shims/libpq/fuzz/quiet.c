@@ -10,9 +10,9 @@
 /*
  * Whether an answer may still come. A time limit cannot tell, because a process on a busy machine may wait
  * long for a CPU. While an answer is on its way, a server process or a worker that handles it is not
- * asleep. These processes are children of the process that made the socket. They are examined one by one,
- * and the answer may move to a process that was examined already. So examine all of them twice, and check
- * that none has run in between.
+ * asleep. These processes are children of the process that made the socket, and of the server: a pool may
+ * log in for the answer. They are examined one by one, and the answer may move to a process that was
+ * examined already. So examine all of them twice, and check that none has run in between.
  */
 
 #define CHILDREN_MAX 256
@@ -59,17 +59,31 @@ look_at(struct count *count, pid_t pid)
 	add(count, text);
 }
 
-static struct count
-count_all(pid_t parent, pid_t alone)
+static void
+look_at_children(struct count *count, pid_t parent)
 {
-	struct count count = { 0, 0 };
 	pid_t children[CHILDREN_MAX];
 	size_t n = cnt_children_of(parent, children, CHILDREN_MAX);
 
 	for (size_t i = 0; i < n; i++)
-		look_at(&count, children[i]);
-	if (alone > 0)
-		look_at(&count, alone);
+		look_at(count, children[i]);
+}
+
+static pid_t
+pid_from_env(const char *name)
+{
+	return (pid_t)strtol(cnt_env_or(name, "-1"), NULL, 10);
+}
+
+static struct count
+count_all(pid_t parent)
+{
+	pid_t server = pid_from_env("FZ_SERVER_PID");
+	struct count count = { 0, 0 };
+
+	look_at_children(&count, parent);
+	if (server > 0 && server != parent)
+		look_at_children(&count, server);
 	return count;
 }
 
@@ -82,15 +96,15 @@ parent_of(int fd)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0)
 		return peer.pid;
-	return (pid_t)strtol(cnt_env_or("FZ_POOL_PID", "-1"), NULL, 10);
+	return pid_from_env("FZ_POOL_PID");
 }
 
 int
 fz_is_under_way(struct fz *z, const struct fz_conn *c)
 {
 	pid_t parent = parent_of(z->pq.f.PQsocket(c->conn));
-	struct count before = count_all(parent, z->pq.f.PQbackendPID(c->conn));
-	struct count now = count_all(parent, z->pq.f.PQbackendPID(c->conn));
+	struct count before = count_all(parent);
+	struct count now = count_all(parent);
 
 	return before.n_at_work > 0 || now.n_at_work > 0 ||
 	       before.n_switches != now.n_switches;

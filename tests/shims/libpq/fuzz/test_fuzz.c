@@ -159,7 +159,7 @@ static int
 setup(void **state)
 {
 	const char *lines = fz_pool_lines("sessions = 2..4\n");
-	char config[1024];
+	char config[1024], pid[16];
 
 	if (!lines)
 		return -1;
@@ -168,6 +168,8 @@ setup(void **state)
 	signal(SIGPIPE, SIG_IGN);
 	if (cnt_server_start(&server, CNT_POSTGRESQL, 0) < 0)
 		return -1;
+	snprintf(pid, sizeof(pid), "%ld", (long)server.pid);
+	setenv("FZ_SERVER_PID", pid, 1);
 	make_databases();
 	snprintf(config, sizeof(config),
 		CNT_DAEMON_GLOBAL "\n[pool main]\nbackend = postgresql\n"
