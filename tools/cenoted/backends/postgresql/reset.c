@@ -118,10 +118,10 @@ check_parameters(struct cnd_session *s)
 	for (size_t i = 0; i < s->n_parameters; i++) {
 		const struct cnd_pg_parameter *p = &s->parameters[i];
 
-		/* The attach of the next client sets the options. */
-		if (!s->client.is_used && cnd_pg_is_option(p))
+		if (p->at_login != NULL && strcmp(p->value, p->at_login) == 0)
 			continue;
-		if (p->at_login == NULL || strcmp(p->value, p->at_login) != 0)
+		/* The attach of the next client sets the options. */
+		if (s->client.is_used || !cnd_pg_is_option(p))
 			return cnd_pg_refuse(s, CNC_SQLSTATE(NOT_READY),
 				"%s is not what it was at login", p->name);
 	}

@@ -374,10 +374,10 @@ report_tls(struct cnd_session *s, size_t n)
 		{ "server_tls_bits", "key_bits" },
 	};
 
+	if (!PQsslInUse(s->conn))
+		return n;
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
-		const char *value = PQsslInUse(s->conn)
-					    ? PQsslAttribute(s->conn, facts[i].attribute)
-					    : NULL;
+		const char *value = PQsslAttribute(s->conn, facts[i].attribute);
 
 		if (value != NULL)
 			s->reported[n++] = (struct cnd_option){ facts[i].key, value };
