@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Several sessions of a pool share a worker process. Clients and the list of processes show what the master does. */
-#include "with_pool.h"
+#include "turns.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -8,38 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct cnt_server server;
-
-static int
-group_setup(void **state)
-{
-	return cnt_server_start(&server, CNT_POSTGRESQL, 0);
-}
-
-static int
-group_teardown(void **state)
-{
-	cnt_server_stop(&server);
-	return 0;
-}
-
 #define SECOND                                                                           \
 	"\n[pool second]\nbackend = sqlite\nserver = path=@DIR@/second.db\n"             \
 	"sessions = 1\n"
 
-/* A configuration with `lines` for the pool main; in static memory until the next call. */
-static const char *
-config_of(const char *lines)
-{
-	static char config[4096];
-
-	return cnt_server_config(&server, lines, config, sizeof(config));
-}
-
 static void
 reload(const char *lines, const char *said)
 {
-	assert_int_equal(cnt_daemon_configure(&wp_daemon, config_of(lines)), 0);
+	assert_int_equal(cnt_daemon_configure(&wp_daemon, turns_config(lines)), 0);
 	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
 	wp_await_log(said);
 }
@@ -94,20 +70,6 @@ await_death(pid_t pid)
 	assert_false(is_worker(pid));
 }
 
-static void
-attach_all(cenote_conn **conns, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		conns[i] = wp_attach(NULL);
-}
-
-static void
-destroy_all(cenote_conn **conns, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		cenote_conn_destroy(conns[i]);
-}
-
 /* The number of different processes that have the sessions. */
 static size_t
 count_processes(cenote_conn **conns, size_t n)
@@ -144,13 +106,13 @@ one_process_has_all_sessions(void **state)
 {
 	cenote_conn *conns[4];
 
-	wp_start(config_of("sessions = 4\nworkers = 1\n"));
+	turns_start("sessions = 4\nworkers = 1\n");
 	wp_await("main", "idle", 4);
 	assert_int_equal(count_workers(), 1);
-	attach_all(conns, 4);
+	turns_attach(conns, 4);
 	assert_int_equal(count_processes(conns, 4), 1);
 	expect_different_sessions(conns, 4);
-	destroy_all(conns, 4);
+	turns_destroy(conns, 4);
 	wp_await("main", "idle", 4);
 }
 
@@ -159,19 +121,19 @@ each_process_has_its_share(void **state)
 {
 	cenote_conn *conns[5];
 
-	wp_start(config_of("sessions = 5\nworkers = 2\n"));
+	turns_start("sessions = 5\nworkers = 2\n");
 	wp_await("main", "idle", 5);
 	assert_int_equal(count_workers(), 2);
-	attach_all(conns, 5);
+	turns_attach(conns, 5);
 	assert_int_equal(count_processes(conns, 5), 2);
 	expect_different_sessions(conns, 5);
-	destroy_all(conns, 5);
+	turns_destroy(conns, 5);
 }
 
 static void
 in_mode_transaction_sessions_share_without_being_told(void **state)
 {
-	wp_start(config_of("sessions = 17\nmode = transaction\n"));
+	turns_start("sessions = 17\nmode = transaction\n");
 	wp_await("main", "idle", 17);
 	assert_int_equal(count_workers(), 2);
 }
@@ -179,7 +141,7 @@ in_mode_transaction_sessions_share_without_being_told(void **state)
 static void
 in_mode_session_each_session_has_its_process(void **state)
 {
-	wp_start(config_of("sessions = 3\n"));
+	turns_start("sessions = 3\n");
 	wp_await("main", "idle", 3);
 	assert_int_equal(count_workers(), 3);
 }
@@ -189,17 +151,17 @@ the_pool_grows_and_shrinks_within_its_processes(void **state)
 {
 	cenote_conn *conns[5];
 
-	wp_start(config_of("sessions = 1..5\nworkers = 1\nidle_ttl = 200ms\n"));
+	turns_start("sessions = 1..5\nworkers = 1\nidle_ttl = 200ms\n");
 	wp_await("main", "live", 1);
-	attach_all(conns, 5);
+	turns_attach(conns, 5);
 	assert_int_equal(wp_pool_number("main", "live"), 5);
 	assert_int_equal(count_workers(), 1);
-	destroy_all(conns, 5);
+	turns_destroy(conns, 5);
 	wp_await("main", "live", 1);
 	/* slots that were given back can be used again */
-	attach_all(conns, 5);
+	turns_attach(conns, 5);
 	expect_different_sessions(conns, 5);
-	destroy_all(conns, 5);
+	turns_destroy(conns, 5);
 	wp_await("main", "live", 1);
 	wp_pause_ms(500);
 	assert_int_equal(wp_pool_number("main", "live"), 1);
@@ -225,7 +187,7 @@ sessions_of_a_process_run_at_once(void **state)
 	pid_t pids[N];
 	int64_t begun;
 
-	wp_start(config_of("sessions = 4\nworkers = 1\n"));
+	turns_start("sessions = 4\nworkers = 1\n");
 	wp_await("main", "idle", N);
 	begun = wp_now_ms();
 	for (int i = 0; i < N; i++)
@@ -243,8 +205,8 @@ a_killed_process_is_replaced_and_others_go_on(void **state)
 	cenote_conn *lost, *other;
 	pid_t pid, second;
 
-	snprintf(config, sizeof(config), "%s%s", config_of("sessions = 3\nworkers = 1\n"),
-		SECOND);
+	snprintf(config, sizeof(config), "%s%s",
+		turns_config("sessions = 3\nworkers = 1\n"), SECOND);
 	wp_start(config);
 	wp_await("main", "idle", 3);
 	lost = wp_attach(NULL);
@@ -273,7 +235,7 @@ a_reload_moves_to_a_new_process(void **state)
 	cenote_conn *held, *next;
 	pid_t old;
 
-	wp_start(config_of("sessions = 2\nworkers = 1\n"));
+	turns_start("sessions = 2\nworkers = 1\n");
 	wp_await("main", "idle", 2);
 	held = wp_attach(NULL);
 	wp_exec(held, "begin");
@@ -301,7 +263,8 @@ a_reload_with_few_slots_still_reaches_the_maximum(void **state)
 	char config[8192];
 	const char *lines = "sessions = 3\nworkers = 1\nidle_ttl = 50s\n";
 
-	snprintf(config, sizeof(config), "%s", config_of("sessions = 3\nworkers = 1\n"));
+	snprintf(config, sizeof(config), "%s",
+		turns_config("sessions = 3\nworkers = 1\n"));
 	setenv("CNT_DAEMON_LINES", "max_sessions = 4\n", 1);
 	wp_start(config);
 	wp_await("main", "idle", 3);
@@ -318,7 +281,7 @@ a_reload_with_few_slots_still_reaches_the_maximum(void **state)
 static void
 the_number_of_processes_can_change(void **state)
 {
-	wp_start(config_of("sessions = 4\nworkers = 1\n"));
+	turns_start("sessions = 4\nworkers = 1\n");
 	wp_await("main", "idle", 4);
 	reload("sessions = 4\nworkers = 2\n", "pool main was changed");
 	await_workers(2);
@@ -333,7 +296,7 @@ a_removed_pool_takes_its_processes_along(void **state)
 {
 	pid_t pid;
 
-	wp_start(config_of("sessions = 2\nworkers = 1\n"));
+	turns_start("sessions = 2\nworkers = 1\n");
 	wp_await("main", "idle", 2);
 	pid = wp_worker_of(NULL);
 	assert_int_equal(cnt_daemon_configure(&wp_daemon, CNT_DAEMON_GLOBAL SECOND), 0);
@@ -348,7 +311,7 @@ an_end_waits_for_who_holds_something(void **state)
 {
 	cenote_conn *held;
 
-	wp_start(config_of("sessions = 2\nworkers = 1\n"));
+	turns_start("sessions = 2\nworkers = 1\n");
 	held = wp_attach(NULL);
 	wp_exec(held, "begin");
 	assert_int_equal(kill(wp_daemon.pid, SIGTERM), 0);
@@ -387,7 +350,7 @@ check_refuses_what_cannot_be_shared(void **state)
 {
 	expect_fault(WP_POOL("workers = 1\n"),
 		"pool main: workers: backend sqlite needs a process for each session");
-	expect_fault(config_of("sessions = 4\nworkers = 5\n"),
+	expect_fault(turns_config("sessions = 4\nworkers = 5\n"),
 		"pool main: workers is 5, but the pool has at most 4 sessions");
 	expect_fault(CNT_DAEMON_GLOBAL "[pool main]\nbackend = postgresql\n"
 				       "server = host=localhost\nworkers = 1\n"
@@ -416,5 +379,5 @@ main(void)
 		TEST(check_refuses_what_cannot_be_shared),
 	};
 
-	return cmocka_run_group_tests(tests, group_setup, group_teardown);
+	return cmocka_run_group_tests(tests, turns_setup, turns_teardown);
 }

@@ -87,29 +87,37 @@ a_connect_waits_for_the_descriptor_it_names(void **state)
 	assert_int_equal(cenote_connect(f->conn), CENOTE_ERR_STATE);
 }
 
+/* The five rows of a query that was sent come with no more waiting than poll() reports. */
+static void
+take_five_rows(struct fixture *f, struct pollfd *p)
+{
+	cenote_result *res;
+
+	while (cnt_peer_step(&f->peer))
+		continue;
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_AGAIN);
+	assert_ok(cenote_flush(f->conn));
+	assert_int_equal(poll(p, 1, 0), 1);
+	assert_ok(cenote_process(f->conn));
+	assert_int_equal(poll(p, 1, 0), 0);
+	assert_ok(cenote_get_result(f->conn, &res));
+	assert_int_equal(cenote_result_n_rows(res), 5);
+	finish_request(f, res);
+}
+
 /* A program that polls the descriptor sees that data has come. */
 static void
 a_passive_handle_reads_when_it_is_processed(void **state)
 {
 	struct fixture *f = *state;
 	struct pollfd p = { .events = POLLIN };
-	cenote_result *res;
 
 	assert_ok(cenote_set_nonblocking(f->conn, CENOTE_PASSIVE));
 	assert_ok(drive_connect(f));
 	p.fd = cenote_fd(f->conn);
 	assert_ok(cenote_send_query(f->conn, "rows 5", 6, NULL, NULL));
 	assert_ok(cenote_flush(f->conn));
-	while (cnt_peer_step(&f->peer))
-		continue;
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_AGAIN);
-	assert_ok(cenote_flush(f->conn));
-	assert_int_equal(poll(&p, 1, 0), 1);
-	assert_ok(cenote_process(f->conn));
-	assert_int_equal(poll(&p, 1, 0), 0);
-	assert_ok(cenote_get_result(f->conn, &res));
-	assert_int_equal(cenote_result_n_rows(res), 5);
-	finish_request(f, res);
+	take_five_rows(f, &p);
 }
 
 /* When the session is replaced, no other file gets the descriptor's number in between. */
@@ -144,7 +152,6 @@ a_passive_handle_reads_when_it_is_processed_after_staying(void **state)
 {
 	struct fixture *f = *state;
 	struct pollfd p = { .events = POLLIN };
-	cenote_result *res;
 
 	f->peer.knobs.lets_stay = 1;
 	assert_ok(drive_connect(f));
@@ -163,16 +170,7 @@ a_passive_handle_reads_when_it_is_processed_after_staying(void **state)
 	assert_ok(cenote_send_sync(f->conn));
 	assert_ok(cenote_flush(f->conn));
 	assert_int_equal(cenote_wants(f->conn), CENOTE_WANTS_READ);
-	while (cnt_peer_step(&f->peer))
-		continue;
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_AGAIN);
-	assert_ok(cenote_flush(f->conn));
-	assert_int_equal(poll(&p, 1, 0), 1);
-	assert_ok(cenote_process(f->conn));
-	assert_int_equal(poll(&p, 1, 0), 0);
-	assert_ok(cenote_get_result(f->conn, &res));
-	assert_int_equal(cenote_result_n_rows(res), 5);
-	finish_request(f, res);
+	take_five_rows(f, &p);
 	assert_int_equal(f->peer.seen.n_connects, 1);
 }
 
