@@ -15,8 +15,8 @@
 #include <sys/epoll.h>
 
 #include "core/sqlstate.h"
+#include "shared/answer.h"
 #include "shared/log.h"
-#include "shared/units.h"
 
 /* How soon to look again when the queue is full. */
 #define LOOK_MS 5
@@ -213,22 +213,13 @@ cnd_waiting_leave(struct cnd_guest *g)
 static void
 refuse_late(struct cnd_guest *g)
 {
-	const struct cnd_pool_head *head = head_of(g->pool);
-	uint32_t n_waiting = cnd_the_door.pools[g->pool].waiting.n;
-	char limit[CND_UNITS_TEXT_MAX];
-	struct cnd_census census;
+	char why[CND_LATE_TEXT_MAX];
 
 	if (!give_up(g))
 		return;
-	cnd_pool_census(cnd_the_door.board, g->pool, &census);
-	atomic_fetch_add_explicit(&record_of(g->pool)->timeouts, 1, memory_order_relaxed);
-	cnd_ms_text(head->queue_timeout_ms, limit);
-	cnd_log(LOG_NOTICE,
-		"pool %s: a client gave up after %s (%u of %u in use, %u waiting)",
-		head->name, limit, census.in_use, head->max_sessions, n_waiting);
-	cnd_guest_refuse(g, CNC_SQLSTATE(POOL_BUSY),
-		"pool %s: no free session in %s (%u of %u in use, %u waiting)",
-		head->name, limit, census.in_use, head->max_sessions, n_waiting);
+	cnd_answer_late(
+		cnd_the_door.board, g->pool, cnd_the_door.pools[g->pool].waiting.n, why);
+	cnd_guest_refuse(g, CNC_SQLSTATE(POOL_BUSY), "%s", why);
 }
 
 /* Describe a failed login by its SQLSTATE. */
@@ -251,8 +242,7 @@ refuse_if_down(uint32_t pool)
 	struct cnd_login login;
 
 	cnd_pool_census(cnd_the_door.board, pool, &census);
-	if (census.n[CND_SLOT_FAILING] == 0 || census.n[CND_SLOT_IDLE] > 0 ||
-		census.n[CND_SLOT_STARTING] > 0 || census.in_use > 0)
+	if (!cnd_census_is_down(&census))
 		return;
 	cnd_slot_login(
 		cnd_slot_at(cnd_the_door.board, (uint32_t)census.failing_slot), &login);

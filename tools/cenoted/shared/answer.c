@@ -12,6 +12,8 @@
 #include <sys/socket.h>
 
 #include "core/sqlstate.h"
+#include "log.h"
+#include "units.h"
 
 void
 cnd_answer_refuse(struct cnp_server *s, const char *sqlstate, const char *format, ...)
@@ -29,6 +31,24 @@ cnd_answer_refuse(struct cnp_server *s, const char *sqlstate, const char *format
 	/* without memory, the connection is just closed */
 	(void)cnp_server_error(s, &diag);
 	cnc_diag_finish(&diag);
+}
+
+void
+cnd_answer_late(const struct cnd_scoreboard *b, uint32_t pool, uint32_t n_waiting,
+	char ret_text[CND_LATE_TEXT_MAX])
+{
+	const struct cnd_pool_head *head = cnd_pool_head(b, pool);
+	char limit[CND_UNITS_TEXT_MAX];
+	struct cnd_census census;
+
+	cnd_pool_census(b, pool, &census);
+	atomic_fetch_add_explicit(
+		&cnd_pool_record(b, pool)->timeouts, 1, memory_order_relaxed);
+	cnd_ms_text(head->queue_timeout_ms, limit);
+	(void)snprintf(ret_text, CND_LATE_TEXT_MAX,
+		"pool %s: no free session in %s (%u of %u in use, %u waiting)",
+		head->name, limit, census.in_use, head->max_sessions, n_waiting);
+	cnd_log(LOG_NOTICE, "a client gave up: %s", ret_text);
 }
 
 int

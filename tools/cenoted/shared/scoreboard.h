@@ -137,7 +137,8 @@ struct cnd_pool_record {
 		unproven; /* workers whose client came by TCP and is not attached yet */
 	/* the door's clients that wait for an unproven client to attach; the door writes it */
 	_Atomic uint32_t held;
-	_Atomic int64_t contended_ms; /* when a client last waited; the door writes it */
+	_Atomic int64_t
+		contended_ms; /* when a client last waited; the door and shared workers write it */
 	/* how often clients changed what a login sets; the pool's workers write this and the next
 	 * five */
 	_Atomic uint32_t login_changes;
@@ -262,6 +263,13 @@ struct cnd_census {
 };
 void cnd_pool_census(
 	const struct cnd_scoreboard *b, uint32_t pool, struct cnd_census *ret_census);
+/* Whether the server refuses every session of the pool. */
+static inline int
+cnd_census_is_down(const struct cnd_census *c)
+{
+	return c->n[CND_SLOT_FAILING] > 0 && c->n[CND_SLOT_IDLE] == 0 &&
+	       c->n[CND_SLOT_STARTING] == 0 && c->in_use == 0;
+}
 int cnd_pool_has_idle(const struct cnd_pool_record *p);
 /* 1: the worker in this slot may end, since the pool keeps its minimum without it. */
 int cnd_pool_leave(struct cnd_scoreboard *b, uint32_t slot);

@@ -75,29 +75,38 @@ note_facts(struct cnd_worker *w)
 {
 	struct cnd_back *back = &w->client.back;
 
-	back->reads_as = cnd_login_reads_as(w);
+	back->reads_as = w->login.reads_as;
 	back->parameters = w->login.parameters_digest;
 	back->slot = w->slot_index;
 	back->login = w->login.n;
+}
+
+/* What differs in each attach. */
+static struct cnp_attached
+names_of(const struct cnd_worker *w)
+{
+	return (struct cnp_attached){ .session = cnd_session_number(
+					      w->slot_index, w->slot->generation),
+		.key = w->key,
+		.worker_pid = (uint32_t)cnd_slot_head(w->board, w->slot_index)->pid,
+		.features = w->backend->features | CNP_FEATURE_SUSPEND };
 }
 
 /* What a client learns of the session that it gets. */
 static struct cnp_attached
 facts_of(const struct cnd_worker *w)
 {
-	return (struct cnp_attached){ .session = cnd_session_number(
-					      w->slot_index, w->slot->generation),
-		.key = w->key,
-		.worker_pid = (uint32_t)cnd_slot_head(w->board, w->slot_index)->pid,
-		.features = w->backend->features | CNP_FEATURE_SUSPEND,
-		.pool = cnp_str(w->config->name),
-		.backend = cnp_str(w->backend->name),
-		.server = cnp_str(w->login.info.server),
-		.server_version = cnp_str(w->login.info.server_version),
-		.database = cnp_str(w->login.info.database),
-		.user = cnp_str(w->client.user),
-		.parameters = { (const char *)cnc_buf_head(&w->login.parameters),
-			cnc_buf_len(&w->login.parameters) } };
+	struct cnp_attached m = names_of(w);
+
+	m.pool = cnp_str(w->config->name);
+	m.backend = cnp_str(w->backend->name);
+	m.server = cnp_str(w->login.info.server);
+	m.server_version = cnp_str(w->login.info.server_version);
+	m.database = cnp_str(w->login.info.database);
+	m.user = cnp_str(w->client.user);
+	m.parameters = (struct cnp_str){ (const char *)cnc_buf_head(&w->login.parameters),
+		cnc_buf_len(&w->login.parameters) };
+	return m;
 }
 
 static int
@@ -149,14 +158,9 @@ greet_back(struct cnd_worker *w)
 	const struct cnd_back *back = &w->client.back;
 	int is_alike = w->login.parameters_digest == back->parameters;
 	int is_same = back->slot == w->slot_index && back->login == w->login.n;
-	struct cnp_attached m = facts_of(w);
+	struct cnp_attached m = is_alike ? names_of(w) : facts_of(w);
 	int r;
 
-	if (is_alike)
-		m = (struct cnp_attached){ .session = m.session,
-			.key = m.key,
-			.worker_pid = m.worker_pid,
-			.features = m.features };
 	note_facts(w);
 	r = cnp_server_attached(&w->client.server, &m);
 	if (r == CENOTE_OK)
@@ -520,8 +524,8 @@ cnd_attach_back(struct cnd_worker *w)
 		w->login.is_lost = r == CENOTE_ERR_CONN && !w->client.is_gone;
 		return say_failed(w, r);
 	}
-	return cnd_login_reads_as(w) == w->client.back.reads_as ? greet_back(w)
-								: send_elsewhere(w);
+	return w->login.reads_as == w->client.back.reads_as ? greet_back(w)
+							    : send_elsewhere(w);
 }
 
 static int

@@ -86,7 +86,7 @@ static int
 is_contended(const struct cnd_worker *w, int64_t now)
 {
 	if (atomic_load_explicit(&w->pool->waiting, memory_order_relaxed) > 0 ||
-		(w->shared != NULL && cnd_staying_is_contended(w->shared, now)))
+		(w->shared != NULL && w->shared->stayings.n_waiting > 0))
 		return 1;
 	return now - atomic_load_explicit(&w->pool->contended_ms, memory_order_relaxed) <
 	       CONTENDED_MS;
@@ -357,26 +357,14 @@ cnd_client_part(struct cnd_worker *w, int r)
 enum cnd_parting
 cnd_client_serve(struct cnd_worker *w)
 {
+	bool is_back = w->client.is_back;
 	int r;
 
 	forget_client(&w->client);
+	if (is_back)
+		cnp_server_restart_kept(&w->client.server, &w->client.back.kept);
 	cnd_request_forget_client(w);
-	r = cnd_attach_open(w);
-	if (r == CENOTE_OK)
-		return converse(w);
-	cnd_client_part(w, r);
-	return w->login.is_lost ? CND_PARTING_LOST : CND_PARTING_GONE;
-}
-
-enum cnd_parting
-cnd_client_serve_back(struct cnd_worker *w)
-{
-	int r;
-
-	forget_client(&w->client);
-	cnp_server_restart_kept(&w->client.server, &w->client.back.kept);
-	cnd_request_forget_client(w);
-	r = cnd_attach_back(w);
+	r = is_back ? cnd_attach_back(w) : cnd_attach_open(w);
 	if (r == CENOTE_OK)
 		return converse(w);
 	cnd_client_part(w, r);

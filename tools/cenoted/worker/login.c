@@ -39,18 +39,6 @@ publish_login(struct cnd_worker *w)
 	cnd_slot_set_login(w->slot, &login);
 }
 
-uint32_t
-cnd_login_reads_as(const struct cnd_worker *w)
-{
-	uint32_t digest = 0;
-	const char *name;
-
-	for (size_t i = 0; (name = cnc_escaping_fact(i)) != NULL; i++)
-		digest = cnc_escaping_digest(
-			digest, i, cnd_login_parameter(&w->login, name));
-	return digest;
-}
-
 /*
  * A client escapes texts by the facts that it got when it attached. It gets an error if it moves to
  * a session that reads texts differently. So warn the administrator when a line's sessions begin to
@@ -64,7 +52,7 @@ compare_lines(struct cnd_worker *w)
 
 	if (w->login.settings[0] != '\0' || w->config->clients_login != CND_CLIENTS_NONE)
 		return;
-	digest = cnd_login_reads_as(w);
+	digest = w->login.reads_as;
 	if (atomic_load(&w->pool->line_reads[mine]) == digest)
 		return;
 	for (size_t i = 0; i < w->config->n_servers; i++) {
@@ -110,6 +98,19 @@ digest_of(const struct cnd_info *info)
 	return digest;
 }
 
+/* A digest of the facts by which clients escape texts. */
+static uint32_t
+reads_as(const struct cnd_worker *w)
+{
+	uint32_t digest = 0;
+	const char *name;
+
+	for (size_t i = 0; (name = cnc_escaping_fact(i)) != NULL; i++)
+		digest = cnc_escaping_digest(
+			digest, i, cnd_login_parameter(&w->login, name));
+	return digest;
+}
+
 void
 cnd_login_take_info(struct cnd_worker *w)
 {
@@ -120,6 +121,7 @@ cnd_login_take_info(struct cnd_worker *w)
 	if (info.changes != 0 && info.changes == w->login.info.changes)
 		return;
 	w->login.info = info;
+	w->login.reads_as = reads_as(w);
 	cnc_buf_clear(&w->login.parameters, CND_PARAMETERS_MAX);
 	for (size_t i = 0; i < w->login.info.n_parameters; i++) {
 		if (cnp_pairs_put(&w->login.parameters, w->login.info.parameters[i].key,

@@ -198,10 +198,10 @@ cnd_seat_hand_on(struct cnd_seat *s, int fd, enum cnd_watch watch, uint32_t inde
 
 /* Add the descriptors that epoll does not watch yet, and watch for POLLOUT where the seat waits for it. */
 static void
-watch_all(struct cnd_seat *s)
+watch_all(struct cnd_seat *s, const struct pollfd *fds, nfds_t n)
 {
-	for (nfds_t i = 0; i < s->n_fds; i++) {
-		const struct pollfd *p = &s->fds[i];
+	for (nfds_t i = 0; i < n; i++) {
+		const struct pollfd *p = &fds[i];
 		uint32_t out = (p->events & POLLOUT) != 0 ? (uint32_t)EPOLLOUT : 0;
 		union epoll_data mark = mark_of(CND_WATCH_SEAT, cnd_seat_index(s), p->fd);
 
@@ -215,10 +215,10 @@ watch_all(struct cnd_seat *s)
 }
 
 static void
-unwatch_all(struct cnd_seat *s)
+unwatch_all(struct cnd_seat *s, const struct pollfd *fds, nfds_t n)
 {
-	for (nfds_t i = 0; i < s->n_fds; i++) {
-		const struct pollfd *p = &s->fds[i];
+	for (nfds_t i = 0; i < n; i++) {
+		const struct pollfd *p = &fds[i];
 
 		if (p->fd < 0)
 			continue;
@@ -267,11 +267,9 @@ cnd_seat_poll(struct cnd_seat *s, struct pollfd *fds, nfds_t n, int64_t until_ms
 		return r;
 	}
 	s->n_direct = 0;
-	s->fds = fds;
-	s->n_fds = n;
-	watch_all(s);
+	watch_all(s, fds, n);
 	r = leave(s, fds, n, until_ms);
-	unwatch_all(s);
+	unwatch_all(s, fds, n);
 	return r;
 }
 

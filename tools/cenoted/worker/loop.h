@@ -18,8 +18,6 @@
  * Epoll is edge-triggered: it reports an event only once. So a seat calls poll(2) before it leaves its fibre.
  */
 
-#define CND_SEATS_MAX 256u
-
 struct cnd_loop;
 
 struct cnd_seat {
@@ -98,7 +96,7 @@ void cnd_seat_hand_on(struct cnd_seat *s, int fd, enum cnd_watch watch, uint32_t
 
 /*
  * As ppoll(2) with the loop's mask. It returns 0, with no events set, if `until_ms` has passed, a signal came, or
- * cnd_loop_wake() was called.
+ * the loop woke the seat because a client waits.
  */
 int cnd_seat_poll(struct cnd_seat *s, struct pollfd *fds, nfds_t n, int64_t until_ms);
 /* As cnd_seat_poll(), for a seat without a client: it also returns 0 when a client may have come. */

@@ -32,7 +32,6 @@ struct cnd_stayings {
 	struct cnd_staying *free;
 	struct cnd_staying *first, **end; /* the queue of waiting clients */
 	uint32_t n_waiting;
-	int64_t contended_ms; /* when a client last waited (monotonic clock) */
 	int64_t look_ms; /* when to check again whether there are enough sessions (monotonic clock) */
 };
 
@@ -64,8 +63,6 @@ int cnd_staying_may(const struct cnd_worker *w);
 void cnd_staying_keep(struct cnd_worker *w);
 /* Give the worker the client that has waited longest. 1; 0: no client waits. */
 int cnd_staying_take(struct cnd_worker *w);
-/* Whether clients wait here, or waited a moment ago. */
-int cnd_staying_is_contended(const struct cnd_shared *s, int64_t now);
 /* The socket of the client `index` has something to read, or the client has gone. */
 void cnd_staying_on_event(struct cnd_shared *s, uint32_t index, uint32_t events);
 /* Refuse clients that have waited too long, and ask the master for sessions for the others. Returns when to call this

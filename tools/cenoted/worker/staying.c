@@ -16,17 +16,13 @@
 
 #include "core/sqlstate.h"
 #include "shared/answer.h"
-#include "shared/log.h"
-#include "shared/units.h"
 
-/* How long the pool counts as contended after a client had to wait. */
-#define CONTENDED_MS 100
 /* How long a client waits before the process asks the master for another session. */
-#define PATIENCE_MS  5
+#define PATIENCE_MS 5
 /* How often the process checks whether it needs another session. */
-#define LOOK_MS      20
+#define LOOK_MS     20
 /* How many clients may stay. The pool closes the connections of further clients, which then attach anew. */
-#define STAYING_MAX  100000u
+#define STAYING_MAX 100000u
 
 /* ---- the records ---- */
 
@@ -106,17 +102,10 @@ cnd_staying_init(struct cnd_stayings *s)
 	struct rlimit limit;
 
 	s->end = &s->first;
-	s->contended_ms = INT32_MIN;
 	/* The other descriptors are for clients with a session, and for new clients. */
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
 		s->max = limit.rlim_cur / 2 < STAYING_MAX ? (uint32_t)(limit.rlim_cur / 2)
 							  : STAYING_MAX;
-}
-
-int
-cnd_staying_is_contended(const struct cnd_shared *s, int64_t now)
-{
-	return s->stayings.n_waiting > 0 || now - s->stayings.contended_ms < CONTENDED_MS;
 }
 
 /* ---- from and to the workers ---- */
@@ -245,18 +234,10 @@ put_elsewhere(struct cnd_shared *s, struct cnp_server *server)
 static void
 put_late(struct cnd_shared *s, struct cnp_server *server)
 {
-	const struct cnd_pool_config *config = s->pool->config;
-	struct cnd_pool_record *record = cnd_pool_record(s->child->board, s->pool->index);
-	char limit[CND_UNITS_TEXT_MAX];
-	struct cnd_census census;
+	char why[CND_LATE_TEXT_MAX];
 
-	cnd_pool_census(s->child->board, s->pool->index, &census);
-	atomic_fetch_add_explicit(&record->timeouts, 1, memory_order_relaxed);
-	cnd_ms_text(config->queue_timeout_ms, limit);
-	cnd_answer_refuse(server, CNC_SQLSTATE(POOL_BUSY),
-		"pool %s: no free session in %s (%u of %u in use, %u waiting)",
-		s->pool->name, limit, census.in_use, config->max_sessions,
-		s->stayings.n_waiting);
+	cnd_answer_late(s->child->board, s->pool->index, s->stayings.n_waiting, why);
+	cnd_answer_refuse(server, CNC_SQLSTATE(POOL_BUSY), "%s", why);
 }
 
 /* Whether the server refuses every session of the pool. Then an ordinary attach tells the client why. */
@@ -266,8 +247,7 @@ is_down(const struct cnd_shared *s)
 	struct cnd_census census;
 
 	cnd_pool_census(s->child->board, s->pool->index, &census);
-	return census.n[CND_SLOT_FAILING] > 0 && census.n[CND_SLOT_IDLE] == 0 &&
-	       census.n[CND_SLOT_STARTING] == 0 && census.in_use == 0;
+	return cnd_census_is_down(&census);
 }
 
 /* How many sessions of the pool's other processes are free, or can be at once because their clients hold nothing. */
@@ -311,7 +291,9 @@ cnd_staying_look(struct cnd_shared *s)
 	if (q->first == NULL)
 		return CND_NEVER;
 	now = cnd_now_ms();
-	q->contended_ms = now;
+	atomic_store_explicit(
+		&cnd_pool_record(s->child->board, s->pool->index)->contended_ms, now,
+		memory_order_relaxed);
 	while (q->first != NULL && limit > 0 && now - q->first->since_ms >= limit)
 		part_with(s, dequeue(q), put_late);
 	if (q->first == NULL)

@@ -362,7 +362,7 @@ serve(struct cnd_worker *w)
 	enum cnd_parting parting;
 
 	cnd_worker_move(w, CND_SLOT_OPENING);
-	parting = w->client.is_back ? cnd_client_serve_back(w) : cnd_client_serve(w);
+	parting = cnd_client_serve(w);
 	while (parting == CND_PARTING_SUSPENDED)
 		parting = cnd_client_resume(w);
 	if (w->client.is_staying)

@@ -41,6 +41,8 @@ struct cnd_worker_login {
 	uint32_t changes; /* the pool's login_changes at the time of the login */
 	struct cnd_info info;
 	struct cnc_buf parameters; /* the parameters in `info`, encoded for ATTACHED */
+	/* a digest of the facts by which clients escape texts; equal for sessions that read texts alike */
+	uint32_t reads_as;
 	uint64_t parameters_digest; /* of all facts of the session but backend_pid */
 	int server_fd; /* watched while no request runs; -1: none */
 	uint32_t n; /* how many logins there were */
@@ -76,7 +78,7 @@ struct cnd_worker_pass_through {
 struct cnd_back {
 	struct cnp_kept kept;
 	struct cnd_identity identity;
-	uint32_t reads_as; /* cnd_login_reads_as() of its last session */
+	uint32_t reads_as; /* reads_as of its last session */
 	uint64_t parameters; /* parameters_digest of that session */
 	uint32_t slot; /* and its slot, */
 	uint32_t login; /* of which it was the n-th login */
@@ -299,8 +301,6 @@ void cnd_login_take_info(struct cnd_worker *w);
 #define CND_BACKEND_PID "backend_pid"
 /* What the session reports for a parameter; "": nothing. */
 const char *cnd_login_parameter(const struct cnd_worker_login *l, const char *name);
-/* A digest of the facts by which clients escape texts; equal for sessions that read texts alike. */
-uint32_t cnd_login_reads_as(const struct cnd_worker *w);
 /* Whether the session should look for a line with fewer sessions; and try to move it there. */
 int cnd_login_is_due(const struct cnd_worker *w);
 void cnd_login_rebalance(struct cnd_worker *w);
@@ -384,8 +384,6 @@ int cnd_attach_answer_tls(struct cnd_worker *w, int64_t until);
 /* client.c */
 /* Serve the client until it and the worker part. */
 enum cnd_parting cnd_client_serve(struct cnd_worker *w);
-/* The same for one that comes back after it stayed. */
-enum cnd_parting cnd_client_serve_back(struct cnd_worker *w);
 /* Wait for the client that resumes, and serve it. */
 enum cnd_parting cnd_client_resume(struct cnd_worker *w);
 /* The client got no session, and `r` says why: send its last message, or leave that to the door. */
