@@ -143,69 +143,19 @@ set_facts(cenote_conn *conn, const uint8_t *payload, size_t len)
 	return CENOTE_OK;
 }
 
-/* On a connection that stayed, an empty text in ATTACHED means "unchanged": copy the previous text. */
-static void
-fill_in(struct cnp_attached *facts, const struct cnp_attached *before)
-{
-	struct cnp_str *const now[] = { &facts->pool, &facts->backend, &facts->server,
-		&facts->server_version, &facts->database, &facts->user };
-	const struct cnp_str *const old[] = { &before->pool, &before->backend,
-		&before->server, &before->server_version, &before->database,
-		&before->user };
-
-	for (size_t i = 0; i < sizeof(now) / sizeof(now[0]); i++) {
-		if (now[i]->n == 0)
-			*now[i] = *old[i];
-	}
-}
-
+/* On a connection that stayed, ATTACHED gives all facts again, or names the session and nothing else. */
 static int
-has_texts(const struct cnp_attached *m)
+take_kept(cenote_conn *conn, const struct cnp_event *event)
 {
-	return m->pool.n + m->backend.n + m->server.n + m->server_version.n +
-		       m->database.n + m->user.n + m->parameters.n >
-	       0;
-}
-
-/* Some facts are new: make an ATTACHED that has all of them. */
-static int
-set_merged_facts(cenote_conn *conn, const struct cnp_attached *given)
-{
-	struct cnp_msg m = { .code = CNP_MSG_ATTACHED };
-	const struct cn_pairs *list = &conn->info.parameters;
-	struct cnc_buf pairs, frame;
-	int r = CENOTE_OK;
-
-	cnc_buf_init(&pairs, &conn->mem, CNP_FRAME_MAX);
-	cnc_buf_init(&frame, &conn->mem, SIZE_MAX / 2);
-	m.as.attached = *given;
-	fill_in(&m.as.attached, &conn->info.facts);
-	for (uint32_t i = 0; i < list->n && given->parameters.n == 0 && r == CENOTE_OK;
-		i++)
-		r = cnp_pairs_put(&pairs, list->list[i].name, list->list[i].value);
-	if (given->parameters.n == 0) {
-		m.as.attached.parameters.p = (const char *)cnc_buf_head(&pairs);
-		m.as.attached.parameters.n = cnc_buf_len(&pairs);
-	}
-	if (r == CENOTE_OK)
-		r = cnp_frame_put(&frame, 0, 0, &m);
-	if (r == CENOTE_OK)
-		r = set_facts(conn, cnc_buf_head(&frame) + CNP_FRAME_HEADER,
-			cnc_buf_len(&frame) - CNP_FRAME_HEADER);
-	cnc_buf_finish(&pairs);
-	cnc_buf_finish(&frame);
-	/* The pool must not give a session that reads texts differently: requests were sent with ATTACH. */
-	return r == CENOTE_ERR_CONN ? CENOTE_ERR_PROTOCOL : r;
-}
-
-/* The usual answer on a connection that stayed names the session, and nothing else. */
-static int
-take_kept(cenote_conn *conn, const struct cnp_attached *given)
-{
+	const struct cnp_attached *given = &event->msg.as.attached;
 	struct cnp_attached *facts = &conn->info.facts;
+	int r;
 
-	if (has_texts(given))
-		return set_merged_facts(conn, given);
+	if (given->backend.n > 0) {
+		r = set_facts(conn, event->payload, event->payload_len);
+		/* The pool must not give a session that reads texts differently: requests were sent with ATTACH. */
+		return r == CENOTE_ERR_CONN ? CENOTE_ERR_PROTOCOL : r;
+	}
 	facts->session = given->session;
 	facts->key = given->key;
 	facts->worker_pid = given->worker_pid;
@@ -217,7 +167,7 @@ int
 cn_info_attached(cenote_conn *conn, const struct cnp_event *event)
 {
 	if (conn->session.is_kept)
-		return take_kept(conn, &event->msg.as.attached);
+		return take_kept(conn, event);
 	return set_facts(conn, event->payload, event->payload_len);
 }
 
