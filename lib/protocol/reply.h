@@ -17,7 +17,7 @@ enum cnp_shape {
 	CNP_SHAPE_DESCRIPTION, /* PARAMS [COLUMNS] DONE */
 	CNP_SHAPE_COMMAND, /* DONE */
 	CNP_SHAPE_SYNC, /* READY only; an ERROR may go before it */
-	CNP_SHAPE_SUSPEND, /* SUSPENDED, and the session is over */
+	CNP_SHAPE_SUSPEND, /* SUSPENDED came, which ends the session */
 	CNP_SHAPE_CANCEL /* CANCELLED */
 };
 

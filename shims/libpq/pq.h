@@ -493,7 +493,7 @@ cpq_result_field(const PGresult *res, int code)
 /* Allocate in the result's arena; NULL without memory. The bytes are not set. */
 void *cpq_result_alloc(PGresult *res, size_t size);
 char *cpq_result_text(PGresult *res, const char *text);
-/* A new result with the connection's habits and events (conn may be NULL). */
+/* A new result with the connection's event procedures and struct cpq_habits (conn may be NULL). */
 PGresult *cpq_result_new(PGconn *conn, ExecStatusType status);
 /* Make an error result from the connection's error text. Without memory it is
  * cpq_result_of_no_memory: NULL would tell the program that there are no more results. */
@@ -502,7 +502,8 @@ PGresult *cpq_result_failure(PGconn *conn);
 PGresult *cpq_no_memory(PGconn *conn);
 /* Make a result with the columns of libcenote's result, and no rows yet. */
 PGresult *cpq_result_rows(PGconn *conn, cenote_result *from, ExecStatusType status);
-/* Make a chunk of the result that `head` begins: its columns, events and habits, and no rows yet. */
+/* Begin a chunk of the result that `head` begins: the same columns, event procedures and struct cpq_habits, without
+ * rows. */
 PGresult *cpq_result_part(const PGresult *head, ExecStatusType status);
 /* Point to all rows of `from`, without copying them. The result must have the columns already. It
  * owns `from` afterwards, unless this fails. 0 or -1. */

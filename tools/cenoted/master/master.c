@@ -73,7 +73,7 @@ begin_draining(void)
 	cnd_listeners_init(&none);
 	cnd_log(LOG_NOTICE, "draining");
 	cnd_notify("STOPPING=1\nSTATUS=draining");
-	/* first, so that clients whose sessions end here find the next cenoted */
+	/* Remove the names first, so that clients whose sessions end here find the next cenoted. */
 	cnd_pools_unlink();
 	cnd_listeners_adopt(
 		&cnd_the_master.listeners, &nowhere, &none, cnd_the_master.control[0]);

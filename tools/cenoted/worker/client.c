@@ -279,7 +279,7 @@ await_more(struct cnd_worker *w)
 									   : CENOTE_OK;
 	if (fds[2].revents != 0)
 		cnd_client_refuse_inbox(w);
-	/* the server first, so that no request is read for a dead session */
+	/* Hear the server before the client, so that no request is read for a dead session. */
 	if (fds[1].revents != 0 && (r = cnd_request_idle(w)) < 0)
 		return r;
 	if (fds[0].revents == 0)

@@ -270,7 +270,8 @@ count_loose_elsewhere(const struct cnd_shared *s)
 	return n;
 }
 
-/* Those who have waited long go where they find a session, or where an ordinary attach tells them why there is none. */
+/* Clients have waited long. Let them attach anew if another process has a session for them, or if the server is down:
+ * an ordinary attach tells them why. */
 static void
 send_elsewhere(struct cnd_shared *s)
 {

@@ -283,7 +283,7 @@ take_client_on_seat(struct cnd_worker *w)
 	if (left == 0 && has_left(w))
 		return 0;
 	cnd_seat_idle(w->seat, fds, 2, until_of(look_left(w, left)));
-	/* the server first, so that no client gets a dead session */
+	/* Hear the server before a client is taken, so that no client gets a dead session. */
 	if (fds[0].revents != 0 && !listen_to_server(w))
 		return 0;
 	if (fds[1].revents != 0 && take_from_inbox(w))
@@ -312,7 +312,7 @@ take_client(struct cnd_worker *w)
 		return 0;
 	cnd_pass_through_release(w);
 	n = epoll_pwait(w->epoll_fd, events, 4, look_left(w, left), &w->waiting_mask);
-	/* the server first, so that no client gets a dead session */
+	/* Hear the server before a client is taken, so that no client gets a dead session. */
 	for (int i = 0; i < n; i++) {
 		if (events[i].data.fd == w->login.server_fd && !listen_to_server(w))
 			return 0;

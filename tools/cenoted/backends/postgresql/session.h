@@ -107,7 +107,7 @@ struct cnd_pg_run {
 	uint8_t is_closing; /* a close: the answer is CloseComplete */
 	uint8_t is_cached; /* `desc` is valid already, and the server sends no RowDescription */
 	uint8_t has_columns;
-	const char *own_tag; /* if the server gives the answer no tag; NULL: "" */
+	const char *own_tag; /* the tag to report if the server gives none; NULL: "" */
 	struct cnd_pg_desc *target; /* for a RowDescription; NULL: s->desc */
 	uint8_t is_limited; /* max_rows is reached: drop the rest of the result */
 	uint8_t in_rows; /* columns() was called */

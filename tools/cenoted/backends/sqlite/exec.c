@@ -243,8 +243,8 @@ refuse_before(struct request *q, int r)
 	return r;
 }
 
-/* Run q->stmt, and give up the reference to it. CENOTE_OK: it is over. CENOTE_AGAIN: a portal is
- * open. */
+/* Run q->stmt, and give up the reference to it. CENOTE_OK: the execution has ended.
+ * CENOTE_AGAIN: a portal is open. */
 static int
 run(struct request *q, const struct cnd_exec *exec)
 {
