@@ -71,7 +71,7 @@ set_params(PGconn *conn, PGresult *res, const cenote_result *from)
 static void
 set_tag(PGconn *conn, PGresult *res, const cenote_result *from, uint64_t n_rows)
 {
-	if (conn->habits.dialect != NULL)
+	if (conn->inherited.dialect != NULL)
 		cpq_dialect_tag(conn, res, from, n_rows);
 	else
 		cpq_result_set_tag(res, cenote_result_tag(from));
@@ -147,7 +147,7 @@ add_row(PGconn *conn, PGresult *res, const cenote_result *from, uint64_t at)
 	PQExpBufferData room;
 	int r;
 
-	if (conn->habits.dialect == NULL) {
+	if (conn->inherited.dialect == NULL) {
 		if (cpq_result_add_row(res, from, at) == 0)
 			return res;
 		cpq_PQclear(res);
@@ -189,7 +189,7 @@ rows(PGconn *conn, PGresult *res, cenote_result *from)
 	set_tag(conn, res, from, n);
 	trace_rows(conn, from);
 	cpq_trace_complete(conn, from);
-	if (conn->habits.dialect != NULL && cpq_values_differ(res))
+	if (conn->inherited.dialect != NULL && cpq_values_differ(res))
 		return convert_rows(conn, res, from);
 	if (cpq_result_take_rows(res, from) == 0)
 		return res;

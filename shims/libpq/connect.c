@@ -28,10 +28,10 @@ conn_new(void)
 	conn->owner = csh_getpid();
 	conn->fd = -1;
 	conn->status = CONNECTION_BAD;
-	conn->habits.verbosity = PQERRORS_DEFAULT;
-	conn->habits.show_context = PQSHOW_CONTEXT_ERRORS;
-	conn->habits.receiver = cpq_default_receiver;
-	conn->habits.processor = cpq_default_processor;
+	conn->inherited.verbosity = PQERRORS_DEFAULT;
+	conn->inherited.show_context = PQSHOW_CONTEXT_ERRORS;
+	conn->inherited.receiver = cpq_default_receiver;
+	conn->inherited.processor = cpq_default_processor;
 	initPQExpBuffer(&conn->error);
 	if (conn->error.maxlen > 0)
 		return conn;

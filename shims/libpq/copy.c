@@ -239,7 +239,7 @@ cpq_PQendcopy(PGconn *conn)
 	res = cpq_PQgetResult(conn);
 	is_well = cpq_PQresultStatus(res) == PGRES_COMMAND_OK;
 	if (!is_well && conn->error.len > 0)
-		cpq_notice_own(&conn->habits, "%s", conn->error.data);
+		cpq_notice_own(&conn->inherited, "%s", conn->error.data);
 	cpq_PQclear(res);
 	return is_well ? 0 : 1;
 }

@@ -19,8 +19,9 @@ void
 cpq_escape_remember(const PGconn *conn)
 {
 	atomic_store_explicit(
-		&last_encoding, conn->habits.encoding, memory_order_relaxed);
-	atomic_store_explicit(&last_charset, conn->habits.charset, memory_order_relaxed);
+		&last_encoding, conn->inherited.encoding, memory_order_relaxed);
+	atomic_store_explicit(
+		&last_charset, conn->inherited.charset, memory_order_relaxed);
 	atomic_store_explicit(
 		&last_standard_strings, conn->standard_strings, memory_order_relaxed);
 	atomic_store_explicit(&last_is_original, 0, memory_order_relaxed);
@@ -76,19 +77,19 @@ character_of_mysql(const char *s, size_t left, const struct cpq_charset *charset
 
 /* The length of a character above ASCII; 0 if the character is illegal, with the reason. */
 static size_t
-character(
-	const struct cpq_habits *habits, const char *s, size_t left, const char **ret_why)
+character(const struct cpq_inherited *inherited, const char *s, size_t left,
+	const char **ret_why)
 {
-	return habits->charset != NULL
-		       ? character_of_mysql(s, left, habits->charset, ret_why)
-		       : character_of_postgresql(s, left, habits->encoding, ret_why);
+	return inherited->charset != NULL
+		       ? character_of_mysql(s, left, inherited->charset, ret_why)
+		       : character_of_postgresql(s, left, inherited->encoding, ret_why);
 }
 
 /* If the shim does not know the character set, no escaping is safe. */
 static const char *
-why_not(const struct cpq_habits *habits)
+why_not(const struct cpq_inherited *inherited)
 {
-	return habits->encoding >= 0
+	return inherited->encoding >= 0
 		       ? NULL
 		       : "nothing can be escaped: the session has a character set that "
 			 "is not known here";
@@ -106,15 +107,15 @@ put_ascii(char *to, char c, char doubled, int is_doubling_backslash)
 
 /* An illegal character becomes two bytes that no server accepts, so that it cannot hide a quote. */
 static size_t
-escape_string(char *to, const char *from, size_t length, const struct cpq_habits *habits,
-	int standard, const char **ret_why)
+escape_string(char *to, const char *from, size_t length,
+	const struct cpq_inherited *inherited, int standard, const char **ret_why)
 {
 	size_t left = strnlen(from, length);
 	const char *why = NULL;
 	char *at = to;
 	size_t n;
 
-	*ret_why = why_not(habits);
+	*ret_why = why_not(inherited);
 	if (*ret_why != NULL)
 		left = 0;
 	while (left > 0) {
@@ -123,12 +124,12 @@ escape_string(char *to, const char *from, size_t length, const struct cpq_habits
 			left--;
 			continue;
 		}
-		n = character(habits, from, left, &why);
+		n = character(inherited, from, left, &why);
 		if (n > 0) {
 			memcpy(at, from, n);
 			at += n;
 		} else {
-			cpq_encoding_put_illegal(habits->encoding, at);
+			cpq_encoding_put_illegal(inherited->encoding, at);
 			at += 2;
 			n = 1;
 			if (*ret_why == NULL)
@@ -156,7 +157,8 @@ cpq_PQescapeStringConn(
 	}
 	if (conn->queue.first == NULL)
 		resetPQExpBuffer(&conn->error);
-	n = escape_string(to, from, length, &conn->habits, conn->standard_strings, &why);
+	n = escape_string(
+		to, from, length, &conn->inherited, conn->standard_strings, &why);
 	if (why != NULL)
 		cpq_say(conn, "%s", why);
 	if (error != NULL)
@@ -168,14 +170,14 @@ size_t
 cpq_PQescapeString(char *to, const char *from, size_t length)
 {
 	const struct cpq_original *original = who_knows();
-	const struct cpq_habits habits = { .encoding = atomic_load(&last_encoding),
+	const struct cpq_inherited inherited = { .encoding = atomic_load(&last_encoding),
 		.charset = atomic_load(&last_charset) };
 	const char *why;
 
 	if (original != NULL)
 		return original->PQescapeString(to, from, length);
 	return escape_string(
-		to, from, length, &habits, atomic_load(&last_standard_strings), &why);
+		to, from, length, &inherited, atomic_load(&last_standard_strings), &why);
 }
 
 /* Count the quotes and backslashes that escaping doubles. -1: there is an illegal character, and
@@ -184,7 +186,7 @@ static int
 count_doubled(PGconn *conn, const char *str, size_t len, char quote, size_t *ret_quotes,
 	size_t *ret_backslashes)
 {
-	const char *why = why_not(&conn->habits);
+	const char *why = why_not(&conn->inherited);
 	size_t n;
 
 	*ret_quotes = 0;
@@ -199,7 +201,7 @@ count_doubled(PGconn *conn, const char *str, size_t len, char quote, size_t *ret
 		*ret_backslashes += str[i] == '\\';
 		if ((unsigned char)str[i] < 0x80)
 			continue;
-		n = character(&conn->habits, str + i, len - i, &why);
+		n = character(&conn->inherited, str + i, len - i, &why);
 		if (n == 0) {
 			cpq_say(conn, "%s", why);
 			return -1;
@@ -232,7 +234,7 @@ escape_quoted(PGconn *conn, const char *str, size_t len, char quote)
 	at = out;
 	/* Other servers have no E''. If they treat backslashes as escapes, they do so in every
 	 * literal. */
-	if (conn->habits.dialect != NULL)
+	if (conn->inherited.dialect != NULL)
 		is_doubling = is_literal && !conn->standard_strings;
 	else if (is_literal && backslashes > 0) {
 		*at++ = ' ';
@@ -244,7 +246,7 @@ escape_quoted(PGconn *conn, const char *str, size_t len, char quote)
 	for (size_t i = 0; i < len;) {
 		size_t n = (unsigned char)str[i] < 0x80
 				   ? 1
-				   : character(&conn->habits, str + i, len - i, &why);
+				   : character(&conn->inherited, str + i, len - i, &why);
 
 		if (n == 1) {
 			at += put_ascii(at, str[i++], quote, is_doubling);
@@ -268,10 +270,10 @@ cpq_PQescapeLiteral(PGconn *conn, const char *str, size_t len)
 char *
 cpq_PQescapeIdentifier(PGconn *conn, const char *str, size_t len)
 {
-	int is_other = conn != NULL && conn->habits.dialect != NULL;
+	int is_other = conn != NULL && conn->inherited.dialect != NULL;
 
 	return escape_quoted(conn, str, len,
-		(char)(is_other ? cpq_dialect_name_quote(conn->habits.dialect) : '"'));
+		(char)(is_other ? cpq_dialect_name_quote(conn->inherited.dialect) : '"'));
 }
 
 static const char hex[] = "0123456789abcdef";
@@ -345,10 +347,10 @@ cpq_PQescapeByteaConn(
 	if (conn->queue.first == NULL)
 		resetPQExpBuffer(&conn->error);
 	/* Other servers would store "\x…" as a text, without an error. */
-	if (conn->habits.dialect != NULL) {
+	if (conn->inherited.dialect != NULL) {
 		cpq_say(conn,
 			"%s has no literals of bytea: give bytes as a binary parameter",
-			cpq_dialect_title(conn->habits.dialect));
+			cpq_dialect_title(conn->inherited.dialect));
 		return NULL;
 	}
 	out = conn->server_version >= 90000

@@ -29,16 +29,16 @@ hand_over_event(const struct cpq_original *original, PGconn *conn, PGconn *stand
 static void
 hand_over(const struct cpq_original *original, PGconn *conn, PGconn *stand_in)
 {
-	const struct cpq_habits *habits = &conn->habits;
+	const struct cpq_inherited *inherited = &conn->inherited;
 
-	(void)original->PQsetErrorVerbosity(stand_in, habits->verbosity);
-	(void)original->PQsetErrorContextVisibility(stand_in, habits->show_context);
-	if (habits->receiver != cpq_default_receiver)
+	(void)original->PQsetErrorVerbosity(stand_in, inherited->verbosity);
+	(void)original->PQsetErrorContextVisibility(stand_in, inherited->show_context);
+	if (inherited->receiver != cpq_default_receiver)
 		(void)original->PQsetNoticeReceiver(
-			stand_in, habits->receiver, habits->receiver_arg);
-	if (habits->processor != cpq_default_processor)
+			stand_in, inherited->receiver, inherited->receiver_arg);
+	if (inherited->processor != cpq_default_processor)
 		(void)original->PQsetNoticeProcessor(
-			stand_in, habits->processor, habits->processor_arg);
+			stand_in, inherited->processor, inherited->processor_arg);
 	for (int i = 0; i < conn->events.n; i++)
 		hand_over_event(original, conn, stand_in, &conn->events.list[i]);
 	if (conn->trace.file != NULL) {

@@ -85,7 +85,7 @@ refuse(PGconn *conn)
 {
 	if (cpq_exec_begin(conn))
 		cpq_say(conn, "the server of this pool is %s, which has no large objects",
-			cpq_dialect_title(conn->habits.dialect));
+			cpq_dialect_title(conn->inherited.dialect));
 	return 0;
 }
 
@@ -100,7 +100,7 @@ begin(PGconn *conn)
 	resetPQExpBuffer(&conn->error);
 	if (conn->has_large_objects)
 		return 1;
-	if (conn->habits.dialect != NULL)
+	if (conn->inherited.dialect != NULL)
 		return refuse(conn);
 	res = cpq_PQexec(conn, functions_sql);
 	conn->has_large_objects = cpq_PQresultStatus(res) == PGRES_TUPLES_OK;

@@ -219,7 +219,8 @@ cpq_message_build(PQExpBuffer out, const PGresult *res, PGVerbosity verbosity,
 	appendPQExpBufferChar(out, '\n');
 	if (verbosity != PQERRORS_TERSE) {
 		if (query != NULL && place > 0)
-			show_place(out, query, (size_t)place - 1, res->habits.encoding);
+			show_place(
+				out, query, (size_t)place - 1, res->inherited.encoding);
 		put_details(out, res, show_context);
 	}
 	if (verbosity == PQERRORS_VERBOSE)

@@ -20,9 +20,9 @@ void
 cpq_default_receiver(void *arg, const PGresult *res)
 {
 	(void)arg;
-	if (res->habits.processor != NULL)
-		res->habits.processor(
-			res->habits.processor_arg, cpq_PQresultErrorMessage(res));
+	if (res->inherited.processor != NULL)
+		res->inherited.processor(
+			res->inherited.processor_arg, cpq_PQresultErrorMessage(res));
 }
 
 static PGresult *
@@ -41,9 +41,9 @@ notice_new(PGconn *conn, const cenote_diag *diag, const struct cpq_request *req)
 static void
 tell(PGconn *conn, PGresult *notice)
 {
-	notice->habits = conn->habits;
-	if (conn->habits.receiver != NULL && cpq_result_set_message(notice) == 0)
-		conn->habits.receiver(conn->habits.receiver_arg, notice);
+	notice->inherited = conn->inherited;
+	if (conn->inherited.receiver != NULL && cpq_result_set_message(notice) == 0)
+		conn->inherited.receiver(conn->inherited.receiver_arg, notice);
 	cpq_PQclear(notice);
 }
 
@@ -102,7 +102,7 @@ cpq_on_notice(const cenote_diag *diag, void *user)
 	}
 	begin_rows(conn);
 	cpq_trace_notice(conn, diag);
-	if (conn->habits.receiver == NULL)
+	if (conn->inherited.receiver == NULL)
 		return;
 	notice = notice_new(conn, diag, conn->queue.first);
 	if (notice == NULL)
@@ -155,10 +155,10 @@ cpq_PQsetNoticeReceiver(PGconn *conn, PQnoticeReceiver proc, void *arg)
 
 	if (conn == NULL)
 		return NULL;
-	old = conn->habits.receiver;
+	old = conn->inherited.receiver;
 	if (proc != NULL) {
-		conn->habits.receiver = proc;
-		conn->habits.receiver_arg = arg;
+		conn->inherited.receiver = proc;
+		conn->inherited.receiver_arg = arg;
 	}
 	return old;
 }
@@ -170,10 +170,10 @@ cpq_PQsetNoticeProcessor(PGconn *conn, PQnoticeProcessor proc, void *arg)
 
 	if (conn == NULL)
 		return NULL;
-	old = conn->habits.processor;
+	old = conn->inherited.processor;
 	if (proc != NULL) {
-		conn->habits.processor = proc;
-		conn->habits.processor_arg = arg;
+		conn->inherited.processor = proc;
+		conn->inherited.processor_arg = arg;
 	}
 	return old;
 }

@@ -97,13 +97,13 @@ follow(PGconn *conn, const char *name, const char *value)
 {
 	int encoding;
 
-	if (conn->habits.dialect != NULL) {
+	if (conn->inherited.dialect != NULL) {
 		cpq_dialect_on_parameter(conn, name, value);
 		return;
 	}
 	if (is_called(name, "client_encoding")) {
 		encoding = pg_char_to_encoding(value);
-		conn->habits.encoding = encoding >= 0 ? encoding : 0;
+		conn->inherited.encoding = encoding >= 0 ? encoding : 0;
 	} else if (is_called(name, "standard_conforming_strings")) {
 		conn->standard_strings = strcmp(value, "on") == 0;
 	} else if (is_called(name, "server_version")) {
@@ -250,7 +250,7 @@ cpq_PQparameterStatus(const PGconn *conn, const char *paramName)
 
 	if (conn == NULL || paramName == NULL || conn->session == NULL)
 		return NULL;
-	if (conn->habits.dialect != NULL)
+	if (conn->inherited.dialect != NULL)
 		return cpq_dialect_parameter(conn, paramName);
 	if (csh_is_fact(paramName))
 		return NULL;

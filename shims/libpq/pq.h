@@ -246,7 +246,7 @@ struct cpq_charset {
 
 /* The settings that a result copies from its connection, because the result may outlive the
  * connection. */
-struct cpq_habits {
+struct cpq_inherited {
 	PGVerbosity verbosity;
 	PGContextVisibility show_context;
 	/* PostgreSQL's number; -1: the shim does not know the session's character set */
@@ -348,7 +348,7 @@ struct pg_conn {
 	ConnStatusType status;
 	struct cpq_attempt attempt;
 	PQExpBufferData error; /* PQerrorMessage() */
-	struct cpq_habits habits;
+	struct cpq_inherited inherited;
 	struct cpq_events events;
 	int is_nonblocking;
 	enum cpq_async async;
@@ -469,7 +469,7 @@ struct pg_result {
 	char **fields;
 	char *message; /* PQresultErrorMessage(); NULL: "" */
 	char *query; /* the text of the request, for the error cursor */
-	struct cpq_habits habits;
+	struct cpq_inherited inherited;
 	struct cpq_events events;
 	void *arena; /* list of memory blocks, freed with the result */
 	size_t memory;
@@ -493,7 +493,7 @@ cpq_result_field(const PGresult *res, int code)
 /* Allocate in the result's arena; NULL without memory. The bytes are not set. */
 void *cpq_result_alloc(PGresult *res, size_t size);
 char *cpq_result_text(PGresult *res, const char *text);
-/* A new result with the connection's event procedures and struct cpq_habits (conn may be NULL). */
+/* A new result with the connection's event procedures and struct cpq_inherited (conn may be NULL). */
 PGresult *cpq_result_new(PGconn *conn, ExecStatusType status);
 /* Make an error result from the connection's error text. Without memory it is
  * cpq_result_of_no_memory: NULL would tell the program that there are no more results. */
@@ -502,7 +502,7 @@ PGresult *cpq_result_failure(PGconn *conn);
 PGresult *cpq_no_memory(PGconn *conn);
 /* Make a result with the columns of libcenote's result, and no rows yet. */
 PGresult *cpq_result_rows(PGconn *conn, cenote_result *from, ExecStatusType status);
-/* Begin a chunk of the result that `head` begins: the same columns, event procedures and struct cpq_habits, without
+/* Begin a chunk of the result that `head` begins: the same columns, event procedures and struct cpq_inherited, without
  * rows. */
 PGresult *cpq_result_part(const PGresult *head, ExecStatusType status);
 /* Point to all rows of `from`, without copying them. The result must have the columns already. It
@@ -527,7 +527,7 @@ int cpq_result_set_message(PGresult *res);
 int cpq_is_failure(ExecStatusType status);
 void cpq_result_set_tag(PGresult *res, const char *tag);
 /* Give the program a notice that the shim itself makes. */
-void cpq_notice_own(const struct cpq_habits *habits, const char *format, ...)
+void cpq_notice_own(const struct cpq_inherited *inherited, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Has the result that column? If not, the program gets a notice. */
 int cpq_is_column(const PGresult *res, int column);

@@ -85,7 +85,7 @@ measure(struct table *t, int row, int column)
 		return;
 	if (t->o->align && !t->is_text[column])
 		t->is_text[column] =
-			(char)looks_like_text(value, t->res->habits.encoding);
+			(char)looks_like_text(value, t->res->inherited.encoding);
 	len = cpq_PQgetlength(t->res, row, column);
 	if (len > t->widths[column])
 		t->widths[column] = len;

@@ -82,7 +82,7 @@ cpq_PQsendQuery(PGconn *conn, const char *query)
 		cpq_say(conn, "%s not allowed in pipeline mode", "PQsendQuery");
 		return 0;
 	}
-	if (conn->habits.dialect != NULL)
+	if (conn->inherited.dialect != NULL)
 		return cpq_dialect_send_query(conn, query);
 	req = cpq_request_new(conn, CPQ_SIMPLE, query);
 	if (req == NULL)
@@ -105,7 +105,7 @@ cpq_PQsendQueryParams(PGconn *conn, const char *command, int nParams,
 
 	if (!can_send(conn) || !is_given(conn, command, "command string"))
 		return 0;
-	if (conn->habits.dialect != NULL)
+	if (conn->inherited.dialect != NULL)
 		return cpq_dialect_send_params(conn, command, &v, resultFormat);
 	params = cpq_params_of(conn, &v);
 	req = params != NULL ? cpq_request_new(conn, CPQ_EXTENDED, command) : NULL;
@@ -134,7 +134,7 @@ cpq_PQsendPrepare(PGconn *conn, const char *stmtName, const char *query, int nPa
 			CPQ_PARAMS_MAX);
 		return 0;
 	}
-	if (conn->habits.dialect != NULL)
+	if (conn->inherited.dialect != NULL)
 		return cpq_dialect_send_prepare(
 			conn, stmtName, query, nParams, paramTypes);
 	req = cpq_request_new(conn, CPQ_PREPARE, query);
@@ -167,7 +167,7 @@ cpq_PQsendQueryPrepared(PGconn *conn, const char *stmtName, int nParams,
 
 	if (!can_send(conn) || !is_given(conn, stmtName, "statement name"))
 		return 0;
-	if (conn->habits.dialect != NULL)
+	if (conn->inherited.dialect != NULL)
 		return cpq_dialect_send_prepared(conn, stmtName, &v, resultFormat);
 	params = cpq_params_of(conn, &v);
 	req = params != NULL ? cpq_request_new(conn, CPQ_EXTENDED, NULL) : NULL;
@@ -193,7 +193,7 @@ send_named(PGconn *conn, enum cpq_request_kind kind, uint32_t what, const char *
 		return 0;
 	if (name == NULL)
 		name = "";
-	if (conn->habits.dialect != NULL)
+	if (conn->inherited.dialect != NULL)
 		return cpq_dialect_send_named(
 			conn, kind, what == CENOTE_NAMED_PORTAL, name);
 	req = cpq_request_new(conn, kind, NULL);

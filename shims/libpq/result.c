@@ -115,10 +115,10 @@ cpq_PQresultMemorySize(const PGresult *res)
 static void
 set_habits(PGresult *res, PGconn *conn)
 {
-	static const struct cpq_habits defaults = { .verbosity = PQERRORS_DEFAULT,
+	static const struct cpq_inherited defaults = { .verbosity = PQERRORS_DEFAULT,
 		.show_context = PQSHOW_CONTEXT_ERRORS };
 
-	res->habits = conn != NULL ? conn->habits : defaults;
+	res->inherited = conn != NULL ? conn->inherited : defaults;
 }
 
 PGresult *
@@ -384,14 +384,14 @@ cpq_PQsetvalue(PGresult *res, int tup_num, int field_num, char *value, int len)
 	if (!cpq_is_column(res, field_num))
 		return 0;
 	if (tup_num < 0 || tup_num > res->n_rows) {
-		cpq_notice_own(&res->habits, "row number %d is out of range 0..%d",
+		cpq_notice_own(&res->inherited, "row number %d is out of range 0..%d",
 			tup_num, res->n_rows);
 		return 0;
 	}
 	if ((tup_num < res->n_rows || row_add(res) != NULL) &&
 		value_set(res, &res->rows[tup_num][field_num], value, len) == 0)
 		return 1;
-	cpq_notice_own(&res->habits, "out of memory");
+	cpq_notice_own(&res->inherited, "out of memory");
 	return 0;
 }
 
@@ -433,10 +433,10 @@ copy_parts(PGresult *to, const PGresult *from, int flags)
 static void
 copy_notice_hooks(PGresult *to, const PGresult *from)
 {
-	to->habits.receiver = from->habits.receiver;
-	to->habits.receiver_arg = from->habits.receiver_arg;
-	to->habits.processor = from->habits.processor;
-	to->habits.processor_arg = from->habits.processor_arg;
+	to->inherited.receiver = from->inherited.receiver;
+	to->inherited.receiver_arg = from->inherited.receiver_arg;
+	to->inherited.processor = from->inherited.processor;
+	to->inherited.processor_arg = from->inherited.processor_arg;
 }
 
 PGresult *
@@ -446,7 +446,7 @@ cpq_PQcopyResult(const PGresult *src, int flags)
 
 	if (to == NULL)
 		return NULL;
-	to->habits.encoding = src->habits.encoding;
+	to->inherited.encoding = src->inherited.encoding;
 	memcpy(to->command, src->command, sizeof(to->command));
 	if (flags & PG_COPYRES_NOTICEHOOKS)
 		copy_notice_hooks(to, src);
@@ -524,7 +524,7 @@ set_columns(PGresult *res, const cenote_result *from)
 		};
 		if (a->name == NULL)
 			return -1;
-		if (res->habits.dialect != NULL)
+		if (res->inherited.dialect != NULL)
 			cpq_dialect_column(res, c, a);
 		res->is_binary = res->is_binary && a->format != 0;
 	}
@@ -579,7 +579,7 @@ static int
 set_state(PGresult *res, const cenote_diag *diag)
 {
 	return set_field(res, PG_DIAG_SQLSTATE,
-		cpq_dialect_state(res->habits.dialect, cenote_diag_native(diag),
+		cpq_dialect_state(res->inherited.dialect, cenote_diag_native(diag),
 			cenote_diag_sqlstate(diag)));
 }
 
@@ -589,7 +589,8 @@ cpq_result_set_message(PGresult *res)
 	PQExpBufferData text;
 
 	initPQExpBuffer(&text);
-	cpq_message_build(&text, res, res->habits.verbosity, res->habits.show_context);
+	cpq_message_build(
+		&text, res, res->inherited.verbosity, res->inherited.show_context);
 	res->message = text.maxlen > 0 ? cpq_result_text(res, text.data) : NULL;
 	termPQExpBuffer(&text);
 	return res->message != NULL ? 0 : -1;
@@ -600,7 +601,7 @@ cpq_result_set_fields(PGresult *res, const cenote_diag *diag, const char *query)
 {
 	if (fields_from(res, diag) < 0)
 		return -1;
-	if (res->habits.dialect != NULL && set_state(res, diag) < 0)
+	if (res->inherited.dialect != NULL && set_state(res, diag) < 0)
 		return -1;
 	if (query != NULL && cpq_result_field(res, PG_DIAG_STATEMENT_POSITION) != NULL)
 		res->query = cpq_result_text(res, query);
@@ -668,7 +669,7 @@ cpq_result_part(const PGresult *head, ExecStatusType status)
 	if (res == NULL)
 		return NULL;
 	res->status = status;
-	res->habits = head->habits;
+	res->inherited = head->inherited;
 	res->wants_binary = head->wants_binary;
 	return res;
 }
@@ -694,18 +695,18 @@ cpq_no_memory(PGconn *conn)
 }
 
 void
-cpq_notice_own(const struct cpq_habits *habits, const char *format, ...)
+cpq_notice_own(const struct cpq_inherited *inherited, const char *format, ...)
 {
 	PQExpBufferData text;
 	PGresult *res;
 	va_list args;
 
-	if (habits->receiver == NULL)
+	if (inherited->receiver == NULL)
 		return;
 	res = cpq_result_new(NULL, PGRES_NONFATAL_ERROR);
 	if (res == NULL)
 		return;
-	res->habits = *habits;
+	res->inherited = *inherited;
 	initPQExpBuffer(&text);
 	va_start(args, format);
 	(void)appendPQExpBufferVA(&text, format, args);
@@ -720,7 +721,7 @@ cpq_notice_own(const struct cpq_habits *habits, const char *format, ...)
 	res->message = cpq_result_text(res, text.data);
 	termPQExpBuffer(&text);
 	if (res->message != NULL)
-		habits->receiver(habits->receiver_arg, res);
+		inherited->receiver(inherited->receiver_arg, res);
 	cpq_PQclear(res);
 }
 
@@ -731,7 +732,7 @@ cpq_is_column(const PGresult *res, int column)
 		return 0;
 	if (column >= 0 && column < res->n_columns)
 		return 1;
-	cpq_notice_own(&res->habits, "column number %d is out of range 0..%d", column,
+	cpq_notice_own(&res->inherited, "column number %d is out of range 0..%d", column,
 		res->n_columns - 1);
 	return 0;
 }

@@ -13,8 +13,8 @@ is_value(const PGresult *res, int row, int column)
 	if (res == NULL)
 		return 0;
 	if (row < 0 || row >= res->n_rows) {
-		cpq_notice_own(&res->habits, "row number %d is out of range 0..%d", row,
-			res->n_rows - 1);
+		cpq_notice_own(&res->inherited, "row number %d is out of range 0..%d",
+			row, res->n_rows - 1);
 		return 0;
 	}
 	return cpq_is_column(res, column);
@@ -177,8 +177,9 @@ cpq_PQparamtype(const PGresult *res, int param_num)
 	if (res == NULL)
 		return InvalidOid;
 	if (param_num < 0 || param_num >= res->n_params) {
-		cpq_notice_own(&res->habits, "parameter number %d is out of range 0..%d",
-			param_num, res->n_params - 1);
+		cpq_notice_own(&res->inherited,
+			"parameter number %d is out of range 0..%d", param_num,
+			res->n_params - 1);
 		return InvalidOid;
 	}
 	return res->params != NULL ? res->params[param_num] : InvalidOid;
@@ -249,8 +250,8 @@ cpq_PQcmdTuples(PGresult *res)
 		return cpq_empty;
 	n = strspn(part, "0123456789");
 	if (n == 0 || part[n] != '\0') {
-		cpq_notice_own(&res->habits, "could not interpret result from server: %s",
-			res->command);
+		cpq_notice_own(&res->inherited,
+			"could not interpret result from server: %s", res->command);
 		return cpq_empty;
 	}
 	return (char *)(uintptr_t)part;

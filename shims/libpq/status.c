@@ -161,7 +161,7 @@ cpq_PQbackendPID(const PGconn *conn)
 
 	if (conn == NULL || conn->status != CONNECTION_OK)
 		return 0;
-	if (conn->habits.dialect != NULL)
+	if (conn->inherited.dialect != NULL)
 		return cpq_dialect_pid(conn);
 	pid = cenote_parameter(conn->session, "backend_pid");
 	return pid != NULL ? (int)strtol(pid, NULL, 10) : 0;
@@ -195,7 +195,8 @@ cpq_PQconnectionUsedGSSAPI(const PGconn *conn)
 int
 cpq_PQclientEncoding(const PGconn *conn)
 {
-	return conn != NULL && conn->status == CONNECTION_OK ? conn->habits.encoding : -1;
+	return conn != NULL && conn->status == CONNECTION_OK ? conn->inherited.encoding
+							     : -1;
 }
 
 int
@@ -228,8 +229,8 @@ cpq_PQsetErrorVerbosity(PGconn *conn, PGVerbosity verbosity)
 
 	if (conn == NULL)
 		return PQERRORS_DEFAULT;
-	old = conn->habits.verbosity;
-	conn->habits.verbosity = verbosity;
+	old = conn->inherited.verbosity;
+	conn->inherited.verbosity = verbosity;
 	return old;
 }
 
@@ -240,8 +241,8 @@ cpq_PQsetErrorContextVisibility(PGconn *conn, PGContextVisibility show_context)
 
 	if (conn == NULL)
 		return PQSHOW_CONTEXT_ERRORS;
-	old = conn->habits.show_context;
-	conn->habits.show_context = show_context;
+	old = conn->inherited.show_context;
+	conn->inherited.show_context = show_context;
 	return old;
 }
 

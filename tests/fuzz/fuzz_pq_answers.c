@@ -41,8 +41,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 1)
 		return 0;
-	conn.habits.dialect = data[0] & 1 ? &sqlite : &mysql;
-	conn.habits.encoding = 6;
+	conn.inherited.dialect = data[0] & 1 ? &sqlite : &mysql;
+	conn.inherited.encoding = 6;
 	conn.standard_strings = data[0] & 1;
 	sql = malloc(size + 8);
 	FUZZ_CHECK(sql != NULL);

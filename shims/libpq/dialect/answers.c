@@ -185,7 +185,7 @@ is_encoding(const PGconn *conn, const char *value)
 {
 	int encoding = pg_char_to_encoding(value);
 
-	return encoding >= 0 && (encoding == conn->habits.encoding || encoding == 0);
+	return encoding >= 0 && (encoding == conn->inherited.encoding || encoding == 0);
 }
 
 static int
@@ -244,12 +244,12 @@ refuse_setting(
 	if (value != NULL)
 		snprintf(a->text, sizeof(a->text),
 			"a session of %s cannot have %s \"%s\"",
-			conn->habits.dialect->title, name, value);
+			conn->inherited.dialect->title, name, value);
 	else
 		snprintf(a->text, sizeof(a->text),
 			"unrecognized configuration parameter \"%s\": the server of this "
 			"pool is %s",
-			name, conn->habits.dialect->title);
+			name, conn->inherited.dialect->title);
 }
 
 static void
@@ -267,7 +267,7 @@ find_set(const PGconn *conn, struct words *w, struct cpq_answer *a)
 		if (strcasecmp(settings[i].name, name) != 0)
 			continue;
 		/* MySQL has SET NAMES, too, so send it. */
-		if (conn->habits.dialect->has_set && strcasecmp(name, "names") == 0)
+		if (conn->inherited.dialect->has_set && strcasecmp(name, "names") == 0)
 			return;
 		if (settings[i].is_so(conn, value)) {
 			a->kind = CPQ_ANSWER_DONE;
@@ -277,7 +277,7 @@ find_set(const PGconn *conn, struct words *w, struct cpq_answer *a)
 		}
 		return;
 	}
-	if (!conn->habits.dialect->has_set)
+	if (!conn->inherited.dialect->has_set)
 		refuse_setting(conn, a, name, NULL);
 }
 
@@ -298,7 +298,7 @@ find_deallocate(const PGconn *conn, struct words *w, struct cpq_answer *a)
 		change_case(a->text, 'A', 'Z');
 	/* If the shim does not know the statement, it may have been prepared in SQL. So send this
 	 * to a server that has PREPARE. */
-	if (conn->habits.dialect->has_set && cpq_statement_find(conn, a->text) == NULL)
+	if (conn->inherited.dialect->has_set && cpq_statement_find(conn, a->text) == NULL)
 		return;
 	a->kind = CPQ_ANSWER_FORGET;
 }
@@ -314,7 +314,7 @@ find_refusal(const PGconn *conn, struct words *w, struct cpq_answer *a)
 	a->sqlstate = "0A000";
 	snprintf(a->text, sizeof(a->text),
 		"the server of this pool is %s, which has no %s",
-		conn->habits.dialect->title, word);
+		conn->inherited.dialect->title, word);
 }
 
 static const struct {

@@ -131,7 +131,7 @@ check_encoding(PGconn *conn)
 		"connection to pool \"%s\" failed: FATAL:  %s gives texts in UTF8, and "
 		"not in "
 		"\"%s\"",
-		conn->route.pool, conn->habits.dialect->title, encoding);
+		conn->route.pool, conn->inherited.dialect->title, encoding);
 	return -1;
 }
 
@@ -146,9 +146,9 @@ cpq_dialect_enter(PGconn *conn)
 		return 0;
 	dialect = find_dialect(
 		backend, info(conn, "server_version"), info(conn, "odbc_dbms"));
-	conn->habits.dialect = dialect;
-	conn->habits.encoding = pg_char_to_encoding(UTF8);
-	conn->habits.charset = NULL;
+	conn->inherited.dialect = dialect;
+	conn->inherited.encoding = pg_char_to_encoding(UTF8);
+	conn->inherited.charset = NULL;
 	conn->standard_strings = !(dialect->rules & CNC_SQL_BACKSLASH);
 	conn->server_version = VERSION_NUMBER;
 	snprintf(conn->version_text, sizeof(conn->version_text), VERSION_TEXT " (%s %s)",
@@ -161,16 +161,16 @@ void
 cpq_dialect_leave(PGconn *conn)
 {
 	cpq_statements_drop(conn);
-	conn->habits.dialect = NULL;
-	conn->habits.charset = NULL;
+	conn->inherited.dialect = NULL;
+	conn->inherited.charset = NULL;
 }
 
 struct cnc_sql
 cpq_dialect_sql(const PGconn *conn, const char *text)
 {
-	const struct cpq_charset *charset = conn->habits.charset;
+	const struct cpq_charset *charset = conn->inherited.charset;
 	struct cnc_sql sql =
-		cnc_sql_begin(text, strlen(text), conn->habits.dialect->rules);
+		cnc_sql_begin(text, strlen(text), conn->inherited.dialect->rules);
 
 	if (conn->standard_strings)
 		sql.rules &= ~(uint32_t)CNC_SQL_BACKSLASH;
@@ -241,20 +241,20 @@ static const struct {
 static void
 follow_charset(PGconn *conn, const char *name)
 {
-	conn->habits.encoding = -1;
-	conn->habits.charset = NULL;
+	conn->inherited.encoding = -1;
+	conn->inherited.charset = NULL;
 	for (size_t i = 0; i < N_OF(charsets); i++) {
 		if (strcmp(charsets[i].name, name) != 0)
 			continue;
-		conn->habits.encoding = pg_char_to_encoding(charsets[i].encoding);
-		conn->habits.charset = charsets[i].charset;
+		conn->inherited.encoding = pg_char_to_encoding(charsets[i].encoding);
+		conn->inherited.charset = charsets[i].charset;
 	}
 }
 
 void
 cpq_dialect_on_parameter(PGconn *conn, const char *name, const char *value)
 {
-	if (!conn->habits.dialect->is_mysql)
+	if (!conn->inherited.dialect->is_mysql)
 		return;
 	if (strcmp(name, "sql_mode") == 0)
 		conn->standard_strings = strstr(value, "NO_BACKSLASH_ESCAPES") != NULL;
@@ -273,7 +273,7 @@ follow_status(PGconn *conn, const cenote_result *from)
 	};
 	uint32_t status = cenote_result_server_status(from);
 
-	if (!conn->habits.dialect->is_mysql)
+	if (!conn->inherited.dialect->is_mysql)
 		return;
 	conn->standard_strings = (status & NO_BACKSLASH_ESCAPES) != 0;
 	cpq_escape_remember(conn);
@@ -317,7 +317,7 @@ fact_utf8(const PGconn *conn)
 static const char *
 fact_encoding(const PGconn *conn)
 {
-	return pg_encoding_to_char(conn->habits.encoding);
+	return pg_encoding_to_char(conn->inherited.encoding);
 }
 
 /* If this were "off", programs would write E'', which no other server reads. */

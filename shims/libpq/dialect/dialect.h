@@ -8,7 +8,7 @@
 
 /*
  * Pools whose server is not PostgreSQL. A libpq program must get the same behaviour as from
- * PostgreSQL. A connection to such a pool has a dialect (conn->habits.dialect). A connection to
+ * PostgreSQL. A connection to such a pool has a dialect (conn->inherited.dialect). A connection to
  * PostgreSQL has none, and skips all of this.
  *
  * dialect.c has the table of servers, and the facts that programs ask for. sql.c reads the texts of statements.

@@ -32,7 +32,7 @@ request(PGconn *conn, enum cpq_request_kind kind, const char *query)
 		return NULL;
 	/* CALL, and a batch that the server reads as one statement, give several results. */
 	req->is_many = kind == CPQ_EXTENDED;
-	if (conn->habits.dialect->makes_tags)
+	if (conn->inherited.dialect->makes_tags)
 		req->sql = cpq_dialect_sql(conn, req->query);
 	return req;
 }
@@ -163,7 +163,7 @@ refuse_value(
 	case CPQ_NO_FORM:
 		snprintf(text, sizeof(text),
 			"parameter $%d: a pool of %s takes no binary values of type %u",
-			i + 1, conn->habits.dialect->title, type);
+			i + 1, conn->inherited.dialect->title, type);
 		return refuse(conn, "0A000", text);
 	case CPQ_OUT_OF_RANGE:
 		snprintf(text, sizeof(text),
@@ -240,7 +240,7 @@ is_single(PGconn *conn, const char *query, int *ret_sent)
 {
 	struct cnc_sql sql = cpq_dialect_sql(conn, query);
 
-	if (cpq_sql_is_single(sql) || conn->habits.dialect->has_batches)
+	if (cpq_sql_is_single(sql) || conn->inherited.dialect->has_batches)
 		return 1;
 	*ret_sent = refuse(conn, "42601",
 		"cannot insert multiple commands into a prepared statement");
@@ -258,7 +258,7 @@ is_translated(PGconn *conn, const char *sql, PQExpBuffer out, struct cpq_places 
 	*ret_sent = 0;
 	initPQExpBuffer(out);
 	r = cpq_sql_translate(cpq_dialect_sql(conn, sql),
-		conn->habits.dialect->placeholder, out, places);
+		conn->inherited.dialect->placeholder, out, places);
 	if (r == 0)
 		return 1;
 	if (r < 0) {
@@ -353,7 +353,8 @@ send_new_statement(PGconn *conn, const char *name, const char *query, const char
 	s = cpq_statement_new(conn, name, sql, places, types, n_types);
 	if (s == NULL)
 		return cpq_request_sent(conn, req, CENOTE_ERR_NOMEM);
-	s->has_head = conn->habits.dialect->makes_tags && cpq_sql_head(&text, &s->head);
+	s->has_head =
+		conn->inherited.dialect->makes_tags && cpq_sql_head(&text, &s->head);
 	use_statement(req, s);
 	cpq_trace_parse(conn, name, query, n_types, types);
 	cpq_trace_end_of_unit(conn);
@@ -451,7 +452,7 @@ refuse_portal(PGconn *conn, const char *name)
 
 	snprintf(text, sizeof(text),
 		"portal \"%.60s\" does not exist: %s has no cursors in SQL", name,
-		conn->habits.dialect->title);
+		conn->inherited.dialect->title);
 	return refuse(conn, "34000", text);
 }
 

@@ -184,7 +184,7 @@ modifier_of(const struct cpq_dialect *dialect, const cenote_column *c, Oid oid)
 void
 cpq_dialect_column(const PGresult *res, const cenote_column *from, PGresAttDesc *to)
 {
-	const struct cpq_dialect *dialect = res->habits.dialect;
+	const struct cpq_dialect *dialect = res->inherited.dialect;
 
 	to->tableid = InvalidOid;
 	to->columnid = 0;

@@ -169,7 +169,7 @@ numbers_that_no_parameter_has(void **state)
 static void
 nothing_is_escaped_where_characters_are_not_known(void **state)
 {
-	PGconn conn = { .habits.encoding = -1, .standard_strings = 1 };
+	PGconn conn = { .inherited.encoding = -1, .standard_strings = 1 };
 	char to[16] = "xyz";
 	int error = 0;
 
