@@ -21,7 +21,7 @@
  * makes a message that names the feature. CENOTE_ERR_NOMEM. A backend returns negative results of the sink and the
  * host unchanged.
  */
-#define CND_BACKEND_ABI 9u
+#define CND_BACKEND_ABI 10u
 
 struct cnd_session; /* each backend defines it */
 
@@ -114,6 +114,9 @@ struct cnd_host {
 		struct cnc_diag *ret_diag);
 	/* The same, but nothing interrupts it. Returns the events, or 0: the time is up. */
 	int (*pause)(const struct cnd_host *host, int fd, short events, int timeout_ms);
+	/* A read of the descriptor got fewer bytes than it asked for, or none: it was read until it was empty. This saves
+	 * wait() a system call in a shared process. NULL: it saves nothing. */
+	void (*drained)(const struct cnd_host *host, int fd);
 	/* Whether interrupted() says stop because the client cancelled. Then the client shall get the server's own
 	 * message. NULL: never. */
 	int (*is_cancelled)(const struct cnd_host *host);

@@ -179,6 +179,8 @@ cnd_client_receive(struct cnd_worker_client *c)
 	if (cnp_server_room(&c->server, &room, &size) < 0)
 		return CENOTE_ERR_CONN;
 	n = cnd_channel_read(&c->channel, c->fd, room, size);
+	if (c->seat != NULL && c->channel.tls == NULL && n < (ssize_t)size)
+		cnd_seat_drained(c->seat, c->fd);
 	if (n > 0) {
 		cnp_server_received(&c->server, (size_t)n);
 		return 1;

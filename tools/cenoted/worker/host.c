@@ -199,6 +199,15 @@ host_pause(const struct cnd_host *host, int fd, short events, int timeout_ms)
 	return r;
 }
 
+static void
+host_drained(const struct cnd_host *host, int fd)
+{
+	struct cnd_worker *w = host->user;
+
+	if (w->seat != NULL)
+		cnd_seat_drained(w->seat, fd);
+}
+
 __attribute__((format(printf, 3, 4))) static void
 host_log(const struct cnd_host *host, int level, const char *format, ...)
 {
@@ -240,6 +249,7 @@ cnd_host_init(struct cnd_worker *w)
 		.is_cancelled = host_is_cancelled,
 		.wait = host_wait,
 		.pause = host_pause,
+		.drained = host_drained,
 		.log = host_log,
 		.login_changed = host_login_changed,
 		.can_log_in = host_can_log_in };

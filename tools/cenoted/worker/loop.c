@@ -21,38 +21,65 @@
 
 /* ---- watching ---- */
 
-static union epoll_data
-mark_of(enum cnd_watch watch, uint32_t index, int fd)
+static struct cnd_watched *
+watched_of(const struct cnd_loop *l, int fd)
 {
-	return (union epoll_data){ .u64 = (uint64_t)watch << 60 |
-					  (uint64_t)(index & 0xfffffffu) << 32 |
-					  (uint32_t)fd };
+	return &l->watched[fd];
+}
+
+/* Make room for the descriptor in the table. */
+static void
+grow_watched(struct cnd_loop *l, int fd)
+{
+	uint32_t n = l->n_watched > 0 ? l->n_watched : 256;
+	struct cnd_watched *grown;
+
+	if ((uint32_t)fd < l->n_watched)
+		return;
+	while (n <= (uint32_t)fd)
+		n *= 2;
+	grown = realloc(l->watched, n * sizeof(*grown));
+	if (grown == NULL)
+		cnd_fatal("out of memory");
+	memset(grown + l->n_watched, 0, (n - l->n_watched) * sizeof(*grown));
+	l->watched = grown;
+	l->n_watched = n;
 }
 
 static int
-control(struct cnd_loop *l, int op, int fd, uint32_t events, union epoll_data mark)
+control(struct cnd_loop *l, int op, int fd, uint32_t events)
 {
-	struct epoll_event event = { .events = events, .data = mark };
+	struct epoll_event event = { .events = events, .data.fd = fd };
 
 	return epoll_ctl(l->epoll_fd, op, fd, &event) < 0 ? -errno : 0;
+}
+
+static int
+watch_for(
+	struct cnd_loop *l, int fd, enum cnd_watch watch, uint32_t index, uint32_t events)
+{
+	int r = control(l, EPOLL_CTL_ADD, fd, events);
+
+	if (r < 0)
+		return r;
+	grow_watched(l, fd);
+	*watched_of(l, fd) =
+		(struct cnd_watched){ .watch = (uint8_t)watch, .index = index };
+	return 0;
 }
 
 int
 cnd_loop_watch(struct cnd_loop *l, int fd, enum cnd_watch watch, uint32_t index)
 {
-	return control(l, EPOLL_CTL_ADD, fd, ALWAYS, mark_of(watch, index, fd));
-}
-
-int
-cnd_loop_rewatch(struct cnd_loop *l, int fd, enum cnd_watch watch, uint32_t index)
-{
-	return control(l, EPOLL_CTL_MOD, fd, ALWAYS, mark_of(watch, index, fd));
+	return watch_for(l, fd, watch, index, ALWAYS);
 }
 
 void
 cnd_loop_unwatch(struct cnd_loop *l, int fd)
 {
 	(void)epoll_ctl(l->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+	if ((uint32_t)fd < l->n_watched)
+		*watched_of(l, fd) = (struct cnd_watched){ .watch = CND_WATCH_NOBODY };
 }
 
 /* ---- the list of seats to run ---- */
@@ -125,18 +152,6 @@ cnd_loop_wake_for_clients(struct cnd_loop *l)
 
 /* ---- on a seat ---- */
 
-static int
-look(struct pollfd *fds, nfds_t n)
-{
-	int r = n > 0 ? poll(fds, n, 0) : 0;
-
-	if (r > 0)
-		return r;
-	for (nfds_t i = 0; i < n; i++)
-		fds[i].revents = 0;
-	return 0;
-}
-
 static int *
 watched_at(struct cnd_seat *s, int fd)
 {
@@ -147,30 +162,36 @@ watched_at(struct cnd_seat *s, int fd)
 	return NULL;
 }
 
+/* If `watched` is full, watch_all() adds the descriptor for each wait. */
 static void
-watch_on(struct cnd_seat *s, int fd,
-	int (*watch)(struct cnd_loop *l, int fd, enum cnd_watch watch, uint32_t index))
+note_watched(struct cnd_seat *s, int fd)
 {
 	int *at = watched_at(s, -1);
-	int r = watch(s->loop, fd, CND_WATCH_SEAT, cnd_seat_index(s));
 
-	if (r < 0)
-		cnd_fatal("epoll: %s", strerror(-r));
-	/* If `watched` is full, watch_all() adds the descriptor for each wait. */
 	if (at != NULL)
 		*at = fd;
+	else
+		cnd_loop_unwatch(s->loop, fd);
 }
 
 void
 cnd_seat_watch(struct cnd_seat *s, int fd)
 {
-	watch_on(s, fd, cnd_loop_watch);
+	int r = cnd_loop_watch(s->loop, fd, CND_WATCH_SEAT, cnd_seat_index(s));
+
+	if (r < 0)
+		cnd_fatal("epoll: %s", strerror(-r));
+	note_watched(s, fd);
 }
 
 void
 cnd_seat_take_over(struct cnd_seat *s, int fd)
 {
-	watch_on(s, fd, cnd_loop_rewatch);
+	struct cnd_watched *w = watched_of(s->loop, fd);
+
+	w->watch = CND_WATCH_SEAT;
+	w->index = cnd_seat_index(s);
+	note_watched(s, fd);
 }
 
 void
@@ -185,15 +206,45 @@ cnd_seat_unwatch(struct cnd_seat *s, int fd)
 }
 
 void
+cnd_seat_drained(struct cnd_seat *s, int fd)
+{
+	if ((uint32_t)fd < s->loop->n_watched)
+		watched_of(s->loop, fd)->is_raised = false;
+}
+
+/* Report what has come on a descriptor while it had another owner. */
+static void
+report(struct cnd_loop *l, int fd)
+{
+	struct cnd_watched *w = watched_of(l, fd);
+	struct pollfd p = { .fd = fd, .events = POLLIN | POLLRDHUP };
+
+	if (!w->is_raised && !w->is_hung)
+		return;
+	if (poll(&p, 1, 0) > 0)
+		l->on_event(l->user, (enum cnd_watch)w->watch, w->index,
+			(uint32_t)(unsigned short)p.revents);
+	else
+		w->is_raised = false;
+}
+
+void
 cnd_seat_hand_on(struct cnd_seat *s, int fd, enum cnd_watch watch, uint32_t index)
 {
 	int *at = watched_at(s, fd);
-	int r = cnd_loop_rewatch(s->loop, fd, watch, index);
 
-	if (r < 0)
-		cnd_fatal("epoll: %s", strerror(-r));
-	if (at != NULL)
-		*at = -1;
+	/* There was no room on the seat, so epoll does not watch it. */
+	if (at == NULL) {
+		int r = cnd_loop_watch(s->loop, fd, watch, index);
+
+		if (r < 0)
+			cnd_fatal("epoll: %s", strerror(-r));
+		return;
+	}
+	*at = -1;
+	watched_of(s->loop, fd)->watch = (uint8_t)watch;
+	watched_of(s->loop, fd)->index = index;
+	report(s->loop, fd);
 }
 
 /* Add the descriptors that epoll does not watch yet, and watch for POLLOUT where the seat waits for it. */
@@ -203,14 +254,14 @@ watch_all(struct cnd_seat *s, const struct pollfd *fds, nfds_t n)
 	for (nfds_t i = 0; i < n; i++) {
 		const struct pollfd *p = &fds[i];
 		uint32_t out = (p->events & POLLOUT) != 0 ? (uint32_t)EPOLLOUT : 0;
-		union epoll_data mark = mark_of(CND_WATCH_SEAT, cnd_seat_index(s), p->fd);
 
 		if (p->fd < 0)
 			continue;
 		if (watched_at(s, p->fd) == NULL)
-			(void)control(s->loop, EPOLL_CTL_ADD, p->fd, ALWAYS | out, mark);
+			(void)watch_for(s->loop, p->fd, CND_WATCH_SEAT, cnd_seat_index(s),
+				ALWAYS | out);
 		else if (out != 0)
-			(void)control(s->loop, EPOLL_CTL_MOD, p->fd, ALWAYS | out, mark);
+			(void)control(s->loop, EPOLL_CTL_MOD, p->fd, ALWAYS | out);
 	}
 }
 
@@ -225,9 +276,49 @@ unwatch_all(struct cnd_seat *s, const struct pollfd *fds, nfds_t n)
 		if (watched_at(s, p->fd) == NULL)
 			cnd_loop_unwatch(s->loop, p->fd);
 		else if ((p->events & POLLOUT) != 0)
-			(void)control(s->loop, EPOLL_CTL_MOD, p->fd, ALWAYS,
-				mark_of(CND_WATCH_SEAT, cnd_seat_index(s), p->fd));
+			(void)control(s->loop, EPOLL_CTL_MOD, p->fd, ALWAYS);
 	}
+}
+
+/* Whether epoll will report everything that the seat waits for, because nothing of it can be there yet. */
+static bool
+is_quiet(struct cnd_seat *s, const struct pollfd *p)
+{
+	const struct cnd_watched *w;
+
+	if (p->fd < 0)
+		return true;
+	if ((p->events & POLLOUT) != 0 || watched_at(s, p->fd) == NULL)
+		return false;
+	w = watched_of(s->loop, p->fd);
+	return !w->is_hung && (!w->is_raised || (p->events & POLLIN) == 0);
+}
+
+static void
+note_empty(struct cnd_seat *s, const struct pollfd *p)
+{
+	if (p->fd >= 0 && (p->events & POLLIN) != 0)
+		cnd_seat_drained(s, p->fd);
+}
+
+/* Call poll(2), if anything can have come. */
+static int
+look(struct cnd_seat *s, struct pollfd *fds, nfds_t n)
+{
+	nfds_t quiet = 0;
+	int r;
+
+	while (quiet < n && is_quiet(s, &fds[quiet]))
+		quiet++;
+	r = quiet < n ? poll(fds, n, 0) : 0;
+	if (r > 0)
+		return r;
+	for (nfds_t i = 0; i < n; i++) {
+		fds[i].revents = 0;
+		if (quiet < n && r == 0)
+			note_empty(s, &fds[i]);
+	}
+	return 0;
 }
 
 /* Leave the fibre until the loop finds an event, or `until_ms` has passed. */
@@ -260,7 +351,7 @@ cnd_seat_breathe(struct cnd_seat *s)
 int
 cnd_seat_poll(struct cnd_seat *s, struct pollfd *fds, nfds_t n, int64_t until_ms)
 {
-	int r = look(fds, n);
+	int r = look(s, fds, n);
 
 	if (r > 0 || until_ms <= cnd_now_ms()) {
 		cnd_seat_breathe(s);
@@ -361,20 +452,20 @@ on_seat_event(struct cnd_seat *s, int fd, uint32_t events)
 }
 
 static void
-on_event(struct cnd_loop *l, const struct epoll_event *e)
+on_event(struct cnd_loop *l, int fd, uint32_t events)
 {
-	enum cnd_watch watch = (enum cnd_watch)(e->data.u64 >> 60);
-	uint32_t index = (uint32_t)(e->data.u64 >> 32) & 0xfffffffu;
-	int fd = (int)(uint32_t)e->data.u64;
+	struct cnd_watched *w = watched_of(l, fd);
 
-	if (watch == CND_WATCH_SEAT)
-		on_seat_event(&l->seats[index], fd, e->events);
-	else if (watch == CND_WATCH_SOCKET)
+	w->is_raised |= (events & EPOLLIN) != 0;
+	w->is_hung |= (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
+	if (w->watch == CND_WATCH_SEAT)
+		on_seat_event(&l->seats[w->index], fd, events);
+	else if (w->watch == CND_WATCH_SOCKET)
 		l->has_sockets = true;
-	else if (watch == CND_WATCH_QUEUE)
+	else if (w->watch == CND_WATCH_QUEUE)
 		l->has_queue = true;
-	else
-		l->on_event(l->user, watch, index, e->events);
+	else if (w->watch != CND_WATCH_NOBODY)
+		l->on_event(l->user, (enum cnd_watch)w->watch, w->index, events);
 }
 
 /* Wake one idle seat for the door's queue and one for the listening socket, if clients may wait there. */
@@ -442,7 +533,7 @@ cnd_loop_turn(struct cnd_loop *l)
 	if (n < 0)
 		wake_all(l);
 	for (int i = 0; i < n; i++)
-		on_event(l, &events[i]);
+		on_event(l, events[i].data.fd, events[i].events);
 	wake_for_doors(l);
 	run_ready(l);
 }

@@ -15,7 +15,9 @@
  * fibre, and the loop runs the other seats. This file knows nothing of sessions and clients: shared.c decides
  * what runs on a seat, and staying.c keeps the clients that have no session.
  *
- * Epoll is edge-triggered: it reports an event only once. So a seat calls poll(2) before it leaves its fibre.
+ * Epoll is edge-triggered: it reports an event only once. The loop remembers for each watched descriptor that an event has
+ * come. A seat that waits for such a descriptor calls poll(2) before it leaves its fibre. If the descriptor was read until it
+ * was empty (cnd_seat_drained()), later bytes make a new event, and no poll(2) is needed.
  */
 
 struct cnd_loop;
@@ -40,6 +42,7 @@ struct cnd_seat {
 
 /* The owner of a watched descriptor. */
 enum cnd_watch {
+	CND_WATCH_NOBODY, /* it is not watched */
 	CND_WATCH_SEAT, /* `index` is the seat's */
 	CND_WATCH_STAYING, /* `index` is the client's, in staying.c */
 	CND_WATCH_SOCKET, /* the pool's listening socket */
@@ -47,8 +50,18 @@ enum cnd_watch {
 	CND_WATCH_CONTROL /* the control socket to the master */
 };
 
+/* A descriptor that epoll watches. */
+struct cnd_watched {
+	uint8_t watch; /* enum cnd_watch */
+	bool is_raised; /* it may have bytes: an event came, and nobody has read it empty since */
+	bool is_hung; /* an event said that the other end is closed */
+	uint32_t index;
+};
+
 struct cnd_loop {
 	int epoll_fd;
+	struct cnd_watched *watched; /* by descriptor */
+	uint32_t n_watched;
 	sigset_t waiting_mask; /* signals are blocked except while the loop waits */
 	struct cnd_seat *seats;
 	uint32_t n_seats;
@@ -73,8 +86,6 @@ void cnd_loop_turn(struct cnd_loop *l);
 
 /* Watch a descriptor until it is closed. Returns 0 or -errno. */
 int cnd_loop_watch(struct cnd_loop *l, int fd, enum cnd_watch watch, uint32_t index);
-/* Give a watched descriptor a new owner. The loop also reports to that owner the events that have come already. */
-int cnd_loop_rewatch(struct cnd_loop *l, int fd, enum cnd_watch watch, uint32_t index);
 void cnd_loop_unwatch(struct cnd_loop *l, int fd);
 
 /* ---- called on a seat ---- */
@@ -91,6 +102,8 @@ void cnd_seat_watch(struct cnd_seat *s, int fd);
 void cnd_seat_unwatch(struct cnd_seat *s, int fd);
 /* As cnd_seat_watch(), for a descriptor that epoll watches for another owner. */
 void cnd_seat_take_over(struct cnd_seat *s, int fd);
+/* A read of this watched descriptor got less than it asked for, or nothing: no bytes are left there. */
+void cnd_seat_drained(struct cnd_seat *s, int fd);
 /* As cnd_seat_unwatch(), but epoll goes on watching the descriptor, for another owner. */
 void cnd_seat_hand_on(struct cnd_seat *s, int fd, enum cnd_watch watch, uint32_t index);
 

@@ -503,6 +503,7 @@ init(struct cnd_worker *w)
 	cnp_server_init(&w->client.server, &cnc_mem_default, (size_t)w->config->max_frame,
 		OUTPUT_MAX);
 	cnd_request_init(w);
+	w->client.seat = w->seat;
 	if (w->seat != NULL) {
 		cnd_seat_watch(w->seat, w->inbox_fd);
 		return;

@@ -87,6 +87,7 @@ struct cnd_back {
 /* client.c: the client that has the worker. */
 struct cnd_worker_client {
 	int fd; /* -1: none */
+	struct cnd_seat *seat; /* the worker's */
 	struct cnd_channel channel; /* over `fd` */
 	struct cnp_server server; /* our end of the protocol */
 	struct cnd_peer peer; /* where it came from */

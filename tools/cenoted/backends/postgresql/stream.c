@@ -71,6 +71,8 @@ plain_receive(struct cnd_session *s, uint8_t *room, size_t n, short *ret_events)
 	do {
 		got = recv(s->fd, room, n, MSG_DONTWAIT);
 	} while (got < 0 && errno == EINTR);
+	if (got < (ssize_t)n && s->host->drained != NULL)
+		s->host->drained(s->host, s->fd);
 	if (got > 0)
 		return got;
 	*ret_events = POLLIN;
