@@ -4,7 +4,7 @@
 
 #include "support/cnt_cmocka.h"
 #include "tools/cenoted/backends/backend.h"
-#include "tools/cenoted/worker/statements.h"
+#include "tools/cenoted/serving/statements.h"
 
 /*
  * A backend without a daemon: the module is loaded as cenoted loads it, and its answers are written

@@ -15,7 +15,7 @@
 #include "shared/child.h"
 #include "shared/ipc.h"
 #include "shared/scoreboard.h"
-#include "statements.h"
+#include "serving/statements.h"
 
 /* Why a client's time with the worker ended. */
 enum cnd_parting {

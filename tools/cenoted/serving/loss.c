@@ -4,7 +4,7 @@
  * The client gets 08006 (no) or 08007 (maybe). libcenote judges by the same rules (core/effect.c)
  * when it loses the pool. It owns w->loss; request.c and ahead.c call it.
  */
-#include "worker.h"
+#include "worker/worker.h"
 
 #include <string.h>
 

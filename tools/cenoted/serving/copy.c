@@ -3,7 +3,7 @@
  * Copies: data that passes through in pieces, unread. These functions are part of the backend's
  * sink (sink.c).
  */
-#include "worker.h"
+#include "worker/worker.h"
 
 #include "core/sqlstate.h"
 #include "shared/log.h"

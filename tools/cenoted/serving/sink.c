@@ -4,7 +4,7 @@
  * become frames in the client's output. It owns w->result. Backends call it; copy.c has its
  * functions for copies.
  */
-#include "worker.h"
+#include "worker/worker.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * Run one request: find its handler by its code, call the backend, and queue the last reply. It
  * owns w->request, and w->held after each request. client.c calls it.
  */
-#include "worker.h"
+#include "worker/worker.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
  * then count for all requests together, and a set-up request ends the series: a client sends one
  * when it wants the earlier answers first. request.c calls this file.
  */
-#include "worker.h"
+#include "worker/worker.h"
 
 /* Decode the values for a statement. CENOTE_AGAIN: they need the ordinary way. */
 static int
