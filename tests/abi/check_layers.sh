@@ -14,7 +14,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
 # ISO C headers that do no I/O by themselves (stdio.h: snprintf).
-pure='assert|ctype|errno|float|inttypes|limits|math|stdarg|stdbool|stddef|stdint|stdio|stdlib|string'
+pure='assert|ctype|errno|float|inttypes|limits|math|stdarg|stdbool|stddef|stdint|stdio|stdlib|string|stdatomic'
 any='[a-zA-Z0-9_./-]+'
 
 # One line per layer: the folder; folders in it that are layers of their own; then what it may
@@ -176,6 +176,7 @@ tap_passes "lib defines cenote_ and cn_ only" \
 tap_passes "lib/crypto defines cn_ only" \
 	check_prefix 'cn_[a-z0-9_]+' "$build_root"/lib/crypto/libcn_crypto.a.p/*.o
 tap_passes "cenoted defines cnd_ only" check_prefix '(cnd_[a-z0-9_]+|main)' \
+	"$build_root"/tools/cenoted/serving/libcnd_serving.a.p/*.o \
 	"$build_root"/tools/cenoted/libcenoted.a.p/*.o "$build_root"/tools/cenoted/cenoted.p/*.o
 
 broken lib/core/buf.h '#include "protocol/frame.h"'

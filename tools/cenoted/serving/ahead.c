@@ -9,17 +9,17 @@
  * then count for all requests together, and a set-up request ends the series: a client sends one
  * when it wants the earlier answers first. request.c calls this file.
  */
-#include "worker/worker.h"
+#include "serving.h"
 
 /* Decode the values for a statement. CENOTE_AGAIN: they need the ordinary way. */
 static int
-take_exec(struct cnd_worker *w, struct cnd_exec *exec, struct cnp_str params)
+take_exec(struct cnd_serving *s, struct cnd_exec *exec, struct cnp_str params)
 {
 	struct cnc_value *values = NULL;
 
 	if (exec->format > CENOTE_FORMAT_BINARY)
 		return CENOTE_AGAIN;
-	if (params.n > 0 && cnp_values_decode(params, &w->request.arena, &values,
+	if (params.n > 0 && cnp_values_decode(params, &s->request.arena, &values,
 				    &exec->n_params) < 0)
 		return CENOTE_AGAIN;
 	for (uint32_t i = 0; i < exec->n_params; i++) {
@@ -31,7 +31,7 @@ take_exec(struct cnd_worker *w, struct cnd_exec *exec, struct cnp_str params)
 }
 
 static int
-give_query(struct cnd_worker *w, const struct cnp_request *req)
+give_query(struct cnd_serving *s, const struct cnp_request *req)
 {
 	const struct cnp_query *q = &req->msg.as.query;
 	struct cnd_exec exec = { .format = q->format,
@@ -42,17 +42,17 @@ give_query(struct cnd_worker *w, const struct cnp_request *req)
 	};
 
 	if (q->batch_rows > 0 || q->max_rows > 0 || q->formats.n > 0 ||
-		take_exec(w, &exec, q->params) < 0)
+		take_exec(s, &exec, q->params) < 0)
 		return CENOTE_AGAIN;
-	return w->backend->ahead(w->session, &what);
+	return s->backend->ahead(s->session, &what);
 }
 
 static int
-give_execute(struct cnd_worker *w, const struct cnp_request *req)
+give_execute(struct cnd_serving *s, const struct cnp_request *req)
 {
 	const struct cnp_execute *e = &req->msg.as.execute;
 	const struct cnd_named which = { .statement = cnd_statement_find(
-						 &w->statements, e->statement),
+						 &s->statements, e->statement),
 		.name = e->name };
 	struct cnd_exec exec = { .format = e->format,
 		.columns_known = e->known,
@@ -63,13 +63,13 @@ give_execute(struct cnd_worker *w, const struct cnp_request *req)
 
 	if (e->batch_rows > 0 || e->max_rows > 0 || e->formats.n > 0 ||
 		(e->statement != 0 && which.statement == NULL) ||
-		take_exec(w, &exec, e->params) < 0)
+		take_exec(s, &exec, e->params) < 0)
 		return CENOTE_AGAIN;
-	return w->backend->ahead(w->session, &what);
+	return s->backend->ahead(s->session, &what);
 }
 
 static int
-give_prepare(struct cnd_worker *w, const struct cnp_request *req)
+give_prepare(struct cnd_serving *s, const struct cnp_request *req)
 {
 	const struct cnp_prepare *p = &req->msg.as.prepare;
 	struct cnd_prepare prepare = {
@@ -79,13 +79,13 @@ give_prepare(struct cnd_worker *w, const struct cnp_request *req)
 
 	if (p->statement != 0 || p->types.n % 4 != 0 ||
 		p->types.n / 4 > CNC_BATCH_COLS_MAX ||
-		cnd_request_set_types(w, &prepare, p->types) < 0)
+		cnd_request_set_types(s, &prepare, p->types) < 0)
 		return CENOTE_AGAIN;
-	return w->backend->ahead(w->session, &what);
+	return s->backend->ahead(s->session, &what);
 }
 
 static int
-give_named(struct cnd_worker *w, const struct cnp_request *req, uint32_t number,
+give_named(struct cnd_serving *s, const struct cnp_request *req, uint32_t number,
 	struct cnp_str name, uint8_t kind)
 {
 	const struct cnd_named which = {
@@ -95,11 +95,11 @@ give_named(struct cnd_worker *w, const struct cnp_request *req, uint32_t number,
 
 	return number != 0 || kind > CNP_NAMED_PORTAL
 		       ? CENOTE_AGAIN
-		       : w->backend->ahead(w->session, &what);
+		       : s->backend->ahead(s->session, &what);
 }
 
 static int
-give(struct cnd_worker *w, const struct cnp_request *req)
+give(struct cnd_serving *s, const struct cnp_request *req)
 {
 	const struct cnp_describe *d = &req->msg.as.describe;
 	const struct cnp_close *c = &req->msg.as.close;
@@ -107,64 +107,64 @@ give(struct cnd_worker *w, const struct cnp_request *req)
 
 	switch (req->msg.code) {
 	case CNP_MSG_QUERY:
-		return give_query(w, req);
+		return give_query(s, req);
 	case CNP_MSG_EXECUTE:
-		return give_execute(w, req);
+		return give_execute(s, req);
 	case CNP_MSG_PREPARE:
-		return give_prepare(w, req);
+		return give_prepare(s, req);
 	case CNP_MSG_DESCRIBE:
-		return give_named(w, req, d->statement, d->name, d->kind);
+		return give_named(s, req, d->statement, d->name, d->kind);
 	case CNP_MSG_CLOSE:
-		return give_named(w, req, c->statement, c->name, c->kind);
+		return give_named(s, req, c->statement, c->name, c->kind);
 	case CNP_MSG_SYNC:
-		return w->backend->ahead(w->session, &sync);
+		return s->backend->ahead(s->session, &sync);
 	default:
 		return CENOTE_AGAIN;
 	}
 }
 
 void
-cnd_ahead_give(struct cnd_worker *w, const struct cnp_request *req)
+cnd_ahead_give(struct cnd_serving *s, const struct cnp_request *req)
 {
 	const struct cnp_request *next = req;
 	struct cnp_request behind;
 	uint32_t number = req->number;
 	size_t at = 0;
 
-	if (w->backend->ahead == NULL || number == 0 || (req->flags & CNP_FRAME_SYNC) ||
-		req->msg.code == CNP_MSG_SYNC || w->config->query_timeout_ms > 0)
+	if (s->backend->ahead == NULL || number == 0 || (req->flags & CNP_FRAME_SYNC) ||
+		req->msg.code == CNP_MSG_SYNC || s->has_query_timeout)
 		return;
 	/* most requests have none after them */
-	while (cnp_server_peek(&w->client.server, &at, &number, &behind) == CENOTE_OK) {
-		if (next == req && give(w, req) != CENOTE_OK)
+	while (cnp_server_peek(s->server, &at, &number, &behind) == CENOTE_OK) {
+		if (next == req && give(s, req) != CENOTE_OK)
 			return;
 		if (next == req) {
-			w->ahead.n = 1;
-			cnd_loss_expect_ahead(w, &req->msg);
+			s->ahead.n = 1;
+			cnd_loss_expect_ahead(s, &req->msg);
 		}
 		next = &behind;
-		if (give(w, &behind) != CENOTE_OK)
+		if (give(s, &behind) != CENOTE_OK)
 			return;
 		if (behind.msg.code == CNP_MSG_SYNC)
 			return;
-		w->ahead.n++;
-		w->ahead.last = behind.number;
-		cnd_loss_expect_ahead(w, &behind.msg);
+		s->ahead.n++;
+		s->ahead.last = behind.number;
+		cnd_loss_expect_ahead(s, &behind.msg);
 		if (behind.flags & CNP_FRAME_SYNC)
 			return;
 	}
 }
 
 int
-cnd_ahead_answer(struct cnd_worker *w, const struct cnp_request *req)
+cnd_ahead_answer(struct cnd_serving *s, const struct cnp_request *req)
 {
 	int r;
 
-	w->result.is_describing =
+	s->result.is_describing =
 		req->msg.code == CNP_MSG_PREPARE || req->msg.code == CNP_MSG_DESCRIBE;
-	w->ahead.n--;
-	r = w->backend->answer(w->session, &w->sink);
+	s->ahead.n--;
+	r = s->backend->answer(s->session, &s->sink);
 	if (r < 0)
-		w->ahead.n = 0;
+		s->ahead.n = 0;
 	return r;
 }

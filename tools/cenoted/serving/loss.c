@@ -2,9 +2,9 @@
 /*
  * The session was lost while a request ran: may the request have been committed? In doubt, yes.
  * The client gets 08006 (no) or 08007 (maybe). libcenote judges by the same rules (core/effect.c)
- * when it loses the pool. It owns w->loss; request.c and ahead.c call it.
+ * when it loses the pool. It owns s->loss; request.c and ahead.c call it.
  */
-#include "worker/worker.h"
+#include "serving.h"
 
 #include <string.h>
 
@@ -15,21 +15,21 @@
 #define WORDS_MAX 16384u
 
 static uint8_t
-effect_of_statement(const struct cnd_worker *w, uint32_t number)
+effect_of_statement(const struct cnd_serving *s, uint32_t number)
 {
-	const struct cnd_statement *st = cnd_statement_find(&w->statements, number);
+	const struct cnd_statement *st = cnd_statement_find(&s->statements, number);
 
 	return st != NULL ? st->effect : (uint8_t)CNC_EFFECT_COMMIT;
 }
 
 static uint8_t
-effect_of(const struct cnd_worker *w, const struct cnp_msg *m)
+effect_of(const struct cnd_serving *s, const struct cnp_msg *m)
 {
 	switch (m->code) {
 	case CNP_MSG_QUERY:
 		return cnc_sql_effect(m->as.query.sql.p, m->as.query.sql.n);
 	case CNP_MSG_EXECUTE:
-		return effect_of_statement(w, m->as.execute.statement);
+		return effect_of_statement(s, m->as.execute.statement);
 	case CNP_MSG_COMMIT:
 		return CNC_EFFECT_COMMIT;
 	case CNP_MSG_SAVEPOINT:
@@ -44,33 +44,33 @@ effect_of(const struct cnd_worker *w, const struct cnp_msg *m)
 }
 
 static int
-may_commit(const struct cnd_worker *w, const struct cnp_msg *m)
+may_commit(const struct cnd_serving *s, const struct cnp_msg *m)
 {
-	uint8_t effect = effect_of(w, m);
+	uint8_t effect = effect_of(s, m);
 
 	return effect == CNC_EFFECT_COMMIT ||
-	       (effect == CNC_EFFECT_WRITE && w->held.tx == CENOTE_TX_IDLE) ||
-	       (effect == CNC_EFFECT_BEGIN && w->held.tx != CENOTE_TX_IDLE);
+	       (effect == CNC_EFFECT_WRITE && s->held.tx == CENOTE_TX_IDLE) ||
+	       (effect == CNC_EFFECT_BEGIN && s->held.tx != CENOTE_TX_IDLE);
 }
 
 void
-cnd_loss_expect(struct cnd_worker *w, const struct cnp_msg *m)
+cnd_loss_expect(struct cnd_serving *s, const struct cnp_msg *m)
 {
 	/* only a server with synchronisation points commits earlier requests there */
-	if (w->backend->sync != NULL && !w->request.is_sync &&
-		!w->loss.may_have_committed)
-		w->loss.may_have_committed = may_commit(w, m);
+	if (s->backend->sync != NULL && !s->request.is_sync &&
+		!s->loss.may_have_committed)
+		s->loss.may_have_committed = may_commit(s, m);
 }
 
 void
-cnd_loss_expect_ahead(struct cnd_worker *w, const struct cnp_msg *m)
+cnd_loss_expect_ahead(struct cnd_serving *s, const struct cnp_msg *m)
 {
-	uint8_t effect = effect_of(w, m);
+	uint8_t effect = effect_of(s, m);
 
 	/* after a request that ends the transaction, the next ones are outside of it */
 	if (effect != CNC_EFFECT_NONE &&
-		(w->held.tx == CENOTE_TX_IDLE || effect != CNC_EFFECT_WRITE))
-		w->loss.ahead_may_commit = true;
+		(s->held.tx == CENOTE_TX_IDLE || effect != CNC_EFFECT_WRITE))
+		s->loss.ahead_may_commit = true;
 }
 
 /* Write the outcome of the request, and then the server's last error. */
@@ -101,16 +101,16 @@ cnd_loss_has_words(const struct cnc_diag *diag)
 }
 
 static void
-keep_words(struct cnc_diag *outcome, const struct cnc_diag *said)
+keep_words(struct cnd_serving *s, const struct cnc_diag *said)
 {
 	struct cnc_buf fields;
 
 	if (!cnd_loss_has_words(said))
 		return;
-	cnc_buf_init(&fields, &cnc_mem_default, WORDS_MAX);
-	if (put_words(&fields, outcome, said) == CENOTE_OK)
+	cnc_buf_init(&fields, s->host.mem, WORDS_MAX);
+	if (put_words(&fields, &s->diag, said) == CENOTE_OK)
 		(void)cnc_diag_set_fields(
-			outcome, cnc_buf_head(&fields), cnc_buf_len(&fields));
+			&s->diag, cnc_buf_head(&fields), cnc_buf_len(&fields));
 	cnc_buf_finish(&fields);
 }
 
@@ -118,37 +118,37 @@ keep_words(struct cnc_diag *outcome, const struct cnc_diag *said)
  * earlier request waits for its synchronisation point. */
 static int
 was_refused(
-	const struct cnc_diag *said, const struct cnd_worker *w, const struct cnp_msg *m)
+	const struct cnc_diag *said, const struct cnd_serving *s, const struct cnp_msg *m)
 {
 	return strcmp(said->sqlstate, CNC_SQLSTATE(NOT_CONNECTED)) == 0 &&
 	       !cnd_loss_has_words(said) && m->code != CNP_MSG_SYNC &&
-	       !w->loss.may_have_committed && !w->loss.ahead_may_commit;
+	       !s->loss.may_have_committed && !s->loss.ahead_may_commit;
 }
 
 void
-cnd_loss_explain(struct cnd_worker *w, const struct cnp_msg *m)
+cnd_loss_explain(struct cnd_serving *s, const struct cnp_msg *m)
 {
-	int is_unknown = may_commit(w, m);
+	int is_unknown = may_commit(s, m);
 	struct cnc_diag said;
 
-	if ((w->request.is_sync || m->code == CNP_MSG_SYNC) && w->loss.may_have_committed)
+	if ((s->request.is_sync || m->code == CNP_MSG_SYNC) && s->loss.may_have_committed)
 		is_unknown = 1;
-	if (w->loss.ahead_may_commit)
+	if (s->loss.ahead_may_commit)
 		is_unknown = 1;
-	cnc_diag_init(&said, &cnc_mem_default);
-	cnc_diag_copy(&said, &w->diag);
-	if (was_refused(&said, w, m))
-		cnc_diag_set(&w->diag, CNC_SQLSTATE(CONNECTION_LOST), "%s", said.message);
+	cnc_diag_init(&said, s->host.mem);
+	cnc_diag_copy(&said, &s->diag);
+	if (was_refused(&said, s, m))
+		cnc_diag_set(&s->diag, CNC_SQLSTATE(CONNECTION_LOST), "%s", said.message);
 	else if (is_unknown)
-		cnc_diag_set(&w->diag, CNC_SQLSTATE(OUTCOME_UNKNOWN),
+		cnc_diag_set(&s->diag, CNC_SQLSTATE(OUTCOME_UNKNOWN),
 			"the session was lost in %s, whose outcome is unknown: %s",
 			cnp_msg_name(m->code), said.message);
 	else if (strncmp(said.sqlstate, "08", 2) != 0 ||
 		 strcmp(said.sqlstate, CNC_SQLSTATE(OUTCOME_UNKNOWN)) == 0)
-		cnc_diag_set(&w->diag, CNC_SQLSTATE(CONNECTION_LOST),
+		cnc_diag_set(&s->diag, CNC_SQLSTATE(CONNECTION_LOST),
 			"the session was lost in %s: %s (SQLSTATE %s)",
 			cnp_msg_name(m->code), said.message, said.sqlstate);
-	w->diag.native = said.native;
-	keep_words(&w->diag, &said);
+	s->diag.native = said.native;
+	keep_words(s, &said);
 	cnc_diag_finish(&said);
 }

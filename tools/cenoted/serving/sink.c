@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the backend writes its answers to (struct cnd_sink): rows, results, notices and parameters
- * become frames in the client's output. It owns w->result. Backends call it; copy.c has its
+ * become frames in the client's output. It owns s->result. Backends call it; copy.c has its
  * functions for copies.
  */
-#include "worker/worker.h"
+#include "serving.h"
 
 #include <string.h>
 
@@ -15,180 +15,178 @@
 /* Other replies wait for the end of the request, up to this size. */
 #define QUEUED_BYTES 65536u
 
-struct cnd_worker *
-cnd_sink_worker(struct cnd_sink *sink)
+struct cnd_serving *
+cnd_sink_serving(struct cnd_sink *sink)
 {
-	return (struct cnd_worker *)(void *)((char *)sink -
-					     offsetof(struct cnd_worker, sink));
+	return (struct cnd_serving *)(void *)((char *)sink -
+					      offsetof(struct cnd_serving, sink));
 }
 
 /* The most bytes of a batch: a long row is the last of its batch, and the rows before it have less
  * than BATCH_BYTES. */
 static size_t
-longest_batch(const struct cnd_worker *w)
+longest_batch(const struct cnd_serving *s)
 {
-	return (size_t)w->config->max_row + BATCH_BYTES;
+	return (size_t)s->max_row + BATCH_BYTES;
 }
 
 int
-cnd_sink_bounds_rows(const struct cnd_worker *w)
+cnd_sink_bounds_rows(const struct cnd_serving *s)
 {
-	return w->result.is_in_rows && longest_batch(w) < w->client.server.peer_max_frame;
+	return s->result.is_in_rows && longest_batch(s) < s->server->peer_max_frame;
 }
 
 static int
-begin_rows(struct cnd_worker *w)
+begin_rows(struct cnd_serving *s)
 {
 	int r;
 
-	if (w->result.is_quiet)
+	if (s->result.is_quiet)
 		return CENOTE_OK;
-	r = cnp_server_rows_begin(
-		&w->client.server, &w->result.batch, w->result.n_columns);
+	r = cnp_server_rows_begin(s->server, &s->result.batch, s->result.n_columns);
 	if (r == CENOTE_ERR_LIMIT) {
 		/* the replies of a pipeline have piled up */
-		r = cnd_client_flush(w);
+		r = s->ops->flush(s);
 		if (r == CENOTE_OK)
 			r = cnp_server_rows_begin(
-				&w->client.server, &w->result.batch, w->result.n_columns);
+				s->server, &s->result.batch, s->result.n_columns);
 	}
-	w->result.is_in_rows = r == CENOTE_OK;
-	if (cnd_sink_bounds_rows(w))
-		w->result.batch.out->max =
-			cnc_buf_len(w->result.batch.out) + longest_batch(w);
+	s->result.is_in_rows = r == CENOTE_OK;
+	if (cnd_sink_bounds_rows(s))
+		s->result.batch.out->max =
+			cnc_buf_len(s->result.batch.out) + longest_batch(s);
 	return r;
 }
 
 int
-cnd_sink_end_rows(struct cnd_worker *w)
+cnd_sink_end_rows(struct cnd_serving *s)
 {
-	if (!w->result.is_in_rows)
+	if (!s->result.is_in_rows)
 		return CENOTE_OK;
-	w->result.is_in_rows = false;
-	return cnp_server_rows_end(&w->client.server, &w->result.batch);
+	s->result.is_in_rows = false;
+	return cnp_server_rows_end(s->server, &s->result.batch);
 }
 
 void
-cnd_sink_abort(struct cnd_worker *w)
+cnd_sink_abort(struct cnd_serving *s)
 {
-	if (!w->result.is_in_rows)
+	if (!s->result.is_in_rows)
 		return;
 	/* nothing may be queued inside a ROWS frame, so end it with this row */
-	cnc_batch_row_undo(&w->result.batch);
-	(void)cnd_sink_end_rows(w);
+	cnc_batch_row_undo(&s->result.batch);
+	(void)cnd_sink_end_rows(s);
 }
 
 int
-cnd_sink_flush(struct cnd_worker *w)
+cnd_sink_flush(struct cnd_serving *s)
 {
-	int was_in_rows = w->result.is_in_rows;
+	int was_in_rows = s->result.is_in_rows;
 	int r;
 
 	/* only send whole rows */
-	if (was_in_rows && w->result.batch.row != cnc_buf_len(w->result.batch.out))
+	if (was_in_rows && s->result.batch.row != cnc_buf_len(s->result.batch.out))
 		return CENOTE_OK;
-	r = cnd_sink_end_rows(w);
+	r = cnd_sink_end_rows(s);
 	if (r == CENOTE_OK)
-		r = cnd_client_flush(w);
-	return r == CENOTE_OK && was_in_rows ? begin_rows(w) : r;
+		r = s->ops->flush(s);
+	return r == CENOTE_OK && was_in_rows ? begin_rows(s) : r;
 }
 
 static int
 sink_params(struct cnd_sink *sink, const struct cnp_param *params, uint32_t n)
 {
-	return cnp_server_params(&cnd_sink_worker(sink)->client.server, params, n);
+	return cnp_server_params(cnd_sink_serving(sink)->server, params, n);
 }
 
 static int
 sink_columns(
 	struct cnd_sink *sink, const struct cnp_column *columns, uint32_t n, int known)
 {
-	struct cnd_worker *w = cnd_sink_worker(sink);
+	struct cnd_serving *s = cnd_sink_serving(sink);
 	int r;
 
 	/* the columns had been left out, and the result failed before its first row */
 	if (!known)
-		cnd_sink_abort(w);
-	r = known ? CENOTE_OK : cnp_server_columns(&w->client.server, columns, n);
-	if (r < 0 || w->result.is_describing)
+		cnd_sink_abort(s);
+	r = known ? CENOTE_OK : cnp_server_columns(s->server, columns, n);
+	if (r < 0 || s->result.is_describing)
 		return r;
-	w->result.n_columns = n;
-	return begin_rows(w);
+	s->result.n_columns = n;
+	return begin_rows(s);
 }
 
 static int
 sink_row_done(struct cnd_sink *sink)
 {
-	struct cnd_worker *w = cnd_sink_worker(sink);
+	struct cnd_serving *s = cnd_sink_serving(sink);
 
-	if (w->result.rows_left != UINT64_MAX && --w->result.rows_left == 0)
+	if (s->result.rows_left != UINT64_MAX && --s->result.rows_left == 0)
 		return CENOTE_DONE;
-	if (w->result.batch_left > 0 && --w->result.batch_left == 0)
+	if (s->result.batch_left > 0 && --s->result.batch_left == 0)
 		return CENOTE_AGAIN;
 	/* rows without columns have no bytes, but the number of them in a batch is bounded */
-	if (!w->result.is_in_rows ||
-		(cnc_batch_len(&w->result.batch) < BATCH_BYTES &&
-			w->result.batch.n_rows < CNC_BATCH_EMPTY_ROWS_MAX))
+	if (!s->result.is_in_rows ||
+		(cnc_batch_len(&s->result.batch) < BATCH_BYTES &&
+			s->result.batch.n_rows < CNC_BATCH_EMPTY_ROWS_MAX))
 		return CENOTE_OK;
-	return cnd_sink_flush(w);
+	return cnd_sink_flush(s);
 }
 
 /* Send the queued replies once they are many: a request may have any number of results and
  * notices. */
 static int
-flush_if_much(struct cnd_worker *w)
+flush_if_much(struct cnd_serving *s)
 {
 	const uint8_t *bytes;
 
-	return cnp_server_output(&w->client.server, &bytes) >= QUEUED_BYTES
-		       ? cnd_client_flush(w)
-		       : CENOTE_OK;
+	return cnp_server_output(s->server, &bytes) >= QUEUED_BYTES ? s->ops->flush(s)
+								    : CENOTE_OK;
 }
 
 static int
 sink_done(struct cnd_sink *sink, const struct cnp_done *done)
 {
-	struct cnd_worker *w = cnd_sink_worker(sink);
+	struct cnd_serving *s = cnd_sink_serving(sink);
 	struct cnp_msg m = { .code = CNP_MSG_DONE, .as.done = *done };
-	int r = cnd_sink_end_rows(w);
+	int r = cnd_sink_end_rows(s);
 
 	if (r < 0)
 		return r;
-	w->result.is_done = !(done->flags & CNP_DONE_MORE_RESULTS);
-	if (!w->result.is_done) {
-		w->result.rows_left = w->result.max_rows;
-		w->result.batch_left = w->result.batch_rows;
+	s->result.is_done = !(done->flags & CNP_DONE_MORE_RESULTS);
+	if (!s->result.is_done) {
+		s->result.rows_left = s->result.max_rows;
+		s->result.batch_left = s->result.batch_rows;
 	}
-	w->result.done_flags = done->flags;
-	r = cnp_server_reply(&w->client.server, &m, 0);
-	return r == CENOTE_OK && !w->result.is_done ? flush_if_much(w) : r;
+	s->result.done_flags = done->flags;
+	r = cnp_server_reply(s->server, &m, 0);
+	return r == CENOTE_OK && !s->result.is_done ? flush_if_much(s) : r;
 }
 
 /* Send something that is not part of the result: between two ROWS frames, if one is open. */
 static int
-put_between(struct cnd_worker *w, const struct cnc_diag *notice, const struct cnp_msg *m)
+put_between(struct cnd_serving *s, const struct cnc_diag *notice, const struct cnp_msg *m)
 {
-	int was_in_rows = w->result.is_in_rows;
-	int r = cnd_sink_end_rows(w);
+	int was_in_rows = s->result.is_in_rows;
+	int r = cnd_sink_end_rows(s);
 
 	if (r < 0)
 		return r;
-	r = notice != NULL ? cnp_server_notice(&w->client.server, notice)
-			   : cnp_server_reply(&w->client.server, m, 1);
+	r = notice != NULL ? cnp_server_notice(s->server, notice)
+			   : cnp_server_reply(s->server, m, 1);
 	/* the message is too long for the client and cannot be shortened; the request goes on without
 	 * it */
 	if (r == CENOTE_ERR_LIMIT)
 		r = CENOTE_OK;
 	/* servers send a notice at once, since the statement may run for long after it */
 	if (r == CENOTE_OK)
-		r = notice != NULL ? cnd_client_flush(w) : flush_if_much(w);
-	return r == CENOTE_OK && was_in_rows ? begin_rows(w) : r;
+		r = notice != NULL ? s->ops->flush(s) : flush_if_much(s);
+	return r == CENOTE_OK && was_in_rows ? begin_rows(s) : r;
 }
 
 static int
 sink_notice(struct cnd_sink *sink, const struct cnc_diag *notice)
 {
-	return put_between(cnd_sink_worker(sink), notice, NULL);
+	return put_between(cnd_sink_serving(sink), notice, NULL);
 }
 
 static int
@@ -196,7 +194,7 @@ sink_notification(struct cnd_sink *sink, const struct cnp_notification *n)
 {
 	struct cnp_msg m = { .code = CNP_MSG_NOTIFICATION, .as.notification = *n };
 
-	return put_between(cnd_sink_worker(sink), NULL, &m);
+	return put_between(cnd_sink_serving(sink), NULL, &m);
 }
 
 static int
@@ -207,12 +205,12 @@ is_same(struct cnp_str a, struct cnp_str b)
 
 int
 cnd_sink_knows_parameter(
-	const struct cnd_worker_login *l, struct cnp_str name, struct cnp_str value)
+	const struct cnd_serving *s, struct cnp_str name, struct cnp_str value)
 {
 	struct cnc_reader r;
 	struct cnp_str n, v;
 
-	cnc_reader_init(&r, cnc_buf_head(&l->parameters), cnc_buf_len(&l->parameters));
+	cnc_reader_init(&r, cnc_buf_head(&s->parameters), cnc_buf_len(&s->parameters));
 	while (cnp_pairs_next(&r, &n, &v) > 0) {
 		if (is_same(n, name))
 			return is_same(v, value);
@@ -222,17 +220,15 @@ cnd_sink_knows_parameter(
 
 /* Keep a changed parameter, which ATTACHED must report to a client that resumes. */
 static int
-keep_parameter(struct cnd_worker_login *l, const char *name, const char *value)
+keep_parameter(struct cnd_serving *s, const char *name, const char *value)
 {
 	struct cnc_buf changed;
 	struct cnc_reader r;
 	struct cnp_str n, v;
 	int q = CENOTE_OK;
 
-	l->is_info_stale = true;
-	l->info.changes = 0;
-	cnc_buf_init(&changed, &cnc_mem_default, CND_PARAMETERS_MAX);
-	cnc_reader_init(&r, cnc_buf_head(&l->parameters), cnc_buf_len(&l->parameters));
+	cnc_buf_init(&changed, s->host.mem, CND_PARAMETERS_MAX);
+	cnc_reader_init(&r, cnc_buf_head(&s->parameters), cnc_buf_len(&s->parameters));
 	while (q == CENOTE_OK && cnp_pairs_next(&r, &n, &v) > 0) {
 		if (strcmp(n.p, name) != 0)
 			q = cnp_pairs_put(&changed, n.p, v.p);
@@ -244,8 +240,8 @@ keep_parameter(struct cnd_worker_login *l, const char *name, const char *value)
 		cnc_buf_finish(&changed);
 		return q == CENOTE_ERR_LIMIT ? CENOTE_OK : q;
 	}
-	cnc_buf_finish(&l->parameters);
-	l->parameters = changed;
+	cnc_buf_finish(&s->parameters);
+	s->parameters = changed;
 	return CENOTE_OK;
 }
 
@@ -254,12 +250,11 @@ sink_parameter(struct cnd_sink *sink, const char *name, const char *value)
 {
 	struct cnp_msg m = { .code = CNP_MSG_PARAMETER,
 		.as.parameter = { .name = cnp_str(name), .value = cnp_str(value) } };
-	struct cnd_worker *w = cnd_sink_worker(sink);
-	int r = keep_parameter(&w->login, name, value);
+	struct cnd_serving *s = cnd_sink_serving(sink);
+	int r = keep_parameter(s, name, value);
 
-	w->client.is_told = true;
-
-	return r < 0 ? r : put_between(w, NULL, &m);
+	s->ops->parameter_changed(s);
+	return r < 0 ? r : put_between(s, NULL, &m);
 }
 
 const struct cnd_sink_ops cnd_sink_ops = {

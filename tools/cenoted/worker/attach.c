@@ -64,7 +64,7 @@ begin_lending(struct cnd_worker *w)
 	w->client.attached_ms = cnd_now_ms();
 	w->client.login_until_ms = CND_NEVER;
 	w->client.active_ms = w->client.attached_ms;
-	w->client.n_served = 0;
+	w->serving.n_served = 0;
 	cnd_worker_settle_stranger(w);
 	cnd_worker_move(w, CND_SLOT_ATTACHED);
 }
@@ -89,7 +89,7 @@ names_of(const struct cnd_worker *w)
 					      w->slot_index, w->slot->generation),
 		.key = w->key,
 		.worker_pid = (uint32_t)cnd_slot_head(w->board, w->slot_index)->pid,
-		.features = w->backend->features | CNP_FEATURE_SUSPEND };
+		.features = w->serving.backend->features | CNP_FEATURE_SUSPEND };
 }
 
 /* What a client learns of the session that it gets. */
@@ -99,13 +99,14 @@ facts_of(const struct cnd_worker *w)
 	struct cnp_attached m = names_of(w);
 
 	m.pool = cnp_str(w->config->name);
-	m.backend = cnp_str(w->backend->name);
+	m.backend = cnp_str(w->serving.backend->name);
 	m.server = cnp_str(w->login.info.server);
 	m.server_version = cnp_str(w->login.info.server_version);
 	m.database = cnp_str(w->login.info.database);
 	m.user = cnp_str(w->client.user);
-	m.parameters = (struct cnp_str){ (const char *)cnc_buf_head(&w->login.parameters),
-		cnc_buf_len(&w->login.parameters) };
+	m.parameters =
+		(struct cnp_str){ (const char *)cnc_buf_head(&w->serving.parameters),
+			cnc_buf_len(&w->serving.parameters) };
 	return m;
 }
 
@@ -114,8 +115,8 @@ queue_ready(struct cnd_worker *w)
 {
 	struct cnd_state state;
 
-	cnd_request_take_state(w, &state);
-	w->held.is_ready = true;
+	cnd_request_take_state(&w->serving, &state);
+	w->serving.held.is_ready = true;
 	return cnp_server_ready(&w->client.server, state.tx, state.pins, &state.carry);
 }
 
@@ -178,7 +179,7 @@ cnd_attach_part(struct cnd_worker *w)
 	size_t n = cnp_server_output(&w->client.server, &bytes);
 	ssize_t len;
 
-	if (w->client.peer.door != CND_DOOR_TCP || w->client.fd < 0 || w->client.is_gone)
+	if (w->client.peer.door != CND_DOOR_TCP || w->client.fd < 0 || w->serving.is_gone)
 		return -1;
 	len = cnd_channel_seal(&w->client.channel, bytes, n, sealed, sizeof(sealed));
 	return len < 0 ? -1
@@ -257,7 +258,7 @@ await_first(struct cnd_worker *w, struct cnp_request *ret_request)
 		}
 		if (r < 0)
 			return r;
-		r = cnd_client_receive(&w->client);
+		r = cnd_client_receive(w);
 		if (r < 0)
 			return r;
 		if (r > 0)
@@ -308,20 +309,20 @@ find_settings(struct cnd_worker *w, struct cnp_str options)
 	int r;
 
 	w->login.wanted_settings = "";
-	if (w->backend->settings_option == NULL)
+	if (w->serving.backend->settings_option == NULL)
 		return CENOTE_OK;
 	cnc_reader_init(&reader, options.p, options.n);
 	while ((r = cnp_pairs_next(&reader, &name, &value)) > 0) {
-		if (strcmp(name.p, w->backend->settings_option) == 0)
+		if (strcmp(name.p, w->serving.backend->settings_option) == 0)
 			wanted = value;
 	}
 	if (r < 0) {
-		cnc_diag_set(
-			&w->diag, CNC_SQLSTATE(PROTOCOL), "malformed options in ATTACH");
+		cnc_diag_set(&w->serving.diag, CNC_SQLSTATE(PROTOCOL),
+			"malformed options in ATTACH");
 		return r;
 	}
 	if (wanted.n > CND_SETTINGS_MAX) {
-		cnc_diag_set(&w->diag, CNC_SQLSTATE(LIMIT),
+		cnc_diag_set(&w->serving.diag, CNC_SQLSTATE(LIMIT),
 			"the settings of a login are longer than 1,023 bytes");
 		return CENOTE_ERR_SERVER;
 	}
@@ -345,51 +346,12 @@ log_in_as_wanted(struct cnd_worker *w)
 	return cnd_login(w);
 }
 
-/* Set the other options of ATTACH, whose form has been checked. The backend takes those that it
- * knows. */
-static int
-set_options(struct cnd_worker *w, struct cnp_str options)
-{
-	struct cnp_str name, value;
-	struct cnc_reader reader;
-	int is_new = 0;
-	int r;
-
-	if (!(w->backend->features & CNP_FEATURE_OPTIONS) ||
-		w->backend->set_option == NULL)
-		return CENOTE_OK;
-	cnc_reader_init(&reader, options.p, options.n);
-	while (cnp_pairs_next(&reader, &name, &value) > 0) {
-		r = w->backend->set_option(w->session, name.p, value.p, &w->diag);
-		if (r < 0 && r != CENOTE_ERR_ARG)
-			return r;
-		is_new |= r == CENOTE_OK;
-		/* the reset may change it back */
-		w->login.is_info_stale |= r != CENOTE_ERR_ARG;
-		cnc_diag_clear(&w->diag);
-	}
-	if (w->backend->drop_options != NULL) {
-		r = w->backend->drop_options(w->session, &w->diag);
-		if (r < 0)
-			return r;
-		is_new |= r == CENOTE_OK;
-	}
-	if (is_new) {
-		cnd_login_take_info(w);
-		w->login.is_info_stale = true;
-	}
-	return CENOTE_OK;
-}
-
 static int
 make_ready(struct cnd_worker *w, const struct cnp_attach *m)
 {
-	int r;
-
-	cnc_diag_clear(&w->diag);
+	cnc_diag_clear(&w->serving.diag);
 	cnd_host_begin_service(w);
-	r = w->backend->attach(w->session, &m->carry, &w->diag);
-	return r < 0 ? r : set_options(w, m->options);
+	return cnd_serving_attach(&w->serving, m);
 }
 
 /* If the session turns out to be lost here, nobody has used it yet: give the client another one. */
@@ -398,22 +360,22 @@ make_ready_or_anew(struct cnd_worker *w, const struct cnp_attach *m)
 {
 	int r = make_ready(w, m);
 
-	if (r != CENOTE_ERR_CONN || w->client.is_gone)
+	if (r != CENOTE_ERR_CONN || w->serving.is_gone)
 		return r;
 	cnd_log(LOG_NOTICE, "the session was lost before it was lent (SQLSTATE %s)",
-		w->diag.sqlstate);
+		w->serving.diag.sqlstate);
 	cnd_logout(w);
 	return cnd_login(w) < 0 ? r : make_ready(w, m);
 }
 
-/* Tell the client why it gets no session; w->diag has the reason. */
+/* Tell the client why it gets no session; w->serving.diag has the reason. */
 static int
 say_failed(struct cnd_worker *w, int r)
 {
-	if (w->client.is_gone)
+	if (w->serving.is_gone)
 		return r;
-	cnd_log(LOG_NOTICE, "attach failed (SQLSTATE %s)", w->diag.sqlstate);
-	(void)cnp_server_error(&w->client.server, &w->diag);
+	cnd_log(LOG_NOTICE, "attach failed (SQLSTATE %s)", w->serving.diag.sqlstate);
+	(void)cnp_server_error(&w->client.server, &w->serving.diag);
 	return r;
 }
 
@@ -428,13 +390,13 @@ lend(struct cnd_worker *w, const struct cnp_attach *m)
 	publish_identity(w, m->program, m->application, m->pid);
 	cnd_log(LOG_DEBUG, "lent to user %s, pid %u, program %.31s, trace %.63s",
 		w->client.user, m->pid, m->program.p, m->trace.p);
-	cnc_diag_clear(&w->diag);
+	cnc_diag_clear(&w->serving.diag);
 	r = log_in_as_wanted(w);
 	if (r == CENOTE_OK)
 		r = make_ready_or_anew(w, m);
 	if (r == CENOTE_OK)
 		return greet(w);
-	w->login.is_lost = r == CENOTE_ERR_CONN && !w->client.is_gone;
+	w->serving.is_lost = r == CENOTE_ERR_CONN && !w->serving.is_gone;
 	return say_failed(w, r);
 }
 
@@ -445,7 +407,7 @@ on_attach(struct cnd_worker *w, const struct cnp_attach *m)
 
 	if (is_wrong_pool(w))
 		return CENOTE_ERR_AUTH;
-	cnc_diag_clear(&w->diag);
+	cnc_diag_clear(&w->serving.diag);
 	r = find_settings(w, m->options);
 	if (r < 0)
 		return say_failed(w, r);
@@ -488,7 +450,7 @@ await_attach(struct cnd_worker *w, struct cnp_request *ret_request)
 		r = cnp_server_next(&w->client.server, ret_request);
 		if (r != CENOTE_AGAIN)
 			return r;
-		r = cnd_client_receive(&w->client);
+		r = cnd_client_receive(w);
 		if (r < 0)
 			return r;
 		if (r > 0)
@@ -510,7 +472,7 @@ cnd_attach_back(struct cnd_worker *w)
 
 	if (r < 0)
 		return r;
-	cnc_diag_clear(&w->diag);
+	cnc_diag_clear(&w->serving.diag);
 	r = find_settings(w, req.msg.as.attach.options);
 	if (r < 0)
 		return say_failed(w, r);
@@ -521,7 +483,7 @@ cnd_attach_back(struct cnd_worker *w)
 	if (r == CENOTE_OK)
 		r = make_ready_or_anew(w, &req.msg.as.attach);
 	if (r < 0) {
-		w->login.is_lost = r == CENOTE_ERR_CONN && !w->client.is_gone;
+		w->serving.is_lost = r == CENOTE_ERR_CONN && !w->serving.is_gone;
 		return say_failed(w, r);
 	}
 	return w->login.reads_as == w->client.back.reads_as ? greet_back(w)

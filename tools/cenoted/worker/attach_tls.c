@@ -41,7 +41,7 @@ begin_tls(struct cnd_worker *w, int64_t until)
 		return CENOTE_OK;
 	}
 	/* the client gets a TLS alert; nothing else can reach it now */
-	w->client.is_gone = true;
+	w->serving.is_gone = true;
 	if (r != CENOTE_ERR_NOMEM)
 		cnd_log(LOG_WARNING, "client at %s: TLS: %s",
 			cnd_peer_text(&w->client.peer, from),

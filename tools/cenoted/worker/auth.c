@@ -176,7 +176,7 @@ await_auth(struct cnd_worker *w, struct cnp_str *ret_data)
 			*ret_data = req.msg.as.auth.data;
 		if (r <= 0)
 			return r;
-		r = cnd_client_receive(&w->client);
+		r = cnd_client_receive(w);
 		if (r != 0)
 			continue;
 		cnd_worker_wait(w, w->client.fd, POLLIN, w->client.login_until_ms);
@@ -355,15 +355,15 @@ log_in_as_client(struct login *l)
 	int r = cnd_pass_through(w);
 
 	l->user = l->arrival.user;
-	if (r == CENOTE_OK || r == CENOTE_ERR_NOMEM || w->client.is_gone)
+	if (r == CENOTE_OK || r == CENOTE_ERR_NOMEM || w->serving.is_gone)
 		return r;
-	if (!cnd_login_blames_server(&w->diag)) {
+	if (!cnd_login_blames_server(&w->serving.diag)) {
 		cnd_log(LOG_WARNING,
 			"login refused: %s: the server did not accept it (SQLSTATE %s)",
-			client_text(l, text), w->diag.sqlstate);
+			client_text(l, text), w->serving.diag.sqlstate);
 		return deny(l);
 	}
-	(void)cnp_server_error(&w->client.server, &w->diag);
+	(void)cnp_server_error(&w->client.server, &w->serving.diag);
 	return r;
 }
 

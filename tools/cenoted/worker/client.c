@@ -56,7 +56,7 @@ say_goodbye(struct cnd_worker *w)
 		w->client.is_staying = cnd_client_flush(w) == CENOTE_OK;
 		return;
 	}
-	if (w->client.fd < 0 || w->client.is_gone ||
+	if (w->client.fd < 0 || w->serving.is_gone ||
 		cnp_server_output(&w->client.server, &bytes) == 0)
 		return;
 	limit_parting(w);
@@ -96,7 +96,7 @@ is_contended(const struct cnd_worker *w, int64_t now)
 static int64_t
 grace_until(const struct cnd_worker *w)
 {
-	if (w->client.n_served > 0)
+	if (w->serving.n_served > 0)
 		return 0;
 	return w->client.attached_ms + (w->client.is_again ? GRACE_MS : FIRST_GRACE_MS);
 }
@@ -128,8 +128,10 @@ reason_to_yield(const struct cnd_worker *w)
 static int
 can_settle(const struct cnd_worker *w)
 {
-	return w->held.pins == CENOTE_PIN_FUNCTION && w->backend->settle != NULL &&
-	       w->held.tx == CENOTE_TX_IDLE && w->held.settled_at != w->client.n_served;
+	return w->serving.held.pins == CENOTE_PIN_FUNCTION &&
+	       w->serving.backend->settle != NULL &&
+	       w->serving.held.tx == CENOTE_TX_IDLE &&
+	       w->serving.held.settled_at != w->serving.n_served;
 }
 
 /* Ask the server what functions have left in the session. The answer stays valid until another
@@ -141,15 +143,15 @@ settle(struct cnd_worker *w)
 	int r;
 
 	cnd_host_begin_service(w);
-	cnc_diag_clear(&w->diag);
-	r = w->backend->settle(w->session, &w->diag);
-	w->held.settled_at = w->client.n_served;
-	w->held.settled_ms = cnd_now_ms();
-	if (w->client.is_gone)
+	cnc_diag_clear(&w->serving.diag);
+	r = w->serving.backend->settle(w->serving.session, &w->serving.diag);
+	w->serving.held.settled_at = w->serving.n_served;
+	w->settle.last_ms = cnd_now_ms();
+	if (w->serving.is_gone)
 		return CENOTE_ERR_CONN;
 	if (r == CENOTE_ERR_CONN)
-		return cnd_request_lose_idle(w);
-	cnd_request_take_state(w, &state);
+		return cnd_request_lose_idle(&w->serving);
+	cnd_request_take_state(&w->serving, &state);
 	return CENOTE_OK;
 }
 
@@ -157,9 +159,9 @@ settle(struct cnd_worker *w)
 static int
 settle_soon(struct cnd_worker *w)
 {
-	if (cnd_now_ms() >= w->held.settled_ms + SETTLE_MS)
+	if (cnd_now_ms() >= w->settle.last_ms + SETTLE_MS)
 		return settle(w);
-	w->held.settle_due_ms = w->held.settled_ms + SETTLE_MS;
+	w->settle.due_ms = w->settle.last_ms + SETTLE_MS;
 	return CENOTE_OK;
 }
 
@@ -170,12 +172,12 @@ try_to_yield(struct cnd_worker *w)
 	uint8_t reason = reason_to_yield(w);
 	struct cnd_state state;
 
-	w->held.settle_due_ms = CND_NEVER;
+	w->settle.due_ms = CND_NEVER;
 	if (reason == 0 || !cnp_server_can_yield(&w->client.server))
 		return 0;
 	if (can_settle(w) && settle_soon(w) < 0)
 		return 1;
-	cnd_request_state(w, &state);
+	cnd_request_state(&w->serving, &state);
 	if (state.tx != CENOTE_TX_IDLE || state.pins != 0)
 		return 0;
 	if (reason == CNP_YIELD_CONTENDED && w->shared != NULL && cnd_staying_may(w))
@@ -220,10 +222,10 @@ next_look(const struct cnd_worker *w)
 {
 	int64_t until = cnd_client_limit(w);
 
-	if (w->held.settle_due_ms < until)
-		until = w->held.settle_due_ms;
+	if (w->settle.due_ms < until)
+		until = w->settle.due_ms;
 	/* others wait, but the client may still keep the session for a moment */
-	if (w->config->mode == CND_MODE_TRANSACTION && w->client.n_served == 0 &&
+	if (w->config->mode == CND_MODE_TRANSACTION && w->serving.n_served == 0 &&
 		!w->slot->is_held && grace_until(w) < until &&
 		is_contended(w, cnd_now_ms()))
 		until = grace_until(w);
@@ -234,7 +236,7 @@ next_look(const struct cnd_worker *w)
 static int
 watched_fd(const struct cnd_worker *w)
 {
-	return w->login.server_fd >= 0 ? w->backend->fd(w->session) : -1;
+	return w->login.server_fd >= 0 ? w->serving.backend->fd(w->serving.session) : -1;
 }
 
 /* On a seat: it waits for the next request of a client that holds nothing, as far as is known. So the client may have to
@@ -264,9 +266,9 @@ await_more(struct cnd_worker *w)
 		return CENOTE_ERR_CONN;
 	until = next_look(w);
 	if (can_settle(w) && cnp_server_can_yield(&w->client.server))
-		settle_ms =
-			cnd_now_ms() +
-			(w->backend->is_settling_felt ? SETTLE_FELT_MS : SETTLE_IDLE_MS);
+		settle_ms = cnd_now_ms() + (w->serving.backend->is_settling_felt
+							   ? SETTLE_FELT_MS
+							   : SETTLE_IDLE_MS);
 	set_between(w, true);
 	r = cnd_client_poll(w, fds,
 		w->client.is_resumed ? 3
@@ -280,11 +282,11 @@ await_more(struct cnd_worker *w)
 	if (fds[2].revents != 0)
 		cnd_client_refuse_inbox(w);
 	/* Hear the server before the client, so that no request is read for a dead session. */
-	if (fds[1].revents != 0 && (r = cnd_request_idle(w)) < 0)
+	if (fds[1].revents != 0 && (r = cnd_request_idle(&w->serving)) < 0)
 		return r;
 	if (fds[0].revents == 0)
 		return CENOTE_OK;
-	r = cnd_client_receive(&w->client);
+	r = cnd_client_receive(w);
 	if (r > 0 && cnd_client_limit(w) != CND_NEVER)
 		w->client.active_ms = cnd_now_ms();
 	return r < 0 ? r : CENOTE_OK;
@@ -295,12 +297,13 @@ static int
 run_one(struct cnd_worker *w, const struct cnp_request *req)
 {
 	const uint8_t *bytes;
-	int r = cnd_request_run(w, req);
+	int r = cnd_request_run(&w->serving, req);
 
+	cnd_pace_end(&w->pace);
 	if (r < 0)
 		return r;
 	/* the state first: a client that knows the key may resume at once */
-	if (w->client.is_suspending) {
+	if (w->serving.is_suspending) {
 		cnd_worker_move(w, CND_SLOT_SUSPENDED);
 		limit_parting(w);
 	}
@@ -326,16 +329,18 @@ converse(struct cnd_worker *w)
 	if (r == CENOTE_ERR_PROTOCOL)
 		log_protocol_error(&w->client);
 	say_goodbye(w);
-	if (w->client.is_suspending && !w->client.is_gone)
+	if (w->serving.is_suspending && !w->serving.is_gone)
 		return CND_PARTING_SUSPENDED;
-	return w->login.is_lost ? CND_PARTING_LOST : CND_PARTING_GONE;
+	return w->serving.is_lost ? CND_PARTING_LOST : CND_PARTING_GONE;
 }
 
 static void
-forget_client(struct cnd_worker_client *c)
+forget_client(struct cnd_worker *w)
 {
-	c->is_gone = false;
-	c->is_suspending = false;
+	struct cnd_worker_client *c = &w->client;
+
+	w->serving.is_gone = false;
+	w->serving.is_suspending = false;
 	c->has_failed = false;
 	c->is_again = false;
 	c->is_resumed = false;
@@ -360,15 +365,17 @@ cnd_client_serve(struct cnd_worker *w)
 	bool is_back = w->client.is_back;
 	int r;
 
-	forget_client(&w->client);
+	forget_client(w);
 	if (is_back)
 		cnp_server_restart_kept(&w->client.server, &w->client.back.kept);
-	cnd_request_forget_client(w);
+	cnd_request_forget_client(&w->serving);
+	w->settle.last_ms = INT32_MIN;
+	w->settle.due_ms = CND_NEVER;
 	r = is_back ? cnd_attach_back(w) : cnd_attach_open(w);
 	if (r == CENOTE_OK)
 		return converse(w);
 	cnd_client_part(w, r);
-	return w->login.is_lost ? CND_PARTING_LOST : CND_PARTING_GONE;
+	return w->serving.is_lost ? CND_PARTING_LOST : CND_PARTING_GONE;
 }
 
 /* ---- suspend and resume ---- */
@@ -426,7 +433,7 @@ cnd_client_resume(struct cnd_worker *w)
 		}
 		if (m.kind != CND_IPC_RESUME || m.n_fds != 1)
 			cnd_fatal("the door sent nonsense");
-		forget_client(&w->client);
+		forget_client(w);
 		if (cnd_attach_resume(w, &m) == CENOTE_OK) {
 			w->client.is_resumed = true;
 			cnd_client_refuse_inbox(w);

@@ -120,7 +120,7 @@ wait_for_reader(struct cnd_worker *w)
 	if (events & (POLLRDHUP | POLLHUP | POLLERR) ||
 		cnd_worker_order(w) == CND_ORDER_NOW ||
 		(until != CND_NEVER && cnd_now_ms() >= until)) {
-		w->client.is_gone = true;
+		w->serving.is_gone = true;
 		return CENOTE_ERR_CONN;
 	}
 	return CENOTE_OK;
@@ -132,7 +132,7 @@ flush_secure(struct cnd_worker *w)
 {
 	while (cnd_channel_flush(&w->client.channel) < 0) {
 		if (errno != EAGAIN) {
-			w->client.is_gone = true;
+			w->serving.is_gone = true;
 			return CENOTE_ERR_CONN;
 		}
 		if (wait_for_reader(w) < 0)
@@ -160,7 +160,7 @@ cnd_client_flush(struct cnd_worker *w)
 		if (errno == EINTR)
 			continue;
 		if (errno != EAGAIN) {
-			w->client.is_gone = true;
+			w->serving.is_gone = true;
 			return CENOTE_ERR_CONN;
 		}
 		if (wait_for_reader(w) < 0)
@@ -170,8 +170,9 @@ cnd_client_flush(struct cnd_worker *w)
 }
 
 int
-cnd_client_receive(struct cnd_worker_client *c)
+cnd_client_receive(struct cnd_worker *w)
 {
+	struct cnd_worker_client *c = &w->client;
 	uint8_t *room;
 	size_t size;
 	ssize_t n;
@@ -187,7 +188,7 @@ cnd_client_receive(struct cnd_worker_client *c)
 	}
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
-	c->is_gone = true;
+	w->serving.is_gone = true;
 	return CENOTE_ERR_CONN;
 }
 

@@ -18,9 +18,11 @@
 #define ENDING_MS 2000
 
 void
-cnd_host_begin(struct cnd_worker_stop *s, int64_t limit_ms, const char *limit)
+cnd_host_begin(struct cnd_worker *w, int64_t limit_ms, const char *limit)
 {
-	s->status = 0;
+	struct cnd_worker_stop *s = &w->stop;
+
+	w->serving.stopped = 0;
 	s->is_cancelled = false;
 	s->is_impatient = false;
 	s->until_ms = limit_ms > 0 ? cnd_now_ms() + limit_ms : CND_NEVER;
@@ -30,7 +32,7 @@ cnd_host_begin(struct cnd_worker_stop *s, int64_t limit_ms, const char *limit)
 void
 cnd_host_begin_service(struct cnd_worker *w)
 {
-	cnd_host_begin(&w->stop, w->config->login_timeout_ms, "login_timeout");
+	cnd_host_begin(w, w->config->login_timeout_ms, "login_timeout");
 }
 
 static int
@@ -38,14 +40,14 @@ stop(struct cnd_worker *w, struct cnc_diag *diag, int status, const char *sqlsta
 	const char *why)
 {
 	cnc_diag_set(diag, sqlstate, "%s", why);
-	w->stop.status = status;
+	w->serving.stopped = status;
 	return status;
 }
 
 int
 cnd_host_client_gone(struct cnd_worker *w, struct cnc_diag *diag)
 {
-	w->client.is_gone = true;
+	w->serving.is_gone = true;
 	return stop(w, diag, CENOTE_ERR_CONN, CNC_SQLSTATE(CONNECTION_LOST),
 		"the client has gone");
 }
@@ -66,18 +68,18 @@ static int
 look(struct cnd_worker *w, struct cnc_diag *diag)
 {
 	/* between clients: a reset ends soon, but a login may take long */
-	uint32_t order =
-		w->session == NULL && w->client.fd < 0 ? CND_ORDER_RELOAD : CND_ORDER_NOW;
+	uint32_t order = w->serving.session == NULL && w->client.fd < 0 ? CND_ORDER_RELOAD
+									: CND_ORDER_NOW;
 
-	if (w->stop.status != 0)
-		return w->stop.status;
+	if (w->serving.stopped != 0)
+		return w->serving.stopped;
 	if (w->client.fd < 0 && cnd_worker_order(w) != CND_ORDER_NONE)
 		lose_patience(w);
 	if (cnd_worker_order(w) >= order)
 		return stop(w, diag, CENOTE_ERR_SERVER, CNC_SQLSTATE(SHUTDOWN),
 			"cenoted is ending");
 	w->stop.is_cancelled =
-		w->client.fd >= 0 && cnd_slot_take_cancel(w->slot, w->ahead.last);
+		w->client.fd >= 0 && cnd_slot_take_cancel(w->slot, w->serving.ahead.last);
 	if (w->stop.is_cancelled)
 		return stop(w, diag, CENOTE_ERR_SERVER, CNC_SQLSTATE(CANCELED),
 			"canceled on the client's request");
@@ -89,10 +91,9 @@ look_at_clock(struct cnd_worker *w, int64_t now, struct cnc_diag *diag)
 {
 	if (now < w->stop.until_ms)
 		return CENOTE_OK;
-	cnc_diag_set(diag, CNC_SQLSTATE(CANCELED), "canceled: the pool's %s passed",
-		w->stop.option);
-	w->stop.status = CENOTE_ERR_SERVER;
-	return w->stop.status;
+	cnc_diag_set(diag, CNC_SQLSTATE(CANCELED), CND_TEXT_LIMIT_PASSED, w->stop.option);
+	w->serving.stopped = CENOTE_ERR_SERVER;
+	return w->serving.stopped;
 }
 
 int
@@ -162,7 +163,7 @@ host_wait(const struct cnd_host *host, int fd, short events, int timeout_ms,
 	int64_t linger = has_replies(w) ? cnd_now_ms() + LINGER_MS : CND_NEVER;
 	int r;
 
-	if (w->result.is_in_rows && w->result.batch.n_rows > 0)
+	if (w->serving.result.is_in_rows && w->serving.result.batch.n_rows > 0)
 		cnd_pace_long_result(&w->pace);
 	for (;;) {
 		/* this check sees a signal that came since the last wait; a later one ends the
@@ -180,7 +181,7 @@ host_wait(const struct cnd_host *host, int fd, short events, int timeout_ms,
 			return 0;
 		if (linger != CND_NEVER && cnd_now_ms() >= linger) {
 			linger = CND_NEVER;
-			if (cnd_sink_flush(w) < 0)
+			if (cnd_sink_flush(&w->serving) < 0)
 				return cnd_host_client_gone(w, ret_diag);
 		}
 	}
@@ -240,11 +241,8 @@ void
 cnd_host_init(struct cnd_worker *w)
 {
 	w->stop.until_ms = CND_NEVER;
-	cnd_statements_init(&w->statements, w->backend, &cnc_mem_default);
-	w->host = (struct cnd_host){ .mem = &cnc_mem_default,
+	w->serving.host = (struct cnd_host){ .mem = &cnc_mem_default,
 		.user = w,
-		.statements = &w->statements,
-		.forget = cnd_statements_forget,
 		.interrupted = host_interrupted,
 		.is_cancelled = host_is_cancelled,
 		.wait = host_wait,

@@ -2,7 +2,7 @@
 /*
  * Log in to the best of the pool's `server` lines, log out, and move to a line with fewer
  * sessions. The scoreboard says which line is best: each worker counts itself there, and notes a
- * line that failed. Nothing else checks whether a server is alive. It owns w->session and
+ * line that failed. Nothing else checks whether a server is alive. It owns w->serving.session and
  * w->login. worker.c, attach.c, pass_through.c and request.c call it.
  */
 #include "worker.h"
@@ -117,14 +117,14 @@ cnd_login_take_info(struct cnd_worker *w)
 	struct cnd_info info = { "", "", "", NULL, 0 };
 
 	w->login.is_info_stale = false;
-	w->backend->info(w->session, &info);
+	w->serving.backend->info(w->serving.session, &info);
 	if (info.changes != 0 && info.changes == w->login.info.changes)
 		return;
 	w->login.info = info;
 	w->login.reads_as = reads_as(w);
-	cnc_buf_clear(&w->login.parameters, CND_PARAMETERS_MAX);
+	cnc_buf_clear(&w->serving.parameters, CND_PARAMETERS_MAX);
 	for (size_t i = 0; i < w->login.info.n_parameters; i++) {
-		if (cnp_pairs_put(&w->login.parameters, w->login.info.parameters[i].key,
+		if (cnp_pairs_put(&w->serving.parameters, w->login.info.parameters[i].key,
 			    w->login.info.parameters[i].value) < 0) {
 			cnd_log(LOG_WARNING,
 				"the server reports more parameters than fit in a "
@@ -143,9 +143,9 @@ watch_server(struct cnd_worker *w)
 	int fd;
 
 	w->login.server_fd = -1;
-	if (w->backend->fd == NULL || w->backend->idle == NULL)
+	if (w->serving.backend->fd == NULL || w->serving.backend->idle == NULL)
 		return;
-	fd = w->backend->fd(w->session);
+	fd = w->serving.backend->fd(w->serving.session);
 	if (fd < 0)
 		return;
 	cnd_worker_watch(w, fd);
@@ -267,7 +267,7 @@ static int
 fill_spec(struct cnd_worker *w, const struct cnd_server_line *s,
 	struct cnd_server_spec *ret_spec)
 {
-	const struct cnd_backend *b = w->backend;
+	const struct cnd_backend *b = w->serving.backend;
 	struct cnd_option *options;
 	size_t n = s->n_options;
 
@@ -277,7 +277,7 @@ fill_spec(struct cnd_worker *w, const struct cnd_server_line *s,
 		.is_clients = (uint8_t)w->config->clients_login };
 	if (!ret_spec->is_clients)
 		return 0;
-	options = cnc_arena_alloc(&w->request.arena, (n + 3) * sizeof(*options));
+	options = cnc_arena_alloc(&w->serving.request.arena, (n + 3) * sizeof(*options));
 	if (options == NULL)
 		return -1;
 	memcpy(options, s->options, n * sizeof(*options));
@@ -309,13 +309,14 @@ try_line(struct cnd_worker *w, size_t line, struct cnd_session **ret_session,
 	if (fill_spec(w, &w->config->servers[line], &spec) < 0)
 		return CENOTE_ERR_NOMEM;
 	cnd_host_begin_service(w);
-	r = w->backend->login(&w->host, &spec, ret_session, diag);
+	r = w->serving.backend->login(&w->serving.host, &spec, ret_session, diag);
 	if (r >= 0) {
 		atomic_store(&w->pool->line_failed_ms[line], 0);
 		return r;
 	}
 	*ret_session = NULL;
-	if (w->stop.status != 0 && strcmp(diag->sqlstate, CNC_SQLSTATE(CANCELED)) == 0)
+	if (w->serving.stopped != 0 &&
+		strcmp(diag->sqlstate, CNC_SQLSTATE(CANCELED)) == 0)
 		cnc_diag_set(diag, CNC_SQLSTATE(CANNOT_CONNECT),
 			"the server did not answer within login_timeout");
 	/* a login that was cut short, or that failed through its client, says nothing about the
@@ -350,23 +351,23 @@ add_failure(struct cnd_worker *w, size_t line, const struct cnc_diag *diag, char
 static void
 note_failure(struct cnd_worker *w)
 {
-	const char *why = w->diag.message;
+	const char *why = w->serving.diag.message;
 	struct cnd_login before, now = { .error = "" };
 
 	if (cnd_worker_order(w) != CND_ORDER_NONE)
 		return;
 	w->login.n_failures++;
-	if (is_clients_fault(w, &w->diag)) {
+	if (is_clients_fault(w, &w->serving.diag)) {
 		cnd_log(LOG_NOTICE,
 			"cannot log in with a client's settings or password (SQLSTATE "
 			"%s)",
-			w->diag.sqlstate);
+			w->serving.diag.sqlstate);
 		w->login.settings[0] = '\0';
 		return;
 	}
 	cnd_slot_login(w->slot, &before);
 	memcpy(now.server, before.server, sizeof(now.server));
-	snprintf(now.sqlstate, sizeof(now.sqlstate), "%s", w->diag.sqlstate);
+	snprintf(now.sqlstate, sizeof(now.sqlstate), "%s", w->serving.diag.sqlstate);
 	snprintf(now.error, sizeof(now.error), "%s", why);
 	cnd_slot_set_login(w->slot, &now);
 	/* only when the reason changes: a server that stays down must not fill the disk */
@@ -377,10 +378,10 @@ note_failure(struct cnd_worker *w)
 static void
 adopt(struct cnd_worker *w, struct cnd_session *session, uint32_t login_changes)
 {
-	w->session = session;
+	w->serving.session = session;
 	w->login.n++;
 	w->login.changes = login_changes;
-	w->login.is_lost = false;
+	w->serving.is_lost = false;
 	cnd_pass_through_publish(w);
 	w->login.balanced_ms = cnd_now_ms();
 	w->login.info.changes = 0;
@@ -400,7 +401,7 @@ check_credentials(struct cnd_worker *w)
 	if (w->config->clients_login == CND_CLIENTS_NONE ||
 		w->pass_through.credentials.user[0] != '\0')
 		return CENOTE_OK;
-	cnc_diag_set(&w->diag, CNC_SQLSTATE(CONNECTION_LOST),
+	cnc_diag_set(&w->serving.diag, CNC_SQLSTATE(CONNECTION_LOST),
 		"the session is the client's own, and only the client can log in again");
 	return CENOTE_ERR_CONN;
 }
@@ -420,13 +421,13 @@ cnd_login(struct cnd_worker *w)
 		size_t line = take_line(w, tried);
 
 		tried |= 1ull << line;
-		r = try_line(w, line, &session, &w->diag);
+		r = try_line(w, line, &session, &w->serving.diag);
 		if (r < 0)
-			add_failure(w, line, &w->diag, why, sizeof(why));
+			add_failure(w, line, &w->serving.diag, why, sizeof(why));
 		/* do not try a wrong password on every server */
 		if (cnd_worker_order(w) != CND_ORDER_NONE ||
 			(w->config->clients_login != CND_CLIENTS_NONE &&
-				is_clients_fault(w, &w->diag)))
+				is_clients_fault(w, &w->serving.diag)))
 			break;
 	}
 	if (r == CENOTE_OK) {
@@ -435,7 +436,7 @@ cnd_login(struct cnd_worker *w)
 	}
 	leave_line(w);
 	if (w->config->n_servers > 1)
-		cnc_diag_set(&w->diag, w->diag.sqlstate, "%s", why);
+		cnc_diag_set(&w->serving.diag, w->serving.diag.sqlstate, "%s", why);
 	note_failure(w);
 	return r;
 }
@@ -444,20 +445,20 @@ void
 cnd_logout(struct cnd_worker *w)
 {
 	unwatch_server(w);
-	w->backend->logout(w->session);
-	w->session = NULL;
+	w->serving.backend->logout(w->serving.session);
+	w->serving.session = NULL;
 	/* these facts belonged to the old session */
 	w->login.info = (struct cnd_info){ "", "", "", NULL, 0 };
 	w->login.is_info_stale = false;
 	atomic_store(&w->slot->owner, 0);
-	w->login.is_lost = false;
+	w->serving.is_lost = false;
 	leave_line(w);
 }
 
 int
 cnd_login_replace(struct cnd_worker *w, const char *settings)
 {
-	struct cnd_session *old = w->session;
+	struct cnd_session *old = w->serving.session;
 	uint32_t line = w->slot->server_line;
 	char before[sizeof(w->login.settings)];
 	int r;
@@ -465,16 +466,16 @@ cnd_login_replace(struct cnd_worker *w, const char *settings)
 	memcpy(before, w->login.settings, sizeof(before));
 	memcpy(w->login.settings, settings, strlen(settings) + 1);
 	unwatch_server(w);
-	w->session = NULL;
+	w->serving.session = NULL;
 	r = cnd_login(w);
 	if (r == CENOTE_OK) {
-		w->backend->logout(old);
+		w->serving.backend->logout(old);
 		return r;
 	}
 	memcpy(w->login.settings, before, sizeof(before));
 	if (old == NULL)
 		return r;
-	w->session = old;
+	w->serving.session = old;
 	join_line(w, line - 1);
 	watch_server(w);
 	return r;
@@ -485,8 +486,9 @@ has_wanted_settings(const struct cnd_worker *w)
 {
 	if (strcmp(w->login.wanted_settings, w->login.settings) == 0)
 		return 1;
-	return w->session != NULL && w->backend->has_settings != NULL &&
-	       w->backend->has_settings(w->session, w->login.wanted_settings);
+	return w->serving.session != NULL && w->serving.backend->has_settings != NULL &&
+	       w->serving.backend->has_settings(
+		       w->serving.session, w->login.wanted_settings);
 }
 
 int
@@ -521,7 +523,7 @@ cnd_login_is_due(const struct cnd_worker *w)
 void
 cnd_login_rebalance(struct cnd_worker *w)
 {
-	struct cnd_session *old = w->session, *session;
+	struct cnd_session *old = w->serving.session, *session;
 	size_t mine = w->slot->server_line - 1;
 	size_t line = emptier_line(w);
 	uint32_t login_changes = w->pool->login_changes;
@@ -545,7 +547,7 @@ cnd_login_rebalance(struct cnd_worker *w)
 	} else {
 		unwatch_server(w);
 		adopt(w, session, login_changes);
-		w->backend->logout(old);
+		w->serving.backend->logout(old);
 	}
 	cnc_diag_finish(&diag);
 }

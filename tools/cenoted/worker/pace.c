@@ -4,7 +4,7 @@
  * or 16 kB. If both run on one CPU and each piece wakes the worker, the switches cost more than the
  * worker's own work. With the policy SCHED_BATCH, the worker does not take the CPU from the server:
  * it runs when the server has to wait, and then finds several pieces. Short answers keep the normal
- * policy: on a busy machine they would wait for other programs. host.c, copy.c and request.c call
+ * policy: on a busy machine they would wait for other programs. host.c, owner.c and client.c call
  * this file.
  */
 #include <sched.h>

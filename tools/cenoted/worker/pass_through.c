@@ -39,7 +39,7 @@ make_proof(struct cnd_worker_pass_through *p, uint8_t ret_proof[CNP_HASH_LEN])
 static int
 is_proved(const struct cnd_worker *w, const uint8_t proof[CNP_HASH_LEN])
 {
-	return w->session != NULL &&
+	return w->serving.session != NULL &&
 	       cnd_now_ms() - w->pass_through.proved_ms < w->config->credential_ttl_ms &&
 	       cnd_login_is_as_wanted(w) &&
 	       hashes()->is_same(proof, w->pass_through.proof, CNP_HASH_LEN);
@@ -156,13 +156,13 @@ cnd_pass_through_forget(struct cnd_worker *w)
 	if (w->config->clients_login == CND_CLIENTS_NONE)
 		return;
 	cnc_wipe(&w->pass_through.credentials, sizeof(w->pass_through.credentials));
-	cnc_arena_clear(&w->request.arena);
+	cnc_arena_clear(&w->serving.request.arena);
 }
 
 int
 cnd_pass_through_expire(struct cnd_worker *w)
 {
-	if (w->config->clients_login == CND_CLIENTS_NONE || w->session == NULL)
+	if (w->config->clients_login == CND_CLIENTS_NONE || w->serving.session == NULL)
 		return 0;
 	cnd_log(LOG_DEBUG, "idle for idle_ttl: logged out");
 	/* no client must wait for this worker meanwhile */

@@ -172,8 +172,8 @@ listen_to_server(struct cnd_worker *w)
 	int r;
 
 	cnd_host_begin_service(w);
-	cnc_diag_clear(&w->diag);
-	r = w->backend->idle(w->session, NULL);
+	cnc_diag_clear(&w->serving.diag);
+	r = w->serving.backend->idle(w->serving.session, NULL);
 	w->login.is_info_stale = true;
 	if (r >= 0)
 		return 1;
@@ -376,7 +376,7 @@ serve(struct cnd_worker *w)
 	w->has_served = true;
 	cnd_worker_move(w, CND_SLOT_RESETTING);
 	if (parting == CND_PARTING_LOST)
-		w->login.is_lost = true;
+		w->serving.is_lost = true;
 }
 
 /* Reset the session. 1: it is as fresh as a new login. */
@@ -388,12 +388,12 @@ reset_session(struct cnd_worker *w)
 	if (w->config->reset == CND_RESET_RECONNECT)
 		r = CENOTE_ERR_UNSUPPORTED;
 	else
-		r = w->backend->reset(w->session, &w->diag);
+		r = w->serving.backend->reset(w->serving.session, &w->serving.diag);
 	if (r == CENOTE_ERR_UNSUPPORTED)
 		atomic_fetch_add_explicit(&w->pool->relogins, 1, memory_order_relaxed);
 	else if (r < 0)
 		cnd_log(LOG_NOTICE, "reset failed, logging in again: %s",
-			w->diag.message);
+			w->serving.diag.message);
 	return r == CENOTE_OK;
 }
 
@@ -401,11 +401,11 @@ reset_session(struct cnd_worker *w)
 static void
 freshen(struct cnd_worker *w)
 {
-	if (w->sm.state != CND_SLOT_RESETTING || w->session == NULL)
+	if (w->sm.state != CND_SLOT_RESETTING || w->serving.session == NULL)
 		return;
 	cnd_host_begin_service(w);
-	cnc_diag_clear(&w->diag);
-	if (w->login.is_lost || !reset_session(w))
+	cnc_diag_clear(&w->serving.diag);
+	if (w->serving.is_lost || !reset_session(w))
 		cnd_logout(w);
 }
 
@@ -439,7 +439,7 @@ log_in_unasked(struct cnd_worker *w)
 static int
 can_lend(const struct cnd_worker *w)
 {
-	return w->session != NULL || w->config->clients_login != CND_CLIENTS_NONE;
+	return w->serving.session != NULL || w->config->clients_login != CND_CLIENTS_NONE;
 }
 
 /* Find the next client. 1: there is one; 0: look around and call this again; -1: it is time to
@@ -491,18 +491,14 @@ bound_memory(void)
 static void
 init(struct cnd_worker *w)
 {
-	cnd_host_init(w);
+	cnd_owner_init(w);
 	w->client.fd = -1;
 	w->login.server_fd = -1;
 	w->login.info = (struct cnd_info){ "", "", "", NULL, 0 };
 	w->idle_ms = cnd_now_ms();
 	cnc_sm_init(&w->sm, cnd_slot_states, CND_SLOT_STATES, CND_SLOT_STARTING);
-	cnc_buf_init(&w->login.parameters, &cnc_mem_default, CND_PARAMETERS_MAX);
-	cnc_arena_init(&w->request.arena, &cnc_mem_default);
-	cnc_diag_init(&w->diag, &cnc_mem_default);
 	cnp_server_init(&w->client.server, &cnc_mem_default, (size_t)w->config->max_frame,
 		OUTPUT_MAX);
-	cnd_request_init(w);
 	w->client.seat = w->seat;
 	if (w->seat != NULL) {
 		cnd_seat_watch(w->seat, w->inbox_fd);
@@ -523,12 +519,10 @@ finish(struct cnd_worker *w)
 	if (w->sm.state != CND_SLOT_ENDING)
 		cnd_worker_move(w, CND_SLOT_ENDING);
 	cnd_client_refuse_inbox(w);
-	if (w->session != NULL)
+	if (w->serving.session != NULL)
 		cnd_logout(w);
 	cnp_server_finish(&w->client.server);
-	cnc_buf_finish(&w->login.parameters);
-	cnc_arena_finish(&w->request.arena);
-	cnc_diag_finish(&w->diag);
+	cnd_serving_finish(&w->serving);
 	if (w->seat != NULL)
 		cnd_seat_unwatch(w->seat, w->inbox_fd);
 	close(w->inbox_fd);
@@ -574,7 +568,7 @@ cnd_worker_set_up(struct cnd_worker *w, const struct cnd_child *child,
 {
 	w->child = child;
 	w->config = pool->config;
-	w->backend = pool->backend;
+	w->serving.backend = pool->backend;
 	w->board = child->board;
 	w->pool = cnd_pool_record(child->board, pool->index);
 	w->pool_index = pool->index;

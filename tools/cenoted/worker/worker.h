@@ -7,15 +7,13 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
-#include "backends/backend.h"
 #include "channel.h"
 #include "core/base64.h"
 #include "master/pool.h"
-#include "protocol/session_server.h"
+#include "serving/serving.h"
 #include "shared/child.h"
 #include "shared/ipc.h"
 #include "shared/scoreboard.h"
-#include "serving/statements.h"
 
 /* Why a client's time with the worker ended. */
 enum cnd_parting {
@@ -25,12 +23,10 @@ enum cnd_parting {
 	CND_PARTING_LOST /* the server's session is lost */
 };
 
-#define CND_PASSWORD_MAX   1023u
-/* Most bytes of the parameters that a server reports, encoded. */
-#define CND_PARAMETERS_MAX 16384u
-#define CND_SETTINGS_MAX   1023u
+#define CND_PASSWORD_MAX 1023u
+#define CND_SETTINGS_MAX 1023u
 /* How long a failed server line is tried after all others, if the pool does not rebalance. */
-#define CND_LINE_DOWN_MS   60000
+#define CND_LINE_DOWN_MS 60000
 
 /*
  * The parts of a worker. Each belongs to one file, which says what its values mean. Other files may read them.
@@ -40,14 +36,12 @@ enum cnd_parting {
 struct cnd_worker_login {
 	uint32_t changes; /* the pool's login_changes at the time of the login */
 	struct cnd_info info;
-	struct cnc_buf parameters; /* the parameters in `info`, encoded for ATTACHED */
 	/* a digest of the facts by which clients escape texts; equal for sessions that read texts alike */
 	uint32_t reads_as;
 	uint64_t parameters_digest; /* of all facts of the session but backend_pid */
 	int server_fd; /* watched while no request runs; -1: none */
 	uint32_t n; /* how many logins there were */
 	bool is_info_stale; /* a client changed what info() returns */
-	bool is_lost; /* the server ended the session */
 	int64_t balanced_ms; /* when the worker last looked for a line with fewer sessions */
 	unsigned n_failures; /* failed logins in a row */
 	/* the settings of the session, or of the next login */
@@ -94,8 +88,6 @@ struct cnd_worker_client {
 	/* other processes have its socket too: closing it is not enough */
 	bool is_handed_over;
 	bool is_routed; /* another worker sent it here */
-	bool is_gone;
-	bool is_suspending; /* the session waits for its RESUME next */
 	bool is_again; /* it attached again, to send a request */
 	bool is_resumed; /* more clients may come to resume this session */
 	bool has_failed; /* its password was wrong */
@@ -112,41 +104,6 @@ struct cnd_worker_client {
 	int64_t suspended_until_ms;
 	int64_t attached_ms;
 	int64_t active_ms; /* when it last sent or read something */
-	uint32_t n_served; /* requests since the client attached */
-};
-
-/* request.c: the running request. */
-struct cnd_worker_request {
-	struct cnc_arena arena; /* emptied after each request */
-	bool is_sync; /* a synchronisation point follows */
-};
-
-/* sink.c: the reply under way. */
-struct cnd_worker_result {
-	struct cnc_batch batch;
-	uint32_t n_columns;
-	uint64_t max_rows; /* most rows of each result; UINT64_MAX: no bound */
-	uint64_t rows_left; /* rows until max_rows */
-	uint32_t batch_rows; /* stop after so many rows; 0: do not stop */
-	uint32_t batch_left; /* rows until batch_rows */
-	bool is_in_rows; /* a ROWS frame is open */
-	bool is_quiet; /* a set-up request: it gets a reply only if it fails */
-	bool is_describing; /* no rows follow columns() */
-	bool is_done; /* done() was called for the last result */
-	uint8_t done_flags; /* flags of the last done() */
-};
-
-/* ahead.c: requests that the backend has before their turn. */
-struct cnd_worker_ahead {
-	uint32_t n; /* requests that the backend has and that are not yet answered */
-	/* the number of the last of these requests; if there is none, of the running request */
-	uint32_t last;
-};
-
-/* loss.c: what may be committed if the session is lost now. */
-struct cnd_worker_loss {
-	bool may_have_committed; /* a request since the last synchronisation point */
-	bool ahead_may_commit; /* a request that the backend has before its turn */
 };
 
 /* host.c: when the backend must stop waiting. */
@@ -156,18 +113,12 @@ struct cnd_worker_stop {
 	bool is_impatient; /* until_ms was brought forward */
 	bool is_cancelled; /* on the client's request */
 	int64_t looked_ms; /* when interrupted() last made system calls */
-	int status; /* what interrupted() returned; 0: go on */
 };
 
-/* request.c and client.c: what the session held after the last request. */
-struct cnd_worker_held {
-	uint8_t tx; /* enum cenote_tx */
-	uint32_t pins; /* bits of enum cenote_pin */
-	/* the client knows this state: nothing has come since the last READY */
-	bool is_ready;
-	uint32_t settled_at; /* n_served at the last settle() */
-	int64_t settled_ms; /* the time of the last settle() */
-	int64_t settle_due_ms; /* when settle() may be called again; CND_NEVER: no need */
+/* client.c: when it asked the server what functions have left in the session. */
+struct cnd_worker_settle {
+	int64_t last_ms; /* the time of the last settle() */
+	int64_t due_ms; /* when settle() may be called again; CND_NEVER: no need */
 };
 
 /* pace.c: the worker's scheduling policy. */
@@ -192,7 +143,6 @@ struct cnd_worker {
 	/* what the worker serves */
 	const struct cnd_child *child;
 	struct cnd_pool_config *config;
-	const struct cnd_backend *backend;
 	struct cnd_scoreboard *board;
 	struct cnd_pool_record *pool;
 	uint32_t pool_index;
@@ -212,21 +162,13 @@ struct cnd_worker {
 	int64_t idle_ms; /* when the worker became idle, or last asked to leave */
 	bool has_served; /* a client has gone since the worker last waited for a client */
 
-	struct cnd_session *session; /* NULL: logged out */
-	struct cnd_host host; /* what the backend calls, in host.c */
-	struct cnd_sink sink; /* where the backend writes its answers, in sink.c */
-	struct cnc_diag diag; /* of the running request */
-
-	struct cnd_statements statements; /* statements and portals, in statements.c */
+	struct cnd_serving
+		serving; /* the session, and the requests of its client; owner.c makes it */
 	struct cnd_worker_login login;
 	struct cnd_worker_pass_through pass_through;
 	struct cnd_worker_client client;
-	struct cnd_worker_request request;
-	struct cnd_worker_result result;
-	struct cnd_worker_ahead ahead;
-	struct cnd_worker_loss loss;
 	struct cnd_worker_stop stop;
-	struct cnd_worker_held held;
+	struct cnd_worker_settle settle;
 	struct cnd_worker_pace pace;
 	struct cnd_worker_random random;
 };
@@ -284,7 +226,7 @@ int cnd_worker_wait(struct cnd_worker *w, int fd, int events, int64_t until_ms);
 /* login.c */
 /*
  * Try each server line at most once, with the settings in w->login. Negative: no line accepted the
- * login; w->diag says why, and the settings are cleared, since the next client has not asked for
+ * login; w->serving.diag says why, and the settings are cleared, since the next client has not asked for
  * them.
  */
 int cnd_login(struct cnd_worker *w);
@@ -306,11 +248,15 @@ const char *cnd_login_parameter(const struct cnd_worker_login *l, const char *na
 int cnd_login_is_due(const struct cnd_worker *w);
 void cnd_login_rebalance(struct cnd_worker *w);
 
+/* owner.c */
+/* Make w->serving, for the pool of w->config. */
+void cnd_owner_init(struct cnd_worker *w);
+
 /* host.c */
 void cnd_host_init(struct cnd_worker *w);
 /* Begin work that may be stopped. limit_ms: how long it may take (0: no bound); `limit` names the
  * configuration key of that limit. */
-void cnd_host_begin(struct cnd_worker_stop *s, int64_t limit_ms, const char *limit);
+void cnd_host_begin(struct cnd_worker *w, int64_t limit_ms, const char *limit);
 /* Begin work that no client asked for. */
 void cnd_host_begin_service(struct cnd_worker *w);
 /* Whether to stop, without a system call; returns the same as cnd_host.interrupted(). */
@@ -343,7 +289,7 @@ int cnd_auth_hello(struct cnd_worker *w, int tls);
 
 /* pass_through.c */
 /* Make sure that the session is logged in with the client's credentials. CENOTE_OK; negative:
- * w->diag says why, and the session is as before. */
+ * w->serving.diag says why, and the session is as before. */
 int cnd_pass_through(struct cnd_worker *w);
 /* Wipe the credentials. */
 void cnd_pass_through_forget(struct cnd_worker *w);
@@ -410,7 +356,7 @@ int cnd_client_send_on(struct cnd_worker *w, uint32_t kind, uint32_t slot);
 /* Send all that is queued, and wait for a slow reader. CENOTE_OK, or CENOTE_ERR_CONN: the client has gone. */
 int cnd_client_flush(struct cnd_worker *w);
 /* Read from the client. 1: bytes came; 0: nothing yet; CENOTE_ERR_CONN at the end. */
-int cnd_client_receive(struct cnd_worker_client *c);
+int cnd_client_receive(struct cnd_worker *w);
 /* Like cnd_worker_poll(). fds[0] is the client's socket; bytes that TLS has already read count as an
  * event. */
 int cnd_client_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms);
@@ -421,69 +367,10 @@ int64_t cnd_client_limit(const struct cnd_worker *w);
 /* Whether the client has closed its end. Reads nothing. */
 int cnd_client_has_gone(const struct cnd_worker_client *c);
 
-/* request.c */
-/* Run a request and queue its last reply. Negative: part with the client. */
-int cnd_request_run(struct cnd_worker *w, const struct cnp_request *req);
-void cnd_request_init(struct cnd_worker *w);
-/* A new client: it holds nothing and has no statements. */
-void cnd_request_forget_client(struct cnd_worker *w);
-/* The server sent something while no request runs. Negative: part with the client. */
-int cnd_request_idle(struct cnd_worker *w);
-/* The session was lost between requests; w->diag says why. Always returns CENOTE_ERR_CONN. */
-int cnd_request_lose_idle(struct cnd_worker *w);
-/* What the session holds: the backend's answer, and the pieces of long values. */
-void cnd_request_state(const struct cnd_worker *w, struct cnd_state *ret_state);
-/* Find out what the session holds, and publish it. */
-void cnd_request_take_state(struct cnd_worker *w, struct cnd_state *ret_state);
-
-/* Decode the types of a PREPARE into the arena. */
-int cnd_request_set_types(
-	struct cnd_worker *w, struct cnd_prepare *prepare, struct cnp_str types);
-
-/* ahead.c */
-/* The request is about to run. Give it to the backend at once, together with the requests of its unit
- * that have arrived after it. Sets w->ahead.n to the number that the backend took. */
-void cnd_ahead_give(struct cnd_worker *w, const struct cnp_request *req);
-/* Answer the next request that the backend took. Returns the same as a handler of request.c. */
-int cnd_ahead_answer(struct cnd_worker *w, const struct cnp_request *req);
-
-/* loss.c */
-/* Note what a request may commit before it runs, for the case that the session is lost. */
-void cnd_loss_expect(struct cnd_worker *w, const struct cnp_msg *m);
-/* Like cnd_loss_expect(), for a request that runs before the earlier ones are answered. */
-void cnd_loss_expect_ahead(struct cnd_worker *w, const struct cnp_msg *m);
-/* Whether the server itself sent this error. */
-int cnd_loss_has_words(const struct cnc_diag *diag);
-/* Say in w->diag what the loss of the session means for the running request. */
-void cnd_loss_explain(struct cnd_worker *w, const struct cnp_msg *m);
-
-/* sink.c */
-extern const struct cnd_sink_ops cnd_sink_ops;
-struct cnd_worker *cnd_sink_worker(struct cnd_sink *sink);
-/* Whether the client already has this value. */
-int cnd_sink_knows_parameter(
-	const struct cnd_worker_login *l, struct cnp_str name, struct cnp_str value);
-/* End the ROWS frame, if one is open. */
-int cnd_sink_end_rows(struct cnd_worker *w);
-/* Send the queued replies, also whole rows of an open ROWS frame. CENOTE_OK, or negative: part with
- * the client. */
-int cnd_sink_flush(struct cnd_worker *w);
-/* The request failed in the middle of a result: keep the whole rows. */
-void cnd_sink_abort(struct cnd_worker *w);
-/* Whether max_row limits the rows that are being written, and not the client's max_frame. */
-int cnd_sink_bounds_rows(const struct cnd_worker *w);
-
 /* pace.c */
 void cnd_pace_init(struct cnd_worker_pace *p);
 /* A large result is on its way: let the server run first until the end of the request. */
 void cnd_pace_long_result(struct cnd_worker_pace *p);
 void cnd_pace_end(struct cnd_worker_pace *p);
-
-/* copy.c */
-int cnd_copy_out(struct cnd_sink *sink, const struct cnp_copy_out *m);
-int cnd_copy_data(struct cnd_sink *sink, const void *data, size_t len);
-int cnd_copy_done(struct cnd_sink *sink);
-int cnd_copy_in(struct cnd_sink *sink, const struct cnp_copy_in *m);
-int cnd_copy_read(struct cnd_sink *sink, int fd, struct cnp_str *ret_data);
 
 #endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CND_SERVING_H
+#define CND_SERVING_H
+
+#include <stdbool.h>
+
+#include "../backends/backend.h"
+#include "core/mem.h"
+#include "protocol/session_server.h"
+#include "statements.h"
+
+/*
+ * What serves the requests of one client on one session of a backend. It has two owners: a worker of cenoted, and a
+ * client to which a worker has lent the session (tools/cenoted/borrower). So this folder knows no process, socket,
+ * clock or configuration, and asks its owner for them.
+ */
+
+struct cnd_serving;
+
+struct cnd_serving_ops {
+	/* Send all that is queued, and wait for a slow reader. CENOTE_OK, or CENOTE_ERR_CONN: the client has gone. */
+	int (*flush)(struct cnd_serving *s);
+	/* Wait for more of the client's copy, and receive it. CENOTE_OK: look again. CENOTE_AGAIN: the server has sent
+	 * something (`server_fd` -1: do not look). Negative: as from cnd_host.interrupted(), and s->diag says why. */
+	int (*await_piece)(struct cnd_serving *s, int server_fd);
+	/* A large copy is on its way to the client. */
+	void (*long_result)(struct cnd_serving *s);
+
+	/* A request is about to run. NULL: work between two requests, which the server asked for. */
+	void (*begin)(struct cnd_serving *s, const struct cnp_request *req);
+	/* A request that has a number is done. */
+	void (*end)(struct cnd_serving *s, const struct cnp_request *req);
+	/* A request has failed. */
+	void (*failed)(struct cnd_serving *s);
+	/* The session was lost in this; s->diag says why. */
+	void (*lost)(struct cnd_serving *s, const char *in);
+	/* s->held is new. `is_held`: it surely holds the session. */
+	void (*publish)(struct cnd_serving *s, bool is_held);
+
+	/* The facts of the session, as the backend gives them now. */
+	const struct cnd_info *(*info)(struct cnd_serving *s);
+	/* The server has changed a parameter, and s->parameters has it. */
+	void (*parameter_changed)(struct cnd_serving *s);
+	/* The session's facts may be other ones until its reset: its user, database or options. `is_new`: they are other ones. */
+	void (*facts_changed)(struct cnd_serving *s, bool is_new);
+
+	/* The client asked for a reset, and only a new login makes the session fresh. s->parameters is empty afterwards.
+	 * Negative: the session is lost. */
+	int (*log_in_again)(struct cnd_serving *s);
+	/* Suspend the session: queue SUSPENDED and set s->is_suspending. Negative: s->diag says why not. */
+	int (*suspend)(struct cnd_serving *s, const struct cnp_suspend *m);
+};
+
+/* request.c: the running request. */
+struct cnd_serving_request {
+	struct cnc_arena arena; /* emptied after each request */
+	bool is_sync; /* a synchronisation point follows */
+};
+
+/* sink.c: the reply under way. */
+struct cnd_serving_result {
+	struct cnc_batch batch;
+	uint32_t n_columns;
+	uint64_t max_rows; /* most rows of each result; UINT64_MAX: no bound */
+	uint64_t rows_left; /* rows until max_rows */
+	uint32_t batch_rows; /* stop after so many rows; 0: do not stop */
+	uint32_t batch_left; /* rows until batch_rows */
+	bool is_in_rows; /* a ROWS frame is open */
+	bool is_quiet; /* a set-up request: it gets a reply only if it fails */
+	bool is_describing; /* no rows follow columns() */
+	bool is_done; /* done() was called for the last result */
+	uint8_t done_flags; /* flags of the last done() */
+};
+
+/* ahead.c: requests that the backend has before their turn. */
+struct cnd_serving_ahead {
+	uint32_t n; /* requests that the backend has and that are not yet answered */
+	/* the number of the last of these requests; if there is none, of the running request */
+	uint32_t last;
+};
+
+/* loss.c: what may be committed if the session is lost now. */
+struct cnd_serving_loss {
+	bool may_have_committed; /* a request since the last synchronisation point */
+	bool ahead_may_commit; /* a request that the backend has before its turn */
+};
+
+/* request.c, and a worker's settle(): what the session held after the last request. */
+struct cnd_serving_held {
+	uint8_t tx; /* enum cenote_tx */
+	uint32_t pins; /* bits of enum cenote_pin */
+	/* the client knows this state: nothing has come since the last READY */
+	bool is_ready;
+	uint32_t settled_at; /* n_served at the last settle() */
+};
+
+struct cnd_serving {
+	/* the owner sets these */
+	const struct cnd_serving_ops *ops;
+	void *owner;
+	const struct cnd_backend *backend;
+	struct cnd_session *session; /* NULL: logged out */
+	struct cnd_host host; /* what the backend calls */
+	struct cnp_server *server; /* the pool's end of the protocol */
+	const char *pool; /* its name */
+	uint64_t max_row; /* the longest row, in bytes */
+	bool has_query_timeout; /* each request has a time limit of its own */
+
+	/* both set these */
+	struct cnc_buf
+		parameters; /* what the client knows of the session, encoded for ATTACHED */
+	bool is_lost; /* the server ended the session */
+	bool is_gone; /* the client has gone, and needs no answer */
+	bool is_suspending; /* the session waits for its RESUME next */
+	int stopped; /* what host.interrupted() returns for the rest of the request; 0: go on */
+	uint32_t n_served; /* requests since the client attached */
+
+	struct cnd_sink sink; /* where the backend writes its answers, in sink.c */
+	struct cnc_diag diag; /* of the running request */
+	struct cnd_statements statements; /* statements and portals, in statements.c */
+	struct cnd_serving_request request;
+	struct cnd_serving_result result;
+	struct cnd_serving_ahead ahead;
+	struct cnd_serving_loss loss;
+	struct cnd_serving_held held;
+};
+
+/* Most bytes of the parameters that a server reports, encoded. */
+#define CND_PARAMETERS_MAX    16384u
+/* The message for a request or a login that took too long, with the configuration key of the limit. */
+#define CND_TEXT_LIMIT_PASSED "canceled: the pool's %s passed"
+
+/* request.c */
+/* After the owner has set its members. */
+void cnd_serving_init(struct cnd_serving *s);
+/* Free the memory. The session and the statements are no more. */
+void cnd_serving_finish(struct cnd_serving *s);
+/* Run a request and queue its last reply. Negative: part with the client. */
+int cnd_request_run(struct cnd_serving *s, const struct cnp_request *req);
+/* A new client: it holds nothing and has no statements. */
+void cnd_request_forget_client(struct cnd_serving *s);
+/* The server sent something while no request runs. Negative: part with the client. */
+int cnd_request_idle(struct cnd_serving *s);
+/* The session was lost between requests; s->diag says why. Always returns CENOTE_ERR_CONN. */
+int cnd_request_lose_idle(struct cnd_serving *s);
+/* What the session holds: the backend's answer, and the pieces of long values. */
+void cnd_request_state(const struct cnd_serving *s, struct cnd_state *ret_state);
+/* Find out what the session holds, and publish it. */
+void cnd_request_take_state(struct cnd_serving *s, struct cnd_state *ret_state);
+
+/* Decode the types of a PREPARE into the arena. */
+int cnd_request_set_types(
+	struct cnd_serving *s, struct cnd_prepare *prepare, struct cnp_str types);
+
+/* attach.c */
+/* Begin with a client: its carry and its options. Negative: s->diag says why. */
+int cnd_serving_attach(struct cnd_serving *s, const struct cnp_attach *m);
+
+/* ahead.c */
+/* The request is about to run. Give it to the backend at once, together with the requests of its unit
+ * that have arrived after it. Sets s->ahead.n to the number that the backend took. */
+void cnd_ahead_give(struct cnd_serving *s, const struct cnp_request *req);
+/* Answer the next request that the backend took. Returns the same as a handler of request.c. */
+int cnd_ahead_answer(struct cnd_serving *s, const struct cnp_request *req);
+
+/* loss.c */
+/* Note what a request may commit before it runs, for the case that the session is lost. */
+void cnd_loss_expect(struct cnd_serving *s, const struct cnp_msg *m);
+/* Like cnd_loss_expect(), for a request that runs before the earlier ones are answered. */
+void cnd_loss_expect_ahead(struct cnd_serving *s, const struct cnp_msg *m);
+/* Whether the server itself sent this error. */
+int cnd_loss_has_words(const struct cnc_diag *diag);
+/* Say in s->diag what the loss of the session means for the running request. */
+void cnd_loss_explain(struct cnd_serving *s, const struct cnp_msg *m);
+
+/* sink.c */
+extern const struct cnd_sink_ops cnd_sink_ops;
+struct cnd_serving *cnd_sink_serving(struct cnd_sink *sink);
+/* Whether the client already has this value. */
+int cnd_sink_knows_parameter(
+	const struct cnd_serving *s, struct cnp_str name, struct cnp_str value);
+/* End the ROWS frame, if one is open. */
+int cnd_sink_end_rows(struct cnd_serving *s);
+/* Send the queued replies, also whole rows of an open ROWS frame. CENOTE_OK, or negative: part with
+ * the client. */
+int cnd_sink_flush(struct cnd_serving *s);
+/* The request failed in the middle of a result: keep the whole rows. */
+void cnd_sink_abort(struct cnd_serving *s);
+/* Whether max_row limits the rows that are being written, and not the client's max_frame. */
+int cnd_sink_bounds_rows(const struct cnd_serving *s);
+
+/* copy.c */
+int cnd_copy_out(struct cnd_sink *sink, const struct cnp_copy_out *m);
+int cnd_copy_data(struct cnd_sink *sink, const void *data, size_t len);
+int cnd_copy_done(struct cnd_sink *sink);
+int cnd_copy_in(struct cnd_sink *sink, const struct cnp_copy_in *m);
+int cnd_copy_read(struct cnd_sink *sink, int fd, struct cnp_str *ret_data);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the worker does for the code that serves requests (struct cnd_serving_ops): send to its client and wait for
+ * it, count, publish, log in again and suspend. It makes w->serving; host.c has what the backend needs.
+ */
+#include "worker.h"
+
+#include <string.h>
+
+#include "core/sqlstate.h"
+#include "shared/log.h"
+
+/* How long a suspended session waits for the door to know its worker. */
+#define DOOR_MS 5000
+
+/* ---- the client ---- */
+
+static int
+flush(struct cnd_serving *s)
+{
+	return cnd_client_flush(s->owner);
+}
+
+static int
+await_piece(struct cnd_serving *s, int server_fd)
+{
+	struct cnd_worker *w = s->owner;
+	struct pollfd fds[2] = { { .fd = w->client.fd, .events = POLLIN },
+		{ .fd = server_fd, .events = POLLIN } };
+	int64_t idle = cnd_client_idle_limit(w);
+	int r = cnd_host_look(w, &s->diag);
+
+	if (r < 0)
+		return r;
+	(void)cnd_client_poll(
+		w, fds, 2, idle < w->stop.until_ms ? idle : w->stop.until_ms);
+	if (fds[1].revents != 0)
+		return CENOTE_AGAIN;
+	if (fds[0].revents == 0)
+		return idle != CND_NEVER && cnd_now_ms() >= idle
+			       ? cnd_host_client_gone(w, &s->diag)
+			       : CENOTE_OK;
+	if (cnd_client_receive(w) < 0)
+		return cnd_host_client_gone(w, &s->diag);
+	if (idle != CND_NEVER)
+		w->client.active_ms = cnd_now_ms();
+	return CENOTE_OK;
+}
+
+static void
+long_result(struct cnd_serving *s)
+{
+	struct cnd_worker *w = s->owner;
+
+	cnd_pace_long_result(&w->pace);
+}
+
+/* ---- the request ---- */
+
+static void
+begin(struct cnd_serving *s, const struct cnp_request *req)
+{
+	struct cnd_worker *w = s->owner;
+
+	if (req == NULL) {
+		cnd_host_begin_service(w);
+		return;
+	}
+	cnd_host_begin(w, w->config->query_timeout_ms, "query_timeout");
+	atomic_store_explicit(&w->slot->request, req->number, memory_order_relaxed);
+}
+
+static void
+end(struct cnd_serving *s, const struct cnp_request *req)
+{
+	struct cnd_worker *w = s->owner;
+
+	atomic_store_explicit(&w->slot->finished, req->number, memory_order_release);
+	atomic_store_explicit(
+		&w->slot->requests, w->slot->requests + 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&w->pool->requests, 1, memory_order_relaxed);
+}
+
+static void
+failed(struct cnd_serving *s)
+{
+	struct cnd_worker *w = s->owner;
+
+	atomic_store_explicit(
+		&w->slot->errors, w->slot->errors + 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&w->pool->errors, 1, memory_order_relaxed);
+}
+
+static void
+lost(struct cnd_serving *s, const char *in)
+{
+	/* other errors of a server may contain a client's data */
+	const char *why = strncmp(s->diag.sqlstate, "08", 2) == 0 ? s->diag.message : "";
+
+	cnd_log(LOG_NOTICE, "the session was lost in %s (SQLSTATE %s)%s%s", in,
+		s->diag.sqlstate, *why ? ": " : "", why);
+}
+
+static void
+publish(struct cnd_serving *s, bool is_held)
+{
+	const struct cnd_worker *w = s->owner;
+
+	atomic_store_explicit(&w->slot->tx, s->held.tx, memory_order_relaxed);
+	atomic_store_explicit(&w->slot->pins, s->held.pins, memory_order_relaxed);
+	atomic_store_explicit(&w->slot->is_held, is_held, memory_order_relaxed);
+}
+
+/* ---- facts of the session ---- */
+
+static const struct cnd_info *
+info(struct cnd_serving *s)
+{
+	struct cnd_worker *w = s->owner;
+
+	s->backend->info(s->session, &w->login.info);
+	return &w->login.info;
+}
+
+static void
+parameter_changed(struct cnd_serving *s)
+{
+	struct cnd_worker *w = s->owner;
+
+	w->login.is_info_stale = true;
+	w->login.info.changes = 0;
+	w->client.is_told = true;
+}
+
+static void
+facts_changed(struct cnd_serving *s, bool is_new)
+{
+	struct cnd_worker *w = s->owner;
+
+	if (is_new)
+		cnd_login_take_info(w);
+	w->login.is_info_stale = true;
+}
+
+static int
+log_in_again(struct cnd_serving *s)
+{
+	static const struct cnp_str nothing = { "", 0 };
+	struct cnd_worker *w = s->owner;
+	int r;
+
+	atomic_fetch_add_explicit(&w->pool->relogins, 1, memory_order_relaxed);
+	cnd_logout(w);
+	r = cnd_login(w);
+	/* the client knows no parameters of the new session yet */
+	cnc_buf_clear(&s->parameters, CND_PARAMETERS_MAX);
+	w->login.info.changes = 0;
+	return r < 0 ? r : s->backend->attach(s->session, &nothing, &s->diag);
+}
+
+/* ---- suspending ---- */
+
+/* Wait until the door knows this worker. The next client may come by the door. On a busy machine, the
+ * door may not have read the master's message about this worker yet; then it would refuse that
+ * client. */
+static void
+await_door(struct cnd_worker *w)
+{
+	const int64_t until = cnd_now_ms() + DOOR_MS;
+
+	while (!atomic_load(&w->slot->is_known) && cnd_worker_order(w) != CND_ORDER_NOW &&
+		cnd_now_ms() < until)
+		cnd_worker_wait(w, -1, 0, cnd_now_ms() + 1);
+}
+
+static int
+suspend(struct cnd_serving *s, const struct cnp_suspend *m)
+{
+	struct cnp_msg reply = { .code = CNP_MSG_SUSPENDED };
+	struct cnd_worker *w = s->owner;
+	int64_t ms = w->config->suspend_timeout_ms;
+	int r;
+
+	if (ms == 0) {
+		cnc_diag_set(&s->diag, CNC_SQLSTATE(UNSUPPORTED),
+			"the pool does not allow suspended sessions (suspend_timeout is "
+			"0)");
+		return CENOTE_ERR_UNSUPPORTED;
+	}
+	if (m->timeout_ms > 0 && m->timeout_ms < ms)
+		ms = m->timeout_ms;
+	if (ms > UINT32_MAX)
+		ms = UINT32_MAX;
+	await_door(w);
+	/* The lent session's key ends here; the new key is the right to resume. The new number is
+	 * also random: it brings a client with TLS to this worker before the worker sees the key. */
+	cnd_worker_drop_key(w);
+	atomic_store(&w->slot->generation, (uint32_t)cnd_worker_random(&w->random));
+	cnd_worker_make_key(w);
+	reply.as.suspended.session =
+		cnd_session_number(w->slot_index, w->slot->generation);
+	reply.as.suspended.key = w->key;
+	reply.as.suspended.timeout_ms = (uint32_t)ms;
+	r = cnp_server_reply(s->server, &reply, 0);
+	w->client.suspended_until_ms = cnd_now_ms() + ms;
+	s->is_suspending = r == CENOTE_OK;
+	return r;
+}
+
+static const struct cnd_serving_ops worker_ops = {
+	.flush = flush,
+	.await_piece = await_piece,
+	.long_result = long_result,
+	.begin = begin,
+	.end = end,
+	.failed = failed,
+	.lost = lost,
+	.publish = publish,
+	.info = info,
+	.parameter_changed = parameter_changed,
+	.facts_changed = facts_changed,
+	.log_in_again = log_in_again,
+	.suspend = suspend,
+};
+
+void
+cnd_owner_init(struct cnd_worker *w)
+{
+	struct cnd_serving *s = &w->serving;
+
+	s->ops = &worker_ops;
+	s->owner = w;
+	s->server = &w->client.server;
+	s->pool = w->config->name;
+	s->max_row = w->config->max_row;
+	s->has_query_timeout = w->config->query_timeout_ms > 0;
+	cnd_host_init(w);
+	cnd_serving_init(s);
+}
