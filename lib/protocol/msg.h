@@ -50,7 +50,8 @@ struct cnp_msg {
 /* Bits of cnp_attach.flags. */
 enum cnp_attach_flag {
 	CNP_ATTACH_AGAIN = 1, /* a re-attach after a yield or a loss */
-	CNP_ATTACH_STAYS = 2 /* the client understands CNP_YIELD_STAY */
+	CNP_ATTACH_STAYS = 2, /* the client understands CNP_YIELD_STAY */
+	CNP_ATTACH_BORROWS = 8 /* the client understands CNP_YIELD_LEND */
 };
 
 /* Bits of cnp_done.flags. */
@@ -80,7 +81,9 @@ enum cnp_yield_reason {
 	CNP_YIELD_IDLE = 4,
 	CNP_YIELD_LOST = 5, /* the server ended the session, which held no state */
 	CNP_YIELD_STAY =
-		6 /* others wait; the connection stays open for the next ATTACH */
+		6, /* others wait; the connection stays open for the next ATTACH */
+	/* the server's socket comes with this frame; the connection stays open as long as the client has it */
+	CNP_YIELD_LEND = 7
 };
 
 /* The features of a pool's backend: bits of cnp_attached.features, and the names in

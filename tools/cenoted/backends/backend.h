@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "core/batch.h"
+#include "core/buf.h"
 #include "core/diag.h"
 #include "core/value.h"
 #include "protocol/columns.h"
@@ -373,6 +374,28 @@ struct cnd_backend {
 
 	/* After settle() the client can no longer ask what its last statement did, as SHOW WARNINGS does. */
 	int is_settling_felt;
+
+	/*
+	 * Lending (docs/lending.md). All four members are NULL if the backend cannot lend.
+	 *
+	 * lend(): the client is about to get the server's socket. Only after state() has reported nothing. Append to `facts`
+	 * what borrow() must know. *ret_fd is the socket, which the backend still owns. CENOTE_ERR_UNSUPPORTED: this session
+	 * cannot be lent, as its diagnostics say (TLS).
+	 */
+	int (*lend)(struct cnd_session *s, struct cnc_buf *facts, int *ret_fd,
+		struct cnc_diag *ret_diag);
+	/*
+	 * The socket is ours again, in whatever state the client left it: resynchronise with the server, and roll back, within
+	 * the host's time limit. `left`: what the client says that it left. `is_busy`: a request may still be running. Then
+	 * reset() makes the session fresh. Any failure: log in again.
+	 */
+	int (*take_back)(struct cnd_session *s, uint32_t left, bool is_busy,
+		struct cnc_diag *ret_diag);
+	/* In the client's process, in place of login(): use a lent socket. logout() closes nothing then. */
+	int (*borrow)(const struct cnd_host *host, int fd, const uint8_t *facts, size_t n,
+		struct cnd_session **ret_session, struct cnc_diag *ret_diag);
+	/* In the client's process: what the client may have left so far, for take_back(). */
+	uint32_t (*left)(const struct cnd_session *s);
 };
 
 /* The only exported symbol of a module. NULL: the module does not support this ABI. */
