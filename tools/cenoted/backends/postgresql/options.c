@@ -2,6 +2,8 @@
 /*
  * The keys of a `server` line, as parameters for libpq. session.c calls this file at login. It has no state.
  */
+#include <libpq-fe.h>
+
 #include "session.h"
 
 #include "shared/units.h"

@@ -2,8 +2,6 @@
 #ifndef CND_PG_SESSION_H
 #define CND_PG_SESSION_H
 
-#include <libpq-fe.h>
-
 #include "../common/answer.h"
 #include "../common/clock.h"
 #include "../common/spill.h"
@@ -17,13 +15,16 @@
  *
  *     module.c      the table of functions
  *     options.c     the keys of a server line
- *     session.c     login, attach, state, messages while no request runs
+ *     login.c       login through libpq
+ *     session.c     attach, state, messages while no request runs, logout
  *     begun.c       the options that a client attaches with
  *     reset.c       make the session like a new login
  *     lasting.c     what no command can undo
  *     settle.c      ask the server what a session holds
  *     wire.c        messages of the protocol as bytes
- *     stream.c      bytes from and to the server; waiting, cancelling
+ *     stream.c      bytes from and to the server; waiting
+ *     stream_tls.c  the same through TLS
+ *     cancel.c      cancelling through libpq
  *     desc.c        columns of a result
  *     ahead.c       requests that are sent together
  *     run.c         the messages that answer a request
@@ -37,6 +38,7 @@
 
 #define CND_PG_PARAMETERS_MAX 64u
 #define CND_PG_NAME_MAX       64u
+#define CND_PG_TLS_FACTS      3u
 
 /* A setting whose value the server reports with ParameterStatus. */
 struct cnd_pg_parameter {
@@ -233,8 +235,12 @@ struct cnd_pg_transport {
 struct cnd_session {
 	const struct cnd_host *host;
 	const struct cenote_allocator *mem;
-	PGconn *conn;
+	struct pg_conn *conn; /* libpq's; NULL: the socket is borrowed */
 	int fd;
+	/* Cancel the running request, and wait for the end of that. CENOTE_OK; CENOTE_ERR_CONN: it could not be sent;
+	 * CENOTE_ERR_TIMEOUT */
+	int (*cancel)(struct cnd_session *s, int timeout_ms);
+	void (*close)(struct cnd_session *s); /* end the connection */
 	int ready_fd; /* a descriptor that is always readable (copy.c); 0: not opened */
 	uint8_t is_clients; /* logged in as the client, with the client's credentials */
 	uint8_t keeps_compiled; /* the server line has keep_compiled=yes */
@@ -274,7 +280,9 @@ struct cnd_session {
 	} look; /* lasting.c: the last look at the catalog */
 
 	/* facts for info() */
-	struct cnd_option reported[CND_PG_PARAMETERS_MAX + 5];
+	struct cnd_option reported[CND_PG_PARAMETERS_MAX + 1 + CND_PG_TLS_FACTS];
+	const char *tls
+		[CND_PG_TLS_FACTS]; /* protocol, cipher, bits of its key; NULL: no TLS */
 	char server[256];
 	char server_version[64];
 	char database[256];
@@ -296,9 +304,11 @@ struct cnd_pg_options {
 int cnd_pg_options_read(const struct cnd_server_spec *spec,
 	struct cnd_pg_options *ret_options, struct cnc_diag *ret_diag);
 
-/* session.c */
+/* login.c */
 int cnd_pg_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
 	struct cnd_session **ret_session, struct cnc_diag *ret_diag);
+
+/* session.c */
 void cnd_pg_logout(struct cnd_session *s);
 void cnd_pg_info(const struct cnd_session *s, struct cnd_info *ret_info);
 int cnd_pg_ping(struct cnd_session *s, struct cnc_diag *ret_diag);
@@ -358,7 +368,7 @@ int cnd_pg_lasting_check(struct cnd_session *s, const struct cnd_pg_flags *answe
 int cnd_pg_settle(struct cnd_session *s, struct cnc_diag *ret_diag);
 
 /* stream.c */
-void cnd_pg_stream_init(struct cnd_session *s);
+extern const struct cnd_pg_transport cnd_pg_plain;
 void cnd_pg_stream_finish(struct cnd_session *s);
 /* Begin a request, whose errors go to `diag`. CENOTE_OK, or the session is lost. */
 int cnd_pg_enter(struct cnd_session *s, struct cnc_diag *diag);
@@ -382,6 +392,13 @@ int cnd_pg_has_message(const struct cnd_pg_stream *st);
 int cnd_pg_broken(struct cnd_session *s, const char *what);
 int cnd_pg_lost(struct cnd_session *s, const char *sqlstate, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* stream_tls.c */
+extern const struct cnd_pg_transport cnd_pg_tls;
+
+/* cancel.c */
+/* cnd_session.cancel of a session of libpq's. */
+int cnd_pg_cancel(struct cnd_session *s, int timeout_ms);
 
 /* run.c */
 /* Begin to answer a request. */

@@ -5,15 +5,10 @@
  * files that make messages put them into s->out.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <openssl/err.h>
-#include <openssl/ssl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -103,73 +98,9 @@ plain_send(struct cnd_session *s, const uint8_t *bytes, size_t n, short *ret_eve
 	return CENOTE_ERR_CONN;
 }
 
-static const struct cnd_pg_transport plain = { plain_receive, plain_send };
-
-/* ---- TLS, over the connection that libpq has made ---- */
-
-static ptrdiff_t
-tls_result(struct cnd_session *s, int r, short *ret_events)
-{
-	char text[128] = "";
-	unsigned long code;
-
-	switch (SSL_get_error(s->stream.ssl, r)) {
-	case SSL_ERROR_WANT_READ:
-		*ret_events = POLLIN;
-		return 0;
-	case SSL_ERROR_WANT_WRITE:
-		*ret_events = POLLOUT;
-		return 0;
-	case SSL_ERROR_ZERO_RETURN:
-	case SSL_ERROR_SYSCALL:
-		return cnd_pg_lost(s, CNC_SQLSTATE(CONNECTION_LOST),
-			"the server %s closed the connection unexpectedly", s->server);
-	default:
-		code = ERR_get_error();
-		if (code != 0)
-			ERR_error_string_n(code, text, sizeof(text));
-		return cnd_pg_lost(s, CNC_SQLSTATE(CONNECTION_LOST),
-			"the TLS connection to %s failed: %s", s->server, text);
-	}
-}
-
-static int
-at_most_int(size_t n)
-{
-	return n > 1u << 30 ? 1 << 30 : (int)n;
-}
-
-static ptrdiff_t
-tls_receive(struct cnd_session *s, uint8_t *room, size_t n, short *ret_events)
-{
-	int r;
-
-	ERR_clear_error();
-	r = SSL_read(s->stream.ssl, room, at_most_int(n));
-	return r > 0 ? r : tls_result(s, r, ret_events);
-}
-
-static ptrdiff_t
-tls_send(struct cnd_session *s, const uint8_t *bytes, size_t n, short *ret_events)
-{
-	int r;
-
-	ERR_clear_error();
-	r = SSL_write(s->stream.ssl, bytes, at_most_int(n));
-	return r > 0 ? r : tls_result(s, r, ret_events);
-}
-
-static const struct cnd_pg_transport tls = { tls_receive, tls_send };
+const struct cnd_pg_transport cnd_pg_plain = { plain_receive, plain_send };
 
 /* ---- life ---- */
-
-void
-cnd_pg_stream_init(struct cnd_session *s)
-{
-	s->fd = PQsocket(s->conn);
-	s->stream.ssl = PQsslStruct(s->conn, "OpenSSL");
-	s->stream.transport = s->stream.ssl != NULL ? &tls : &plain;
-}
 
 void
 cnd_pg_stream_finish(struct cnd_session *s)
@@ -182,73 +113,11 @@ cnd_pg_stream_finish(struct cnd_session *s)
 
 /* ---- waiting ---- */
 
-/*
- * A cancel needs its own connection, on which libpq waits without a limit. So a thread sends the
- * cancel. The thread owns this struct, and is left behind if the server does not answer.
- */
-struct cancel_job {
-	PGcancel *cancel;
-	int done_fd;
-};
-
-static void *
-run_cancel(void *user)
-{
-	struct cancel_job *job = user;
-	char why[256];
-	uint64_t one = 1;
-
-	(void)PQcancel(job->cancel, why, sizeof(why));
-	PQfreeCancel(job->cancel);
-	(void)!write(job->done_fd, &one, sizeof(one));
-	(void)close(job->done_fd);
-	free(job);
-	return NULL;
-}
-
-/* Returns a descriptor that becomes readable when the cancel is done; -1: failed. */
-static int
-start_cancel(struct cnd_session *s)
-{
-	struct cancel_job *job = calloc(1, sizeof(*job));
-	pthread_t thread;
-	int fd = eventfd(0, EFD_CLOEXEC);
-
-	if (job == NULL || fd < 0)
-		goto fail;
-	job->cancel = PQgetCancel(s->conn);
-	job->done_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	if (job->cancel == NULL || job->done_fd < 0 ||
-		pthread_create(&thread, NULL, run_cancel, job) != 0) {
-		if (job->done_fd >= 0)
-			(void)close(job->done_fd);
-		PQfreeCancel(job->cancel);
-		goto fail;
-	}
-	(void)pthread_detach(thread);
-	return fd;
-fail:
-	free(job);
-	if (fd >= 0)
-		(void)close(fd);
-	return -1;
-}
-
-/* Ask the server to stop. The request's answer then comes as usual. Wait for the end of the cancel, which could
- * otherwise hit the next request. */
+/* Ask the server to stop. The request's answer then comes as usual. */
 static void
 send_cancel(struct cnd_session *s)
 {
-	int fd = start_cancel(s);
-	int events;
-
-	if (fd < 0) {
-		s->host->log(s->host, 5, "cannot cancel at %s", s->server);
-		return;
-	}
-	events = s->host->pause(s->host, fd, POLLIN, ABANDON_MS);
-	(void)close(fd);
-	if (events == 0)
+	if (s->cancel(s, ABANDON_MS) == CENOTE_ERR_TIMEOUT)
 		(void)cnd_pg_lost(s, CNC_SQLSTATE(CONNECTION_LOST),
 			"the server %s does not answer a cancel request", s->server);
 }
