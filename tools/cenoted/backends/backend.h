@@ -376,7 +376,7 @@ struct cnd_backend {
 	int is_settling_felt;
 
 	/*
-	 * Lending (docs/lending.md). All four members are NULL if the backend cannot lend.
+	 * Lending (docs/lending.md). All five members are NULL if the backend cannot lend.
 	 *
 	 * lend(): the client is about to get the server's socket. Only after state() has reported nothing. Append to `facts`
 	 * what borrow() must know. *ret_fd is the socket, which the backend still owns. CENOTE_ERR_UNSUPPORTED: this session
@@ -391,6 +391,8 @@ struct cnd_backend {
 	 */
 	int (*take_back)(struct cnd_session *s, uint32_t left, bool is_busy,
 		struct cnc_diag *ret_diag);
+	/* During a loan: stop what runs at the server now. */
+	void (*cancel)(struct cnd_session *s);
 	/* In the client's process, in place of login(): use a lent socket. logout() closes nothing then. */
 	int (*borrow)(const struct cnd_host *host, int fd, const uint8_t *facts, size_t n,
 		struct cnd_session **ret_session, struct cnc_diag *ret_diag);

@@ -243,6 +243,7 @@ refuse_gss(struct cnc_diag *diag)
 static void
 close_connection(struct cnd_session *s)
 {
+	cnd_pg_end_for_all(s);
 	PQfinish(s->conn);
 }
 

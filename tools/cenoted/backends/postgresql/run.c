@@ -577,6 +577,7 @@ tell_of_logins(struct cnd_session *s)
 	if (!s->login.changes || s->tx != 'I')
 		return;
 	s->login.changes = 0;
+	s->login.was_told = 1;
 	if (s->host->login_changed)
 		s->host->login_changed(s->host);
 }

@@ -34,6 +34,8 @@
  *     stmt.c        prepared statements
  *     copy.c        COPY
  *     tx.c          transactions
+ *     loan.c        lend the socket to a client, and take it back
+ *     borrowed.c    the same session in that client's process
  */
 
 #define CND_PG_PARAMETERS_MAX 64u
@@ -181,6 +183,7 @@ struct cnd_pg_login {
 	char settings[24]; /* a hash of them at login; "": unknown */
 	uint8_t changes; /* a command changed such settings; after the commit they apply to new logins */
 	uint8_t may_change; /* a command may have changed such settings, but its tag does not tell */
+	uint8_t was_told; /* the host was told of such a change */
 };
 
 /* A request that is sent before the earlier requests are answered. */
@@ -245,6 +248,7 @@ struct cnd_session {
 	uint8_t is_clients; /* logged in as the client, with the client's credentials */
 	uint8_t keeps_compiled; /* the server line has keep_compiled=yes */
 	uint8_t has_pure_queries; /* … and queries=pure */
+	uint8_t was_lent; /* a client may still have the socket */
 	uint8_t is_lost;
 	struct cnc_diag lost; /* why the session is lost */
 
@@ -384,6 +388,9 @@ int cnd_pg_row_take(struct cnd_session *s, size_t n, const uint8_t **ret_bytes);
 int cnd_pg_row_read(struct cnd_session *s, uint8_t *to, size_t n);
 /* As cnd_pg_next() without waiting. CENOTE_AGAIN: no message has come. */
 int cnd_pg_poll(struct cnd_session *s, struct cnd_pg_msg *ret_msg);
+/* Send what is in s->out, and drop all bytes that come, up to the end of `token`. CENOTE_OK, or the session is lost. */
+int cnd_pg_skip_to(
+	struct cnd_session *s, const uint8_t *token, size_t n, int64_t until_ms);
 /* Nobody wants the answer any more: ask the server to stop, and give it a limited time for that. */
 void cnd_pg_stop(struct cnd_session *s, int why);
 /* Whether the receive buffer holds a whole message. */
@@ -512,6 +519,27 @@ int cnd_pg_close(
 	struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink);
 void cnd_pg_forget(struct cnd_session *s, struct cnd_statement *statement);
 
+/* loan.c */
+int cnd_pg_lend(struct cnd_session *s, struct cnc_buf *facts, int *ret_fd,
+	struct cnc_diag *ret_diag);
+int cnd_pg_take_back(
+	struct cnd_session *s, uint32_t left, bool is_busy, struct cnc_diag *ret_diag);
+void cnd_pg_cancel_now(struct cnd_session *s);
+/* End a connection that a client may still have. */
+void cnd_pg_end_for_all(struct cnd_session *s);
+
+#define CND_PG_FACTS_VERSION         1u
+/* What a client left, besides the bits of cnd_pg_client.lasting: enum cnd_pg_scan_flag has no such bits. */
+#define CND_PG_LEFT_LOGIN_CHANGED    (1u << 16) /* cnd_pg_login.changes */
+#define CND_PG_LEFT_LOGIN_MAY_CHANGE (1u << 17)
+
+/* borrowed.c */
+int cnd_pg_borrow(const struct cnd_host *host, int fd, const uint8_t *facts, size_t n,
+	struct cnd_session **ret_session, struct cnc_diag *ret_diag);
+uint32_t cnd_pg_left(const struct cnd_session *s);
+/* The backend of a client that has borrowed a session: it can do all but log in. */
+const struct cnd_backend *cnd_pg_borrowed(void);
+
 /* copy.c */
 int cnd_pg_copy_in(struct cnd_session *s, const struct cnd_pg_msg *m);
 int cnd_pg_copy_out(struct cnd_session *s, const struct cnd_pg_msg *m);
@@ -524,5 +552,42 @@ int cnd_pg_rollback(struct cnd_session *s, struct cnd_sink *sink);
 int cnd_pg_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t len,
 	struct cnd_sink *sink);
 int cnd_pg_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink);
+
+/* The functions of the backend that a worker and a borrower have, for their tables. */
+extern const struct cnd_statement_ops cnd_pg_statements;
+
+/* clang-format off */
+#define CND_PG_REQUESTS \
+	.features = CNP_FEATURE_TRANSACTIONS | CNP_FEATURE_SAVEPOINTS | \
+	CNP_FEATURE_SETTINGS | CNP_FEATURE_CANCEL | CNP_FEATURE_CATALOG | \
+	CNP_FEATURE_SEVERAL_RESULTS | CNP_FEATURE_COPY | CNP_FEATURE_NOTIFY | \
+	CNP_FEATURE_BINARY | CNP_FEATURE_PORTALS | CNP_FEATURE_SUSPEND | \
+	CNP_FEATURE_FUNCTIONS | CNP_FEATURE_NAMED_STATEMENTS | \
+	CNP_FEATURE_OPTIONS, \
+	.reset_verb = "ROLLBACK, DISCARD ALL", \
+	.logout = cnd_pg_logout, \
+	.info = cnd_pg_info, \
+	.ping = cnd_pg_ping, \
+	.attach = cnd_pg_attach, \
+	.reset = cnd_pg_reset, \
+	.state = cnd_pg_state, \
+	.query = cnd_pg_query, \
+	.statements = &cnd_pg_statements, \
+	.begin = cnd_pg_begin, \
+	.commit = cnd_pg_commit, \
+	.rollback = cnd_pg_rollback, \
+	.savepoint = cnd_pg_savepoint, \
+	.autocommit = cnd_pg_autocommit, \
+	.catalog = cnd_pg_catalog, \
+	.fd = cnd_pg_fd, \
+	.idle = cnd_pg_idle, \
+	.sync = cnd_pg_sync, \
+	.settle = cnd_pg_settle, \
+	.function = cnd_pg_function, \
+	.ahead = cnd_pg_ahead, \
+	.answer = cnd_pg_answer, \
+	.set_option = cnd_pg_set_option, \
+	.drop_options = cnd_pg_drop_options
+/* clang-format on */
 
 #endif

@@ -263,3 +263,14 @@ cnd_pg_close(struct cnd_session *s, const struct cnd_named *which, struct cnd_si
 		r = add_end(s, which->is_sync || which->statement != NULL);
 	return r < 0 ? r : cnd_pg_send_run(s);
 }
+
+const struct cnd_statement_ops cnd_pg_statements = {
+	.prepare = cnd_pg_prepare,
+	.describe = cnd_pg_describe,
+	.execute = cnd_pg_execute,
+	.close = cnd_pg_close,
+	.forget = cnd_pg_forget,
+	.fetch = cnd_pg_fetch,
+	.close_portal = cnd_pg_close_portal,
+	.forget_portal = cnd_pg_forget_portal,
+};

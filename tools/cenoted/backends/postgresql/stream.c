@@ -432,6 +432,51 @@ read_last_words(struct cnd_session *s)
 		"the server %s closed the connection unexpectedly", s->server);
 }
 
+/* Drop what was received up to and with `token`. 1: it was there; 0: all but its possible beginning was dropped. */
+static int
+drop_to(struct cnd_pg_stream *st, const uint8_t *token, size_t n)
+{
+	size_t len = st->tail - st->head;
+	const uint8_t *at = len > 0 ? memmem(st->in + st->head, len, token, n) : NULL;
+
+	if (at != NULL)
+		st->head = (size_t)(at - st->in) + n;
+	else if (len >= n)
+		st->head = st->tail - (n - 1);
+	return at != NULL;
+}
+
+int
+cnd_pg_skip_to(struct cnd_session *s, const uint8_t *token, size_t n, int64_t until_ms)
+{
+	struct cnc_buf *b = &s->out.buf;
+	int64_t left;
+
+	while ((left = until_ms - cnd_clock_ms()) > 0) {
+		short events = POLLIN, in = POLLIN;
+		ptrdiff_t r = 0;
+
+		if (cnc_buf_len(b) > 0)
+			r = s->stream.transport->send(
+				s, cnc_buf_head(b), cnc_buf_len(b), &events);
+		if (r < 0)
+			return read_last_words(s);
+		cnc_buf_consume(b, (size_t)r);
+		r = receive(s, s->stream.tail - s->stream.head + IN_BYTES, &in);
+		if (r < 0)
+			return (int)r;
+		if (r > 0 && drop_to(&s->stream, token, n))
+			return CENOTE_OK;
+		if (r > 0)
+			continue;
+		if (s->host->wait(s->host, s->fd, (short)(events | POLLIN), (int)left,
+			    &s->stop.diag) < 0)
+			break;
+	}
+	return cnd_pg_lost(s, CNC_SQLSTATE(CONNECTION_LOST),
+		"the server %s did not answer in time after a loan", s->server);
+}
+
 int
 cnd_pg_send(struct cnd_session *s)
 {
