@@ -26,7 +26,10 @@ enum cnp_loan_state {
 	CNP_LOAN_FREE, /* no request runs, and the client holds nothing: the worker may take the session back */
 	CNP_LOAN_HELD, /* no request runs, but a transaction or a pin holds the session */
 	CNP_LOAN_BUSY, /* a request runs */
-	CNP_LOAN_ENDED /* the session is the worker's again */
+	CNP_LOAN_ENDED, /* the session is the worker's again */
+	/* As BUSY, and the worker cancels the request. The borrower waits with everything that comes after it until the state
+	 * is BUSY again, so that the cancel hits no other request. */
+	CNP_LOAN_STOPPING
 };
 
 struct cnp_loan {

@@ -48,6 +48,7 @@ begin(struct cnp_server *s, uint32_t state)
 	s->first = 0;
 	s->said_hello = 0;
 	s->may_stay = 0;
+	s->may_borrow = 0;
 	s->is_kept = 0;
 	s->drop_left = 0;
 	s->is_leaving = 0;
@@ -681,6 +682,13 @@ cnp_server_can_stay(const struct cnp_server *s)
 }
 
 int
+cnp_server_can_lend(const struct cnp_server *s)
+{
+	return s->may_borrow && s->sm.state == CNP_SERVER_ATTACHED &&
+	       cnp_server_can_yield(s);
+}
+
+int
 cnp_server_still_stays(const struct cnp_server *s)
 {
 	return s->sm.state == CNP_SERVER_STAYING && cnc_buf_len(&s->in) == 0;
@@ -697,10 +705,19 @@ put_yield(
 	return r < 0 ? r : cnc_sm_move(&s->sm, CNP_SERVER_CLOSING);
 }
 
+static int
+can_yield_for(const struct cnp_server *s, uint8_t reason)
+{
+	if (reason == CNP_YIELD_STAY)
+		return cnp_server_can_stay(s);
+	return reason == CNP_YIELD_LEND ? cnp_server_can_lend(s)
+					: cnp_server_can_yield(s);
+}
+
 int
 cnp_server_yield(struct cnp_server *s, uint8_t reason, const struct cnp_str *carry)
 {
-	if (reason == CNP_YIELD_STAY ? !cnp_server_can_stay(s) : !cnp_server_can_yield(s))
+	if (!can_yield_for(s, reason))
 		return CENOTE_ERR_STATE;
 	return put_yield(s, reason, news(s, carry), CNP_STR_NONE);
 }
@@ -785,7 +802,7 @@ next_frame(struct cnp_server *s, size_t max, struct cnp_frame *f, struct cnp_msg
 	return CENOTE_OK;
 }
 
-/* ATTACH or RESUME: the client said which frames it accepts, and whether it may stay. */
+/* ATTACH or RESUME: the client said which frames it accepts, and what it may do after a YIELD. */
 static int
 take_first(struct cnp_server *s, const struct cnp_msg *m)
 {
@@ -794,8 +811,10 @@ take_first(struct cnp_server *s, const struct cnp_msg *m)
 
 	if (m->code != CNP_MSG_ATTACH && m->code != CNP_MSG_RESUME)
 		return CENOTE_OK;
-	if (m->code == CNP_MSG_ATTACH)
+	if (m->code == CNP_MSG_ATTACH) {
 		s->may_stay = (m->as.attach.flags & CNP_ATTACH_STAYS) != 0;
+		s->may_borrow = (m->as.attach.flags & CNP_ATTACH_BORROWS) != 0;
+	}
 	if (max != 0 && max < FRAME_LOW)
 		return broken(s, "max_frame is below 65536");
 	s->peer_max_frame = max == 0 || max > CNP_FRAME_MAX ? CNP_FRAME_MAX : (size_t)max;

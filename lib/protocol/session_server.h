@@ -47,6 +47,7 @@ struct cnp_server {
 	uint8_t first; /* code of the first frame; 0: not seen */
 	uint8_t said_hello;
 	uint8_t may_stay; /* ATTACH had CNP_ATTACH_STAYS */
+	uint8_t may_borrow; /* ATTACH had CNP_ATTACH_BORROWS */
 	uint8_t is_kept; /* cnp_server_restart_kept() was called */
 	size_t drop_left; /* STAYING: bytes of the current frame that are still to be dropped */
 	uint8_t is_leaving; /* DETACH came or SUSPENDED was sent: CLOSING follows the request */
@@ -100,7 +101,7 @@ void cnp_server_keep(const struct cnp_server *s, struct cnp_kept *ret_kept);
  * becomes FIRST. There is no opening and no HELLO, so cnp_server_attached() is legal at once. Requests after that
  * ATTACH wait. The ATTACH and these requests take CNP_FRAME_MAX_AUTH bytes at most; the rest stays in the socket.
  *
- * In STAYING and in FIRST, cnp_server_yield() is also legal, with any reason but CNP_YIELD_STAY. It tells the
+ * In STAYING and in FIRST, cnp_server_yield() is also legal, with any reason but CNP_YIELD_STAY and CNP_YIELD_LEND. It tells the
  * client to attach with a new connection.
  */
 void cnp_server_restart_kept(struct cnp_server *s, const struct cnp_kept *kept);
@@ -217,6 +218,9 @@ int cnp_server_finish_request(
  *
  * CNP_YIELD_STAY is legal if cnp_server_can_stay(). The caller sends what is queued, and keeps the connection:
  * cnp_server_keep().
+ *
+ * CNP_YIELD_LEND is legal if cnp_server_can_lend(). The caller sends the two descriptors with these bytes, keeps the
+ * connection, and reads and writes nothing more there.
  */
 int cnp_server_yield(struct cnp_server *s, uint8_t reason, const struct cnp_str *carry);
 
@@ -229,6 +233,8 @@ int cnp_server_can_yield(const struct cnp_server *s);
 /* Is cnp_server_yield() legal with CNP_YIELD_STAY? The client must understand staying, and no byte of a later frame
  * may have been received. */
 int cnp_server_can_stay(const struct cnp_server *s);
+/* Is cnp_server_yield() legal with CNP_YIELD_LEND? The client must understand loans. */
+int cnp_server_can_lend(const struct cnp_server *s);
 /* Whether the client still stays, and all bytes that it has sent were dropped: cnp_server_keep() may come. */
 int cnp_server_still_stays(const struct cnp_server *s);
 

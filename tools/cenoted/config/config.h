@@ -26,6 +26,11 @@ enum cnd_mode {
 	CND_MODE_TRANSACTION
 };
 
+enum cnd_lend {
+	CND_LEND_OFF,
+	CND_LEND_AUTO
+};
+
 /* Auto: use the feature if the system has it. On: cenoted fails without it. Off: do not use it. */
 enum cnd_switch {
 	CND_SWITCH_AUTO,
@@ -92,6 +97,7 @@ struct cnd_pool_config {
 	uint64_t max_frame;
 	uint64_t max_row;
 	int mode; /* enum cnd_mode */
+	int lend; /* enum cnd_lend */
 	int reset; /* enum cnd_reset */
 	char *allow_users; /* as written; "": the default */
 	uid_t *allow;

@@ -194,6 +194,25 @@ print_sessions(const void *field, FILE *out, int show_secrets)
 }
 
 static int
+parse_lend(struct cnd_loader *l, void *field, const char *value)
+{
+	if (strcmp(value, "auto") == 0)
+		*(int *)field = CND_LEND_AUTO;
+	else if (strcmp(value, "off") == 0)
+		*(int *)field = CND_LEND_OFF;
+	else
+		return cnd_config_bad(l, "\"%s\" is not known; write auto or off", value);
+	return 0;
+}
+
+static void
+print_lend(const void *field, FILE *out, int show_secrets)
+{
+	(void)show_secrets;
+	fputs(*(const int *)field == CND_LEND_AUTO ? "auto" : "off", out);
+}
+
+static int
 parse_mode(struct cnd_loader *l, void *field, const char *value)
 {
 	if (strcmp(value, "session") == 0)
@@ -452,6 +471,7 @@ const struct cnd_kind cnd_kind_level = { parse_level, print_level };
 const struct cnd_kind cnd_kind_socket_mode = { parse_socket_mode, print_socket_mode };
 const struct cnd_kind cnd_kind_sessions = { parse_sessions, print_sessions };
 const struct cnd_kind cnd_kind_mode = { parse_mode, print_mode };
+const struct cnd_kind cnd_kind_lend = { parse_lend, print_lend };
 const struct cnd_kind cnd_kind_reset = { parse_reset, print_reset };
 const struct cnd_kind cnd_kind_rules = { parse_rules, print_rules };
 const struct cnd_kind cnd_kind_users = { parse_users, print_users };

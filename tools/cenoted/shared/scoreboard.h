@@ -89,6 +89,7 @@ struct cnd_slot {
 	_Atomic uint32_t request; /* the last request of this generation that began */
 	_Atomic uint32_t finished; /* the last request that ended */
 	_Atomic uint32_t is_held; /* the client holds something, so it cannot yield */
+	_Atomic uint32_t is_lent; /* the client has the server's socket */
 	_Atomic uint32_t tx; /* enum cenote_tx: what the client holds */
 	_Atomic uint32_t pins; /* bits of enum cenote_pin: what the client holds */
 	_Atomic uint32_t

@@ -92,9 +92,8 @@ names_of(const struct cnd_worker *w)
 		.features = w->serving.backend->features | CNP_FEATURE_SUSPEND };
 }
 
-/* What a client learns of the session that it gets. */
-static struct cnp_attached
-facts_of(const struct cnd_worker *w)
+struct cnp_attached
+cnd_attach_facts(const struct cnd_worker *w)
 {
 	struct cnp_attached m = names_of(w);
 
@@ -124,7 +123,7 @@ queue_ready(struct cnd_worker *w)
 static int
 greet(struct cnd_worker *w)
 {
-	struct cnp_attached m = facts_of(w);
+	struct cnp_attached m = cnd_attach_facts(w);
 	int r;
 
 	if (w->seat != NULL)
@@ -159,7 +158,7 @@ greet_back(struct cnd_worker *w)
 	const struct cnd_back *back = &w->client.back;
 	int is_alike = w->login.parameters_digest == back->parameters;
 	int is_same = back->slot == w->slot_index && back->login == w->login.n;
-	struct cnp_attached m = is_alike ? names_of(w) : facts_of(w);
+	struct cnp_attached m = is_alike ? names_of(w) : cnd_attach_facts(w);
 	int r;
 
 	note_facts(w);
@@ -332,13 +331,13 @@ find_settings(struct cnd_worker *w, struct cnp_str options)
 
 /*
  * The settings of a login are part of a fresh session, since RESET restores them. So a client gets
- * this session only if it wants the settings that the session was logged in with, and if a login
- * would still give the same session. Otherwise the worker logs in again.
+ * this session only if it wants the settings that the session was logged in with, if a login
+ * would still give the same session, and if no other unix user may have its socket. Otherwise the worker logs in again.
  */
 static int
 log_in_as_wanted(struct cnd_worker *w)
 {
-	if (cnd_login_is_as_wanted(w))
+	if (cnd_login_is_as_wanted(w) && !cnd_lend_has_stranger(w))
 		return CENOTE_OK;
 	memcpy(w->login.settings, w->login.wanted_settings,
 		strlen(w->login.wanted_settings) + 1);

@@ -8,6 +8,7 @@
 #include "worker.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -155,6 +156,12 @@ settle(struct cnd_worker *w)
 	return CENOTE_OK;
 }
 
+int
+cnd_client_settle(struct cnd_worker *w)
+{
+	return can_settle(w) ? settle(w) : CENOTE_OK;
+}
+
 /* Call settle(), but not more often than every SETTLE_MS. */
 static int
 settle_soon(struct cnd_worker *w)
@@ -191,6 +198,16 @@ try_to_yield(struct cnd_worker *w)
 	return 1;
 }
 
+void
+cnd_client_limit_text(
+	const struct cnd_worker *w, int64_t now, char to[CND_LIMIT_TEXT_MAX])
+{
+	(void)snprintf(to, CND_LIMIT_TEXT_MAX, "pool %s: %s allows", w->config->name,
+		now >= cnd_client_idle_limit(w)
+			? "idle for longer than idle_client_timeout"
+			: "attached for longer than session_timeout");
+}
+
 /* Part with a client that has reached a limit, even if it holds something. 1: it has got its
  * message. */
 static int
@@ -198,21 +215,20 @@ must_part(struct cnd_worker *w)
 {
 	int64_t now = cnd_client_limit(w) == CND_NEVER ? 0 : cnd_now_ms();
 	int is_ending = cnd_worker_order(w) == CND_ORDER_NOW;
-	const char *limit = now >= cnd_client_idle_limit(w)
-				    ? "idle for longer than idle_client_timeout"
-				    : "attached for longer than session_timeout";
+	char limit[CND_LIMIT_TEXT_MAX];
 
 	if (!is_ending && now < cnd_client_limit(w))
 		return 0;
 	/* the limit may have been reached since the last look */
 	if (try_to_yield(w))
 		return 1;
+	cnd_client_limit_text(w, now, limit);
 	if (is_ending)
 		cnd_answer_refuse(
 			&w->client.server, CNC_SQLSTATE(SHUTDOWN), "cenoted is ending");
 	else
-		cnd_answer_refuse(&w->client.server, CNC_SQLSTATE(IDLE_TIMEOUT),
-			"pool %s: %s allows", w->config->name, limit);
+		cnd_answer_refuse(
+			&w->client.server, CNC_SQLSTATE(IDLE_TIMEOUT), "%s", limit);
 	return 1;
 }
 
@@ -323,8 +339,12 @@ converse(struct cnd_worker *w)
 		r = cnp_server_next(&w->client.server, &req);
 		if (r == CENOTE_OK)
 			r = run_one(w, &req);
-		else if (r == CENOTE_AGAIN && !try_to_yield(w))
+		else if (r == CENOTE_AGAIN && !try_to_yield(w) && !cnd_lend_try(w))
 			r = await_more(w);
+	}
+	if (w->loan.page != NULL) {
+		cnd_lend_end(w);
+		return w->serving.is_lost ? CND_PARTING_LOST : CND_PARTING_GONE;
 	}
 	if (r == CENOTE_ERR_PROTOCOL)
 		log_protocol_error(&w->client);
@@ -369,6 +389,7 @@ cnd_client_serve(struct cnd_worker *w)
 	if (is_back)
 		cnp_server_restart_kept(&w->client.server, &w->client.back.kept);
 	cnd_request_forget_client(&w->serving);
+	cnd_lend_begin(w);
 	w->settle.last_ms = INT32_MIN;
 	w->settle.due_ms = CND_NEVER;
 	r = is_back ? cnd_attach_back(w) : cnd_attach_open(w);

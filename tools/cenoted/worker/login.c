@@ -380,6 +380,7 @@ adopt(struct cnd_worker *w, struct cnd_session *session, uint32_t login_changes)
 {
 	w->serving.session = session;
 	w->login.n++;
+	w->loan.has_borrower = false;
 	w->login.changes = login_changes;
 	w->serving.is_lost = false;
 	cnd_pass_through_publish(w);

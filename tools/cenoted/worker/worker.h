@@ -133,6 +133,15 @@ struct cnd_worker_random {
 	size_t left;
 };
 
+/* lend.c: the loan of the server's socket to the client. */
+struct cnd_worker_loan {
+	struct cnp_loan *page; /* NULL: the session is not lent */
+	uint32_t try_at; /* how many requests the client has made when lending is tried */
+	uint64_t requests, errors; /* what the page said when it was last read */
+	bool has_borrower; /* since the login, the session was lent to clients of this unix user */
+	uid_t borrower;
+};
+
 struct cnd_seat;
 struct cnd_shared;
 
@@ -168,6 +177,7 @@ struct cnd_worker {
 	struct cnd_worker_pass_through pass_through;
 	struct cnd_worker_client client;
 	struct cnd_worker_stop stop;
+	struct cnd_worker_loan loan;
 	struct cnd_worker_settle settle;
 	struct cnd_worker_pace pace;
 	struct cnd_worker_random random;
@@ -309,6 +319,8 @@ void cnd_pass_through_release(struct cnd_worker *w);
 int cnd_pass_through_expire(struct cnd_worker *w);
 
 /* attach.c */
+/* What a client learns of the session that it gets. */
+struct cnp_attached cnd_attach_facts(const struct cnd_worker *w);
 /* Lend the session to the client, or answer a request that needs no session. CENOTE_OK: the client is
  * attached. Any other result: the client is done. */
 int cnd_attach_open(struct cnd_worker *w);
@@ -333,10 +345,26 @@ int cnd_attach_answer_tls(struct cnd_worker *w, int64_t until);
 enum cnd_parting cnd_client_serve(struct cnd_worker *w);
 /* Wait for the client that resumes, and serve it. */
 enum cnd_parting cnd_client_resume(struct cnd_worker *w);
+/* Ask the server what the client's statements have left, if that may free the session. Negative: the session is lost. */
+int cnd_client_settle(struct cnd_worker *w);
+#define CND_LIMIT_TEXT_MAX 160u
+/* The error for a client that has reached a time limit. */
+void cnd_client_limit_text(
+	const struct cnd_worker *w, int64_t now, char to[CND_LIMIT_TEXT_MAX]);
 /* The client got no session, and `r` says why: send its last message, or leave that to the door. */
 void cnd_client_part(struct cnd_worker *w, int r);
 /* Refuse the clients in the inbox: the session that they want to resume has gone. */
 void cnd_client_refuse_inbox(struct cnd_worker *w);
+
+/* lend.c */
+/* A client begins: it has not been lent the session yet. */
+void cnd_lend_begin(struct cnd_worker *w);
+/* Lend the session to the client if that is allowed, of use, and possible now. 1: it is lent. */
+int cnd_lend_try(struct cnd_worker *w);
+/* Wait for the end of the loan, and take the session back. Sets serving.is_lost if it cannot be used again. */
+void cnd_lend_end(struct cnd_worker *w);
+/* Whether a former borrower, who may still have the socket, is another unix user than the client. */
+bool cnd_lend_has_stranger(const struct cnd_worker *w);
 
 /* client_io.c */
 /* Drop what a client has sent, before its socket is closed. Unread bytes would turn the close into a reset, and the
