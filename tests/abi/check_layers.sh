@@ -29,7 +29,7 @@ lib/core - core/$any types\\.h ($pure|xxhash|setjmp|ucontext|sys/mman|unistd|san
 lib/protocol - (core|protocol)/$any types\\.h ($pure)\\.h
 lib/crypto - (core|protocol|crypto)/$any types\\.h $any
 lib core,protocol,crypto,include (core|protocol|crypto)/$any $any $any
-tools/cenoted - (core|protocol|crypto)/$any types\\.h $any
+tools/cenoted - ((core|protocol|crypto)/$any|loan\\.h) types\\.h $any
 tools/sqlsh - (core/sql|common/passfile)\\.h $any $any
 tools/bench - - $any $any
 shims - core/(sql|fibre)\\.h cenote\\.h $any
@@ -178,6 +178,10 @@ tap_passes "lib/crypto defines cn_ only" \
 tap_passes "cenoted defines cnd_ only" check_prefix '(cnd_[a-z0-9_]+|main)' \
 	"$build_root"/tools/cenoted/serving/libcnd_serving.a.p/*.o \
 	"$build_root"/tools/cenoted/libcenoted.a.p/*.o "$build_root"/tools/cenoted/cenoted.p/*.o
+[ ! -f "$build_root/tools/cenoted/borrower/cenote-loan.so" ] ||
+	tap_passes "cenote-loan.so defines cnd_ only, and the function that libcenote calls" \
+		check_prefix '(cnd_[a-z0-9_]+|cn_loan_get)' \
+		"$build_root"/tools/cenoted/borrower/cenote-loan.so.p/*.o
 
 broken lib/core/buf.h '#include "protocol/frame.h"'
 tap_catches "an upward include is caught" 'buf.h: may not include "protocol/frame.h"' \

@@ -63,6 +63,14 @@ tap_passes "libcenote uses nothing that acts on its process" \
 tap_passes "libcenote has no variables" check_variables "$build_root"/lib/core/libcnc.a.p/*.o \
 	"$build_root"/lib/protocol/libcnp.a.p/*.o "$build_root"/lib/libcenote_objects.a.p/*.o
 
+# The module for lent sessions runs in the same process.
+loan=$build_root/tools/cenoted/borrower/cenote-loan.so
+if [ -f "$loan" ]; then
+	tap_passes "cenote-loan.so uses nothing that acts on its process" check_imports "$loan" "$ndebug"
+	tap_passes "cenote-loan.so has no variables" check_variables "$loan".p/*.o \
+		"$build_root"/tools/cenoted/serving/libcnd_serving.a.p/*.o
+fi
+
 tap_passes "libcenote opens its module for TLS, and no other" \
 	check_opened "$build_root"/lib/libcenote_objects.a.p/*.o
 compile bad 'void *dlopen(const char *, int); void *f(void) { return dlopen("x", 2); }'
