@@ -611,6 +611,62 @@ copies_go_both_ways(void **state)
 	free(long_row);
 }
 
+static void
+a_copy_that_the_client_gives_up_fails(void **state)
+{
+	struct fixture *f = *state;
+	struct cnp_msg fail = { .code = CNP_MSG_COPY_FAIL,
+		.as.copy_fail.message = cnp_str("enough") };
+
+	begin(f);
+	(void)query(f, "create temp table c (a int)");
+	f->len = 0;
+	queue(f, "copy c from stdin", CNP_FRAME_SYNC);
+	run_until(f, CNP_MSG_COPY_IN);
+	assert_ok(cnp_client_copy(&f->client, &fail));
+	run_until(f, 0);
+	assert_string_equal(f->text,
+		"COPY_IN\nerror 57014 COPY from stdin failed: enough\nready 0\n");
+	/* here the server gives up first */
+	copy(f, "not a number\n", 100000);
+	assert_non_null(strstr(f->text, "error 22P02"));
+	assert_string_equal(
+		query(f, "select count(*) from c"), "row 0\ndone SELECT 1\nready 0\n");
+	end(f);
+}
+
+/* The socket takes only a part of it at a time. */
+static void
+a_large_request_is_sent(void **state)
+{
+	static const char begins[] = "select length('", ends[] = "')";
+	const size_t n = (size_t)5 << 20;
+	struct fixture *f = *state;
+	char *sql = malloc(sizeof(begins) + n + sizeof(ends));
+
+	assert_non_null(sql);
+	memcpy(sql, begins, sizeof(begins) - 1);
+	memset(sql + sizeof(begins) - 1, 'x', n);
+	memcpy(sql + sizeof(begins) - 1 + n, ends, sizeof(ends));
+	begin(f);
+	assert_string_equal(query(f, sql), "row 5242880\ndone SELECT 1\nready 0\n");
+	end(f);
+	free(sql);
+}
+
+static void
+a_row_that_is_too_long_is_refused(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	assert_string_equal(query(f, "select repeat('x', 2000000)"),
+		"error 54000 a row is longer than pool shop allows: max_row = 1MB\n"
+		"ready 0\n");
+	assert_string_equal(query(f, "select 1"), "row 1\ndone SELECT 1\nready 0\n");
+	end(f);
+}
+
 /* ---- the page's states ---- */
 
 static void
@@ -732,6 +788,25 @@ call(const struct fixture *f, struct pg *other, const char *function)
 		info.parameters[0].value);
 	(void)pg_query(other, sql);
 	assert_ok(other->base.last);
+}
+
+static void
+a_time_limit_in_a_request_is_told(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	f->len = 0;
+	queue(f, "select pg_sleep(20)", CNP_FRAME_SYNC);
+	assert_int_equal(push(f), 1);
+	strcpy(f->page->words, "pool shop: too late");
+	atomic_store(&f->page->state, CNP_LOAN_ENDED);
+	assert_int_equal(shutdown(f->ops->fd(f->loan), SHUT_RDWR), 0);
+	run_until(f, 0);
+	assert_string_equal(f->text,
+		"error 08007 the session was lost in QUERY, whose outcome is "
+		"unknown: pool shop: too late\nready 3\n");
+	end(f);
 }
 
 static void
@@ -873,11 +948,15 @@ main(void)
 		TEST(a_pipeline_is_answered_in_order),
 		TEST(prepared_statements_work),
 		TEST(copies_go_both_ways),
+		TEST(a_copy_that_the_client_gives_up_fails),
+		TEST(a_large_request_is_sent),
+		TEST(a_row_that_is_too_long_is_refused),
 		TEST(a_client_that_holds_something_keeps_the_session),
 		TEST(a_function_holds_the_session_until_the_worker_wants_it),
 		TEST(a_session_that_was_taken_back_is_yielded),
 		TEST(a_loan_that_ends_at_once_still_attaches),
 		TEST(a_time_limit_is_told),
+		TEST(a_time_limit_in_a_request_is_told),
 		TEST(a_cancel_by_query_timeout_is_told_as_such),
 		TEST(a_notification_between_requests_comes),
 		TEST(a_session_that_ends_while_idle_is_yielded),
