@@ -48,6 +48,8 @@ struct cnp_loan {
 	/* The borrower writes these. */
 	_Atomic uint32_t
 		request; /* the number of the running request, or of the last one */
+	_Atomic uint32_t
+		last; /* the server has all requests up to this one, and may be at any of them */
 	_Atomic uint32_t tx; /* enum cenote_tx, after the last request */
 	_Atomic uint32_t pins; /* bits of enum cenote_pin, after the last request */
 	_Atomic uint32_t

@@ -86,6 +86,8 @@ host_wait(const struct cnd_host *host, int fd, short events, int timeout_ms,
 		return give_up(l, ret_diag);
 	if (timeout_ms >= 0 || fd != l->own_fd)
 		return wait_until(l, fd, events, timeout_ms);
+	atomic_store_explicit(
+		&l->page->last, l->serving.ahead.last, memory_order_relaxed);
 	/* The client enters the fibre when the socket has news. If it has none, the backend finds that out by itself. */
 	cnd_loan_await(l, CND_LOAN_FOR_SERVER, events);
 	return events;
@@ -128,6 +130,7 @@ begin(struct cnd_serving *s, const struct cnp_request *req)
 	s->stopped = 0;
 	if (req == NULL)
 		return;
+	atomic_store_explicit(&l->page->last, req->number, memory_order_relaxed);
 	atomic_store_explicit(&l->page->request, req->number, memory_order_relaxed);
 	cnd_page_stamp(l->page);
 }
@@ -138,6 +141,8 @@ end(struct cnd_serving *s, const struct cnp_request *req)
 	struct cn_loan *l = s->owner;
 
 	(void)req;
+	/* a cancel of this request must not hit the next one */
+	cnd_page_await_cancel(l->page);
 	atomic_fetch_add_explicit(&l->page->requests, 1, memory_order_relaxed);
 }
 

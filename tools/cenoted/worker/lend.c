@@ -285,7 +285,7 @@ look_for_cancel(struct cnd_worker *w)
 		return;
 	publish(w);
 	request = atomic_load(&w->slot->request);
-	if (cnd_slot_take_cancel(w->slot, request))
+	if (cnd_slot_take_cancel(w->slot, atomic_load(&w->loan.page->last)))
 		cancel(w, request);
 }
 
