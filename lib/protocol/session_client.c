@@ -217,6 +217,8 @@ begin_session(struct cnp_client *c, const struct cnp_msg *first)
 	c->first = first->code;
 	c->may_stay = first->code == CNP_MSG_ATTACH &&
 		      (first->as.attach.flags & CNP_ATTACH_STAYS) != 0;
+	c->may_borrow = first->code == CNP_MSG_ATTACH &&
+			(first->as.attach.flags & CNP_ATTACH_BORROWS) != 0;
 	c->is_staying = 0;
 	c->is_kept = 0;
 	c->stage = CNP_STAGE_FRESH;
@@ -867,6 +869,9 @@ on_yield(struct cnp_client *c, const struct cnp_frame *f, const struct cnp_yield
 		return broken(c, f, "requests are behind the last synchronisation point");
 	if (y->reason == CNP_YIELD_STAY && c->sm.state != CNP_CLIENT_READY)
 		return broken(c, f, "there was no session to take back");
+	if (y->reason == CNP_YIELD_LEND &&
+		(!c->may_borrow || c->sm.state != CNP_CLIENT_READY))
+		return broken(c, f, "a loan that was not asked for");
 	c->is_staying =
 		y->reason == CNP_YIELD_STAY && c->may_stay && has_sent_whole_frames(c);
 	return cnc_sm_move(&c->sm, CNP_CLIENT_YIELDED);

@@ -68,6 +68,7 @@ struct cnp_client {
 	uint8_t is_skipping; /* a request failed: SKIPPED until the next READY */
 	uint8_t is_greeted; /* READY of request 0 came, right after ATTACHED */
 	uint8_t may_stay; /* ATTACH had CNP_ATTACH_STAYS */
+	uint8_t may_borrow; /* ATTACH had CNP_ATTACH_BORROWS */
 	uint8_t is_staying; /* YIELDED, and the connection stays open */
 	uint8_t is_kept; /* the connection stayed open: requests do not wait for READY */
 	uint8_t waits_tls; /* HELLO announced the handshake */

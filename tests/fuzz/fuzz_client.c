@@ -25,6 +25,8 @@ open_session(struct cnp_client *c, uint8_t how)
 	m.code = first_codes[how & 3];
 	if (m.code == CNP_MSG_ATTACH && (how & 0x40))
 		m.as.attach.flags = CNP_ATTACH_STAYS;
+	if (m.code == CNP_MSG_ATTACH && (how & 0x20))
+		m.as.attach.flags |= CNP_ATTACH_BORROWS;
 	FUZZ_CHECK(cnp_client_open(c, &o, &m, how >> 7) == CENOTE_OK);
 }
 

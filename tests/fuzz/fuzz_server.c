@@ -8,7 +8,7 @@
 /*
  * A server session fed with arbitrary bytes, in pieces whose size the first byte says. Requests are
  * answered in turn with success and failure, and now and then the session is taken back from a client that may
- * stay. What it sends must be well formed whatever comes.
+ * stay, or lent to one that may borrow. What it sends must be well formed whatever comes.
  */
 static void
 check_output(struct cnp_server *s)
@@ -131,6 +131,9 @@ serve_one(struct cnp_server *s, const struct cnp_request *req)
 		answer(s, req);
 		if (req->number % 2 == 1 && cnp_server_can_stay(s))
 			let_stay(s);
+		else if (req->number % 4 == 2 && cnp_server_can_lend(s))
+			FUZZ_CHECK(
+				cnp_server_yield(s, CNP_YIELD_LEND, NULL) == CENOTE_OK);
 	} else if (s->first == 0) {
 		if (cnp_server_hello(s, 0, 0, "") < 0)
 			return 0;

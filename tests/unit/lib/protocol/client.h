@@ -185,9 +185,9 @@ ask(struct fixture *f, uint8_t code, uint8_t flags)
 
 /* ---- sessions in each state ---- */
 
-/* Attached, and the pool knows that the client may stay. */
+/* Attached; `flags` says what the client may do after a YIELD. */
 static inline void
-attach_staying(struct fixture *f)
+attach_flags(struct fixture *f, uint32_t flags)
 {
 	struct cnp_opening o = {
 		.version_min = 1, .version_max = 1, .kind = CNP_OPEN_ATTACH
@@ -195,12 +195,18 @@ attach_staying(struct fixture *f)
 	struct cnp_msg m;
 
 	wire_least(&m, CNP_MSG_ATTACH);
-	m.as.attach.flags = CNP_ATTACH_STAYS;
+	m.as.attach.flags = flags;
 	assert_ok(cnp_client_open(&f->c, &o, &m, 0));
 	(void)send_all(f);
 	expect(f, CNP_MSG_HELLO, 0, 0);
 	expect(f, CNP_MSG_ATTACHED, 0, 0);
 	expect(f, CNP_MSG_READY, 0, 0);
+}
+
+static inline void
+attach_staying(struct fixture *f)
+{
+	attach_flags(f, CNP_ATTACH_STAYS);
 }
 
 static inline int

@@ -207,6 +207,49 @@ staying_has_its_own_violations(void **state)
 	assert_int_equal(yield(f, CNP_YIELD_DRAIN, 1), CENOTE_ERR_PROTOCOL);
 }
 
+/* The connection stays open for the loan, but no session comes there. */
+static void
+a_loan_comes_to_who_offers_to_borrow(void **state)
+{
+	struct fixture *f = *state;
+	struct cnp_event ev;
+
+	attach_flags(f, CNP_ATTACH_STAYS | CNP_ATTACH_BORROWS);
+	(void)request(f, CNP_MSG_PING, CNP_FRAME_SYNC, 0);
+	assert_ok(yield(f, CNP_YIELD_LEND, 0));
+	assert_int_equal(cnp_client_state(&f->c), CNP_CLIENT_YIELDED);
+	assert_false(cnp_client_is_staying(&f->c));
+	assert_int_equal(cnp_client_next(&f->c, &ev), CENOTE_AGAIN);
+	cnp_client_restart(&f->c);
+	assert_ok(try_open(&f->c, CNP_OPEN_ATTACH, CNP_TLS_NONE, 1));
+	/* the loan was not offered again */
+	(void)send_all(f);
+	expect(f, CNP_MSG_HELLO, 0, 0);
+	expect(f, CNP_MSG_ATTACHED, 0, 0);
+	expect(f, CNP_MSG_READY, 0, 0);
+	assert_int_equal(yield(f, CNP_YIELD_LEND, 0), CENOTE_ERR_PROTOCOL);
+	begin_anew(f, 0);
+	attach_staying(f);
+	assert_int_equal(yield(f, CNP_YIELD_LEND, 0), CENOTE_ERR_PROTOCOL);
+	/* there is no session to lend */
+	begin_anew(f, 0);
+	attach_flags(f, CNP_ATTACH_STAYS | CNP_ATTACH_BORROWS);
+	assert_ok(yield(f, CNP_YIELD_STAY, 0));
+	assert_int_equal(yield(f, CNP_YIELD_LEND, 0), CENOTE_ERR_PROTOCOL);
+	begin_anew(f, 0);
+	attach_flags(f, CNP_ATTACH_STAYS | CNP_ATTACH_BORROWS);
+	assert_ok(yield(f, CNP_YIELD_STAY, 0));
+	assert_ok(try_attach(f, STAYS | CNP_ATTACH_BORROWS));
+	(void)send_all(f);
+	assert_int_equal(yield(f, CNP_YIELD_LEND, 0), CENOTE_ERR_PROTOCOL);
+	/* a request is half done */
+	begin_anew(f, 0);
+	attach_flags(f, CNP_ATTACH_BORROWS);
+	(void)ask(f, CNP_MSG_QUERY, CNP_FRAME_SYNC);
+	expect(f, CNP_MSG_COLUMNS, 1, 0);
+	assert_int_equal(yield(f, CNP_YIELD_LEND, 0), CENOTE_ERR_PROTOCOL);
+}
+
 /* The pool would take what is sent next for the rest of the frame. */
 static void
 a_frame_that_was_cut_ends_the_connection(void **state)
@@ -403,6 +446,7 @@ main(void)
 		TEST(set_up_of_a_session_that_served_nothing_is_forgotten),
 		TEST(a_refusal_is_the_last_word),
 		TEST(staying_has_its_own_violations),
+		TEST(a_loan_comes_to_who_offers_to_borrow),
 		TEST(a_frame_that_was_cut_ends_the_connection),
 		TEST(only_a_client_that_stays_attaches_so),
 		TEST(it_is_known_whether_a_request_was_sent),

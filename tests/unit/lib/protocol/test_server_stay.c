@@ -7,20 +7,26 @@
 
 #define STAYS (CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS)
 
-/* Attach a client that may stay. Nothing is left to send or to receive. */
+/* Attach a client that sets these flags. Nothing is left to send or to receive. */
 static void
-attach_staying(struct fixture *f)
+attach_flags(struct fixture *f, uint32_t flags)
 {
 	struct cnp_attached m = { 0 };
 	struct cnp_request req;
 
 	in_first(f);
 	assert_ok(cnp_server_hello(&f->s, 0, CNP_AUTH_NONE, NULL));
-	put_attach(f, CNP_ATTACH_STAYS, "");
+	put_attach(f, flags, "");
 	assert_ok(next(f, &req));
 	assert_ok(cnp_server_attached(&f->s, &m));
 	assert_ok(cnp_server_ready(&f->s, 0, 0, NULL));
 	drop_output(f);
+}
+
+static void
+attach_staying(struct fixture *f)
+{
+	attach_flags(f, CNP_ATTACH_STAYS);
 }
 
 static void
@@ -106,6 +112,57 @@ nobody_stays_without_the_flag_or_with_bytes_on_the_way(void **state)
 	assert_ok(cnp_server_attached(&f->s, &attached));
 	assert_ok(cnp_server_ready(&f->s, 0, 0, NULL));
 	not_staying_to(f, 1);
+}
+
+static void
+not_lending_to(struct fixture *f)
+{
+	assert_false(cnp_server_can_lend(&f->s));
+	assert_int_equal(cnp_server_yield(&f->s, CNP_YIELD_LEND, NULL), CENOTE_ERR_STATE);
+}
+
+/* Bytes of later requests may have come: the client sends them again, as after any yield. */
+static void
+a_session_is_lent_between_two_requests_to_who_may_borrow(void **state)
+{
+	struct fixture *f = *state;
+	struct cnp_msg m;
+
+	attach_flags(f, CNP_ATTACH_BORROWS);
+	put_request(f, CNP_MSG_PING, 41, 0);
+	expect_request(f, CNP_MSG_PING, 41);
+	not_lending_to(f);
+	answer(f);
+	not_lending_to(f);
+	put_request(f, CNP_MSG_SYNC, 42, 0);
+	expect_request(f, CNP_MSG_SYNC, 42);
+	finish(f);
+	put_request(f, CNP_MSG_PING, 43, 0);
+	(void)deliver(f);
+	drop_output(f);
+	assert_true(cnp_server_can_lend(&f->s));
+	assert_ok(cnp_server_yield(&f->s, CNP_YIELD_LEND, NULL));
+	take_yield(f, &m);
+	assert_int_equal(m.as.yield.reason, CNP_YIELD_LEND);
+	assert_int_equal(m.as.yield.last, 42);
+	assert_int_equal(cnp_server_state(&f->s), CNP_SERVER_CLOSING);
+	not_lending_to(f);
+	/* the next client does not offer to borrow */
+	cnp_server_restart(&f->s);
+	attach_staying(f);
+	not_lending_to(f);
+	/* a client that stays has no session to lend */
+	cnp_server_restart(&f->s);
+	staying(f);
+	put_attach(f, STAYS | CNP_ATTACH_BORROWS, "");
+	not_lending_to(f);
+	(void)deliver(f);
+	assert_ok(cnp_server_next(&f->s, &(struct cnp_request){ 0 }));
+	assert_int_equal(cnp_server_state(&f->s), CNP_SERVER_FIRST);
+	not_lending_to(f);
+	assert_ok(cnp_server_attached(&f->s, &(struct cnp_attached){ 0 }));
+	assert_ok(cnp_server_ready(&f->s, 0, 0, NULL));
+	assert_true(cnp_server_can_lend(&f->s));
 }
 
 /* The handle serves other clients after a client that stays. */
@@ -455,6 +512,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_client_that_may_stay_is_told_so_and_remembered),
 		TEST(nobody_stays_without_the_flag_or_with_bytes_on_the_way),
+		TEST(a_session_is_lent_between_two_requests_to_who_may_borrow),
 		TEST(nothing_of_a_client_that_stays_is_left_for_the_next_one),
 		TEST(sixteen_kilobytes_before_a_session_are_all),
 		TEST(a_client_that_stays_gets_a_session_without_a_greeting),
