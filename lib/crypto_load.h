@@ -5,8 +5,7 @@
 #include "core/diag.h"
 #include "crypto/crypto.h"
 
-/* The module with everything that needs OpenSSL. It is searched first beside the library, and then
- * in the installation directory. */
+/* The module with everything that needs OpenSSL. */
 
 /* 1: the module's file exists. This does not load it. */
 int cn_crypto_is_there(void);
