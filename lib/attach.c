@@ -44,6 +44,11 @@ fill_attach(const cenote_conn *conn, struct cnp_attach *m)
 	m->flags = conn->attach.is_again ? CNP_ATTACH_AGAIN : 0;
 	if (o->number[CN_OPTION_REATTACH] != CN_REATTACH_NO)
 		m->flags |= CNP_ATTACH_STAYS;
+	if (cn_attach_wanted_tls(conn) == CNP_TLS_NONE && cn_borrow_may(conn))
+		m->flags |= CNP_ATTACH_BORROWS;
+	/* The module at the other end of a loan can do neither. */
+	if (conn->transport.loan)
+		m->flags &= ~(uint32_t)(CNP_ATTACH_STAYS | CNP_ATTACH_BORROWS);
 	m->generation = conn->reattach.attaches;
 	m->max_frame = o->number[CN_OPTION_MAX_FRAME];
 	m->options = CNP_STR_NONE;
@@ -283,6 +288,26 @@ begin_kept(cenote_conn *conn)
 	return CENOTE_OK;
 }
 
+/* The pool has lent its server's socket: attach there. What is known of the pool and the login stays true. */
+static int
+begin_lent(cenote_conn *conn)
+{
+	struct cn_attach *a = &conn->attach;
+	int r;
+
+	a->kind = CNP_OPEN_ATTACH;
+	a->is_again = 1;
+	a->is_blocked = 0;
+	begin_attempt(conn);
+	r = open_session(conn);
+	if (r < 0)
+		return r == CENOTE_ERR_NOMEM ? r : cn_attach_fail(conn, r);
+	a->deadline = limit(conn, CN_OPTION_REATTACH_TIMEOUT);
+	conn->transport.is_lent_anew = 0;
+	cn_move(conn, CN_ATTACHING);
+	return CENOTE_OK;
+}
+
 int
 cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again)
 {
@@ -291,6 +316,8 @@ cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again)
 
 	if (cn_is_staying(conn))
 		return begin_kept(conn);
+	if (cn_is_lent_anew(conn))
+		return begin_lent(conn);
 	a->kind = kind;
 	a->is_again = is_again != 0;
 	a->is_blocked = 0;
@@ -307,6 +334,8 @@ cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again)
 		return r;
 	a->deadline = limit(
 		conn, is_again ? CN_OPTION_REATTACH_TIMEOUT : CN_OPTION_CONNECT_TIMEOUT);
+	if (kind == CNP_OPEN_ATTACH && cn_attach_wanted_tls(conn) == CNP_TLS_NONE)
+		cn_borrow_look(conn);
 	conn->info.login = NULL;
 	begin_attempt(conn);
 	cn_move(conn, CN_CONNECTING);
@@ -414,6 +443,11 @@ next_target(cenote_conn *conn, int error)
 int
 cn_attach_lost(cenote_conn *conn, int error)
 {
+	/* The loan ended at once. No request was sent to it: attach at the pool again. */
+	if (conn->transport.loan) {
+		cn_session_over(conn);
+		return CENOTE_OK;
+	}
 	conn->is_write_broken = 0;
 	conn->has_event = 0;
 	begin_anew(conn);
@@ -525,6 +559,11 @@ on_error(cenote_conn *conn, const struct cnp_event *event)
 	if (cnc_diag_set_fields(d, (const uint8_t *)fields->p, fields->n) < 0)
 		return CENOTE_ERR_PROTOCOL;
 	cn_login_refused(conn);
+	if (conn->transport.loan) {
+		cn_borrow_refused(conn);
+		cn_session_over(conn);
+		return CENOTE_OK;
+	}
 	/* The pool shuts down, but its successor may let us in. */
 	if (conn->attach.is_again && strcmp(d->sqlstate, CNC_SQLSTATE(SHUTDOWN)) == 0) {
 		if (!conn->session.is_kept)
@@ -598,6 +637,7 @@ cn_attach_event(cenote_conn *conn, const struct cnp_event *event)
 		conn->reattach.has_served = 0;
 		conn->reattach.is_fruitless = 0;
 		cn_move(conn, CN_READY);
+		cn_borrow_expect(conn);
 		cn_cancel_refresh(conn);
 		return CENOTE_OK;
 	case CNP_MSG_NOTICE:

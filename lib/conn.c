@@ -237,7 +237,7 @@ has_work(const cenote_conn *conn)
 {
 	if (cn_state(conn) == CN_CLOSED || cn_state(conn) == CN_LOST)
 		return 0;
-	return cn_state(conn) != CN_DETACHED ||
+	return cn_state(conn) != CN_DETACHED || cn_is_lent_anew(conn) ||
 	       conn->pipeline.n > conn->pipeline.n_finished;
 }
 

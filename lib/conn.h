@@ -283,6 +283,18 @@ struct cn_suspend {
 	uint8_t is_done; /* SUSPENDED came */
 };
 
+/* Lent sessions (borrow.c). */
+struct cn_borrowing {
+	uint8_t module; /* enum cn_module_state: what is known of cenote-loan.so */
+	uint8_t is_paused; /* up to cenote_close(): the pool itself must have the session */
+};
+
+enum cn_module_state {
+	CN_MODULE_UNKNOWN,
+	CN_MODULE_THERE, /* its file exists */
+	CN_MODULE_ABSENT /* or it could not serve a loan */
+};
+
 struct cenote_conn {
 	struct cenote_allocator mem;
 	cenote_diag diag;
@@ -300,6 +312,7 @@ struct cenote_conn {
 	struct cn_loss loss;
 	struct cn_handlers handlers;
 	struct cn_suspend suspend;
+	struct cn_borrowing borrowing;
 	/* the cancel handle that follows this connection; NULL: none */
 	cenote_cancel *follower;
 	pid_t pid; /* id of the process that connected */
@@ -338,6 +351,12 @@ cn_is_staying(const cenote_conn *conn)
 {
 	return cn_state(conn) == CN_DETACHED && cnp_client_is_staying(&conn->session);
 }
+/* There is no session, but the pool has lent its server's socket: the next attach goes there. */
+static inline int
+cn_is_lent_anew(const cenote_conn *conn)
+{
+	return cn_state(conn) == CN_DETACHED && conn->transport.is_lent_anew;
+}
 /* Attaching on a connection that stayed. Requests are sent before the pool has answered. */
 static inline int
 cn_attaches_kept(const cenote_conn *conn)
@@ -354,7 +373,7 @@ int64_t cn_now_ms(void);
 pid_t cn_pid(const cenote_conn *conn);
 void cn_state_begin(cenote_conn *conn);
 /* Changes the state, and closes the transport that the new state has no use for. CN_DETACHED has a use for one
- * that stays. */
+ * that stays, or for a loan. */
 void cn_move(cenote_conn *conn, uint32_t state);
 /* Set the connection's diagnostics. Returns `status`, or CENOTE_ERR_NOMEM. */
 int cn_fail(cenote_conn *conn, int status, const char *sqlstate, const char *message);
@@ -517,6 +536,20 @@ void cn_stay_over(cenote_conn *conn);
 /* Requests were sent whose answer has not come, and they may have committed something. */
 int cn_outcome_is_unknown(const cenote_conn *conn);
 void cn_close(cenote_conn *conn);
+
+/* borrow.c */
+/* Before an attach without TLS: find out whether there is a module for lent sessions, once for each handle. */
+void cn_borrow_look(cenote_conn *conn);
+/* Shall ATTACH say that the pool may lend? Not with TLS: a socket with TLS cannot change its process. */
+int cn_borrow_may(const cenote_conn *conn);
+/* The session is attached: a loan may come. */
+void cn_borrow_expect(cenote_conn *conn);
+/* YIELD came with a loan. CENOTE_OK, also if the module cannot be used; CENOTE_ERR_PROTOCOL: nothing was lent. */
+int cn_borrow_begin(cenote_conn *conn);
+/* The module did not give a session: use none of it any more. */
+void cn_borrow_refused(cenote_conn *conn);
+/* Give back a loan, and take none until cenote_close(). CENOTE_OK, or CENOTE_ERR_STATE: the session holds something. */
+int cn_borrow_pause(cenote_conn *conn);
 
 /* info.c */
 /* Take the facts of a new session. CENOTE_ERR_CONN: it reads escapes in another way than the

@@ -81,6 +81,7 @@ cn_close(cenote_conn *conn)
 	conn->pins = 0;
 	conn->reattach.carry_len = 0;
 	conn->info.has_facts = 0;
+	conn->borrowing.is_paused = 0;
 	cn_move(conn, CN_CLOSED);
 }
 

@@ -703,23 +703,29 @@ say_yielded(cenote_conn *conn, const struct cnp_yield *y)
 static int
 on_yield(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 {
-	int r = keep_carry(conn, &ev->msg.as.yield.carry);
+	const struct cnp_yield *y = &ev->msg.as.yield;
+	int r = keep_carry(conn, &y->carry);
 
 	(void)req;
 	if (r < 0)
 		return r;
-	if (!may_reattach(conn, ev->msg.as.yield.reason)) {
-		say_yielded(conn, &ev->msg.as.yield);
+	if (!may_reattach(conn, y->reason)) {
+		say_yielded(conn, y);
 		/* The next call reports the loss: earlier answers are valid. */
 		(void)cn_session_failed(conn, CENOTE_ERR_CONN);
 		return CENOTE_OK;
 	}
 	/* Wait before the next try if the last try got a session that answered nothing. But if other
 	 * clients wait for sessions, the pool itself makes this client wait. */
-	conn->reattach.is_fruitless = !conn->reattach.has_served &&
-				      conn->attach.is_again &&
-				      ev->msg.as.yield.reason != CNP_YIELD_CONTENDED &&
-				      ev->msg.as.yield.reason != CNP_YIELD_STAY;
+	conn->reattach.is_fruitless =
+		!conn->reattach.has_served && conn->attach.is_again &&
+		y->reason != CNP_YIELD_CONTENDED && y->reason != CNP_YIELD_STAY &&
+		y->reason != CNP_YIELD_LEND;
+	if (y->reason == CNP_YIELD_LEND) {
+		r = cn_borrow_begin(conn);
+		if (r < 0)
+			return r;
+	}
 	cn_session_over(conn);
 	return CENOTE_OK;
 }

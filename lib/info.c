@@ -259,6 +259,7 @@ fact(const cenote_conn *conn, const char *name)
 		{ "user", facts->user.p },
 		{ "socket", conn->info.scratch->socket },
 		{ "login", conn->info.login ? conn->info.login : "" },
+		{ "data_path", conn->transport.loan ? "lent" : "relayed" },
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {

@@ -33,8 +33,8 @@ cn_flush(cenote_conn *conn)
 		}
 		cnp_client_sent(&conn->session, put);
 	}
-	return cn_transport_flush(&conn->transport) == CENOTE_AGAIN ? CENOTE_AGAIN
-								    : CENOTE_OK;
+	return conn->transport.ops->flush(&conn->transport) == CENOTE_AGAIN ? CENOTE_AGAIN
+									    : CENOTE_OK;
 }
 
 static int
@@ -153,7 +153,7 @@ receive(cenote_conn *conn)
 {
 	int r = receive_once(conn);
 
-	while (r == CENOTE_OK && cn_transport_pending(&conn->transport)) {
+	while (r == CENOTE_OK && conn->transport.ops->pending(&conn->transport)) {
 		r = receive_once(conn);
 		if (r == CENOTE_AGAIN)
 			return CENOTE_OK;
@@ -206,7 +206,7 @@ exchange(cenote_conn *conn, int how)
 	if (r != CENOTE_AGAIN)
 		return r;
 	has_output = cnp_client_output(&conn->session, &bytes) > 0 ||
-		     cn_transport_unsent(&conn->transport);
+		     conn->transport.ops->unsent(&conn->transport);
 	is_stuck = cn_flush(conn) == CENOTE_AGAIN;
 	/* Return after a write: the caller may have waited only for that, since not every message
 	 * has an answer. */

@@ -162,6 +162,8 @@ static const struct option_spec specs[CN_OPTION_COUNT] = {
 	{ "ciphers", "", 0, NULL, NULL, { NULL } },
 	{ "groups", "", 0, NULL, NULL, { NULL } },
 	{ "sni", "", 0, NULL, NULL, { NULL } },
+	{ "borrow", "auto", CN_BORROW_AUTO, parse_choice, "auto or no",
+		{ "auto", "no", NULL } },
 };
 
 void

@@ -14,6 +14,12 @@ enum cn_reattach_when {
 	CN_REATTACH_PLANNED
 };
 
+/* The values of CN_OPTION_BORROW. */
+enum cn_borrow {
+	CN_BORROW_AUTO,
+	CN_BORROW_NO
+};
+
 enum cn_option {
 	CN_OPTION_POOL,
 	CN_OPTION_HOST,
@@ -42,6 +48,7 @@ enum cn_option {
 	CN_OPTION_CIPHERS,
 	CN_OPTION_GROUPS,
 	CN_OPTION_SNI,
+	CN_OPTION_BORROW, /* enum cn_borrow */
 	CN_OPTION_COUNT
 };
 

@@ -38,8 +38,12 @@ cn_move(cenote_conn *conn, uint32_t state)
 	(void)cnc_sm_move(&conn->sm, state);
 	if (state == CN_CLOSED)
 		cn_transport_finish(&conn->transport);
-	if (state == CN_DETACHED && !cnp_client_is_staying(&conn->session))
+	if (state == CN_DETACHED && !cnp_client_is_staying(&conn->session) &&
+		!conn->transport.is_lent_anew)
 		cn_transport_close(&conn->transport);
+	/* Nobody else can end a loan, and the worker needs its session. */
+	if (state == CN_LOST)
+		cn_loan_forfeit(&conn->transport);
 }
 
 int

@@ -108,6 +108,8 @@ cenote_suspend(
 	if (r == CENOTE_OK)
 		r = may_suspend(conn, res);
 	if (r == CENOTE_OK)
+		r = cn_borrow_pause(conn);
+	if (r == CENOTE_OK)
 		r = queue_suspend(conn, timeout_ms);
 	if (r < 0 || r == CENOTE_AGAIN)
 		return r;

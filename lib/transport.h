@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "crypto/crypto.h"
+#include "loan.h"
 
 struct cn_transport;
 
@@ -19,6 +20,12 @@ struct cn_transport_ops {
 	int (*write)(struct cn_transport *t, const void *bytes, size_t n, size_t *ret_n);
 	/* Close the descriptor, without a message to the peer. */
 	void (*close)(struct cn_transport *t);
+	/* Send the bytes that write() has taken. CENOTE_OK: nothing is left; CENOTE_AGAIN; CENOTE_ERR_CONN. */
+	int (*flush)(struct cn_transport *t);
+	/* Is something left of them? */
+	int (*unsent)(const struct cn_transport *t);
+	/* Can read() return something although the descriptor is not ready? */
+	int (*pending)(const struct cn_transport *t);
 };
 
 struct cn_transport {
@@ -32,6 +39,15 @@ struct cn_transport {
 	uint8_t is_shaking;
 	struct cn_tls *tls; /* NULL: no TLS */
 	const struct cn_tls_ops *tls_ops;
+	/* a worker may lend its server's socket: the descriptors that came last; -1: none */
+	int lent[2];
+	struct cn_loan *loan; /* NULL: no loan. `fd` is the server's socket */
+	const struct cn_loan_ops *loan_ops;
+	int lender; /* the connection to the worker, which lasts as long as the loan; -1: none */
+	/* nothing was written to the loan yet: the client has to attach there */
+	uint8_t is_lent_anew;
+	/* the loan takes no more bytes, and that is not the socket's fault: read, or wait for the server */
+	uint8_t is_choked;
 };
 
 void cn_transport_init(struct cn_transport *t);
@@ -44,8 +60,7 @@ void cn_transport_finish(struct cn_transport *t);
 /* Use a new socket: CENOTE_OK, or CENOTE_ERR_CONN. */
 int cn_transport_socket(struct cn_transport *t, int domain);
 
-/* Make a socket that is not one of the standard descriptors: a program may have closed these, and
- * still print to them. -1: see errno. */
+/* Make a socket that is not one of the standard descriptors. -1: see errno. */
 int cn_socket(int domain, int type);
 
 /*
@@ -65,23 +80,19 @@ int cn_secure_begin(struct cn_transport *t, const struct cn_tls_ops *ops,
 	const struct cn_tls_client_options *o, struct cn_tls_error *ret_error);
 /* Returns as cn_tls_ops.handshake(). */
 int cn_secure_handshake(struct cn_transport *t);
-/* Send the bytes that write() has taken. CENOTE_OK: nothing is left; CENOTE_AGAIN; CENOTE_ERR_CONN. */
-static inline int
-cn_transport_flush(struct cn_transport *t)
-{
-	return t->tls ? t->tls_ops->flush(t->tls) : CENOTE_OK;
-}
-static inline int
-cn_transport_unsent(const struct cn_transport *t)
-{
-	return t->tls && t->tls_ops->unsent(t->tls);
-}
-/* Can read() return something although the descriptor is not ready? */
-static inline int
-cn_transport_pending(const struct cn_transport *t)
-{
-	return t->tls && t->tls_ops->pending(t->tls);
-}
+
+/* Take descriptors from now on: the worker at the other end may lend its server's socket. */
+void cn_loan_expect(struct cn_transport *t);
+/*
+ * Use the server's socket that has come, through the module. The connection to the worker stays open beside it.
+ * Call it when both descriptors have come. Returns as cn_loan_ops.open(). On failure the descriptors are closed, and the
+ * transport is as before.
+ */
+int cn_loan_begin(struct cn_transport *t, const struct cn_loan_ops *ops,
+	const struct cenote_allocator *mem);
+/* Give a loan back that has failed. The descriptor's number stands for the ended connection to the worker, so who waits
+ * on it wakes up. Does nothing if there is no loan. */
+void cn_loan_forfeit(struct cn_transport *t);
 
 /* The data to which a login can be bound (tls-exporter). 0: this connection has none. */
 static inline int
@@ -91,5 +102,15 @@ cn_transport_binding(struct cn_transport *t, uint8_t ret_binding[CNP_SCRAM_BINDI
 }
 
 extern const struct cn_transport_ops cn_socket_ops;
+
+/* For transport_unix.c and transport_loan.c. */
+/* Move a descriptor away from the standard ones: a program may have closed these, and still print to them. -1: see
+ * errno, and `fd` is closed. */
+int cn_socket_raise(int fd);
+/* No descriptor came with the last bytes, or they are of no use: close them. */
+void cn_loan_drop(struct cn_transport *t);
+/* A socket has no buffers of its own. */
+int cn_socket_flush(struct cn_transport *t);
+int cn_socket_never(const struct cn_transport *t);
 
 #endif

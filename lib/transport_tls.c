@@ -50,10 +50,31 @@ secure_close(struct cn_transport *t)
 	(void)close(t->fd);
 }
 
+static int
+secure_flush(struct cn_transport *t)
+{
+	return t->tls_ops->flush(t->tls);
+}
+
+static int
+secure_unsent(const struct cn_transport *t)
+{
+	return t->tls_ops->unsent(t->tls);
+}
+
+static int
+secure_pending(const struct cn_transport *t)
+{
+	return t->tls_ops->pending(t->tls);
+}
+
 static const struct cn_transport_ops secure_ops = {
 	.read = secure_read,
 	.write = secure_write,
 	.close = secure_close,
+	.flush = secure_flush,
+	.unsent = secure_unsent,
+	.pending = secure_pending,
 };
 
 int

@@ -53,10 +53,27 @@ socket_close(struct cn_transport *t)
 	(void)close(t->fd);
 }
 
+int
+cn_socket_flush(struct cn_transport *t)
+{
+	(void)t;
+	return CENOTE_OK;
+}
+
+int
+cn_socket_never(const struct cn_transport *t)
+{
+	(void)t;
+	return 0;
+}
+
 const struct cn_transport_ops cn_socket_ops = {
 	.read = socket_read,
 	.write = socket_write,
 	.close = socket_close,
+	.flush = cn_socket_flush,
+	.unsent = cn_socket_never,
+	.pending = cn_socket_never,
 };
 
 static void
@@ -67,6 +84,11 @@ begin(struct cn_transport *t)
 	t->error = 0;
 	t->is_shaking = 0;
 	t->tls = NULL;
+	t->lent[0] = t->lent[1] = -1;
+	t->loan = NULL;
+	t->lender = -1;
+	t->is_lent_anew = 0;
+	t->is_choked = 0;
 }
 
 void
@@ -151,9 +173,11 @@ cn_transport_close(struct cn_transport *t)
 
 	if (t->fd < 0)
 		return;
+	cn_loan_drop(t);
 	if (t->keeps_number)
 		hold_number(t);
 	t->ops->close(t);
+	t->ops = &cn_socket_ops;
 	t->fd = -1;
 	errno = saved;
 }
@@ -167,18 +191,23 @@ open_failed(struct cn_transport *t, int error)
 }
 
 int
+cn_socket_raise(int fd)
+{
+	int high, saved;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	high = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	saved = errno;
+	(void)close(fd);
+	errno = saved;
+	return high;
+}
+
+int
 cn_socket(int domain, int type)
 {
-	int low = socket(domain, type, 0);
-	int fd, saved;
-
-	if (low < 0 || low > STDERR_FILENO)
-		return low;
-	fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	saved = errno;
-	(void)close(low);
-	errno = saved;
-	return fd;
+	return cn_socket_raise(socket(domain, type, 0));
 }
 
 static int

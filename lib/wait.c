@@ -56,8 +56,9 @@ cenote_wants(const cenote_conn *conn)
 		if (!cn_waits_for_program(conn))
 			wants |= CENOTE_WANTS_READ;
 		if (!conn->is_write_broken &&
-			(cnp_client_output(&conn->session, &bytes) > 0 ||
-				cn_transport_unsent(&conn->transport)))
+			((cnp_client_output(&conn->session, &bytes) > 0 &&
+				 !conn->transport.is_choked) ||
+				conn->transport.ops->unsent(&conn->transport)))
 			wants |= CENOTE_WANTS_WRITE;
 		return wants;
 	case CN_DETACHED:
@@ -72,6 +73,17 @@ cenote_wants(const cenote_conn *conn)
 	}
 }
 
+/* Is there something to read on which poll() would not wake up, or a session to attach to without waiting? */
+static int
+has_pending(const cenote_conn *conn)
+{
+	if (cn_is_lent_anew(conn))
+		return 1;
+	return (cn_state(conn) == CN_ATTACHING || cn_state(conn) == CN_READY) &&
+	       conn->transport.ops->pending(&conn->transport) &&
+	       !cn_waits_for_program(conn);
+}
+
 int
 cenote_wait_ms(const cenote_conn *conn)
 {
@@ -79,6 +91,8 @@ cenote_wait_ms(const cenote_conn *conn)
 
 	if (!conn)
 		return -1;
+	if (has_pending(conn))
+		return 0;
 	at = next_deadline(conn);
 	if (at == 0)
 		return -1;
@@ -184,7 +198,7 @@ is_flushed(const cenote_conn *conn)
 	case CN_READY:
 		return conn->is_write_broken ||
 		       (cnp_client_output(&conn->session, &bytes) == 0 &&
-			       !cn_transport_unsent(&conn->transport));
+			       !conn->transport.ops->unsent(&conn->transport));
 	case CN_DETACHED:
 		/* Do not get a session if there is nothing to send. */
 		return conn->pipeline.n == conn->pipeline.n_finished;
@@ -196,8 +210,8 @@ is_flushed(const cenote_conn *conn)
 	}
 }
 
-int
-cn_push(cenote_conn *conn)
+static int
+push(cenote_conn *conn)
 {
 	uint8_t was = conn->nonblocking;
 	int r;
@@ -210,5 +224,16 @@ cn_push(cenote_conn *conn)
 		conn->nonblocking = CENOTE_PASSIVE;
 	r = cn_wait_for(conn, is_flushed);
 	conn->nonblocking = was;
+	return r == CENOTE_AGAIN ? CENOTE_OK : r;
+}
+
+int
+cn_push(cenote_conn *conn)
+{
+	int r = push(conn);
+
+	/* The module of a loan may have answered by itself. The program would wait for that on a silent socket. */
+	if (r == CENOTE_OK && conn->nonblocking == CENOTE_PASSIVE && has_pending(conn))
+		r = cn_advance(conn, CN_READ_NOW);
 	return r == CENOTE_AGAIN ? CENOTE_OK : r;
 }

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -300,12 +302,61 @@ end_conn(struct cnt_peer_conn *c)
 	cnp_server_finish(&c->server);
 }
 
+/* The client of a loan sends nothing that counts. */
+static int
+step_lender(struct cnt_peer *p, struct cnt_peer_conn *c)
+{
+	char drop[256];
+	ssize_t got = recv(c->fd, drop, sizeof(drop), MSG_DONTWAIT);
+
+	if (got < 0 && errno == EAGAIN)
+		return 0;
+	if (got > 0)
+		return 1;
+	p->seen.n_returned++;
+	end_conn(c);
+	return 1;
+}
+
+/* Send bytes, and the descriptors of a loan with the first of them. */
+static ssize_t
+send_bytes(const struct cnt_peer *p, struct cnt_peer_conn *c, const void *bytes, size_t n)
+{
+	union {
+		struct cmsghdr h;
+		char room[CMSG_SPACE(sizeof(c->lent))];
+	} control = { 0 };
+	struct iovec v = { (void *)(uintptr_t)bytes, n };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
+	size_t len = (p->knobs.n_lent > 0 ? p->knobs.n_lent : 2) * sizeof(int);
+	ssize_t put;
+
+	if (c->lent[0] > 0) {
+		control.h.cmsg_level = SOL_SOCKET;
+		control.h.cmsg_type = SCM_RIGHTS;
+		control.h.cmsg_len = CMSG_LEN(len);
+		memcpy(CMSG_DATA(&control.h), c->lent, len);
+		m.msg_control = &control;
+		m.msg_controllen = CMSG_SPACE(len);
+	}
+	put = sendmsg(c->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (put >= 0 && c->lent[0] > 0) {
+		(void)close(c->lent[0]);
+		(void)close(c->lent[1]);
+		c->lent[0] = c->lent[1] = 0;
+	}
+	return put;
+}
+
 static int
 step_read(struct cnt_peer *p, struct cnt_peer_conn *c)
 {
 	uint8_t *room;
 	size_t n;
 	ssize_t got;
+
+	if (c->is_lender)
+		return step_lender(p, c);
 
 	if (c->has_end || cnp_server_room(&c->server, &room, &n) < 0)
 		return 0;
@@ -373,7 +424,7 @@ step_write(struct cnt_peer *p, struct cnt_peer_conn *c)
 		end_conn(c);
 		return 1;
 	}
-	put = send(c->fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	put = send_bytes(p, c, bytes, n);
 	if (put < 0 && errno == EAGAIN)
 		return 0;
 	if (put < 0) {
@@ -387,17 +438,11 @@ step_write(struct cnt_peer *p, struct cnt_peer_conn *c)
 	return 1;
 }
 
-static int
-step_accept(struct cnt_peer *p)
+static struct cnt_peer_conn *
+begin_conn(struct cnt_peer *p, int fd)
 {
 	struct cnt_peer_conn *c = p->conns;
-	int fd;
 
-	if (p->listen_fd < 0)
-		return 0;
-	fd = accept4(p->listen_fd, NULL, NULL, SOCK_CLOEXEC);
-	if (fd < 0)
-		return 0;
 	while (c < p->conns + CNT_PEER_CONNS && c->fd >= 0)
 		c++;
 	if (c == p->conns + CNT_PEER_CONNS)
@@ -405,9 +450,36 @@ step_accept(struct cnt_peer *p)
 	memset(c, 0, sizeof(*c));
 	c->fd = fd;
 	c->n_columns = p->knobs.n_columns > 0 ? p->knobs.n_columns : 3;
-	c->session = ++p->seen.n_connects + 100u;
 	cnp_server_init(&c->server, &cnc_mem_default, CNP_FRAME_MAX, CNP_FRAME_MAX);
+	return c;
+}
+
+static int
+step_accept(struct cnt_peer *p)
+{
+	int fd;
+
+	if (p->listen_fd < 0)
+		return 0;
+	fd = accept4(p->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	begin_conn(p, fd)->session = ++p->seen.n_connects + 100u;
 	return 1;
+}
+
+/* The played server speaks the pool's protocol, so the client's module only has to pass bytes on. */
+void
+cnt_peer_lend(struct cnt_peer *p, struct cnt_peer_conn *c)
+{
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+		abort();
+	begin_conn(p, ends[0])->session = ++p->seen.n_loans + 300u;
+	c->lent[0] = ends[1];
+	c->lent[1] = memfd_create("page", MFD_CLOEXEC);
+	c->is_lender = 1;
 }
 
 static int

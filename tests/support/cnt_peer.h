@@ -24,6 +24,7 @@
  *     notice          a NOTICE, then as cmd
  *     pin N           as cmd; READY says pins N from now on
  *     yield           as cmd, then YIELD and the end of the connection
+ *                     (with the knob `lends`: YIELD with the other end of a played server, where it goes on)
  *     yield_now       YIELD instead of an answer: the request was not carried out
  *     last            as cmd, then the connection ends without a YIELD
  *     die             the connection ends without an answer
@@ -62,6 +63,8 @@ struct cnt_peer_conn {
 	unsigned portal_at, portal_end;
 	size_t sent;
 	int has_end; /* close once everything is sent */
+	int lent[2]; /* descriptors that go out with the next bytes; 0: none */
+	int is_lender; /* its session is lent: the client only keeps this connection open */
 	int is_parking; /* the client stays once everything is sent */
 	int is_hanging;
 	int is_copying;
@@ -80,6 +83,8 @@ struct cnt_peer_knobs {
 	unsigned n_yield_on_attach; /* takes back so many sessions at once */
 	unsigned n_die_on_attach; /* ends so many connections without an answer */
 	int lets_stay; /* a client that can stay does, where a yield would end its connection */
+	int lends; /* a client that can borrow does, where a yield would end its connection */
+	unsigned n_lent; /* descriptors that come with that; 0: both */
 	int says_all; /* to a client that stayed: all facts once more */
 	int keeps_waiting; /* a client that stayed gets no answer to ATTACH */
 	unsigned n_send_away; /* clients that stayed get YIELD instead of a session */
@@ -99,6 +104,7 @@ struct cnt_peer_seen {
 	unsigned n_connects, n_attaches, n_prepares, n_closes, n_requests, n_cancels;
 	unsigned n_portals_closed;
 	unsigned n_stays; /* clients that stayed */
+	unsigned n_loans, n_returned; /* sessions that were lent, and that came back */
 	uint32_t flags, generation;
 	uint8_t autocommit_off;
 	char carry[32];

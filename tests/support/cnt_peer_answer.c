@@ -28,6 +28,11 @@ cnt_peer_yield(struct cnt_peer *p, struct cnt_peer_conn *c, uint8_t reason)
 
 	carry.p = text;
 	carry.n = (size_t)snprintf(text, sizeof(text), "yield%u", p->n_carry);
+	if (p->knobs.lends && cnp_server_can_lend(&c->server)) {
+		(void)cnp_server_yield(&c->server, CNP_YIELD_LEND, &carry);
+		cnt_peer_lend(p, c);
+		return;
+	}
 	if (p->knobs.lets_stay && cnp_server_can_stay(&c->server)) {
 		(void)cnp_server_yield(&c->server, CNP_YIELD_STAY, &carry);
 		c->is_parking = 1;

@@ -26,6 +26,8 @@ void cnt_peer_do_request(
 	struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_request *req);
 /* End a request. */
 void cnt_peer_finish(struct cnt_peer *p, struct cnt_peer_conn *c);
+/* cnt_peer.c: lend the client a played server. */
+void cnt_peer_lend(struct cnt_peer *p, struct cnt_peer_conn *c);
 void cnt_peer_yield(struct cnt_peer *p, struct cnt_peer_conn *c, uint8_t reason);
 
 /* cnt_peer_sql.c */

@@ -188,6 +188,10 @@ CENOTE_API void cenote_conn_set_getpid(cenote_conn *conn, long (*function)(void)
  *   reattach_timeout  how long to try to attach again while cenoted restarts (default 30s)
  *   reattach          yes (default); no: return CENOTE_ERR_CONN instead; planned: only if the
  *                     pool took the session back, so that the program sees a loss
+ *   borrow            auto (default): where the pool offers it, talk to the server without a process
+ *                     of the pool in between, on a unix socket and without TLS (needs the module
+ *                     cenote-loan.so; see docs/lending.md), unless $CENOTE_BORROW is no;
+ *                     no: never
  *   allow_files       no (default) or yes: may the server ask for a file of the client?
  *                     (MySQL's LOAD DATA LOCAL INFILE); see cenote_copy_file(). May also be set
  *                     while connected.
@@ -323,6 +327,7 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_wait(cenote_conn *conn, int timeout_ms);
  * session (number), pool, socket (the address), login (the mechanism: SCRAM-SHA-256-PLUS,
  * SCRAM-SHA-256, PLAIN, EXTERNAL; "": the pool asked for none), protocol, features (names of the
  * backend's capabilities, comma-separated), attaches (how often this handle was attached),
+ * data_path (lent: the program talks to the server itself; relayed: through the pool),
  * and each parameter that the backend reported under its own name.
  *
  * @return text, borrowed until the next call that talks to cenoted; NULL if unknown.
@@ -941,13 +946,17 @@ CENOTE_API void cenote_cancel_destroy(cenote_cancel *cancel);
  * tables, a portal), and any process of the same user that has the token can resume it. The
  * connection is closed.
  *
+ * A session that the pool has lent to the program (data_path in cenote_info()) is given back first,
+ * which it can only be if it holds nothing. To suspend more, set borrow=no.
+ *
  * @param res         a streamed result with batch_rows to carry over, or NULL; on success it
  *                    can only be destroyed
  * @param timeout_ms  after this time without a resume the pool takes the session back; 0: the
  *                    pool's suspend_timeout, which is also the maximum
  * @param ret_token   CENOTE_TOKEN_SIZE bytes; a printable word. It is a secret.
  *
- * @return CENOTE_OK; CENOTE_ERR_STATE results outstanding; CENOTE_ERR_UNSUPPORTED; connection
+ * @return CENOTE_OK; CENOTE_ERR_STATE results outstanding, or the session is lent and holds something;
+ *         CENOTE_ERR_UNSUPPORTED; connection
  *         errors.   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_suspend(
