@@ -11,14 +11,15 @@
  */
 
 /*
- * Leave a session that the pool took back before the next request is sent. The program
+ * Leave a session that the pool took back or lent before the next request is sent. The program
  * puts the descriptor into an epoll set while it waits for the answer, and epoll forgets
- * a descriptor that is closed.
+ * a descriptor that is closed, and knows nothing of a number that stands for another socket. If something else came, it is
+ * only read a little earlier: the answer wakes the program.
  */
 static void
 leave_yielded(PGconn *conn)
 {
-	struct pollfd p = { .fd = cenote_fd(conn->session), .events = POLLRDHUP };
+	struct pollfd p = { .fd = cenote_fd(conn->session), .events = POLLIN | POLLRDHUP };
 
 	if (conn->is_watched && conn->queue.first == NULL && poll(&p, 1, 0) > 0)
 		cpq_read(conn);
