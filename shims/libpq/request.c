@@ -19,7 +19,8 @@
 static void
 leave_yielded(PGconn *conn)
 {
-	struct pollfd p = { .fd = cenote_fd(conn->session), .events = POLLIN | POLLRDHUP };
+	struct pollfd p = { .fd = cenote_fd(conn->session),
+		.events = POLLIN | POLLRDHUP };
 
 	if (conn->is_watched && conn->queue.first == NULL && poll(&p, 1, 0) > 0)
 		cpq_read(conn);
