@@ -147,13 +147,15 @@ receive_once(cenote_conn *conn)
 	return CENOTE_OK;
 }
 
-/* Read until the TLS buffers are empty: poll() would not report bytes there. */
+/* Read until the TLS buffers are empty: poll() would not report bytes there. The end of a loan waits until what was said
+ * before it is handled. */
 static int
 receive(cenote_conn *conn)
 {
 	int r = receive_once(conn);
 
-	while (r == CENOTE_OK && conn->transport.ops->pending(&conn->transport)) {
+	while (r == CENOTE_OK && conn->transport.tls &&
+		conn->transport.ops->pending(&conn->transport)) {
 		r = receive_once(conn);
 		if (r == CENOTE_AGAIN)
 			return CENOTE_OK;
