@@ -93,7 +93,8 @@ static int
 add_execute(struct cnd_session *s, const struct cnd_ahead *what,
 	struct cnd_pg_ahead *ret_ahead)
 {
-	static const struct cnd_pg_scan any = { CENOTE_PIN_FUNCTION, 0, 0 };
+	static const struct cnd_pg_scan any = { CENOTE_PIN_FUNCTION, CND_PG_SCAN_ACTS, 0,
+		0 };
 	int r;
 
 	if (!is_whole(s, what->exec))

@@ -37,17 +37,27 @@
 	" AND d.objid OPERATOR(pg_catalog.=) p.oid"                                      \
 	" AND d.deptype OPERATOR(pg_catalog.=) 'e')"
 
+/* ---- Languages and extensions ---- */
+
+/* They keep values of their own. The OIDs of languages that initdb made are below 16384. */
+#define KEEPS_VALUES                                                                     \
+	"EXISTS (SELECT FROM pg_catalog.pg_language WHERE oid"                           \
+	" OPERATOR(pg_catalog.>=) 16384)"                                                \
+	" OR EXISTS (SELECT FROM pg_catalog.pg_extension WHERE extname"                  \
+	" OPERATOR(pg_catalog.=) 'isn' OR extname OPERATOR(pg_catalog.=) 'dblink')"
+
 /* ---- Expressions, which the server keeps as trees ---- */
 
 #define IDS STRING_OF(CND_PG_HIDING_FUNCTIONS)
 
-/* A call in a tree names its function by OID. */
+/* A call in a tree names its function by OID. The question's LAST_LOOK says which functions count. */
 #define CALLS(tree)                                                                      \
 	"(" tree ")::pg_catalog.text OPERATOR(pg_catalog.~) (SELECT calls FROM "         \
 	"last_look)"
 
 #define IS_ONE(column)                                                                   \
-	column " OPERATOR(pg_catalog.=) ANY ('{" IDS "}'::pg_catalog.oid[])"
+	column " OPERATOR(pg_catalog.=) ANY ((SELECT ids FROM "                          \
+	       "last_look)::pg_catalog.oid[])"
 
 /* Not made by initdb, and new since the last look. */
 #define IS_NEW(id)                                                                       \
@@ -68,7 +78,8 @@
 	IN_TABLE("pg_proc", "oid", CALLS("proargdefaults"))                              \
 	IN_TABLE("pg_operator", "oid", IS_ONE("oprcode"))                                \
 	IN_TABLE("pg_aggregate", "aggfnoid",                                             \
-		IS_ONE("aggtransfn") " OR " IS_ONE("aggfinalfn"))
+		IS_ONE("aggtransfn") " OR " IS_ONE("aggfinalfn") " OR " IS_ONE(          \
+			"aggmtransfn") " OR " IS_ONE("aggminvtransfn"))
 
 /* ---- Rows that came after the last look ---- */
 
@@ -77,9 +88,10 @@
  * the last look is at least the oldest number of that time. The number 2 is older than all others.
  */
 #define LAST_LOOK                                                                        \
-	"WITH last_look (age, calls) AS (SELECT pg_catalog.age('%u'::pg_catalog.xid),"   \
+	"WITH last_look (age, calls, ids) AS (SELECT"                                    \
+	" pg_catalog.age('%u'::pg_catalog.xid),"                                         \
 	" pg_catalog.concat(':(op)?funcid (', pg_catalog.translate('" IDS                \
-	"', ', ', '|'), ') '))"
+	"', ', ', '|'), ') '), '{" IDS "}')"
 #define THIS_LOOK                                                                        \
 	"pg_catalog.txid_snapshot_xmin(pg_catalog.txid_current_snapshot())"              \
 	" OPERATOR(pg_catalog.%%) 4294967296"

@@ -32,6 +32,19 @@ begin_first(struct cnd_session *s, const struct cnd_pg_scan *scan)
 	return r;
 }
 
+/* What a statement may do other than read and write rows. */
+#define ACTS                                                                             \
+	(CND_PG_SCAN_ACTS | CND_PG_SCAN_DEFINES | CND_PG_SCAN_REMOVES | CND_PG_SCAN_STAYS)
+
+/* Whether a statement's calls of functions are known to leave nothing that the client could miss. */
+static int
+is_harmless(const struct cnd_session *s, const struct cnd_pg_scan *scan)
+{
+	if (s->has_pure_queries && (scan->flags & CND_PG_SCAN_ACTS) == 0)
+		return 1;
+	return (scan->flags & ACTS) == 0 && cnd_pg_is_proved(s);
+}
+
 void
 cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple)
 {
@@ -44,10 +57,11 @@ cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple
 		pins |= CENOTE_PIN_SETTINGS;
 	if ((pins & CENOTE_PIN_FUNCTION) != 0)
 		s->client.is_unproved = 1;
-	if (s->has_pure_queries && (scan->flags & CND_PG_SCAN_ACTS) == 0)
-		s->client.pins |= pins & ~(uint32_t)CENOTE_PIN_FUNCTION;
-	else
-		s->client.pins |= pins;
+	s->client.has_acted |= (scan->flags & ACTS) != 0;
+	if ((scan->flags & (CND_PG_SCAN_DEFINES | CND_PG_SCAN_REMOVES)) != 0)
+		cnd_pg_proof_end();
+	s->client.pins |=
+		is_harmless(s, scan) ? pins & ~(uint32_t)CENOTE_PIN_FUNCTION : pins;
 	s->client.lasting |= scan->flags & (CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS);
 	if ((pins & CENOTE_PIN_TEMP) != 0)
 		s->client.lasting |= CND_PG_SCAN_STAYS;
@@ -469,7 +483,8 @@ static int
 execute_named(struct cnd_session *s, struct cnp_str name, const struct cnd_exec *exec,
 	struct cnd_sink *sink)
 {
-	static const struct cnd_pg_scan any = { CENOTE_PIN_FUNCTION, 0, 0 };
+	static const struct cnd_pg_scan any = { CENOTE_PIN_FUNCTION, CND_PG_SCAN_ACTS, 0,
+		0 };
 	char portal[CND_PG_NAME_MAX];
 	int r;
 
@@ -522,7 +537,8 @@ cnd_pg_function(struct cnd_session *s, uint32_t function, const struct cnd_exec 
 	const int hides = is_hiding(function);
 	const struct cnd_pg_scan any = {
 		.pins = CENOTE_PIN_FUNCTION | (hides ? CENOTE_PIN_SETTINGS : 0),
-		.flags = hides ? CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS : 0,
+		.flags = CND_PG_SCAN_ACTS |
+			 (hides ? CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS : 0),
 	};
 	struct cnc_buf *b = &s->out.buf;
 	size_t mark;

@@ -89,13 +89,6 @@ cnd_pg_lasting_ask(struct cnd_session *s, struct cnd_pg_flags *ret_answer)
 
 /* ---- The look at the catalog ---- */
 
-/* The OIDs of languages that initdb made are below 16384. */
-#define KEEPS_VALUES                                                                     \
-	"EXISTS (SELECT FROM pg_catalog.pg_language WHERE oid"                           \
-	" OPERATOR(pg_catalog.>=) 16384)"                                                \
-	" OR EXISTS (SELECT FROM pg_catalog.pg_extension WHERE extname"                  \
-	" OPERATOR(pg_catalog.=) 'isn' OR extname OPERATOR(pg_catalog.=) 'dblink')"
-
 #define IS_PLPGSQL                                                                       \
 	"prolang OPERATOR(pg_catalog.=) (SELECT oid FROM pg_catalog.pg_language"         \
 	" WHERE lanname OPERATOR(pg_catalog.=) 'plpgsql')"

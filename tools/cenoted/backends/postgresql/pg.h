@@ -82,7 +82,8 @@ enum cnd_pg_scan_flag {
 	 * function is read */
 	CND_PG_SCAN_DEFINES = 64,
 	CND_PG_SCAN_STAYS = 128, /* any statement: it may leave what no reset undoes */
-	/* any statement: it runs a routine or defines something, and does not only read and write rows */
+	/* any statement: it runs a routine, defines or sets something, and does not only read and write rows; or it is
+	 * not known what it does */
 	CND_PG_SCAN_ACTS = 256
 };
 
@@ -129,6 +130,9 @@ struct cnd_pg_scan {
 /* The OIDs of set_config() and of those functions above that are built into the server. These OIDs never change. */
 #define CND_PG_HIDING_FUNCTIONS                                                          \
 	2078, 1599, 2172, 3779, 3786, 6006, 2924, 2927, 2930, 3685, 3689, 3690
+
+/* The OIDs of the functions that take an advisory lock for the session. */
+#define CND_PG_LOCKING_FUNCTIONS 2880, 2881, 2882, 2883, 2886, 2887, 2888, 2889
 
 void cnd_pg_scan(const char *sql, size_t len, const struct cnd_pg_facts *facts,
 	struct cnd_pg_scan *ret_scan);

@@ -29,6 +29,7 @@ forget_client(struct cnd_session *s)
 	s->client.has_unnamed = 0;
 	s->client.is_used = 0;
 	s->client.is_unproved = 0;
+	s->client.has_acted = 0;
 	s->client.lasting = 0;
 	s->client.is_manual = 0;
 	s->client.may_copy = 0;
@@ -257,6 +258,9 @@ cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 
 	if (r < 0)
 		return r;
+	/* what the client has defined may be committed by now */
+	if ((s->client.lasting & CND_PG_SCAN_DEFINES) != 0)
+		cnd_pg_proof_end();
 	if (has_lasting(s) && !s->login.may_change && can_log_in(s))
 		return CENOTE_ERR_UNSUPPORTED;
 	/* An unfinished request may have left anything. */

@@ -242,9 +242,14 @@ see_set(struct scan *s, struct cnc_sql l)
 	if (cnc_sql_take_one_of(&l, of_transaction))
 		return;
 	/* Up to the end of the transaction, SET LOCAL may change which functions names mean. */
-	s->found.pins |= cnc_sql_take(&l, "local") || is_reported(l)
-				 ? FUNCTION
-				 : CENOTE_PIN_SETTINGS;
+	if (cnc_sql_take(&l, "local")) {
+		s->found.pins |= FUNCTION;
+	} else if (is_reported(l)) {
+		s->found.pins |= FUNCTION;
+		s->found.flags |= CND_PG_SCAN_ACTS;
+	} else {
+		s->found.pins |= CENOTE_PIN_SETTINGS;
+	}
 }
 
 static void
@@ -593,6 +598,9 @@ see_word(struct scan *s)
 		if (cnc_sql_take_one_of(&ahead, temp))
 			s->found.pins |= CENOTE_PIN_TEMP;
 	}
+	/* pg_trgm's function sets a setting */
+	if (is_name(&s->t, "set_limit"))
+		s->found.flags |= CND_PG_SCAN_ACTS;
 	see_lasting_word(s);
 }
 

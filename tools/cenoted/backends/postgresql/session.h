@@ -21,6 +21,7 @@
  *     reset.c       make the session like a new login
  *     lasting.c     what no command can undo
  *     settle.c      ask the server what a session holds
+ *     proof.c       prove that the database's code leaves nothing
  *     wire.c        messages of the protocol as bytes
  *     stream.c      bytes from and to the server; waiting
  *     stream_tls.c  the same through TLS
@@ -222,6 +223,7 @@ struct cnd_pg_client {
 	uint8_t is_used; /* something was done that may have left a trace */
 	uint8_t has_unnamed; /* it may have left the statement that has no name */
 	uint8_t is_unproved; /* any function may have been called */
+	uint8_t has_acted; /* … by a statement that does not only read and write rows */
 	uint8_t is_manual; /* autocommit is off */
 	uint8_t may_copy; /* a named statement may be a copy */
 	uint8_t has_carried; /* the client brought a `carry` from its previous session */
@@ -282,6 +284,13 @@ struct cnd_session {
 		uint8_t is_compiled; /* lasting.c also looked at types and code */
 		int64_t asked_ms; /* when the server was last asked for new functions (monotonic clock) */
 	} look; /* lasting.c: the last look at the catalog */
+	struct cnd_pg_proof {
+		uint32_t
+			last_look; /* the oldest running transaction then; 0: look at everything */
+		uint32_t n_changes; /* the process's changes of code until then */
+		int64_t asked_ms; /* when the server was asked (monotonic clock); 0: never */
+		uint8_t is_harmless; /* the answer: no code leaves anything */
+	} proof; /* proof.c */
 
 	/* facts for info() */
 	struct cnd_option reported[CND_PG_PARAMETERS_MAX + 1 + CND_PG_TLS_FACTS];
@@ -367,6 +376,14 @@ int cnd_pg_lasting_ask(struct cnd_session *s, struct cnd_pg_flags *ret_answer);
 /* Decide by the answer to that query. CENOTE_OK: the next client may have the session; CENOTE_ERR_UNSUPPORTED: it may
  * not; an error; or the session is lost. */
 int cnd_pg_lasting_check(struct cnd_session *s, const struct cnd_pg_flags *answer);
+
+/* proof.c */
+/* Whether the code of the database is known to leave nothing in a session. */
+int cnd_pg_is_proved(const struct cnd_session *s);
+/* Ask the server. CENOTE_OK with either answer; an error; or the session is lost. */
+int cnd_pg_proof_renew(struct cnd_session *s);
+/* A statement of this process may make or remove code: end the proofs of all its sessions. */
+void cnd_pg_proof_end(void);
 
 /* settle.c */
 int cnd_pg_settle(struct cnd_session *s, struct cnc_diag *ret_diag);

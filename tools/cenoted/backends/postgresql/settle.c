@@ -106,20 +106,45 @@ ask(struct cnd_session *s, uint8_t flags[N_HELD])
 	return r;
 }
 
+/* Renew the proof that the database's code leaves nothing. A server that cannot answer has no such proof. */
+static int
+prove(struct cnd_session *s)
+{
+	int r;
+
+	if (s->has_pure_queries)
+		return CENOTE_OK;
+	/* what the client has defined may be committed by now */
+	if ((s->client.lasting & CND_PG_SCAN_DEFINES) != 0)
+		cnd_pg_proof_end();
+	r = cnd_pg_proof_renew(s);
+	return r == CENOTE_ERR_SERVER ? CENOTE_OK : r;
+}
+
+/* Whether no question is needed: all that the client ran was code that leaves nothing. */
+static int
+has_left_nothing(const struct cnd_session *s)
+{
+	return !s->client.has_acted && cnd_pg_is_proved(s);
+}
+
 int
 cnd_pg_settle(struct cnd_session *s, struct cnc_diag *ret_diag)
 {
-	uint8_t flags[N_HELD];
+	uint8_t flags[N_HELD] = { 0 };
 	int r = cnd_pg_enter(s, ret_diag);
 
 	if (r < 0 || s->tx != 'I' || s->sync.is_missing || s->sync.n_ready > 0)
 		return r;
 	(void)cnd_pg_run_begin(s, NULL);
-	r = ask(s, flags);
+	r = prove(s);
+	if (r == CENOTE_OK && !has_left_nothing(s))
+		r = ask(s, flags);
 	s->diag = NULL;
 	if (r < 0)
 		return r;
 	s->client.pins &= ~(uint32_t)CENOTE_PIN_FUNCTION;
+	s->client.has_acted = 0;
 	for (size_t i = 0; i < N_HELD; i++) {
 		if (flags[i])
 			s->client.pins |= held[i];
