@@ -306,6 +306,7 @@ what_a_client_begins_with_holds_no_session(void **state)
 		assert_ok(t->base.last);
 		/* the next client does not have these settings */
 		assert_ok(t->base.b->attach(t->base.s, &nothing, &t->base.diag));
+		assert_true(t->base.b->drop_options(t->base.s, &t->base.diag) >= 0);
 		assert_non_null(
 			strstr(pg_query(t, "show client_encoding"), "row UTF8\n"));
 		assert_int_equal(settled(t, "select count(*) from pg_class"), 0);
@@ -824,6 +825,25 @@ settings_of_logins_are_seen_to_change(void **state)
 	(void)pg_query(t, "drop procedure set_login()");
 }
 
+/* A reset leaves the options, even if the client wrote rows: the next client often has the same. */
+static void
+the_next_client_s_options_need_no_command(void **state)
+{
+	static const struct cnp_str nothing = CNP_STR_NONE;
+	struct pg *t = *state;
+
+	for (int i = 0; i < 2; i++) {
+		assert_ok(t->base.b->attach(t->base.s, &nothing, &t->base.diag));
+		assert_int_equal(t->base.b->set_option(t->base.s, "application_name",
+					 "o'name", &t->base.diag),
+			i == 0 ? CENOTE_OK : CENOTE_DONE);
+		assert_non_null(strstr(pg_query(t, "show application_name"), "o'name"));
+		(void)pg_query(t, "set application_name = 'other'");
+		(void)pg_query(t, "select count(*) from pg_class");
+		assert_string_equal(pg_reset(t), "");
+	}
+}
+
 /* pg_stat_activity shows the last text to every client with the same user. */
 static void
 the_last_text_is_not_shown(void **state)
@@ -847,6 +867,11 @@ the_last_text_is_not_shown(void **state)
 		if (strstr(other.base.seen.log, "row 0\n") == NULL)
 			fail_msg("shown: %s", texts[i]);
 	}
+	/* nor is the statement there that has no name */
+	t->base.is_extended = 1;
+	(void)pg_query(t, "select 'my secret'");
+	assert_string_equal(pg_reset(t), "");
+	assert_non_null(strstr(pg_execute(t, 0, "", 0, NULL, 0), "error 26000"));
 	pg_teardown(&other);
 }
 
@@ -874,6 +899,7 @@ main(void)
 		TEST(pure_queries_hold_nothing),
 		TEST(a_client_without_its_password_keeps_its_session),
 		TEST(settings_of_logins_are_seen_to_change),
+		TEST(the_next_client_s_options_need_no_command),
 		TEST(the_last_text_is_not_shown),
 		TEST(a_path_of_the_login_hides_nothing),
 		TEST(a_path_that_is_reloaded_hides_nothing),

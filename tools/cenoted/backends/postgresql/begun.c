@@ -4,8 +4,8 @@
  * that the client gets, so they do not pin the client to one session. The server reports every change of both. So the
  * backend knows without a query whether a client has changed them, and settle.c does not ask for them.
  *
- * A reset that has nothing else to undo leaves both unchanged, since the next client often wants the same values. When
- * that client attaches, an option that it does not set gets its value at login.
+ * A reset leaves both as the client began with them, since the next client often wants the same values. When that client
+ * attaches, an option that it does not set gets its value at login.
  */
 #include <stdio.h>
 
@@ -46,14 +46,25 @@ put_value(const struct cnd_session *s, char *to, const char *value)
 	*to = '\0';
 }
 
+#define SET_MAX (5 * VALUE_MAX + 64)
+
+static void
+put_set(const struct cnd_session *s, char sql[SET_MAX], const char *name,
+	const char *value)
+{
+	char quoted[5 * VALUE_MAX + 1];
+
+	put_value(s, quoted, value);
+	(void)snprintf(sql, SET_MAX, "SET %s TO E'%s'", name, quoted);
+}
+
 static int
 set_one(struct cnd_session *s, const char *name, const char *value)
 {
-	char quoted[5 * VALUE_MAX + 1], sql[sizeof(quoted) + 64];
+	char sql[SET_MAX];
 	uint8_t nothing;
 
-	put_value(s, quoted, value);
-	(void)snprintf(sql, sizeof(sql), "SET %s TO E'%s'", name, quoted);
+	put_set(s, sql, name, value);
 	(void)cnd_pg_run_begin(s, NULL);
 	return cnd_pg_ask(s, sql, &nothing, 0);
 }
@@ -105,6 +116,26 @@ int
 cnd_pg_is_option(const struct cnd_pg_parameter *p)
 {
 	return is_one(p->name);
+}
+
+int
+cnd_pg_add_options(struct cnd_session *s)
+{
+	int r = CENOTE_OK;
+
+	for (size_t i = 0; i < N_NAMES && r >= 0; i++) {
+		const struct cnd_pg_parameter *p = cnd_pg_parameter(s, names[i]);
+		char sql[SET_MAX];
+
+		if (p == NULL || p->begun == NULL || p->at_login == NULL ||
+			strcmp(p->begun, p->at_login) == 0)
+			continue;
+		put_set(s, sql, names[i], p->begun);
+		r = cnd_pg_add_query(&s->out.buf, 'Q', sql, strlen(sql));
+		if (r == CENOTE_OK)
+			s->out.n_ready++;
+	}
+	return r;
 }
 
 /* Give an option its value at login. */

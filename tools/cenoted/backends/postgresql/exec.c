@@ -65,9 +65,9 @@ cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple
 	s->client.lasting |= scan->flags & (CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS);
 	if ((pins & CENOTE_PIN_TEMP) != 0)
 		s->client.lasting |= CND_PG_SCAN_STAYS;
-	/* pg_stat_activity shows the text */
-	if (pins != 0 || scan->tells)
+	if (pins != 0)
 		s->client.is_used = 1;
+	s->client.has_told |= scan->tells != 0;
 	/* Parse leaves the statement that has no name */
 	if (!is_simple)
 		s->client.has_unnamed = 1;
@@ -517,6 +517,36 @@ cnd_pg_execute(struct cnd_session *s, const struct cnd_named *which,
 }
 
 /* ---- fast path ---- */
+
+int
+cnd_pg_add_call(struct cnd_session *s, uint32_t function, const struct cnp_str *values,
+	uint16_t n)
+{
+	struct cnc_buf *b = &s->out.buf;
+	size_t mark;
+	int r = cnd_pg_msg_begin(b, 'F', &mark);
+
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_u32(b, function);
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_u16(b, 1);
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_u16(b, CND_PG_BINARY);
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_u16(b, n);
+	for (uint16_t i = 0; i < n && r == CENOTE_OK; i++) {
+		r = cnd_pg_add_u32(b, (uint32_t)values[i].n);
+		if (r == CENOTE_OK)
+			r = cnc_buf_append(b, values[i].p, values[i].n);
+	}
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_u16(b, CND_PG_BINARY);
+	if (r == CENOTE_OK)
+		r = cnd_pg_msg_end(b, mark);
+	if (r == CENOTE_OK)
+		s->out.n_ready++;
+	return r;
+}
 
 static int
 is_hiding(uint32_t function)

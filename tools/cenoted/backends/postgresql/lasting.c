@@ -42,7 +42,6 @@
 	" pg_catalog.age('%u'::pg_catalog.xid))"
 
 static const char state_unseen[] = STATE ", true";
-static const char state_seen[] = STATE ", false";
 static const char state[] = STATE ", " IS_ANY_NEW("pg_proc");
 static const char state_compiled[] =
 	STATE ", " IS_ANY_NEW("pg_proc") " OR " IS_ANY_NEW("pg_type");
@@ -65,6 +64,23 @@ is_recent(struct cnd_pg_look *look)
 	return 0;
 }
 
+/* Ask for the first two flags only. Calls by number need no parsing: current_setting() is 3294, pg_my_temp_schema() 2854. */
+static int
+ask_by_calls(struct cnd_session *s, struct cnd_pg_flags *ret_answer)
+{
+	const struct cnp_str setting[] = { cnp_str("plpgsql.variable_conflict"),
+		{ "\1", 1 } };
+	int r = cnd_pg_add_call(s, 3294, setting, 2);
+
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_call(s, 2854, NULL, 0);
+	if (r < 0)
+		return r;
+	*ret_answer = (struct cnd_pg_flags){ .n = N_STATE, .n_calls = 2 };
+	s->run.flags = ret_answer;
+	return CENOTE_OK;
+}
+
 int
 cnd_pg_lasting_ask(struct cnd_session *s, struct cnd_pg_flags *ret_answer)
 {
@@ -72,9 +88,10 @@ cnd_pg_lasting_ask(struct cnd_session *s, struct cnd_pg_flags *ret_answer)
 	char sql[sizeof(state_compiled) + 2 * 16];
 	int r;
 
+	if (look->oldest != 0 && is_recent(look))
+		return ask_by_calls(s, ret_answer);
 	(void)snprintf(sql, sizeof(sql),
 		look->oldest == 0   ? state_unseen
-		: is_recent(look)   ? state_seen
 		: look->is_compiled ? state_compiled
 				    : state,
 		(unsigned)look->oldest, (unsigned)look->oldest);

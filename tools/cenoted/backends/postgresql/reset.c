@@ -23,11 +23,12 @@ forget_client(struct cnd_session *s)
 {
 	s->host->forget(s->host, s);
 	s->client.pins = 0;
-	/* DISCARD ALL has removed the statement that has no name, as any simple query does; else the next request closes it */
-	s->spent.has_unnamed =
-		!s->client.is_used && (s->client.has_unnamed || s->spent.has_unnamed);
+	/* the reset's simple query has removed the statement that has no name; without one, the next request closes it */
+	s->spent.has_unnamed = !s->client.is_used && !s->client.has_told &&
+			       (s->client.has_unnamed || s->spent.has_unnamed);
 	s->client.has_unnamed = 0;
 	s->client.is_used = 0;
+	s->client.has_told = 0;
 	s->client.is_unproved = 0;
 	s->client.has_acted = 0;
 	s->client.lasting = 0;
@@ -122,7 +123,7 @@ check_parameters(struct cnd_session *s)
 		if (p->at_login != NULL && strcmp(p->value, p->at_login) == 0)
 			continue;
 		/* The attach of the next client sets the options. */
-		if (s->client.is_used || !cnd_pg_is_option(p))
+		if (!cnd_pg_is_option(p))
 			return cnd_pg_refuse(s, CNC_SQLSTATE(NOT_READY),
 				"%s is not what it was at login", p->name);
 	}
@@ -136,37 +137,17 @@ check_parameters(struct cnd_session *s)
 static int
 add_seed(struct cnd_session *s)
 {
-	struct cnc_buf *b = &s->out.buf;
+	uint8_t value[8];
 	uint64_t bits;
-	size_t mark;
-	int r;
 
 	if (getrandom(&bits, sizeof(bits), 0) != (ssize_t)sizeof(bits))
 		return cnd_pg_refuse(s, CNC_SQLSTATE(RESOURCES), "no random numbers");
 	/* A number between 0.5 and 1: sign and exponent are fixed, the fraction is random. */
 	bits = (bits >> 12) | 0x3fe0000000000000u;
-	r = cnd_pg_msg_begin(b, 'F', &mark);
-	if (r == CENOTE_OK)
-		r = cnd_pg_add_u32(b, 1599);
-	if (r == CENOTE_OK)
-		r = cnd_pg_add_u16(b, 1);
-	if (r == CENOTE_OK)
-		r = cnd_pg_add_u16(b, CND_PG_BINARY);
-	if (r == CENOTE_OK)
-		r = cnd_pg_add_u16(b, 1);
-	if (r == CENOTE_OK)
-		r = cnd_pg_add_u32(b, 8);
-	if (r == CENOTE_OK)
-		r = cnd_pg_add_u32(b, (uint32_t)(bits >> 32));
-	if (r == CENOTE_OK)
-		r = cnd_pg_add_u32(b, (uint32_t)bits);
-	if (r == CENOTE_OK)
-		r = cnd_pg_add_u16(b, CND_PG_BINARY);
-	if (r == CENOTE_OK)
-		r = cnd_pg_msg_end(b, mark);
-	if (r == CENOTE_OK)
-		s->out.n_ready++;
-	return r;
+	for (size_t i = 0; i < sizeof(value); i++)
+		value[i] = (uint8_t)(bits >> (56 - 8 * i));
+	return cnd_pg_add_call(
+		s, 1599, &(struct cnp_str){ (const char *)value, sizeof(value) }, 1);
 }
 
 /* Whether the SQL of a statement showed that the session must end. */
@@ -189,6 +170,11 @@ add_reset(struct cnd_session *s, struct cnd_pg_flags *ret_lasting)
 		r = add_command(s, "ROLLBACK");
 	if (r == CENOTE_OK && s->client.is_used)
 		r = add_command(s, "DISCARD ALL");
+	/* pg_stat_activity shows the last text, and a text that calls nothing leaves nothing else */
+	else if (r == CENOTE_OK && s->client.has_told)
+		r = add_command(s, "");
+	if (r == CENOTE_OK && s->client.is_used)
+		r = cnd_pg_add_options(s);
 	if (r == CENOTE_OK && s->client.is_unproved && !has_lasting(s))
 		r = cnd_pg_lasting_ask(s, ret_lasting);
 	if (r == CENOTE_OK && s->client.is_used)

@@ -222,6 +222,16 @@ give_function_value(struct cnd_session *s, const uint8_t *value, uint32_t len)
 	return r < 0 ? r : CENOTE_OK;
 }
 
+/* Note whether the value of a call is neither NULL nor a 32-bit zero. */
+static int
+take_value(struct cnd_pg_flags *flags, const uint8_t *body, uint32_t len)
+{
+	flags->flags[flags->n_values++] =
+		len != UINT32_MAX && (len != 4 || cnd_pg_get_u32(body + 4) != 0);
+	flags->has_come = flags->n_values == flags->n_calls;
+	return CENOTE_OK;
+}
+
 int
 cnd_pg_function_result(struct cnd_session *s, const struct cnd_pg_msg *m)
 {
@@ -233,6 +243,8 @@ cnd_pg_function_result(struct cnd_session *s, const struct cnd_pg_msg *m)
 		(len == UINT32_MAX && m->len != 4))
 		return cnd_pg_broken(s, "a malformed FunctionCallResponse");
 	run->is_value_last = 1;
+	if (run->flags != NULL && run->flags->n_values < run->flags->n_calls)
+		return take_value(run->flags, m->body, len);
 	if (run->sink == NULL || run->status < 0)
 		return CENOTE_OK;
 	r = give_function_value(s, len == UINT32_MAX ? NULL : m->body + 4, len);

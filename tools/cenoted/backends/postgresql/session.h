@@ -88,10 +88,13 @@ struct cnd_pg_portal {
 	struct cnd_spill store; /* messages that the client has not fetched yet */
 };
 
-/* The answer to a question of the backend: one row of booleans. */
+/* The answer to a question of the backend: one row of booleans, or the values of calls. */
 struct cnd_pg_flags {
 	uint32_t n;
-	uint8_t has_come; /* the row was received */
+	uint32_t
+		n_calls; /* how many calls give the first flags: whether the value is neither NULL nor 0 */
+	uint32_t n_values; /* how many of them have come */
+	uint8_t has_come; /* the row, or the values, were received */
 	uint8_t flags[4];
 };
 
@@ -221,6 +224,7 @@ struct cnd_pg_client {
 	uint32_t pins;
 	uint32_t lasting; /* CND_PG_SCAN_DEFINES and _STAYS of its statements */
 	uint8_t is_used; /* something was done that may have left a trace */
+	uint8_t has_told; /* the last text, which the server shows, may be known to this client only */
 	uint8_t has_unnamed; /* it may have left the statement that has no name */
 	uint8_t is_unproved; /* any function may have been called */
 	uint8_t has_acted; /* … by a statement that does not only read and write rows */
@@ -357,6 +361,8 @@ int cnd_pg_set_option(struct cnd_session *s, const char *name, const char *value
 	struct cnc_diag *ret_diag);
 /* Whether the parameter is an option that a client attaches with. */
 int cnd_pg_is_option(const struct cnd_pg_parameter *p);
+/* Add to s->out commands that give the options the values that the client began with, as they are after DISCARD ALL. */
+int cnd_pg_add_options(struct cnd_session *s);
 /* Undo the options of earlier clients that the present client has not set. */
 int cnd_pg_drop_options(struct cnd_session *s, struct cnc_diag *ret_diag);
 /* Forget the option values that the previous client began with. */
@@ -473,6 +479,9 @@ int cnd_pg_catalog(
 	struct cnd_session *s, const struct cnp_catalog *filter, struct cnd_sink *sink);
 /* Give a FunctionCallResponse to the sink, as a row of one column. */
 int cnd_pg_function_result(struct cnd_session *s, const struct cnd_pg_msg *m);
+/* Add to s->out a call of a function with values in binary format. */
+int cnd_pg_add_call(struct cnd_session *s, uint32_t function,
+	const struct cnp_str *values, uint16_t n);
 /* Refuse a text with a zero byte, which the server cannot read. */
 int cnd_pg_check_text(struct cnd_session *s, const char *text, size_t len);
 /* A statement is about to run: note what it may leave in the session. */
