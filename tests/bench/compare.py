@@ -56,6 +56,7 @@ CROWD_WORKS = [
     ("1 busy client, transaction mode, 8 sessions", "tx8", "steady", 1, 0),
     ("8 busy clients, the same", "tx8", "crowd", 8, 0),
     ("64 busy clients, the same", "tx8", "crowd", 64, 0),
+    ("64 busy clients that read a row, the same", "tx8", "crowd-row", 64, 0),
     ("64 clients that think 5 ms, the same", "tx8", "crowd", 64, 5),
     ("1,000 clients that think 100 ms, the same", "tx8", "crowd", 1000, 100),
     ("connect + `select 1` + disconnect", "pg", "connect", 1, 0),

@@ -72,6 +72,7 @@ def json_has_every_case_with_all_its_figures():
         ("connect", 1),
         ("steady", None),
         ("crowd", None),
+        ("crowd-row", None),
         ("prepared", None),
         ("pipelined", None),
         ("rows", 1),
@@ -84,7 +85,7 @@ def json_has_every_case_with_all_its_figures():
     ], cases
     for case in report["cases"]:
         # An SQLite file has no round trips: no pipelines, nothing to wait for.
-        round_trips = ("crowd", "pipelined", "medium-single", "large-single")
+        round_trips = ("crowd", "crowd-row", "pipelined", "medium-single", "large-single")
         can = ["pooled"] if case["workload"] in round_trips else names
         assert len(case["targets"]) == len(can), case["workload"]
         for at, (series, name) in enumerate(zip(case["targets"], can)):
