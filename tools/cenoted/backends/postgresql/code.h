@@ -29,7 +29,8 @@
 	" $$\\mexecute\\s*(" LITERAL ")\\s*(;|into\\M|using\\M)$$, '\\1 \\2', 'gi')"
 
 /* The function composes statements while it runs. */
-#define MAKES_STATEMENTS "$$\\mexecute\\M|\\mdo\\s*([$']|[eu]&?'|language\\M)$$"
+#define MAKES            "\\mexecute\\M|\\mdo\\s*([$']|[eu]&?'|language\\M)"
+#define MAKES_STATEMENTS "$$" MAKES "$$"
 
 #define IS_OF_EXTENSION                                                                  \
 	"EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid"                     \

@@ -27,35 +27,50 @@ static uint32_t n_changes;
 
 /* ---- Bodies that are a text ---- */
 
-/* A name in a text that may be part of a function. Only ASCII counts: all else matches no part of the patterns. */
-#define WORD "[[:alpha:]_]\\w*"
+/* Patterns count only ASCII as letters. */
+#define SOURCE "(prosrc COLLATE pg_catalog.\"C\")"
+
+#define MATCHES(text, pattern) text " OPERATOR(pg_catalog.~*) $$" pattern "$$"
 
 /*
- * SET of an UPDATE: the name of the table, an alias, ONLY and AS may stand between. A word after which PL/pgSQL begins a
- * statement may not, nor may the UPDATE stand in a comment that ends with its line: then the SET would be a command.
+ * A text without the SETs of UPDATEs: between UPDATE and its SET there are names only. The words after which PL/pgSQL
+ * begins a statement become semicolons first, since a SET after one of them is a command. They count at the end of a word,
+ * too: servers before version 15 read `1then` as two.
  */
-#define SET_OF_UPDATE                                                                    \
-	"$$(?<!--[^\\n\\r]*)\\mupdate((\\s+(?!(then|else|loop|begin)\\M)" WORD           \
-	"(\\." WORD "){0,3}){0,4})\\s+set\\M$$, 'update\\1', 'gi'"
+#define WITHOUT_UPDATES(text)                                                            \
+	"pg_catalog.regexp_replace(pg_catalog.regexp_replace(" text                      \
+	", $$(?:then|else|loop|begin)\\M$$, ';', 'gi'),"                                 \
+	" $$\\mupdate[\\s\\w.]*\\mset\\M$$, '', 'gi')"
 
-/* A function's text without the SETs of UPDATEs, without set_config() whose effect ends with the transaction, and without
- * EXECUTE of a literal. The literals stay: what looks like one may be code between two others. */
+#define WITHOUT_COMMENTS "pg_catalog.regexp_replace(" SOURCE ", '--[^\\n\\r]*', '', 'g')"
+
+/* The command SET, unless its effect ends with the transaction. */
+#define IS_SET "\\mset\\M(?!\\s+(?:local|constraints|transaction)\\s+[[:alpha:]_])"
+
+/*
+ * Whether the text has the command SET. An UPDATE in a comment could hide a command in the next line. So if there may be
+ * one, the text is searched without comments, too. What seems a comment may be in a literal, so it is also searched with
+ * them.
+ */
+#define SETS                                                                             \
+	MATCHES(SOURCE, "\\mset\\M")                                                     \
+	" AND (" MATCHES(WITHOUT_UPDATES(SOURCE), IS_SET) " OR " MATCHES(SOURCE,         \
+		"--[^\\n\\r]*update") " AND " MATCHES(WITHOUT_UPDATES(WITHOUT_COMMENTS), \
+		IS_SET) ")"
+
+/* A text without set_config() whose effect ends with the transaction, and without EXECUTE of a literal. The literals stay:
+ * what looks like one may be code between two others. */
 #define TEXT                                                                             \
-	"pg_catalog.regexp_replace(pg_catalog.regexp_replace(pg_catalog.regexp_replace(" \
-	"prosrc COLLATE pg_catalog.\"C\", " SET_OF_UPDATE "),"                           \
-	" $$\\mset_config\\s*\\(\\s*(?!'seed)(" LITERAL ")\\s*,\\s*(" LITERAL            \
+	"pg_catalog.regexp_replace(pg_catalog.regexp_replace(" SOURCE                    \
+	", $$\\mset_config\\s*\\(\\s*(?!'seed)(" LITERAL ")\\s*,\\s*(" LITERAL           \
 	"|[\\w.$]+)\\s*,\\s*true\\s*\\)$$, '\\1 \\2', 'gi'),"                            \
 	" $$\\mexecute\\s*(" LITERAL ")\\s*(;|into\\M|using\\M)$$, '\\1 \\2', 'gi')"
 
-/* The command SET, unless its effect ends with the transaction. */
-#define SETS "\\mset\\M(?!\\s+(local|constraints|transaction)\\s+[[:alpha:]_])"
-
 /* Words of commands and functions that leave something, or define an object; and names with escapes. */
 #define LEAVES                                                                           \
-	"$$\\m(set_config|set_limit|pg_settings|pg_(try_)?advisory_lock\\w*"             \
-	"|pg_temp\\w*|temp|temporary|create|alter|drop|import|listen|prepare"            \
-	"|deallocate|discard|reset|load|hold" CND_PG_HIDING_WORDS(                       \
-		OR_WORD) ")\\M|\\mpg_(try_)?advisory_lock|" SETS "|u&\"$$"
+	"\\m(?:set_config|set_limit|pg_settings|pg_temp\\w*|temp|temporary|create"       \
+	"|alter|drop|import|listen|prepare|deallocate|discard|reset|load|hold"           \
+	"|pg_(?:try_)?advisory_lock\\w*" CND_PG_HIDING_WORDS(OR_WORD) ")\\M|u&\""
 
 /* Extensions whose functions in C are known to leave nothing, but for set_limit(). */
 #define IS_OF_HARMLESS_EXTENSION                                                         \
@@ -74,8 +89,8 @@ static uint32_t n_changes;
 #define MAY_LEAVE                                                                        \
 	"CASE WHEN prolang OPERATOR(pg_catalog.=) 13 THEN provolatile"                   \
 	" OPERATOR(pg_catalog.=) 'v' AND NOT " IS_OF_HARMLESS_EXTENSION                  \
-	" ELSE body OPERATOR(pg_catalog.~*) " LEAVES                                     \
-	" OR body OPERATOR(pg_catalog.~*) " MAKES_STATEMENTS " END"
+	" ELSE " MATCHES("body", LEAVES) " OR " MATCHES("body", MAKES) " OR " SETS       \
+								       " END"
 
 /* ---- Expressions, which the server keeps as trees ---- */
 
@@ -93,7 +108,8 @@ static uint32_t n_changes;
 	" ' '), ids FROM set_limit)"
 
 #define HARMFUL                                                                          \
-	"EXISTS (SELECT FROM pg_catalog.pg_proc p, LATERAL (SELECT " TEXT ") b (body)"   \
+	"EXISTS (SELECT FROM pg_catalog.pg_proc p, LATERAL (SELECT " TEXT                \
+	" OFFSET 0) b (body)"                                                            \
 	" WHERE " IS_NEW("p.oid") " AND prokind OPERATOR(pg_catalog.<>) 'a'"             \
 				  " AND " MAY_LEAVE ")" EXPRESSIONS_LEAVE IN_TABLE(      \
 					  "pg_cast", "oid", IS_ONE("castfunc"))
