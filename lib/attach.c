@@ -43,7 +43,7 @@ fill_attach(const cenote_conn *conn, struct cnp_attach *m)
 	m->pid = (uint32_t)conn->pid;
 	m->flags = conn->attach.is_again ? CNP_ATTACH_AGAIN : 0;
 	if (o->number[CN_OPTION_REATTACH] != CN_REATTACH_NO)
-		m->flags |= CNP_ATTACH_STAYS;
+		m->flags |= CNP_ATTACH_STAYS | CNP_ATTACH_RESTORES;
 	if (cn_attach_wanted_tls(conn) == CNP_TLS_NONE && cn_borrow_may(conn))
 		m->flags |= CNP_ATTACH_BORROWS;
 	/* The module at the other end of a loan can do neither. */
@@ -318,6 +318,8 @@ cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again)
 		return begin_kept(conn);
 	if (cn_is_lent_anew(conn))
 		return begin_lent(conn);
+	if (!is_again)
+		cn_named_clear(conn);
 	a->kind = kind;
 	a->is_again = is_again != 0;
 	a->is_blocked = 0;

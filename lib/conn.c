@@ -65,6 +65,7 @@ cenote_conn_destroy(cenote_conn *conn)
 	/* An attach that failed may have left requests. */
 	cn_requests_clear(conn);
 	cn_login_end(conn);
+	cn_named_clear(conn);
 	let_go(conn);
 	cn_cancel_let_go(conn);
 	mem = conn->mem;

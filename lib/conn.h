@@ -113,6 +113,11 @@ struct cn_request {
 	/* it selects a database, so statements must be prepared again afterwards */
 	uint8_t is_use;
 	uint8_t is_abandoned; /* the program destroyed its stream before the end */
+	/* which statements with a name must be on the session: CN_NAMED_ONE, and bits of enum cnc_names */
+	uint8_t named;
+	uint8_t has_restored; /* such statements were prepared again for this request */
+	char *text; /* QUERY: a copy of its SQL if that has DEALLOCATE; else NULL */
+	uint32_t n_ended; /* how many DEALLOCATE of it were carried out */
 	uint32_t batch_rows;
 	uint32_t portal; /* number of the portal that the request may leave open */
 	cenote_stmt *stmt; /* a reference; NULL: none */
@@ -137,6 +142,9 @@ struct cenote_stmt {
 	uint8_t effect;
 	uint8_t format; /* the format that `columns` describe */
 	uint8_t is_foreign; /* this handle does not prepare it */
+	uint8_t is_named; /* it is in conn->named, which then has a reference */
+	uint8_t is_restored; /* in conn->named: the last PREPARE was sent by the library */
+	cenote_stmt *next_named; /* next in conn->named */
 	uint8_t has_long_data; /* LONG_DATA was queued for the next execution */
 	uint32_t long_before; /* number of the request that follows the first of it */
 	char *name; /* its name at the server; NULL: the server knows it by `id` */
@@ -254,6 +262,12 @@ struct cn_reattach {
 	uint8_t is_fruitless;
 };
 
+/* The statements that the program has prepared under a name (named.c). */
+struct cn_named {
+	cenote_stmt *first;
+	uint8_t is_used; /* the program has ever sent a PREPARE with a name */
+};
+
 /* Why the session is gone, or is about to go (end.c). */
 struct cn_loss {
 	cenote_diag setup; /* why a set-up or hidden request failed */
@@ -309,6 +323,7 @@ struct cenote_conn {
 	struct cn_scratch scratch;
 	struct cn_pipeline pipeline;
 	struct cn_reattach reattach;
+	struct cn_named named;
 	struct cn_loss loss;
 	struct cn_handlers handlers;
 	struct cn_suspend suspend;
@@ -473,10 +488,27 @@ int cn_is_restored(const cenote_conn *conn);
 int cn_stmt_ensure(cenote_stmt *stmt);
 /* Prepare on this session every statement that was prepared on the previous one. */
 int cn_stmts_restore(cenote_conn *conn);
+/* Prepare on this session the statements with a name that a request needs. `needed`: from cn_named_needed(); `stmt`: has
+ * the name for CN_NAMED_ONE. CENOTE_OK: they are there; CENOTE_DONE: at least one was queued. */
+int cn_named_restore(cenote_conn *conn, uint8_t needed, const cenote_stmt *stmt);
 /* Queue everything that requests waiting for a new session need: statements and autocommit. */
 int cn_session_restore(cenote_conn *conn);
 /* Set the options of the session again, after a reset. */
 int cn_session_options_restore(cenote_conn *conn);
+
+/* named.c */
+#define CN_NAMED_ONE                                                                     \
+	128u /* beside the bits of enum cnc_names: the statement with the name of send->stmt */
+struct cn_send;
+/* Which statements with a name must be on the session before this request? 0: none. */
+uint8_t cn_named_needed(cenote_conn *conn, const struct cn_send *send);
+/* A result of the request has ended. Note which statements with a name there are now. */
+void cn_named_done(cenote_conn *conn, struct cn_request *req, const struct cnp_str *tag);
+/* The request failed or was skipped; NULL: a set-up request failed. Nobody knows whether the statements that were
+ * prepared again for it are there: prepare them again before their next use. */
+void cn_named_failed(cenote_conn *conn, const struct cn_request *req);
+/* There is a fresh session, without any of them. */
+void cn_named_clear(cenote_conn *conn);
 
 /* pipeline.c */
 struct cn_send {

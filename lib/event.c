@@ -414,6 +414,7 @@ session_is_fresh(cenote_conn *conn)
 	cnc_diag_init(&gone, NULL);
 	cnc_diag_set(&gone, CNC_SQLSTATE(NO_CURSOR), "the session was reset");
 	cn_streams_fail(conn, CENOTE_ERR_SERVER, &gone);
+	cn_named_clear(conn);
 	conn->reattach.carry_len = 0;
 	conn->reattach.is_autocommit_off = 0;
 	conn->reattach.epoch++;
@@ -440,6 +441,7 @@ on_done(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 	if (done->flags & CNP_DONE_MORE_RESULTS)
 		forget_columns(req);
 	statement_done(req);
+	cn_named_done(conn, req, &done->tag);
 	if (req->code == CNP_MSG_RESET || req->code == CNP_MSG_CHANGE_USER)
 		r = session_is_fresh(conn);
 	if (req->code == CNP_MSG_AUTOCOMMIT)
@@ -487,7 +489,8 @@ static int
 is_consequence(const cenote_conn *conn, const char *sqlstate)
 {
 	return conn->loss.has_setup_error &&
-	       (!sqlstate || strcmp(sqlstate, CNC_SQLSTATE(NO_STATEMENT)) == 0);
+	       (!sqlstate || strcmp(sqlstate, CNC_SQLSTATE(NO_STATEMENT)) == 0 ||
+		       strcmp(sqlstate, CNC_SQLSTATE(TX_FAILED)) == 0);
 }
 
 static int
@@ -521,6 +524,7 @@ fail_request(cenote_conn *conn, struct cn_request *req, const struct cnc_diag *d
 		req->building = NULL;
 	}
 	statement_failed(req);
+	cn_named_failed(conn, req);
 	return CENOTE_OK;
 }
 
@@ -537,6 +541,7 @@ on_error(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 		/* The error of a set-up request, or the reason why the session ends. */
 		cnc_diag_copy(&conn->loss.setup.d, &diag);
 		conn->loss.has_setup_error = 1;
+		cn_named_failed(conn, NULL);
 	} else if (r == CENOTE_OK) {
 		r = fail_request(conn, req, &diag);
 		/* The server ended its session, so ours ends with this request. */
@@ -571,9 +576,11 @@ on_skipped(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev
 	} else if (!req->is_hidden) {
 		r = add_plain(conn, req, CENOTE_RESULT_SKIPPED, NULL);
 	}
-	if (r == CENOTE_OK)
-		statement_failed(req);
-	return r;
+	if (r < 0)
+		return r;
+	statement_failed(req);
+	cn_named_failed(conn, req);
+	return CENOTE_OK;
 }
 
 static int

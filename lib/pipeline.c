@@ -34,7 +34,7 @@ ring_grow(cenote_conn *conn)
 }
 
 static void
-request_finish(struct cn_request *req)
+request_finish(const struct cenote_allocator *mem, struct cn_request *req)
 {
 	while (req->first) {
 		cenote_result *res = req->first;
@@ -54,12 +54,15 @@ request_finish(struct cn_request *req)
 	req->stmt = NULL;
 	cn_columns_unref(req->columns);
 	req->columns = NULL;
+	if (req->text)
+		cnc_free(mem, req->text);
+	req->text = NULL;
 }
 
 void
 cn_request_pop(cenote_conn *conn)
 {
-	request_finish(cn_request_at(&conn->pipeline, 0));
+	request_finish(&conn->mem, cn_request_at(&conn->pipeline, 0));
 	conn->pipeline.first = (conn->pipeline.first + 1) & (conn->pipeline.cap - 1);
 	conn->pipeline.n--;
 	conn->pipeline.n_finished--;
@@ -104,7 +107,7 @@ cn_requests_drop_unfinished(cenote_conn *conn)
 		if (req->code == CNP_MSG_PREPARE && req->stmt)
 			req->stmt->is_queued = 0;
 		conn->pipeline.n--;
-		request_finish(req);
+		request_finish(&conn->mem, req);
 	}
 	conn->pipeline.needs_sync = 0;
 	conn->pipeline.unsynced = CNC_EFFECT_NONE;
@@ -141,37 +144,71 @@ note_effect(cenote_conn *conn, struct cn_request *req, const struct cn_send *sen
 	conn->pipeline.unsynced = CNC_EFFECT_NONE;
 }
 
+/* Prepare again what the request `next` needs on this session. */
+static int
+restore_for(cenote_conn *conn, const struct cn_send *send, struct cn_request *next)
+{
+	int r = next->is_use ? cn_stmts_restore(conn) : CENOTE_OK;
+
+	if (r == CENOTE_OK)
+		r = cn_named_restore(conn, next->named, send->stmt);
+	next->has_restored = r == CENOTE_DONE;
+	return r < 0 ? r : CENOTE_OK;
+}
+
+/* Keep the text whose answer will say that it ended statements, because only the text says which. */
+static int
+keep_text(cenote_conn *conn, const struct cn_send *send, struct cn_request *next)
+{
+	const struct cnp_str *sql = &send->msg->as.query.sql;
+
+	if (send->msg->code != CNP_MSG_QUERY || !(next->named & CNC_NAMES_ENDED))
+		return CENOTE_OK;
+	next->text = cnc_strndup(&conn->mem, sql->p, sql->n);
+	return next->text ? CENOTE_OK : cn_nomem(conn);
+}
+
+static int
+queue_request(cenote_conn *conn, const struct cn_send *send, struct cn_request *next)
+{
+	int r = cn_is_restored(conn) ? restore_for(conn, send, next) : CENOTE_OK;
+
+	if (r < 0)
+		return r;
+	r = cnp_client_request(&conn->session, send->msg, send->sync, 0, &next->number);
+	if (r == CENOTE_ERR_LIMIT)
+		return cn_fail(conn, r, CNC_SQLSTATE(LIMIT),
+			"the request is longer than the pool takes (its max_frame)");
+	return r == CENOTE_ERR_NOMEM ? cn_nomem(conn) : r;
+}
+
 int
 cn_request(cenote_conn *conn, const struct cn_send *send)
 {
+	struct cn_request next = {
+		.is_use = send->is_use || send->msg->code == CNP_MSG_SELECT_DATABASE,
+		.named = cn_named_needed(conn, send),
+	};
 	struct cn_request *req;
-	uint32_t number = 0;
-	int is_use = send->is_use || send->msg->code == CNP_MSG_SELECT_DATABASE;
 	int r;
 
 	r = ring_grow(conn);
 	if (r < 0)
 		return cn_nomem(conn);
-	if (is_use && cn_is_restored(conn)) {
-		r = cn_stmts_restore(conn);
-		if (r < 0)
-			return r;
+	r = keep_text(conn, send, &next);
+	if (r == CENOTE_OK)
+		r = queue_request(conn, send, &next);
+	if (r < 0) {
+		cnc_free(&conn->mem, next.text);
+		return r;
 	}
-	r = cnp_client_request(&conn->session, send->msg, send->sync, 0, &number);
-	if (r == CENOTE_ERR_LIMIT)
-		return cn_fail(conn, r, CNC_SQLSTATE(LIMIT),
-			"the request is longer than the pool takes (its max_frame)");
-	if (r < 0)
-		return r == CENOTE_ERR_NOMEM ? cn_nomem(conn) : r;
 	req = cn_request_at(&conn->pipeline, conn->pipeline.n);
-	memset(req, 0, sizeof(*req));
-	req->number = number;
+	*req = next;
 	/* A portal has the number of the request that opened it. */
-	req->portal = send->target ? send->target->portal : number;
+	req->portal = send->target ? send->target->portal : req->number;
 	req->code = send->msg->code;
 	note_effect(conn, req, send);
 	req->is_hidden = send->is_hidden;
-	req->is_use = (uint8_t)is_use;
 	req->stmt = cn_stmt_ref(send->stmt);
 	req->columns = cn_columns_ref(send->columns);
 	req->target = send->target;

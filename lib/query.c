@@ -239,16 +239,35 @@ cenote_send_sync(cenote_conn *conn)
 	return r < 0 ? r : cn_sent(conn);
 }
 
+/* The name of the statement that the request describes or closes; NULL: none. */
+static const char *
+name_in(const struct cnp_msg *m)
+{
+	if (m->code == CNP_MSG_DESCRIBE && m->as.describe.kind == CENOTE_NAMED_STATEMENT)
+		return m->as.describe.name.p;
+	if (m->code == CNP_MSG_CLOSE && m->as.close.kind == CENOTE_NAMED_STATEMENT)
+		return m->as.close.name.p;
+	return NULL;
+}
+
 static int
 queue_command(cenote_conn *conn, const struct cnp_msg *m, uint8_t effect, int is_call)
 {
-	const struct cn_send send = {
+	struct cn_send send = {
 		.msg = m,
 		.effect = effect,
 		.sync = is_call ? CNP_FRAME_SYNC : cn_sync_flag(conn, NULL),
 	};
+	const char *name = name_in(m);
+	int r = CENOTE_OK;
 
-	return cn_request(conn, &send);
+	if (name)
+		r = cenote_stmt_by_name(conn, name, &send.stmt);
+	if (r < 0)
+		return cn_nomem(conn);
+	r = cn_request(conn, &send);
+	cn_stmt_unref(send.stmt);
+	return r;
 }
 
 static int

@@ -37,7 +37,7 @@ cn_stmt_ensure(cenote_stmt *stmt)
 {
 	cenote_conn *conn = stmt->conn;
 
-	/* The program itself must prepare a statement with a name again. */
+	/* cn_request() prepares a statement with a name again, by its name. */
 	if (stmt->name || stmt->epoch == conn->reattach.epoch || !cn_is_restored(conn))
 		return CENOTE_OK;
 	return prepare_again(stmt);
@@ -56,13 +56,36 @@ cn_stmts_restore(cenote_conn *conn)
 	return r;
 }
 
+int
+cn_named_restore(cenote_conn *conn, uint8_t needed, const cenote_stmt *stmt)
+{
+	int has_queued = 0;
+	int r = CENOTE_OK;
+
+	for (cenote_stmt *s = needed ? conn->named.first : NULL; s && r == CENOTE_OK;
+		s = s->next_named) {
+		if (s->epoch == conn->reattach.epoch)
+			continue;
+		if (!(needed & CNC_NAMES_USED) && strcmp(s->name, stmt->name) != 0)
+			continue;
+		r = prepare_again(s);
+		s->is_restored = 1;
+		has_queued = 1;
+	}
+	return r < 0 || !has_queued ? r : CENOTE_DONE;
+}
+
 static int
 restore_request(cenote_conn *conn, struct cn_request *req)
 {
 	int r = req->is_use ? cn_stmts_restore(conn) : CENOTE_OK;
 
+	if (r == CENOTE_OK)
+		r = cn_named_restore(conn, req->named, req->stmt);
 	if (r < 0)
 		return r;
+	if (r == CENOTE_DONE)
+		req->has_restored = 1;
 	/* The new session may describe the result differently. */
 	cn_columns_unref(req->columns);
 	req->columns = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Find out from a statement's text what it may have done, if its answer was lost. lib and cenoted's
- * worker call this file. It owns no state. It does not know the server: a text that is harmless
- * only on some servers counts as harmful.
+ * Find out from a statement's text what it may have done, if its answer was lost, and whether it concerns prepared
+ * statements. lib and cenoted's worker call this file. It owns no state. It does not know the server: a text that is
+ * harmless only on some servers counts as harmful.
  */
 #include "core/effect.h"
 
@@ -189,4 +189,45 @@ int
 cnc_sql_is_use(const char *sql, size_t len)
 {
 	return begins_with(skip_blanks((struct text){ sql, len }), "use");
+}
+
+/* Whether the statement begins with a command that may change settings. A DO block or a procedure may also do what the words
+ * of has_name_word() do. */
+static bool
+begins_with_setting(struct text t)
+{
+	static const char *const verbs[] = { "set", "do", "call", NULL };
+
+	while (t.n > 0) {
+		const char *semicolon;
+
+		t = skip_blanks(t);
+		if (begins_with_one_of(t, verbs))
+			return true;
+		semicolon = t.n > 0 ? memchr(t.p, ';', t.n) : NULL;
+		if (semicolon == NULL)
+			return false;
+		t = skip(t, (size_t)(semicolon - t.p) + 1);
+	}
+	return false;
+}
+
+uint8_t
+cnc_sql_names(const char *sql, size_t len)
+{
+	static const char *const words[] = { "execute", "prepare", "discard",
+		"set_config", "pg_prepared_statements", "pg_prepared_statement", NULL };
+	struct cnc_sql x = cnc_sql_begin(sql, len, CNC_SQL_RAW);
+	uint8_t names = 0;
+	struct cnc_sql_token t;
+
+	while ((t = cnc_sql_next(&x)).kind != CNC_SQL_END) {
+		if (cnc_sql_is(&t, "deallocate"))
+			return CNC_NAMES_USED | CNC_NAMES_ENDED;
+		if (cnc_sql_is_one_of(&t, words))
+			names = CNC_NAMES_USED;
+	}
+	if (names == 0 && begins_with_setting((struct text){ sql, len }))
+		names = CNC_NAMES_USED;
+	return names;
 }

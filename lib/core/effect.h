@@ -25,4 +25,16 @@ uint8_t cnc_sql_effect(const char *sql, size_t len);
 /* Is it a USE statement? After it, names in statements refer to another database. */
 int cnc_sql_is_use(const char *sql, size_t len);
 
+/* What a text has to do with the statements that were prepared on the session under a name. */
+enum cnc_names {
+	/* It may use them, list them or end them; or it may change a setting on which their meaning depends. So they
+	 * must be there before it runs. */
+	CNC_NAMES_USED = 1,
+	CNC_NAMES_ENDED = 2 /* it has the word DEALLOCATE */
+};
+
+/* For PostgreSQL's SQL: a set of enum cnc_names. It looks for words, also inside strings. It does not see what the functions
+ * do that the text calls. */
+uint8_t cnc_sql_names(const char *sql, size_t len);
+
 #endif

@@ -743,8 +743,10 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_stmt_by_name(
 	cenote_conn *conn, const char *name, cenote_stmt **ret_stmt);
 /**
  * Give the statement a name at the server, so that SQL can use it. Call this before it is
- * prepared. Such a statement pins its session (CENOTE_PIN_PREPARED): the library never prepares
- * it again by itself, and destroying the handle leaves it (see cenote_close_named()).
+ * prepared. After a re-attach the library prepares it again by itself, before the first request that
+ * names it, or whose SQL may refer to it. It belongs to the connection: destroying the handle leaves it
+ * (see cenote_close_named()). It pins its session (CENOTE_PIN_PREPARED) only if it may mean something else on
+ * another session, because settings were changed before.
  * @param name  "" is PostgreSQL's unnamed statement; NULL: no name (the default)
  * @return CENOTE_OK, CENOTE_ERR_ARG, CENOTE_ERR_STATE prepared already, CENOTE_ERR_NOMEM.
  * Since: 0.1

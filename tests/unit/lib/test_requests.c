@@ -78,15 +78,21 @@ a_named_statement_is_prepared_under_its_name_and_types(void **state)
 	assert_int_equal(cenote_stmt_set_param_types(stmt, NULL, 0), CENOTE_ERR_STATE);
 	execute(stmt);
 	assert_string_equal(f->peer.seen.asked, "PREPARE 0 s1 8;EXECUTE s1 0;");
-	/* Another session does not know the name: the library does not prepare a named statement
-	 * again. */
+	/* another session does not know the name */
+	assert_ok(run(f, "yield"));
+	execute(stmt);
+	execute(stmt);
+	assert_string_equal(f->peer.seen.asked,
+		"PREPARE 0 s1 8;EXECUTE s1 0;PREPARE 0 s1 8;EXECUTE s1 0;EXECUTE s1 0;");
+	/* nor does it if the program has closed it before */
+	assert_ok(cenote_close_named(f->conn, CENOTE_NAMED_STATEMENT, "s1"));
 	assert_ok(run(f, "yield"));
 	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_ERR_SERVER);
 	assert_string_equal(sqlstate_of(f), "26000");
-	assert_int_equal(f->peer.seen.n_prepares, 1);
+	assert_int_equal(f->peer.seen.n_prepares, 2);
 	cenote_stmt_destroy(stmt);
 	assert_ok(run(f, "cmd"));
-	assert_int_equal(f->peer.seen.n_closes, 0);
+	assert_int_equal(f->peer.seen.n_closes, 1);
 }
 
 static void

@@ -131,6 +131,9 @@ struct cnd_host {
 	/* Whether the worker can log in again now, in place of a reset. A pool that passes logins through forgets the
 	 * client's password after the login, so it cannot while a client has the session. NULL: it always can. */
 	int (*can_log_in)(const struct cnd_host *host);
+	/* Whether the client prepares its statements with a name again on another session. Then they need not keep it
+	 * on this one. NULL: it does not. */
+	int (*restores_names)(const struct cnd_host *host);
 };
 
 /*
@@ -206,6 +209,11 @@ struct cnd_named {
 struct cnd_prepare {
 	struct cnd_statement *statement; /* NULL: it has a name only */
 	uint8_t is_sync;
+	/* a set-up request prepares it again: it ends a statement of the same name, and nobody reads its description */
+	uint8_t is_setup;
+	/* The next request executes or describes it. So the backend may send it with that request, which then gets the
+	 * error if it cannot be prepared. */
+	uint8_t is_next;
 	struct cnp_str sql;
 	struct cnp_str name; /* its name at the server; empty: the backend chooses one */
 	const uint32_t *types; /* the server's type ids; 0: the server finds out */

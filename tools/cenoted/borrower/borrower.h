@@ -85,6 +85,7 @@ struct cn_loan {
 	struct cnp_server server; /* our end of the protocol */
 	struct cnd_serving serving;
 	struct cnd_info info; /* what the backend last said */
+	bool restores; /* the client prepares its statements with a name again on another session */
 	bool is_claimed; /* the page's state is BUSY */
 	bool is_asked; /* the fibre was entered because the server may have sent something */
 };

@@ -114,6 +114,14 @@ host_can_log_in(const struct cnd_host *host)
 	return 0;
 }
 
+static int
+host_restores_names(const struct cnd_host *host)
+{
+	const struct cn_loan *l = host->user;
+
+	return l->restores;
+}
+
 /* ---- requests ---- */
 
 static void
@@ -280,6 +288,7 @@ cnd_loan_own(struct cn_loan *l, const struct cnd_backend *backend)
 			.wait = host_wait,
 			.pause = host_pause,
 			.log = host_log,
-			.can_log_in = host_can_log_in } };
+			.can_log_in = host_can_log_in,
+			.restores_names = host_restores_names } };
 	cnd_serving_init(&l->serving);
 }

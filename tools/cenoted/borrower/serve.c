@@ -121,6 +121,7 @@ attach(struct cn_loan *l)
 
 	if (r < 0)
 		return r;
+	l->restores = (req.msg.as.attach.flags & CNP_ATTACH_RESTORES) != 0;
 	cnd_request_forget_client(s);
 	cnc_diag_clear(&s->diag);
 	s->ops->begin(s, NULL);

@@ -173,13 +173,37 @@ cnd_request_set_types(
 	return CENOTE_OK;
 }
 
+/* Whether the next request has come, and executes or describes the statement of this name. */
+static int
+is_next(const struct cnd_serving *s, struct cnp_str name)
+{
+	struct cnp_request next;
+	uint32_t number = 0, statement = 1;
+	struct cnp_str other = CNP_STR_NONE;
+	size_t at = 0;
+
+	if (cnp_server_peek(s->server, &at, &number, &next) != CENOTE_OK)
+		return 0;
+	if (next.msg.code == CNP_MSG_EXECUTE) {
+		statement = next.msg.as.execute.statement;
+		other = next.msg.as.execute.name;
+	} else if (next.msg.code == CNP_MSG_DESCRIBE &&
+		   next.msg.as.describe.kind == CNP_NAMED_STATEMENT) {
+		statement = next.msg.as.describe.statement;
+		other = next.msg.as.describe.name;
+	}
+	return statement == 0 && other.n == name.n &&
+	       memcmp(other.p, name.p, name.n) == 0;
+}
+
 static int
 on_prepare(struct cnd_serving *s, const struct cnp_msg *m)
 {
 	const struct cnp_prepare *p = &m->as.prepare;
-	struct cnd_prepare prepare = {
-		.is_sync = s->request.is_sync, .sql = p->sql, .name = p->name
-	};
+	struct cnd_prepare prepare = { .is_sync = s->request.is_sync,
+		.is_setup = s->result.is_quiet,
+		.sql = p->sql,
+		.name = p->name };
 	int r;
 
 	s->result.is_describing = true;
@@ -188,8 +212,10 @@ on_prepare(struct cnd_serving *s, const struct cnp_msg *m)
 		r = cnd_request_set_types(s, &prepare, p->types);
 	if (r < 0)
 		return r;
-	if (p->statement == 0)
+	if (p->statement == 0) {
+		prepare.is_next = prepare.is_setup && is_next(s, p->name);
 		return s->backend->statements->prepare(s->session, &prepare, &s->sink);
+	}
 	return cnd_statement_prepare(
 		&s->statements, s->session, p->statement, &prepare, &s->sink);
 }

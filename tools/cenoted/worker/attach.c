@@ -386,6 +386,7 @@ lend(struct cnd_worker *w, const struct cnp_attach *m)
 
 	begin_lending(w);
 	w->client.is_again = (m->flags & CNP_ATTACH_AGAIN) != 0;
+	w->client.restores = (m->flags & CNP_ATTACH_RESTORES) != 0;
 	publish_identity(w, m->program, m->application, m->pid);
 	cnd_log(LOG_DEBUG, "lent to user %s, pid %u, program %.31s, trace %.63s",
 		w->client.user, m->pid, m->program.p, m->trace.p);
@@ -477,6 +478,7 @@ cnd_attach_back(struct cnd_worker *w)
 		return say_failed(w, r);
 	begin_lending(w);
 	w->client.is_again = true;
+	w->client.restores = (req.msg.as.attach.flags & CNP_ATTACH_RESTORES) != 0;
 	cnd_slot_set_identity(w->slot, id);
 	r = log_in_as_wanted(w);
 	if (r == CENOTE_OK)

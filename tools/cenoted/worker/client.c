@@ -363,6 +363,7 @@ forget_client(struct cnd_worker *w)
 	w->serving.is_suspending = false;
 	c->has_failed = false;
 	c->is_again = false;
+	c->restores = false;
 	c->is_resumed = false;
 	c->is_told = false;
 	c->is_back = false;

@@ -237,6 +237,14 @@ host_can_log_in(const struct cnd_host *host)
 	return w->client.fd < 0 || w->config->clients_login == CND_CLIENTS_NONE;
 }
 
+static int
+host_restores_names(const struct cnd_host *host)
+{
+	const struct cnd_worker *w = host->user;
+
+	return w->client.restores;
+}
+
 void
 cnd_host_init(struct cnd_worker *w)
 {
@@ -250,5 +258,6 @@ cnd_host_init(struct cnd_worker *w)
 		.drained = host_drained,
 		.log = host_log,
 		.login_changed = host_login_changed,
-		.can_log_in = host_can_log_in };
+		.can_log_in = host_can_log_in,
+		.restores_names = host_restores_names };
 }

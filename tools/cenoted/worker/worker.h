@@ -89,6 +89,7 @@ struct cnd_worker_client {
 	bool is_handed_over;
 	bool is_routed; /* another worker sent it here */
 	bool is_again; /* it attached again, to send a request */
+	bool restores; /* it prepares its statements with a name again on another session */
 	bool is_resumed; /* more clients may come to resume this session */
 	bool has_failed; /* its password was wrong */
 	bool is_told; /* since it attached, it was told a new fact of the session */

@@ -51,8 +51,9 @@ check_all(const struct expected *cases, size_t n, int has_standard_strings)
 
 		cnd_pg_scan((const char *)cnt_guard_put(&guard, cases[i].sql, len), len,
 			&facts, &found);
-		/* what_a_reset_does_not_undo() tests these, and what_only_reads_and_writes_rows() the last */
-		found.flags &= ~(uint32_t)(DEFINES | STAYS | CND_PG_SCAN_ACTS);
+		/* what_a_reset_does_not_undo() tests these, what_only_reads_and_writes_rows() the third, and what_changes_a_setting_for_its_transaction() the last */
+		found.flags &= ~(
+			uint32_t)(DEFINES | STAYS | CND_PG_SCAN_ACTS | CND_PG_SCAN_LOCAL);
 		if (found.pins != cases[i].pins || found.flags != cases[i].flags)
 			print_error("%s: pins %u, flags %u\n", cases[i].sql,
 				(unsigned)found.pins, (unsigned)found.flags);
@@ -90,6 +91,41 @@ what_only_reads_and_writes_rows(void **state)
 
 		cnd_pg_scan(cases[i].sql, strlen(cases[i].sql), &facts, &found);
 		if (((found.flags & CND_PG_SCAN_ACTS) != 0) != cases[i].acts)
+			fail_msg("%s: flags %u", cases[i].sql, (unsigned)found.flags);
+	}
+}
+
+static void
+what_changes_a_setting_for_its_transaction(void **state)
+{
+	static const struct {
+		const char *sql;
+		int is_local;
+	} cases[] = {
+		{ "select 1; set local timezone = 'UTC'", 1 },
+		{ "SET LOCAL TIME ZONE 'UTC'", 1 },
+		{ "set local role r", 1 },
+		{ "set local \"work_mem\" = 1", 1 },
+		{ "set client_encoding = 'LATIN1'", 1 },
+		{ "set names 'LATIN1'", 1 },
+		{ "select pg_catalog.set_config('timezone', 'UTC', true)", 1 },
+		{ "select set_config($1, 'UTC', true)", 1 },
+		{ "select set_config('app.x' || 'y', 'UTC', true)", 1 },
+		{ "set local work_mem = '1MB'", 0 },
+		{ "set local app.tenant = 'a'", 0 },
+		{ "set application_name = 'a'", 0 },
+		{ "set transaction read only", 0 },
+		{ "select set_config('App.tenant', $1, true)", 0 },
+		{ "select set_config('Lock_Timeout', '1s', true)", 0 },
+		{ "update t set local = 1", 0 },
+	};
+	const struct cnd_pg_facts facts = { .is_date_iso = 1, .has_standard_strings = 1 };
+
+	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
+		struct cnd_pg_scan found;
+
+		cnd_pg_scan(cases[i].sql, strlen(cases[i].sql), &facts, &found);
+		if (((found.flags & CND_PG_SCAN_LOCAL) != 0) != cases[i].is_local)
 			fail_msg("%s: flags %u", cases[i].sql, (unsigned)found.flags);
 	}
 }
@@ -492,6 +528,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_only_reads_and_writes_rows),
+		cmocka_unit_test(what_changes_a_setting_for_its_transaction),
 		cmocka_unit_test(what_a_reset_does_not_undo),
 		cmocka_unit_test(what_calls_nothing_leaves_nothing),
 		cmocka_unit_test(transactions_are_told),

@@ -115,6 +115,36 @@ use_is_known(void **state)
 		assert_false(cnc_sql_is_use(no[i], strlen(no[i])));
 }
 
+static void
+what_concerns_prepared_statements_is_known(void **state)
+{
+	static const struct {
+		const char *sql;
+		uint8_t names;
+	} cases[] = {
+		{ "execute a(1)", CNC_NAMES_USED },
+		{ "explain EXECUTE a", CNC_NAMES_USED },
+		{ "select 'deallocate a'", CNC_NAMES_USED | CNC_NAMES_ENDED },
+		{ "prepare a as select 1; deallocate a",
+			CNC_NAMES_USED | CNC_NAMES_ENDED },
+		{ "discard all", CNC_NAMES_USED },
+		{ "select * from PG_prepared_statements", CNC_NAMES_USED },
+		{ "select 1; /* x */ set local timezone = 'UTC'", CNC_NAMES_USED },
+		{ "select pg_catalog.set_config('a', 'b', true)", CNC_NAMES_USED },
+		{ "do $$ begin end $$", CNC_NAMES_USED },
+		{ " -- x\n call p()", CNC_NAMES_USED },
+		{ "update t set executed = 1", 0 },
+		{ "insert into t values (1) on conflict do nothing", 0 },
+		{ "begin", 0 },
+		{ "select prepared", 0 },
+		{ "", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(cnc_sql_names(cases[i].sql, strlen(cases[i].sql)),
+			cases[i].names);
+}
+
 /* A harmless first statement does not weaken the effect of the second one. */
 static void
 more_text_makes_it_no_better(void **state)
@@ -136,6 +166,7 @@ main(void)
 		cmocka_unit_test(each_statement_has_the_effect_that_it_may_have),
 		cmocka_unit_test(more_text_makes_it_no_better),
 		cmocka_unit_test(use_is_known),
+		cmocka_unit_test(what_concerns_prepared_statements_is_known),
 	};
 
 	return cmocka_run_group_tests_name("effect", tests, NULL, NULL);

@@ -17,8 +17,8 @@ can_begin(const struct cnd_session *s)
 {
 	return !s->is_lost && !s->client.is_manual &&
 	       !cnd_has_portals(s->host->statements) && s->spent.portal == 0 &&
-	       !s->spent.has_unnamed && !s->sync.is_skipping && !s->sync.is_owed &&
-	       s->sync.n_ready == 0;
+	       !s->spent.has_unnamed && cnc_buf_len(&s->due.buf) == 0 &&
+	       !s->sync.is_skipping && !s->sync.is_owed && s->sync.n_ready == 0;
 }
 
 static int
@@ -68,9 +68,11 @@ add_query(struct cnd_session *s, const struct cnd_ahead *what)
 	r = cnd_pg_add_parse(s, what->sql.p, what->sql.n, what->exec);
 	if (r == CENOTE_OK)
 		r = add_run(s, CNP_STR_NONE, NULL, what->exec);
-	if (r == CENOTE_OK)
-		cnd_pg_note(s, &scan, 0);
-	return r;
+	if (r < 0)
+		return r;
+	s->client.holds_unnamed = 0;
+	cnd_pg_note(s, &scan, 0);
+	return CENOTE_OK;
 }
 
 static int
@@ -122,7 +124,7 @@ add_prepare(struct cnd_session *s, const struct cnd_prepare *p)
 		return CENOTE_AGAIN;
 	r = cnd_pg_add_prepare(s, p, p->name.p, p->name.n, NULL);
 	if (r == CENOTE_OK)
-		cnd_pg_note_prepared(s, &scan);
+		cnd_pg_note_prepared(s, &scan, p->name);
 	return r;
 }
 

@@ -65,6 +65,7 @@ cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple
 	s->client.lasting |= scan->flags & (CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS);
 	if ((pins & CENOTE_PIN_TEMP) != 0)
 		s->client.lasting |= CND_PG_SCAN_STAYS;
+	s->client.is_local |= (scan->flags & CND_PG_SCAN_LOCAL) != 0;
 	if (pins != 0)
 		s->client.is_used = 1;
 	s->client.has_told |= scan->tells != 0;
@@ -73,10 +74,44 @@ cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple
 		s->client.has_unnamed = 1;
 }
 
-void
-cnd_pg_note_prepared(struct cnd_session *s, const struct cnd_pg_scan *scan)
+/* Whether the session has the settings of its login, and the options that the client began with. The server reports most
+ * settings on which the meaning of SQL depends. */
+static int
+has_first_settings(const struct cnd_session *s)
 {
-	s->client.pins |= CENOTE_PIN_PREPARED;
+	if (s->client.is_local ||
+		(s->client.pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_TEMP)) != 0)
+		return 0;
+	for (size_t i = 0; i < s->n_parameters; i++) {
+		const struct cnd_pg_parameter *p = &s->parameters[i];
+		const char *first = p->begun != NULL ? p->begun : p->at_login;
+
+		if (first == NULL || strcmp(first, p->value) != 0)
+			return 0;
+	}
+	return 1;
+}
+
+/* Whether the statement means the same on another session. What it leaves when it runs by its name must also show without
+ * its text, since the backend does not know which text the name then has. */
+static int
+can_move(const struct cnd_session *s, const struct cnd_pg_scan *scan)
+{
+	return (scan->pins & ~(uint32_t)CENOTE_PIN_FUNCTION) == 0 &&
+	       (scan->flags & CND_PG_SCAN_LOCAL) == 0 && has_first_settings(s) &&
+	       s->host->restores_names != NULL && s->host->restores_names(s->host);
+}
+
+void
+cnd_pg_note_prepared(
+	struct cnd_session *s, const struct cnd_pg_scan *scan, struct cnp_str name)
+{
+	if (name.n == 0)
+		s->client.holds_unnamed = 1;
+	else if (can_move(s, scan))
+		s->client.has_named = 1;
+	else
+		s->client.pins |= CENOTE_PIN_PREPARED;
 	s->client.is_used = 1;
 	s->client.lasting |= scan->flags & (CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS);
 	if ((scan->pins & CENOTE_PIN_TEMP) != 0)
@@ -416,6 +451,7 @@ cnd_pg_query(struct cnd_session *s, const char *sql, size_t len,
 			"the statement has %u parameters, %u values were given",
 			(unsigned)scan.n_params, (unsigned)exec->n_params);
 	(void)cnd_pg_run_begin(s, sink);
+	s->client.holds_unnamed = 0;
 	is_several = (scan.flags & CND_PG_SCAN_SEVERAL) != 0;
 	if (exec->is_simple &&
 		(is_several || (exec->is_sync && exec->max_rows == 0 &&
@@ -495,7 +531,9 @@ execute_named(struct cnd_session *s, struct cnp_str name, const struct cnd_exec 
 	cnd_pg_note(s, &any, 0);
 	set_run(s, exec);
 	name_portal(exec, portal);
-	r = add_bind(s, portal, name.p, name.n, NULL, exec, NULL);
+	r = cnd_pg_add_due(s, name);
+	if (r == CENOTE_OK)
+		r = add_bind(s, portal, name.p, name.n, NULL, exec, NULL);
 	if (r == CENOTE_OK)
 		r = cnd_pg_add_named(&s->out.buf, 'D', 'P', portal, strlen(portal));
 	if (r == CENOTE_OK)
@@ -509,11 +547,12 @@ cnd_pg_execute(struct cnd_session *s, const struct cnd_named *which,
 {
 	int r = begin(s, which->name.p, which->name.n, exec, sink);
 
-	if (r < 0)
-		return r;
-	if (which->statement == NULL)
-		return execute_named(s, which->name, exec, sink);
-	return execute_numbered(s, which->statement->own, exec, sink);
+	if (r == CENOTE_OK && which->statement != NULL)
+		r = execute_numbered(s, which->statement->own, exec, sink);
+	else if (r == CENOTE_OK)
+		r = execute_named(s, which->name, exec, sink);
+	cnd_pg_forget_due(s);
+	return r;
 }
 
 /* ---- fast path ---- */

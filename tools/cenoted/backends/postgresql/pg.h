@@ -84,7 +84,9 @@ enum cnd_pg_scan_flag {
 	CND_PG_SCAN_STAYS = 128, /* any statement: it may leave what no reset undoes */
 	/* any statement: it runs a routine, defines or sets something, and does not only read and write rows; or it is
 	 * not known what it does */
-	CND_PG_SCAN_ACTS = 256
+	CND_PG_SCAN_ACTS = 256,
+	/* a statement changes, up to the end of the transaction, a setting on which the meaning of SQL may depend */
+	CND_PG_SCAN_LOCAL = 512
 };
 
 struct cnd_pg_scan {

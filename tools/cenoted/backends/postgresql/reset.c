@@ -35,6 +35,10 @@ forget_client(struct cnd_session *s)
 	s->client.is_manual = 0;
 	s->client.may_copy = 0;
 	s->client.has_carried = 0;
+	s->client.has_named = 0;
+	s->client.holds_unnamed = 0;
+	s->client.is_local = 0;
+	cnd_pg_forget_due(s);
 	cnd_pg_begun_forget(s);
 }
 

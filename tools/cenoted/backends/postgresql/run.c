@@ -36,6 +36,7 @@ cnd_pg_enter(struct cnd_session *s, struct cnc_diag *diag)
 	if (s->out.buf.mem == NULL)
 		cnc_buf_init(&s->out.buf, s->mem, OUT_MAX);
 	s->spent.is_closing = s->spent.is_closing_unnamed = 0;
+	s->due.is_parsing = 0;
 	if (!s->is_lost) {
 		cnd_pg_close_spent(s);
 		return CENOTE_OK;
@@ -593,6 +594,7 @@ cnd_pg_note_ready(struct cnd_session *s, const struct cnd_pg_msg *m)
 		return cnd_pg_broken(s, "a ReadyForQuery that nobody asked for");
 	s->sync.n_ready--;
 	s->tx = (uint8_t)tx;
+	s->client.is_local = s->client.is_local && tx != 'I';
 	s->sync.is_skipping = 0;
 	tell_of_logins(s);
 	/* This ReadyForQuery answers the BEGIN. The messages after the BEGIN have no Sync yet. */
@@ -682,7 +684,11 @@ static int
 on_parsed(struct cnd_session *s, const struct cnd_pg_msg *m)
 {
 	(void)m;
-	s->run.n_steps = 1;
+	/* the request itself does not prepare anything */
+	if (s->due.is_parsing)
+		s->due.is_parsing = 0;
+	else
+		s->run.n_steps = 1;
 	return CENOTE_OK;
 }
 

@@ -233,6 +233,20 @@ is_reported(struct cnc_sql l)
 	return !cnc_sql_is_char(&t, '.');
 }
 
+/* Settings that do not change the meaning of SQL, beside those whose name has a dot. */
+static const char *const no_meaning[] = { "application_name", "statement_timeout",
+	"lock_timeout", "idle_in_transaction_session_timeout", "transaction_timeout",
+	"synchronous_commit", "work_mem", NULL };
+
+static int
+has_no_meaning(struct cnc_sql l)
+{
+	struct cnc_sql_token t = cnc_sql_next(&l);
+	struct cnc_sql_token next = cnc_sql_next(&l);
+
+	return cnc_sql_is_char(&next, '.') || cnc_sql_is_one_of(&t, no_meaning);
+}
+
 static void
 see_set(struct scan *s, struct cnc_sql l)
 {
@@ -249,7 +263,10 @@ see_set(struct scan *s, struct cnc_sql l)
 		s->found.flags |= CND_PG_SCAN_ACTS;
 	} else {
 		s->found.pins |= CENOTE_PIN_SETTINGS;
+		return;
 	}
+	if (!has_no_meaning(l))
+		s->found.flags |= CND_PG_SCAN_LOCAL;
 }
 
 static void
@@ -508,6 +525,27 @@ is_harmless_config(struct cnc_sql l)
 	return cnc_sql_is_char(&t, ',');
 }
 
+/* Whether set_config('…', …) names a setting that does not change the meaning of SQL. */
+static int
+is_meaningless_config(struct cnc_sql l)
+{
+	struct cnc_sql_token t = cnc_sql_next(&l), name;
+	const char *text;
+	size_t n;
+
+	if (!cnc_sql_is_char(&t, '('))
+		return 0;
+	t = cnc_sql_next(&l);
+	text = plain_text(&t);
+	if (text == NULL)
+		return 0;
+	(void)cnc_sql_inside(&t, &n);
+	name = (struct cnc_sql_token){ CNC_SQL_WORD, false, text, n };
+	t = cnc_sql_next(&l);
+	return cnc_sql_is_char(&t, ',') &&
+	       (memchr(text, '.', n) != NULL || cnc_sql_is_one_of(&name, no_meaning));
+}
+
 #define CONFIG_TOKENS_MAX 64u
 
 /* Whether it is set_config(…, true), whose effect ends with the transaction. */
@@ -592,6 +630,8 @@ see_word(struct scan *s)
 	else if (is_one_of_names(&s->t, hiding) ||
 		 (is_name(&s->t, "set_config") && !is_local_config(ahead)))
 		s->found.pins |= CENOTE_PIN_SETTINGS;
+	else if (is_name(&s->t, "set_config") && !is_meaningless_config(ahead))
+		s->found.flags |= CND_PG_SCAN_LOCAL;
 	else if (is_name(&s->t, "into") && !cnc_sql_is_one_of(&s->before, inserting)) {
 		s->found.flags |= CND_PG_SCAN_DEFINES;
 		(void)cnc_sql_take_one_of(&ahead, range);

@@ -61,6 +61,7 @@ cnd_pg_logout(struct cnd_session *s)
 	s->host->forget(s->host, s);
 	cnd_pg_desc_finish(s, &s->desc);
 	cnd_pg_stream_finish(s);
+	cnc_buf_finish(&s->due.buf);
 	cnd_pg_begun_forget(s);
 	for (size_t i = 0; i < s->n_parameters; i++) {
 		cnc_free(s->mem, s->parameters[i].name);
@@ -163,6 +164,10 @@ cnd_pg_state(const struct cnd_session *s, struct cnd_state *ret_state)
 		ret_state->tx = s->tx == 'T' ? CENOTE_TX_OPEN : CENOTE_TX_FAILED;
 	if (cnd_has_portals(s->host->statements))
 		ret_state->pins |= CENOTE_PIN_CURSOR;
+	/* another client may have resumed the session, and does not know these statements */
+	if (s->client.holds_unnamed ||
+		(s->client.has_named && !s->host->restores_names(s->host)))
+		ret_state->pins |= CENOTE_PIN_PREPARED;
 	/* otherwise settle() compares them */
 	if (s->has_pure_queries && s->client.is_used &&
 		!cnd_pg_is_as_begun((struct cnd_session *)s))

@@ -182,6 +182,13 @@ struct cnd_pg_params {
 	uint32_t n, cap;
 };
 
+/* stmt.c: a statement that is prepared again together with the next request. */
+struct cnd_pg_due {
+	struct cnc_buf buf; /* its Close and Parse; empty: there is none */
+	char name[CND_PG_NAME_MAX];
+	uint8_t is_parsing; /* the next ParseComplete is for it */
+};
+
 /* reset.c: the settings that a new login begins with. */
 struct cnd_pg_login {
 	char settings[24]; /* a hash of them at login; "": unknown */
@@ -230,6 +237,9 @@ struct cnd_pg_client {
 	uint8_t has_acted; /* … by a statement that does not only read and write rows */
 	uint8_t is_manual; /* autocommit is off */
 	uint8_t may_copy; /* a named statement may be a copy */
+	uint8_t has_named; /* it has prepared statements with a name, and prepares them again on another session */
+	uint8_t holds_unnamed; /* it has prepared the statement that has no name, and no query has replaced that */
+	uint8_t is_local; /* in this transaction, a setting on which the meaning of SQL depends may have changed */
 	uint8_t has_carried; /* the client brought a `carry` from its previous session */
 };
 
@@ -262,6 +272,7 @@ struct cnd_session {
 	struct cnd_pg_out out;
 	struct cnd_pg_sync sync;
 	struct cnd_pg_spent spent;
+	struct cnd_pg_due due;
 	struct cnd_pg_ahead_list ahead;
 	struct cnd_pg_login login;
 	struct cnd_pg_client client;
@@ -486,8 +497,9 @@ int cnd_pg_add_call(struct cnd_session *s, uint32_t function,
 int cnd_pg_check_text(struct cnd_session *s, const char *text, size_t len);
 /* A statement is about to run: note what it may leave in the session. */
 void cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple);
-/* A statement was prepared under a name of the client, and may run by that name later. */
-void cnd_pg_note_prepared(struct cnd_session *s, const struct cnd_pg_scan *scan);
+/* A statement was prepared under a name of the client, and may run by that name later. The name may be empty. */
+void cnd_pg_note_prepared(
+	struct cnd_session *s, const struct cnd_pg_scan *scan, struct cnp_str name);
 /* Add a Parse of the unnamed statement. */
 int cnd_pg_add_parse(
 	struct cnd_session *s, const char *sql, size_t len, const struct cnd_exec *exec);
@@ -544,6 +556,9 @@ int cnd_pg_describe(
 int cnd_pg_close(
 	struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink);
 void cnd_pg_forget(struct cnd_session *s, struct cnd_statement *statement);
+/* Add the statement that is due, if it has this name. */
+int cnd_pg_add_due(struct cnd_session *s, struct cnp_str name);
+void cnd_pg_forget_due(struct cnd_session *s);
 
 /* loan.c */
 int cnd_pg_lend(struct cnd_session *s, struct cnc_buf *facts, int *ret_fd,

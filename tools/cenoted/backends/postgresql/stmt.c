@@ -27,10 +27,9 @@ add_end(struct cnd_session *s, int is_sync)
 }
 
 static int
-add_parse(struct cnd_session *s, const struct cnd_prepare *p, const char *name,
-	size_t name_len)
+add_parse(
+	struct cnc_buf *b, const struct cnd_prepare *p, const char *name, size_t name_len)
 {
-	struct cnc_buf *b = &s->out.buf;
 	size_t mark;
 	int r = cnd_pg_msg_begin(b, 'P', &mark);
 
@@ -110,7 +109,7 @@ cnd_pg_add_prepare(struct cnd_session *s, const struct cnd_prepare *p, const cha
 	if (old != NULL)
 		r = cnd_pg_add_named(&s->out.buf, 'C', 'S', old, strlen(old));
 	if (r == CENOTE_OK)
-		r = add_parse(s, p, name, name_len);
+		r = add_parse(&s->out.buf, p, name, name_len);
 	if (r == CENOTE_OK)
 		r = cnd_pg_add_named(&s->out.buf, 'D', 'S', name, name_len);
 	return r;
@@ -156,7 +155,58 @@ prepare_numbered(
 	return r;
 }
 
-/* Prepare a statement that only the server keeps. */
+/* ---- a statement that the next request uses ---- */
+
+/* How much memory is kept for the next one. */
+#define DUE_KEEP 4096u
+
+void
+cnd_pg_forget_due(struct cnd_session *s)
+{
+	cnc_buf_clear(&s->due.buf, DUE_KEEP);
+}
+
+static int
+keep_due(struct cnd_session *s, const struct cnd_prepare *p, struct cnd_sink *sink)
+{
+	struct cnc_buf *b = &s->due.buf;
+	int r;
+
+	if (b->mem == NULL)
+		cnc_buf_init(b, s->mem, CND_PG_MSG_MAX);
+	cnd_pg_forget_due(s);
+	r = cnd_pg_add_named(b, 'C', 'S', p->name.p, p->name.n);
+	if (r == CENOTE_OK)
+		r = add_parse(b, p, p->name.p, p->name.n);
+	if (r < 0) {
+		cnd_pg_forget_due(s);
+		return r;
+	}
+	memcpy(s->due.name, p->name.p, p->name.n + 1);
+	s->client.is_used = 1;
+	return cnd_done(sink, "PREPARE", 0);
+}
+
+int
+cnd_pg_add_due(struct cnd_session *s, struct cnp_str name)
+{
+	const struct cnc_buf *due = &s->due.buf;
+	uint8_t *room;
+	int r;
+
+	if (cnc_buf_len(due) == 0 || strcmp(s->due.name, name.p) != 0)
+		return CENOTE_OK;
+	r = cnc_buf_reserve(&s->out.buf, cnc_buf_len(due), &room);
+	if (r < 0)
+		return r;
+	memcpy(room, cnc_buf_head(due), cnc_buf_len(due));
+	cnc_buf_commit(&s->out.buf, cnc_buf_len(due));
+	s->due.is_parsing = 1;
+	return CENOTE_OK;
+}
+
+/* Prepare a statement that only the server keeps. If it is prepared again, it may be there already: the client repeats
+ * requests that were not carried out. */
 static int
 prepare_named(struct cnd_session *s, const struct cnd_prepare *p, struct cnd_sink *sink)
 {
@@ -166,10 +216,13 @@ prepare_named(struct cnd_session *s, const struct cnd_prepare *p, struct cnd_sin
 	run->is_describing = 1;
 	run->own_tag = "PREPARE";
 	cnd_pg_memo_scan(&s->memo, p->sql.p, p->sql.n, &s->facts, &scan);
-	cnd_pg_note_prepared(s, &scan);
+	cnd_pg_note_prepared(s, &scan, p->name);
 	if (scan.flags & CND_PG_SCAN_COPY)
 		s->client.may_copy = 1;
-	return send_prepare(s, p, p->name.p, p->name.n, NULL, p->is_sync);
+	if (p->is_next && p->name.n < sizeof(s->due.name))
+		return keep_due(s, p, sink);
+	return send_prepare(s, p, p->name.p, p->name.n, p->is_setup ? p->name.p : NULL,
+		p->is_sync || p->is_setup);
 }
 
 int
@@ -217,9 +270,8 @@ begin_named(struct cnd_session *s, struct cnp_str name, struct cnd_sink *sink)
 	return r < 0 ? r : cnd_pg_ready(s, sink);
 }
 
-int
-cnd_pg_describe(
-	struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink)
+static int
+describe(struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink)
 {
 	const struct cnp_str name = name_of(which);
 	const int is_portal = which->kind == CNP_NAMED_PORTAL;
@@ -237,10 +289,23 @@ cnd_pg_describe(
 		if (r < 0)
 			return r;
 	}
-	r = cnd_pg_add_named(&s->out.buf, 'D', is_portal ? 'P' : 'S', name.p, name.n);
+	r = is_portal ? CENOTE_OK : cnd_pg_add_due(s, name);
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_named(
+			&s->out.buf, 'D', is_portal ? 'P' : 'S', name.p, name.n);
 	if (r == CENOTE_OK)
 		r = add_end(s, which->is_sync || which->statement != NULL);
 	return r < 0 ? r : cnd_pg_send_run(s);
+}
+
+int
+cnd_pg_describe(
+	struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink)
+{
+	int r = describe(s, which, sink);
+
+	cnd_pg_forget_due(s);
+	return r;
 }
 
 int
