@@ -13,9 +13,10 @@ start_on_server(struct cnt_rig *rig, enum cnt_server_kind kind)
 
 	if (cnt_server_start(&rig->server, kind, 0) < 0)
 		return -1;
-	return cnt_daemon_start(
-		&rig->daemon, cnt_server_config(&rig->server, "sessions = 1..6\n", config,
-				      sizeof(config)));
+	return cnt_daemon_start(&rig->daemon,
+		cnt_server_config(&rig->server,
+			rig->lines != NULL ? rig->lines : "sessions = 1..6\n", config,
+			sizeof(config)));
 }
 
 int

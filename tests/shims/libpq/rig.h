@@ -14,6 +14,7 @@ enum cnt_rig_server {
 /* A server, and a cenoted with the pool "main" for it. */
 struct cnt_rig {
 	enum cnt_rig_server which;
+	const char *lines; /* of the pool, for the start; NULL: up to 6 sessions */
 	struct cnt_server server;
 	struct cnt_daemon daemon;
 };
