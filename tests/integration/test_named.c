@@ -480,13 +480,35 @@ a_client_that_does_not_attach_again_keeps_its_session(void **state)
 {
 	cenote_conn *conn;
 
-	turns_start("sessions = 1\n" TURNS_POOL);
+	turns_start("sessions = 1\n");
 	conn = wp_handle(NULL);
 	assert_ok(cenote_conn_set(conn, "reattach", "no"));
 	assert_ok(cenote_connect(conn));
 	prepare(conn, "a", "select 5");
 	assert_true(is_pinned(conn));
 	cenote_conn_destroy(conn);
+}
+
+/* The client that resumes it cannot prepare the statements of the one that left it. */
+static void
+a_resumed_session_is_kept_for_its_statements(void **state)
+{
+	char token[CENOTE_TOKEN_SIZE];
+	cenote_conn *conn, *next;
+	cenote_result *res;
+
+	turns_start("sessions = 1\n" TURNS_POOL);
+	conn = wp_attach(NULL);
+	prepare(conn, "a", "select 5");
+	assert_false(is_pinned(conn));
+	assert_ok(cenote_suspend(conn, NULL, 10000, token));
+	cenote_conn_destroy(conn);
+	next = wp_handle(NULL);
+	assert_ok(cenote_resume(next, token, &res));
+	wp_exec(next, "select 1");
+	assert_true(is_pinned(next));
+	assert_string_equal(run(next, "a"), "5");
+	cenote_conn_destroy(next);
 }
 
 static void
@@ -529,6 +551,7 @@ main(void)
 		TEST(a_statement_comes_back_with_the_settings_it_was_prepared_with),
 		TEST(the_statement_without_a_name_keeps_its_session_until_the_next_query),
 		TEST(a_client_that_does_not_attach_again_keeps_its_session),
+		TEST(a_resumed_session_is_kept_for_its_statements),
 		TEST(nothing_is_left_for_the_next_client),
 	};
 
