@@ -97,6 +97,9 @@ cn_named_needed(cenote_conn *conn, const struct cn_send *send)
 		return 0;
 	if (m->code == CNP_MSG_QUERY)
 		return cnc_sql_names(m->as.query.sql.p, m->as.query.sql.n);
+	/* another program gets the session, with all that it holds */
+	if (m->code == CNP_MSG_SUSPEND)
+		return CNC_NAMES_USED;
 	if (m->code != CNP_MSG_EXECUTE)
 		return needed;
 	if (needed != 0)

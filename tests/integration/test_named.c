@@ -494,15 +494,15 @@ static void
 a_resumed_session_is_kept_for_its_statements(void **state)
 {
 	char token[CENOTE_TOKEN_SIZE];
-	cenote_conn *conn, *next;
+	cenote_conn *conns[2], *next;
 	cenote_result *res;
 
-	turns_start("sessions = 1\n" TURNS_POOL);
-	conn = wp_attach(NULL);
-	prepare(conn, "a", "select 5");
-	assert_false(is_pinned(conn));
-	assert_ok(cenote_suspend(conn, NULL, 10000, token));
-	cenote_conn_destroy(conn);
+	start_two(conns);
+	prepare(conns[0], "a", "select 5");
+	assert_false(is_pinned(conns[0]));
+	move(conns[1]);
+	assert_ok(cenote_suspend(conns[0], NULL, 10000, token));
+	turns_destroy(conns, 2);
 	next = wp_handle(NULL);
 	assert_ok(cenote_resume(next, token, &res));
 	wp_exec(next, "select 1");
