@@ -496,12 +496,13 @@ is_consequence(const cenote_conn *conn, const char *sqlstate)
 static int
 fail_request(cenote_conn *conn, struct cn_request *req, const struct cnc_diag *diag)
 {
+	int follows = is_consequence(conn, diag->sqlstate);
 	cenote_result *res;
 
 	end_copy(req);
 	res = req->target ? req->target : req->building;
 	/* The program did not see that PREPARE failed, so "no such statement" would not help it. */
-	if (is_consequence(conn, diag->sqlstate)) {
+	if (follows) {
 		diag = &conn->loss.setup.d;
 		if (req->stmt)
 			req->stmt->epoch = 0;
@@ -522,6 +523,8 @@ fail_request(cenote_conn *conn, struct cn_request *req, const struct cnc_diag *d
 			return r;
 		cn_result_free(req->building);
 		req->building = NULL;
+		/* as in on_skipped() */
+		conn->loss.has_setup_error = conn->loss.has_setup_error && !follows;
 	}
 	statement_failed(req);
 	cn_named_failed(conn, req);

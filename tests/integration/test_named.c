@@ -389,6 +389,41 @@ a_pipeline_brings_back_what_it_uses(void **state)
 	turns_destroy(conns, 2);
 }
 
+/* The server undoes the whole unit if a statement cannot be prepared within it. Then a request of the unit must fail. */
+static void
+a_pipeline_hears_that_a_statement_did_not_come_back(void **state)
+{
+	static const char tables[] = "create table t as select 7 as n;"
+				     "create table w (n int8); grant all on t, w to app";
+	cenote_conn *conns[2];
+
+	assert_int_equal(cnt_server_sql(&turns_server, tables), 0);
+	start_two(conns);
+	prepare(conns[0], "b", "select 'b'");
+	prepare(conns[0], "a", "select n from t");
+	prepare(conns[0], "c", "select 'c'");
+	move(conns[1]);
+	assert_int_equal(cnt_server_sql(&turns_server, "drop table t"), 0);
+	assert_ok(cenote_pipeline_begin(conns[0]));
+	assert_ok(cenote_send_query(
+		conns[0], "insert into w values (1)", CENOTE_NTS, NULL, NULL));
+	/* now it has a session, and the unit is open */
+	assert_ok(cenote_flush(conns[0]));
+	take(conns[0], CENOTE_RESULT_COMMAND, NULL);
+	assert_ok(cenote_send_query(conns[0], list, CENOTE_NTS, NULL, NULL));
+	assert_ok(cenote_send_query(conns[0], "select 1", CENOTE_NTS, NULL, NULL));
+	assert_ok(cenote_send_sync(conns[0]));
+	take(conns[0], CENOTE_RESULT_ERROR, "42P01");
+	take(conns[0], CENOTE_RESULT_SKIPPED, NULL);
+	take(conns[0], CENOTE_RESULT_SYNC, NULL);
+	assert_ok(cenote_pipeline_end(conns[0]));
+	assert_string_equal(wp_value(conns[0], "select count(*) from w"), "0");
+	assert_string_equal(run(conns[0], "b"), "b");
+	assert_string_equal(run(conns[0], "c"), "c");
+	assert_int_equal(cnt_server_sql(&turns_server, "drop table w"), 0);
+	turns_destroy(conns, 2);
+}
+
 /* ---- what does not move ---- */
 
 static int
@@ -547,6 +582,7 @@ main(void)
 		TEST(what_a_transaction_prepared_outlives_it),
 		TEST(the_error_of_a_statement_that_cannot_be_prepared_again_is_the_servers),
 		TEST(a_pipeline_brings_back_what_it_uses),
+		TEST(a_pipeline_hears_that_a_statement_did_not_come_back),
 		TEST(a_statement_keeps_its_session_if_it_means_something_else_on_another),
 		TEST(a_statement_comes_back_with_the_settings_it_was_prepared_with),
 		TEST(the_statement_without_a_name_keeps_its_session_until_the_next_query),

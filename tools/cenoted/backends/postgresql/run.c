@@ -596,6 +596,7 @@ cnd_pg_note_ready(struct cnd_session *s, const struct cnd_pg_msg *m)
 	s->tx = (uint8_t)tx;
 	s->client.is_local = s->client.is_local && tx != 'I';
 	s->sync.is_skipping = 0;
+	s->sync.is_broken = 0;
 	tell_of_logins(s);
 	/* This ReadyForQuery answers the BEGIN. The messages after the BEGIN have no Sync yet. */
 	if (s->sync.n_before > 0) {
@@ -859,6 +860,11 @@ cnd_pg_ready(struct cnd_session *s, struct cnd_sink *sink)
 
 	if (r < 0)
 		return r;
+	/* Otherwise the Sync would undo earlier requests of the unit, and no request of it would fail. */
+	if (s->sync.is_broken)
+		return cnd_pg_refuse(s, CNC_SQLSTATE(NO_STATEMENT),
+			"a statement could not be prepared again, so the server "
+			"undoes the requests up to the synchronisation point");
 	if (s->sync.is_skipping || s->sync.is_owed)
 		r = cnd_pg_sync_now(s, sink);
 	/* An error of this Sync belongs to the previous request. */

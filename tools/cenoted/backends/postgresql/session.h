@@ -164,6 +164,7 @@ struct cnd_pg_sync {
 	uint8_t is_missing; /* no Sync followed the last message */
 	uint8_t is_owed; /* send a Sync as soon as no portal forbids it */
 	uint8_t is_skipping; /* the server skips everything up to a Sync */
+	uint8_t is_broken; /* a set-up request made it skip, so the client has to hear that its unit is undone */
 	uint8_t is_doubtful; /* a copy failed, so the server may have skipped a Sync */
 };
 

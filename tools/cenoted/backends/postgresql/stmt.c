@@ -240,12 +240,17 @@ cnd_pg_prepare(
 		r = cnd_pg_refuse(s, "42622",
 			"the name of a prepared statement has %u bytes at most",
 			CND_PG_NAME_MAX - 1);
+	/* the first failure is the one to report */
+	if (r == CENOTE_OK && prepare->is_setup && s->sync.is_broken)
+		return cnd_done(sink, "PREPARE", 0);
 	if (r == CENOTE_OK)
 		r = cnd_pg_ready(s, sink);
 	if (r < 0)
 		return r;
-	return prepare->statement != NULL ? prepare_numbered(s, prepare, sink)
-					  : prepare_named(s, prepare, sink);
+	r = prepare->statement != NULL ? prepare_numbered(s, prepare, sink)
+				       : prepare_named(s, prepare, sink);
+	s->sync.is_broken = r < 0 && prepare->is_setup && s->sync.is_skipping;
+	return r;
 }
 
 /* The name on the server. */
