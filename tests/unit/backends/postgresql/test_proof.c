@@ -96,12 +96,14 @@ a_common_database_is_not_asked_about(void **state)
 	do_sql(t, make_common);
 	assert_true(is_proved(t));
 	for (size_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {
+		/* also after a reset, for the next client */
+		assert_string_equal(pg_reset(t), "");
+		/* on a busy machine, a second may have passed */
+		if (pins_after(t, acts[i]) != 0 && !is_proved(t))
+			fail_msg("no proof any more before: %s", acts[i]);
 		if (pins_after(t, acts[i]) != 0)
 			fail_msg("pins after: %s", acts[i]);
 	}
-	/* after a reset, the proof is still there for the next client */
-	assert_string_equal(pg_reset(t), "");
-	assert_int_equal(pins_after(t, acts[0]), 0);
 	do_sql(t, drop_common);
 }
 

@@ -557,36 +557,6 @@ cnd_pg_execute(struct cnd_session *s, const struct cnd_named *which,
 
 /* ---- fast path ---- */
 
-int
-cnd_pg_add_call(struct cnd_session *s, uint32_t function, const struct cnp_str *values,
-	uint16_t n)
-{
-	struct cnc_buf *b = &s->out.buf;
-	size_t mark;
-	int r = cnd_pg_msg_begin(b, 'F', &mark);
-
-	if (r == CENOTE_OK)
-		r = cnd_pg_add_u32(b, function);
-	if (r == CENOTE_OK)
-		r = cnd_pg_add_u16(b, 1);
-	if (r == CENOTE_OK)
-		r = cnd_pg_add_u16(b, CND_PG_BINARY);
-	if (r == CENOTE_OK)
-		r = cnd_pg_add_u16(b, n);
-	for (uint16_t i = 0; i < n && r == CENOTE_OK; i++) {
-		r = cnd_pg_add_u32(b, (uint32_t)values[i].n);
-		if (r == CENOTE_OK)
-			r = cnc_buf_append(b, values[i].p, values[i].n);
-	}
-	if (r == CENOTE_OK)
-		r = cnd_pg_add_u16(b, CND_PG_BINARY);
-	if (r == CENOTE_OK)
-		r = cnd_pg_msg_end(b, mark);
-	if (r == CENOTE_OK)
-		s->out.n_ready++;
-	return r;
-}
-
 static int
 is_hiding(uint32_t function)
 {

@@ -70,12 +70,13 @@ ask_by_calls(struct cnd_session *s, struct cnd_pg_flags *ret_answer)
 {
 	const struct cnp_str setting[] = { cnp_str("plpgsql.variable_conflict"),
 		{ "\1", 1 } };
-	int r = cnd_pg_add_call(s, 3294, setting, 2);
+	int r = cnd_pg_add_call(&s->out.buf, 3294, setting, 2);
 
 	if (r == CENOTE_OK)
-		r = cnd_pg_add_call(s, 2854, NULL, 0);
+		r = cnd_pg_add_call(&s->out.buf, 2854, NULL, 0);
 	if (r < 0)
 		return r;
+	s->out.n_ready += 2;
 	*ret_answer = (struct cnd_pg_flags){ .n = N_STATE, .n_calls = 2 };
 	s->run.flags = ret_answer;
 	return CENOTE_OK;

@@ -146,26 +146,27 @@ is_known_harmful(const struct cnd_pg_proof *p, int64_t now)
 }
 
 int
-cnd_pg_proof_renew(struct cnd_session *s)
+cnd_pg_proof_ask(struct cnd_session *s, char sql[CND_PG_PROOF_SQL_MAX])
 {
 	struct cnd_pg_proof *p = &s->proof;
 	int64_t now = cnd_clock_ms();
-	char sql[sizeof(question) + 16];
-	char look[16];
-	uint8_t is_harmful;
-	int r;
 
+	_Static_assert(sizeof(question) + 16 <= CND_PG_PROOF_SQL_MAX, "room");
 	if (is_known_harmful(p, now))
-		return CENOTE_OK;
-	(void)snprintf(sql, sizeof(sql), s->version < 140000 ? question_13 : question,
+		return 0;
+	(void)snprintf(sql, CND_PG_PROOF_SQL_MAX,
+		s->version < 140000 ? question_13 : question,
 		(unsigned)(p->last_look != 0 ? p->last_look : 2));
+	/* without an answer, there is no proof */
 	p->asked_ms = now;
 	p->n_changes = n_changes;
 	p->is_harmless = 0;
-	r = cnd_pg_ask_more(s, sql, &is_harmful, 1, look, sizeof(look));
-	if (r < 0)
-		return r;
-	p->is_harmless = !is_harmful;
-	p->last_look = is_harmful ? 0 : (uint32_t)strtoul(look, NULL, 10);
-	return CENOTE_OK;
+	return 1;
+}
+
+void
+cnd_pg_proof_take(struct cnd_session *s, int is_harmful, const char *look)
+{
+	s->proof.is_harmless = !is_harmful;
+	s->proof.last_look = is_harmful ? 0 : (uint32_t)strtoul(look, NULL, 10);
 }

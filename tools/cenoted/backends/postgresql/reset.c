@@ -143,6 +143,7 @@ add_seed(struct cnd_session *s)
 {
 	uint8_t value[8];
 	uint64_t bits;
+	int r;
 
 	if (getrandom(&bits, sizeof(bits), 0) != (ssize_t)sizeof(bits))
 		return cnd_pg_refuse(s, CNC_SQLSTATE(RESOURCES), "no random numbers");
@@ -150,8 +151,11 @@ add_seed(struct cnd_session *s)
 	bits = (bits >> 12) | 0x3fe0000000000000u;
 	for (size_t i = 0; i < sizeof(value); i++)
 		value[i] = (uint8_t)(bits >> (56 - 8 * i));
-	return cnd_pg_add_call(
-		s, 1599, &(struct cnp_str){ (const char *)value, sizeof(value) }, 1);
+	r = cnd_pg_add_call(&s->out.buf, 1599,
+		&(struct cnp_str){ (const char *)value, sizeof(value) }, 1);
+	if (r == CENOTE_OK)
+		s->out.n_ready++;
+	return r;
 }
 
 /* Whether the SQL of a statement showed that the session must end. */

@@ -398,8 +398,11 @@ int cnd_pg_lasting_check(struct cnd_session *s, const struct cnd_pg_flags *answe
 /* proof.c */
 /* Whether the code of the database is known to leave nothing in a session. */
 int cnd_pg_is_proved(const struct cnd_session *s);
-/* Ask the server. CENOTE_OK with either answer; an error; or the session is lost. */
-int cnd_pg_proof_renew(struct cnd_session *s);
+#define CND_PG_PROOF_SQL_MAX 8192u
+/* Write the question that renews the proof. It gives a boolean and a text, for cnd_pg_proof_take(). Returns 0 if the last
+ * answer tells enough. */
+int cnd_pg_proof_ask(struct cnd_session *s, char sql[CND_PG_PROOF_SQL_MAX]);
+void cnd_pg_proof_take(struct cnd_session *s, int is_harmful, const char *look);
 /* A statement of this process may make or remove code: end the proofs of all its sessions. */
 void cnd_pg_proof_end(void);
 
@@ -491,9 +494,6 @@ int cnd_pg_catalog(
 	struct cnd_session *s, const struct cnp_catalog *filter, struct cnd_sink *sink);
 /* Give a FunctionCallResponse to the sink, as a row of one column. */
 int cnd_pg_function_result(struct cnd_session *s, const struct cnd_pg_msg *m);
-/* Add to s->out a call of a function with values in binary format. */
-int cnd_pg_add_call(struct cnd_session *s, uint32_t function,
-	const struct cnp_str *values, uint16_t n);
 /* Refuse a text with a zero byte, which the server cannot read. */
 int cnd_pg_check_text(struct cnd_session *s, const char *text, size_t len);
 /* A statement is about to run: note what it may leave in the session. */

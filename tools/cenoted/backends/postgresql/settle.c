@@ -112,6 +112,9 @@ ask(struct cnd_session *s, uint8_t flags[N_HELD])
 static int
 prove(struct cnd_session *s)
 {
+	char sql[CND_PG_PROOF_SQL_MAX];
+	uint8_t is_harmful;
+	char look[16];
 	int r;
 
 	if (s->has_pure_queries)
@@ -119,7 +122,11 @@ prove(struct cnd_session *s)
 	/* what the client has defined may be committed by now */
 	if ((s->client.lasting & CND_PG_SCAN_DEFINES) != 0)
 		cnd_pg_proof_end();
-	r = cnd_pg_proof_renew(s);
+	if (!cnd_pg_proof_ask(s, sql))
+		return CENOTE_OK;
+	r = cnd_pg_ask_more(s, sql, &is_harmful, 1, look, sizeof(look));
+	if (r == CENOTE_OK)
+		cnd_pg_proof_take(s, is_harmful, look);
 	return r == CENOTE_ERR_SERVER ? CENOTE_OK : r;
 }
 

@@ -3,6 +3,7 @@
  * Messages of PostgreSQL's protocol, made and taken apart in memory. It does no I/O and has no state. exec.c,
  * stmt.c and run.c call it.
  */
+#include "pg.h"
 #include "wire.h"
 
 int
@@ -296,5 +297,30 @@ cnd_pg_add_execute(struct cnc_buf *b, const char *portal, uint32_t max_rows)
 		r = cnd_pg_add_text(b, portal, strlen(portal));
 	if (r == CENOTE_OK)
 		r = cnd_pg_add_u32(b, max_rows);
+	return r < 0 ? r : cnd_pg_msg_end(b, mark);
+}
+
+int
+cnd_pg_add_call(
+	struct cnc_buf *b, uint32_t function, const struct cnp_str *values, uint16_t n)
+{
+	size_t mark;
+	int r = cnd_pg_msg_begin(b, 'F', &mark);
+
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_u32(b, function);
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_u16(b, 1);
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_u16(b, CND_PG_BINARY);
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_u16(b, n);
+	for (uint16_t i = 0; i < n && r == CENOTE_OK; i++) {
+		r = cnd_pg_add_u32(b, (uint32_t)values[i].n);
+		if (r == CENOTE_OK)
+			r = cnc_buf_append(b, values[i].p, values[i].n);
+	}
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_u16(b, CND_PG_BINARY);
 	return r < 0 ? r : cnd_pg_msg_end(b, mark);
 }

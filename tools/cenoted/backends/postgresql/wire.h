@@ -4,6 +4,8 @@
 
 #include "core/buf.h"
 
+struct cnp_str;
+
 /*
  * PostgreSQL's frontend/backend protocol, version 3, as bytes: nothing here does I/O. What the
  * server sends is not trusted: every length is checked before it is believed.
@@ -116,5 +118,9 @@ int cnd_pg_add_query(struct cnc_buf *b, uint8_t type, const char *text, size_t l
 int cnd_pg_add_named(
 	struct cnc_buf *b, uint8_t type, uint8_t kind, const char *name, size_t len);
 int cnd_pg_add_execute(struct cnc_buf *b, const char *portal, uint32_t max_rows);
+
+/* A call of a function by its number, with values in binary format. */
+int cnd_pg_add_call(
+	struct cnc_buf *b, uint32_t function, const struct cnp_str *values, uint16_t n);
 
 #endif
