@@ -16,7 +16,7 @@
  */
 
 #define CNB_MAX_TARGETS   8
-#define CNB_MAX_WORKLOADS 12
+#define CNB_MAX_WORKLOADS 16
 #define CNB_MAX_POINTS    32
 #define CNB_MAX_CLIENTS   1024
 #define CNB_MAX_SESSIONS  1024
