@@ -105,6 +105,14 @@ cnt_raw_open_staying(struct cnt_raw *c, const char *run_dir, const char *pool)
 	return r < 0 ? r : cnt_raw_await(c);
 }
 
+int
+cnt_raw_open_borrowing(struct cnt_raw *c, const char *run_dir, const char *pool)
+{
+	int r = begin(c, run_dir, pool, NULL, CNP_ATTACH_BORROWS);
+
+	return r < 0 ? r : cnt_raw_await(c);
+}
+
 void
 cnt_raw_close(struct cnt_raw *c)
 {
@@ -134,6 +142,28 @@ cnt_raw_query(struct cnt_raw *c, uint32_t request, uint8_t flags, const char *sq
 	cnt_raw_send(c, request, flags, &m);
 }
 
+/* As recv(), and keep the descriptors of a loan. */
+static ssize_t
+receive_with_fds(struct cnt_raw *c, void *room, size_t n)
+{
+	union {
+		struct cmsghdr align;
+		char room[CMSG_SPACE(sizeof(c->fds))];
+	} control;
+	struct iovec part = { room, n };
+	struct msghdr m = { .msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control.room,
+		.msg_controllen = sizeof(control.room) };
+	ssize_t got = recvmsg(c->fd, &m, MSG_CMSG_CLOEXEC);
+	struct cmsghdr *h = got > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+
+	if (h != NULL && h->cmsg_type == SCM_RIGHTS &&
+		h->cmsg_len == CMSG_LEN(sizeof(c->fds)))
+		memcpy(c->fds, CMSG_DATA(h), sizeof(c->fds));
+	return got;
+}
+
 /* Receive bytes. 1; 0 at the end of the connection; -1 if nothing came in time. */
 static int
 receive(struct cnt_raw *c)
@@ -146,7 +176,7 @@ receive(struct cnt_raw *c)
 		return -1;
 	if (cnc_buf_reserve(&c->in, 65536, &room) < 0)
 		abort();
-	n = recv(c->fd, room, 65536, 0);
+	n = receive_with_fds(c, room, 65536);
 	if (n <= 0)
 		return 0;
 	cnc_buf_commit(&c->in, (size_t)n);

@@ -16,6 +16,7 @@ struct cnt_raw {
 	struct cnp_msg msg;
 	const uint8_t *payload;
 	struct cnp_attached attached; /* only its numbers are valid */
+	int fds[2]; /* of a loan: the server's socket and the page; the test closes them. 0: none came */
 };
 
 /* Connect, attach with these options (pairs, see cnp_pairs_put(); NULL: none), and wait for READY.
@@ -28,6 +29,8 @@ int cnt_raw_begin(struct cnt_raw *c, const char *run_dir, const char *pool,
 int cnt_raw_await(struct cnt_raw *c);
 /* The same without options, as a client that stays when the pool takes its session back. */
 int cnt_raw_open_staying(struct cnt_raw *c, const char *run_dir, const char *pool);
+/* The same as a client that may borrow the server's socket. */
+int cnt_raw_open_borrowing(struct cnt_raw *c, const char *run_dir, const char *pool);
 void cnt_raw_close(struct cnt_raw *c);
 void cnt_raw_send(
 	struct cnt_raw *c, uint32_t request, uint8_t flags, const struct cnp_msg *m);
