@@ -131,7 +131,7 @@ garbage_in_the_page_harms_nobody(void **state)
 	close(b.raw.fds[0]);
 	/* each look may add less than 2^32 */
 	assert_true(wp_pool_number("main", "requests") >= before);
-	assert_false(wp_log_has("ended by signal"));
+	assert_false(wp_log_has("was killed by signal"));
 }
 
 static void
