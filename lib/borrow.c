@@ -9,7 +9,8 @@
  * Borrowing the server's socket from a worker (docs/lending.md): whether the client offers it, and how a loan begins and
  * ends. attach.c, event.c and suspend.c call this file. The loan itself is a transport (transport_loan.c).
  *
- * conn->borrowing says what this handle knows of its module. Only opening the module for a loan confirms that it works.
+ * The client offers it without looking for the module: that would cost each attach more than it saves. If the module
+ * cannot be opened when a loan comes, the handle gives the session back, and offers it no more.
  */
 
 static int
@@ -42,16 +43,14 @@ is_forbidden(void)
 void
 cn_borrow_look(cenote_conn *conn)
 {
-	if (conn->borrowing.module == CN_MODULE_UNKNOWN && is_wanted(conn))
-		conn->borrowing.module = !is_forbidden() && cn_loan_is_there()
-						 ? CN_MODULE_THERE
-						 : CN_MODULE_ABSENT;
+	if (conn->borrowing.offer == CN_OFFER_UNKNOWN && is_wanted(conn))
+		conn->borrowing.offer = is_forbidden() ? CN_OFFER_NO : CN_OFFER_YES;
 }
 
 int
 cn_borrow_may(const cenote_conn *conn)
 {
-	return conn->borrowing.module == CN_MODULE_THERE && !conn->borrowing.is_paused &&
+	return conn->borrowing.offer == CN_OFFER_YES && !conn->borrowing.is_paused &&
 	       is_wanted(conn);
 }
 
@@ -74,14 +73,14 @@ cn_borrow_begin(cenote_conn *conn)
 		return CENOTE_OK;
 	ops = cn_loan_load();
 	if (!ops || cn_loan_begin(t, ops, &conn->mem) < 0)
-		conn->borrowing.module = CN_MODULE_ABSENT;
+		conn->borrowing.offer = CN_OFFER_NO;
 	return CENOTE_OK;
 }
 
 void
 cn_borrow_refused(cenote_conn *conn)
 {
-	conn->borrowing.module = CN_MODULE_ABSENT;
+	conn->borrowing.offer = CN_OFFER_NO;
 }
 
 int

@@ -299,14 +299,15 @@ struct cn_suspend {
 
 /* Lent sessions (borrow.c). */
 struct cn_borrowing {
-	uint8_t module; /* enum cn_module_state: what is known of cenote-loan.so */
+	uint8_t offer; /* enum cn_offer */
 	uint8_t is_paused; /* up to cenote_close(): the pool itself must have the session */
 };
 
-enum cn_module_state {
-	CN_MODULE_UNKNOWN,
-	CN_MODULE_THERE, /* its file exists */
-	CN_MODULE_ABSENT /* or it could not serve a loan */
+/* Whether ATTACH says that the pool may lend. */
+enum cn_offer {
+	CN_OFFER_UNKNOWN, /* the environment was not read yet */
+	CN_OFFER_YES,
+	CN_OFFER_NO /* the user does not want it, or the module cenote-loan.so could not serve a loan */
 };
 
 struct cenote_conn {
@@ -570,7 +571,7 @@ int cn_outcome_is_unknown(const cenote_conn *conn);
 void cn_close(cenote_conn *conn);
 
 /* borrow.c */
-/* Before an attach without TLS: find out whether there is a module for lent sessions, once for each handle. */
+/* Before an attach without TLS: decide once for each handle whether it offers to borrow. */
 void cn_borrow_look(cenote_conn *conn);
 /* Shall ATTACH say that the pool may lend? Not with TLS: a socket with TLS cannot change its process. */
 int cn_borrow_may(const cenote_conn *conn);

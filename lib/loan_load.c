@@ -10,12 +10,6 @@ typedef const struct cn_loan_ops *get_fn(uint32_t abi);
 static const struct cn_module module = { "cenote-loan.so", "tools/cenoted/borrower",
 	"cn_loan_get" };
 
-int
-cn_loan_is_there(void)
-{
-	return cn_module_is_there(&module);
-}
-
 const struct cn_loan_ops *
 cn_loan_load(void)
 {

@@ -6,8 +6,6 @@
 
 /* The module that serves lent sessions. */
 
-/* 1: the module's file exists. This does not load it. */
-int cn_loan_is_there(void);
 /* Load the module; it stays loaded until the process ends. NULL: it cannot be loaded, or is of another version. */
 const struct cn_loan_ops *cn_loan_load(void);
 

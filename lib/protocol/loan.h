@@ -27,9 +27,9 @@ enum cnp_loan_state {
 	CNP_LOAN_HELD, /* no request runs, but a transaction or a pin holds the session */
 	CNP_LOAN_BUSY, /* a request runs */
 	CNP_LOAN_ENDED, /* the session is the worker's again */
-	/* As BUSY, and the worker cancels the request. The borrower waits with everything that comes after it until the state
-	 * is BUSY again, so that the cancel hits no other request. */
-	CNP_LOAN_STOPPING
+	/* The worker cancels a request that was BUSY, or asks the server something while the state was HELD. The borrower waits
+	 * with everything that comes next until the state is another one. So a cancel hits no other request. */
+	CNP_LOAN_PAUSED
 };
 
 struct cnp_loan {

@@ -51,7 +51,8 @@ struct cnp_msg {
 enum cnp_attach_flag {
 	CNP_ATTACH_AGAIN = 1, /* a re-attach after a yield or a loss */
 	CNP_ATTACH_STAYS = 2, /* the client understands CNP_YIELD_STAY */
-	CNP_ATTACH_RESTORES = 4, /* the client prepares its statements with a name again */
+	CNP_ATTACH_RESTORES =
+		4, /* the client prepares its statements with a name again */
 	CNP_ATTACH_BORROWS = 8 /* the client understands CNP_YIELD_LEND */
 };
 

@@ -150,7 +150,7 @@ end(struct cnd_serving *s, const struct cnp_request *req)
 
 	(void)req;
 	/* a cancel of this request must not hit the next one */
-	cnd_page_await_cancel(l->page);
+	cnd_page_await_worker(l->page);
 	atomic_fetch_add_explicit(&l->page->requests, 1, memory_order_relaxed);
 }
 

@@ -15,8 +15,8 @@
 #include "../backends/common/clock.h"
 
 #define SEALS      (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
-/* A worker that does not finish a cancel within this time has died. */
-#define CANCEL_MS  6000
+/* A worker that does not finish within this time has died. */
+#define WORKER_MS  6000
 #define FACTS_SIZE (CNP_LOAN_SIZE - offsetof(struct cnp_loan, facts))
 
 int
@@ -100,12 +100,25 @@ cnd_page_is_ended(const struct cnp_loan *page)
 	return atomic_load(&page->state) == CNP_LOAN_ENDED;
 }
 
+/* While the worker cancels a request or asks the server something, nothing may be sent. */
+void
+cnd_page_await_worker(const struct cnp_loan *page)
+{
+	const struct timespec pause = { 0, 1000000 };
+
+	for (int i = 0; i < WORKER_MS && atomic_load(&page->state) == CNP_LOAN_PAUSED;
+		i++)
+		(void)nanosleep(&pause, NULL);
+}
+
 /* A loan begins with whatever state the worker has set. */
 bool
 cnd_page_claim(struct cnp_loan *page)
 {
-	uint32_t state = atomic_load(&page->state);
+	uint32_t state;
 
+	cnd_page_await_worker(page);
+	state = atomic_load(&page->state);
 	while (state == CNP_LOAN_FREE || state == CNP_LOAN_HELD) {
 		if (!atomic_compare_exchange_weak(&page->state, &state, CNP_LOAN_BUSY))
 			continue;
@@ -115,24 +128,12 @@ cnd_page_claim(struct cnp_loan *page)
 	return state == CNP_LOAN_BUSY;
 }
 
-/* While the worker cancels a request, nothing else may be sent. This takes as long as the server needs to accept a
- * connection. */
-void
-cnd_page_await_cancel(const struct cnp_loan *page)
-{
-	const struct timespec pause = { 0, 1000000 };
-
-	for (int i = 0; i < CANCEL_MS && atomic_load(&page->state) == CNP_LOAN_STOPPING;
-		i++)
-		(void)nanosleep(&pause, NULL);
-}
-
 bool
 cnd_page_release(struct cnp_loan *page, bool is_held)
 {
 	uint32_t state = CNP_LOAN_BUSY;
 
-	cnd_page_await_cancel(page);
+	cnd_page_await_worker(page);
 	cnd_page_stamp(page);
 	return atomic_compare_exchange_strong(
 		&page->state, &state, is_held ? CNP_LOAN_HELD : CNP_LOAN_FREE);

@@ -227,7 +227,8 @@ state_of(const struct cnd_worker *w)
 	return atomic_load(&w->loan.page->state);
 }
 
-/* How much a counter of the page has grown. A client that lies there cannot make it grow faster than it asks. */
+/* How much a counter of the page has grown. A client that lies there falsifies the statistics of its pool, and nothing
+ * else. */
 static uint64_t
 growth(uint64_t now, uint64_t *before)
 {
@@ -246,7 +247,7 @@ publish(struct cnd_worker *w)
 	uint32_t state = state_of(w), request = atomic_load(&p->request);
 	uint64_t requests = growth(atomic_load(&p->requests), &w->loan.requests);
 	uint64_t errors = growth(atomic_load(&p->errors), &w->loan.errors);
-	bool is_busy = state == CNP_LOAN_BUSY || state == CNP_LOAN_STOPPING;
+	bool is_busy = state == CNP_LOAN_BUSY || state == CNP_LOAN_PAUSED;
 
 	atomic_store_explicit(&s->request, request, memory_order_relaxed);
 	atomic_store_explicit(
@@ -267,11 +268,11 @@ cancel(struct cnd_worker *w, uint32_t request)
 	struct cnp_loan *p = w->loan.page;
 	uint32_t state = CNP_LOAN_BUSY;
 
-	if (!atomic_compare_exchange_strong(&p->state, &state, CNP_LOAN_STOPPING))
+	if (!atomic_compare_exchange_strong(&p->state, &state, CNP_LOAN_PAUSED))
 		return;
 	if (atomic_load(&p->request) == request)
 		w->serving.backend->cancel(w->serving.session);
-	state = CNP_LOAN_STOPPING;
+	state = CNP_LOAN_PAUSED;
 	(void)atomic_compare_exchange_strong(&p->state, &state, CNP_LOAN_BUSY);
 }
 
@@ -314,16 +315,44 @@ look_at_query(struct cnd_worker *w)
 	cancel(w, request);
 }
 
+/*
+ * Only what a function may have left keeps the session, and the borrower would ask the server about that before its next
+ * request at the earliest. So ask now, while the borrower must not go on. True: the session is ours again.
+ */
+static bool
+take_if_settled(struct cnd_worker *w)
+{
+	struct cnp_loan *p = w->loan.page;
+	struct cnd_serving *s = &w->serving;
+	uint32_t held = CNP_LOAN_HELD;
+	struct cnd_state state;
+
+	if (s->backend->settle == NULL || atomic_load(&p->tx) != CENOTE_TX_IDLE ||
+		atomic_load(&p->pins) != CENOTE_PIN_FUNCTION ||
+		!atomic_compare_exchange_strong(&p->state, &held, CNP_LOAN_PAUSED))
+		return false;
+	cnd_host_begin_service(w);
+	s->is_lost = s->backend->settle(s->session, &s->diag) < 0;
+	cnc_diag_clear(&s->diag);
+	s->backend->state(s->session, &state);
+	if (s->is_lost || state.pins == 0) {
+		atomic_store(&p->state, CNP_LOAN_ENDED);
+		return true;
+	}
+	atomic_store(&p->state, CNP_LOAN_HELD);
+	return false;
+}
+
 /* Take the session back if the borrower holds nothing. */
 static bool
 take_if_free(struct cnd_worker *w, uint8_t reason)
 {
 	uint32_t state = CNP_LOAN_FREE;
 
-	/* A borrower that holds only what a function may have left looks at this, and asks the server. */
 	atomic_store(&w->loan.page->reason, reason);
 	return atomic_compare_exchange_strong(
-		&w->loan.page->state, &state, CNP_LOAN_ENDED);
+		       &w->loan.page->state, &state, CNP_LOAN_ENDED) ||
+	       take_if_settled(w);
 }
 
 /* Take the session back whatever the borrower does. */
@@ -418,7 +447,7 @@ take_back(struct cnd_worker *w)
 	struct cnd_serving *s = &w->serving;
 	uint32_t left = atomic_load(&w->loan.page->left);
 	uint32_t state = atomic_exchange(&w->loan.page->state, CNP_LOAN_ENDED);
-	bool is_busy = state == CNP_LOAN_BUSY || state == CNP_LOAN_STOPPING;
+	bool is_busy = state == CNP_LOAN_BUSY || state == CNP_LOAN_PAUSED;
 
 	if (s->is_lost)
 		return;

@@ -88,7 +88,7 @@ cnd_pg_lend(struct cnd_session *s, struct cnc_buf *facts, int *ret_fd,
 	r = put_facts(s, facts);
 	if (r < 0)
 		return r;
-	s->was_lent = 1;
+	s->was_lent = s->is_on_loan = 1;
 	*ret_fd = s->fd;
 	return CENOTE_OK;
 }
@@ -334,6 +334,7 @@ cnd_pg_take_back(
 	uint8_t nothing;
 	int r = cnd_pg_enter(s, ret_diag);
 
+	s->is_on_loan = 0;
 	if (r < 0)
 		return r;
 	forget_stream(s);

@@ -266,6 +266,7 @@ struct cnd_session {
 	uint8_t keeps_compiled; /* the server line has keep_compiled=yes */
 	uint8_t has_pure_queries; /* … and queries=pure */
 	uint8_t was_lent; /* a client may still have the socket */
+	uint8_t is_on_loan; /* between lend and take_back: what the client did is not known here */
 	uint8_t is_lost;
 	struct cnc_diag lost; /* why the session is lost */
 

@@ -26,6 +26,8 @@
 /* A server that has not begun with the statement ignores a cancel. So the cancel is repeated, with growing pauses. */
 #define AGAIN_MS     100
 #define AGAIN_MAX_MS 2000
+/* After a loan, a server that is silent for so long is at work for the borrower. */
+#define SILENCE_MS   200
 
 /* ---- the loss of the session ---- */
 
@@ -446,33 +448,54 @@ drop_to(struct cnd_pg_stream *st, const uint8_t *token, size_t n)
 	return at != NULL;
 }
 
+/* Send what is in s->out as far as possible, and receive. 1: `token` came; 0: nothing came, wait for *ret_events; 2: go
+ * on; negative: the session is lost. */
+static int
+exchange_to(struct cnd_session *s, const uint8_t *token, size_t n, short *ret_events)
+{
+	struct cnc_buf *b = &s->out.buf;
+	short in = POLLIN;
+	ptrdiff_t r = 0;
+
+	*ret_events = POLLIN;
+	if (cnc_buf_len(b) > 0)
+		r = s->stream.transport->send(
+			s, cnc_buf_head(b), cnc_buf_len(b), ret_events);
+	if (r < 0)
+		return read_last_words(s);
+	cnc_buf_consume(b, (size_t)r);
+	r = receive(s, s->stream.tail - s->stream.head + IN_BYTES, &in);
+	if (r <= 0)
+		return (int)r;
+	return drop_to(&s->stream, token, n) ? 1 : 2;
+}
+
 int
 cnd_pg_skip_to(struct cnd_session *s, const uint8_t *token, size_t n, int64_t until_ms)
 {
-	struct cnc_buf *b = &s->out.buf;
+	int pause = SILENCE_MS;
 	int64_t left;
 
 	while ((left = until_ms - cnd_clock_ms()) > 0) {
-		short events = POLLIN, in = POLLIN;
-		ptrdiff_t r = 0;
+		short events;
+		int r = exchange_to(s, token, n, &events);
 
-		if (cnc_buf_len(b) > 0)
-			r = s->stream.transport->send(
-				s, cnc_buf_head(b), cnc_buf_len(b), &events);
-		if (r < 0)
-			return read_last_words(s);
-		cnc_buf_consume(b, (size_t)r);
-		r = receive(s, s->stream.tail - s->stream.head + IN_BYTES, &in);
-		if (r < 0)
-			return (int)r;
-		if (r > 0 && drop_to(&s->stream, token, n))
-			return CENOTE_OK;
-		if (r > 0)
+		if (r < 0 || r == 1)
+			return r < 0 ? r : CENOTE_OK;
+		if (r == 2)
 			continue;
-		if (s->host->wait(s->host, s->fd, (short)(events | POLLIN), (int)left,
-			    &s->stop.diag) < 0)
-			break;
+		r = s->host->wait(s->host, s->fd, (short)(events | POLLIN),
+			left < pause ? (int)left : pause, &s->stop.diag);
+		if (r < 0)
+			return cnd_pg_lost(
+				s, s->stop.diag.sqlstate, "%s", s->stop.diag.message);
+		/* The server is at work, whatever the borrower said. */
+		if (r == 0)
+			(void)s->cancel(s, ABANDON_MS);
+		if (r == 0 && pause < AGAIN_MAX_MS)
+			pause *= 2;
 	}
+	(void)s->cancel(s, ABANDON_MS);
 	return cnd_pg_lost(s, CNC_SQLSTATE(CONNECTION_LOST),
 		"the server %s did not answer in time after a loan", s->server);
 }
