@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backends/postgresql/borrowed.h"
+
 #if defined(__SANITIZE_ADDRESS__)
 #define STACK_SIZE ((size_t)512 * 1024)
 #else
@@ -19,8 +21,6 @@
 #define OUTPUT_MAX (256u * 1024u)
 /* How much is taken from the client before the fibre looks at it. */
 #define INPUT_MAX  ((size_t)64 * 1024)
-
-const struct cnd_backend *cnd_pg_borrowed(void);
 
 static const struct cnd_backend *
 find_backend(struct cnp_str name)

@@ -5,6 +5,7 @@
 #include "../common/answer.h"
 #include "../common/clock.h"
 #include "../common/spill.h"
+#include "borrowed.h"
 #include "pg.h"
 #include "wire.h"
 
@@ -580,8 +581,6 @@ void cnd_pg_end_for_all(struct cnd_session *s);
 int cnd_pg_borrow(const struct cnd_host *host, int fd, const uint8_t *facts, size_t n,
 	struct cnd_session **ret_session, struct cnc_diag *ret_diag);
 uint32_t cnd_pg_left(const struct cnd_session *s);
-/* The backend of a client that has borrowed a session: it can do all but log in. */
-const struct cnd_backend *cnd_pg_borrowed(void);
 
 /* copy.c */
 int cnd_pg_copy_in(struct cnd_session *s, const struct cnd_pg_msg *m);
