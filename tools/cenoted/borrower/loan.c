@@ -204,7 +204,7 @@ begin(struct cn_loan *l, int server_fd, int page_fd)
 	backend = find_backend(l->facts.attached.backend);
 	if (backend == NULL)
 		return CENOTE_ERR_UNSUPPORTED;
-	l->own_fd = fcntl(server_fd, F_DUPFD_CLOEXEC, 0);
+	l->own_fd = fcntl(server_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (l->own_fd < 0)
 		return CENOTE_ERR_NOMEM;
 	cnp_server_init(&l->server, &l->ledger.mem, CNP_FRAME_MAX, OUTPUT_MAX);

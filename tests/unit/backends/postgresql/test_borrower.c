@@ -428,6 +428,34 @@ a_page_that_makes_no_sense_is_refused(void **state)
 	unmap_page(f);
 }
 
+/* A program may have closed its standard descriptors, and still print to them. */
+static void
+no_standard_descriptor_is_taken(void **state)
+{
+	struct fixture *f = *state;
+	struct cnp_msg first_row = { .code = CNP_MSG_QUERY,
+		.as.query = { .sql = cnp_str("select repeat('x', 1000) from "
+					     "generate_series(1, 5000)"),
+			.batch_rows = 1,
+			.params = CNP_STR_NONE,
+			.formats = CNP_STR_NONE } };
+	int server, fd = lend(f, "postgresql", &server);
+	int saved = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+	assert_true(saved >= 0);
+	close(STDIN_FILENO);
+	assert_ok(f->ops->open(f->mem, server, fd, &f->loan));
+	(void)attach(f);
+	/* the rest of the result goes to a file */
+	assert_ok(cnp_client_request(&f->client, &first_row, CNP_FRAME_SYNC, 0, NULL));
+	run_until(f, 0);
+	assert_string_equal(query(f, "select 1"), "row 1\ndone SELECT 1\nready 0\n");
+	assert_int_equal(fcntl(STDIN_FILENO, F_GETFD), -1);
+	assert_int_equal(dup2(saved, STDIN_FILENO), STDIN_FILENO);
+	close(saved);
+	end(f);
+}
+
 /* ---- requests ---- */
 
 static const char transcript[] = "row 1 NULL\n"
@@ -941,6 +969,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 		TEST(a_page_that_makes_no_sense_is_refused),
+		TEST(no_standard_descriptor_is_taken),
 		TEST(requests_are_answered),
 		TEST(single_bytes_are_enough),
 		TEST(a_large_result_needs_little_memory),

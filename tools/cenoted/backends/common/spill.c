@@ -34,21 +34,37 @@ cnd_spill_finish(struct cnd_spill *sp)
 	cnc_buf_finish(&sp->buf);
 }
 
+/* In the process of a client, a standard descriptor may be closed, and the program may still print to it. */
+static int
+raise_fd(int fd)
+{
+	int raised;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	raised = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	(void)close(fd);
+	return raised;
+}
+
 static int
 open_file(struct cnd_spill *sp, struct cnc_diag *diag)
 {
 	const char *dir = getenv("TMPDIR");
 	char path[256];
+	int fd;
 
 	snprintf(path, sizeof(path), "%.200s/cenote-XXXXXX", dir != NULL ? dir : "/tmp");
-	sp->fd = mkostemp(path, O_CLOEXEC);
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		(void)unlink(path);
+	sp->fd = raise_fd(fd);
 	if (sp->fd < 0) {
 		cnc_diag_set(diag, CNC_SQLSTATE(IO),
 			"cannot keep the rest of an open result in %s: %s", path,
 			strerror(errno));
 		return CENOTE_ERR_SERVER;
 	}
-	(void)unlink(path);
 	return CENOTE_OK;
 }
 
