@@ -162,6 +162,7 @@ static const struct {
 		"4: \"5..2\": MAX must be at least 1, and not less than MIN" },
 	{ POOL "sessions = 0\n",
 		"4: \"0\": MAX must be at least 1, and not less than MIN" },
+	{ POOL "lend = yes\n", "4: \"yes\" is not known; write auto or off" },
 	{ POOL "workers = few\n",
 		"4: \"few\" is not a number of processes from 1 to 4096, or 0 for the "
 		"default" },
@@ -587,6 +588,49 @@ sessions_share_processes_if_the_backend_can(void **state)
 		"3: pool a: workers: backend sqlite needs a process for each session");
 }
 
+static int
+no_lend(struct cnd_session *s, struct cnc_buf *facts, int *ret_fd, struct cnc_diag *diag)
+{
+	(void)s;
+	(void)facts;
+	(void)ret_fd;
+	(void)diag;
+	return CENOTE_ERR_UNSUPPORTED;
+}
+
+/* Why a pool with these lines lends nothing; "": it lends. */
+static const char *
+why_not_lent(const char *lines, const struct cnd_backend *backend)
+{
+	char text[512];
+	struct cnd_config *c;
+	const char *why;
+
+	snprintf(text, sizeof(text), "%s%s%s", CENOTED, POOL, lines);
+	c = load(text);
+	assert_int_equal(c->n_errors, 0);
+	cnd_pool_config_set_workers(c, &c->pools[0], backend);
+	cnd_pool_config_set_lend(&c->pools[0], backend);
+	why = c->pools[0].no_lend;
+	cnd_config_destroy(c);
+	return why != NULL ? why : "";
+}
+
+static void
+a_pool_says_why_it_lends_nothing(void **state)
+{
+	const struct cnd_backend lends = { .can_share = 1, .lend = no_lend };
+	const struct cnd_backend alone = { .can_share = 0 };
+
+	assert_string_equal(why_not_lent("", &alone), "");
+	assert_string_equal(why_not_lent("lend = auto\n", &lends), "");
+	assert_non_null(strstr(why_not_lent("lend = auto\n", &alone), "backend"));
+	assert_non_null(strstr(
+		why_not_lent("lend = auto\nmode = transaction\n", &lends), "mode"));
+	assert_non_null(
+		strstr(why_not_lent("lend = auto\nworkers = 1\n", &lends), "workers"));
+}
+
 static void
 clients_that_log_in_as_themselves_share_no_process(void **state)
 {
@@ -654,6 +698,7 @@ main(void)
 		cmocka_unit_test(sessions_keys_are_read_and_shown),
 		cmocka_unit_test(sessions_share_processes_if_the_backend_can),
 		cmocka_unit_test(clients_that_log_in_as_themselves_share_no_process),
+		cmocka_unit_test(a_pool_says_why_it_lends_nothing),
 		cmocka_unit_test(the_number_of_workers_is_shown_and_compared),
 		cmocka_unit_test(there_are_at_most_64_server_lines),
 		cmocka_unit_test(a_server_is_named_by_what_tells_it_from_others),

@@ -98,6 +98,7 @@ struct cnd_pool_config {
 	uint64_t max_row;
 	int mode; /* enum cnd_mode */
 	int lend; /* enum cnd_lend */
+	const char *no_lend; /* why it lends nothing in spite of `lend`; NULL: it can */
 	int reset; /* enum cnd_reset */
 	char *allow_users; /* as written; "": the default */
 	uid_t *allow;
@@ -184,6 +185,9 @@ struct cnd_account cnd_pool_config_account(
  */
 void cnd_pool_config_set_workers(struct cnd_config *c, struct cnd_pool_config *p,
 	const struct cnd_backend *backend);
+/* Find out whether the pool can lend its sessions. */
+void cnd_pool_config_set_lend(
+	struct cnd_pool_config *p, const struct cnd_backend *backend);
 int cnd_pool_config_allows(const struct cnd_pool_config *p, uid_t uid);
 
 #endif

@@ -284,6 +284,21 @@ cnd_pool_config_set_workers(struct cnd_config *c, struct cnd_pool_config *p,
 }
 
 void
+cnd_pool_config_set_lend(struct cnd_pool_config *p, const struct cnd_backend *backend)
+{
+	if (p->lend == CND_LEND_OFF)
+		return;
+	if (backend->lend == NULL)
+		p->no_lend = "its backend has no socket that can be lent";
+	else if (p->mode != CND_MODE_SESSION)
+		p->no_lend = "clients keep a session only in mode = session";
+	else if (p->workers > 0)
+		p->no_lend = "its sessions share processes (workers)";
+	else if (p->clients_login != CND_CLIENTS_NONE)
+		p->no_lend = "its clients log in to the server as themselves";
+}
+
+void
 cnd_config_check(struct cnd_loader *l)
 {
 	struct cnd_config *c = l->config;

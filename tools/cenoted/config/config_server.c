@@ -226,6 +226,19 @@ warn_of_certificate(const struct cnd_config *c, const struct cnd_pool_config *p,
 	warn(text);
 }
 
+static void
+warn_of_lend(const struct cnd_config *c, const struct cnd_pool_config *p,
+	void (*warn)(const char *text))
+{
+	char text[1024];
+
+	if (p->no_lend == NULL)
+		return;
+	snprintf(text, sizeof(text), "%s:%u: pool %s: lend has no effect: %s", c->path,
+		p->line, p->name, p->no_lend);
+	warn(text);
+}
+
 /* The number of the first line that contains a password; 0: none. */
 static unsigned
 line_with_secret(const struct cnd_config *c)
@@ -268,6 +281,7 @@ cnd_config_warn(const struct cnd_config *c, void (*warn)(const char *text))
 	for (size_t i = 0; i < c->n_pools; i++) {
 		warn_of_pool(c, &c->pools[i], warn);
 		warn_of_certificate(c, &c->pools[i], warn);
+		warn_of_lend(c, &c->pools[i], warn);
 	}
 }
 

@@ -126,8 +126,7 @@ fill_page(struct cnd_worker *w, struct cnp_loan *page, int *ret_fd)
 static bool
 may_lend(const struct cnd_worker *w)
 {
-	return w->config->lend == CND_LEND_AUTO && w->seat == NULL &&
-	       w->config->mode == CND_MODE_SESSION && w->serving.backend->lend != NULL &&
+	return w->config->lend == CND_LEND_AUTO && w->config->no_lend == NULL &&
 	       w->client.peer.door == CND_DOOR_UNIX && w->client.channel.tls == NULL &&
 	       !w->client.is_resumed && cnd_worker_order(w) == CND_ORDER_NONE;
 }
