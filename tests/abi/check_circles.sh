@@ -24,6 +24,7 @@ lib/protocol lib/protocol/libcnp.a.p 4
 lib/crypto lib/crypto/libcn_crypto.a.p 4
 tools/cenoted/serving tools/cenoted/serving/libcnd_serving.a.p 4
 tools/cenoted/borrower tools/cenoted/borrower/cenote-loan.so.p 4
+tools/cenoted/backends/postgresql tools/cenoted/backends/postgresql/libcnd_pg_requests.a.p 4
 shims/libpq shims/libpq/libpq.so.5.p 4
 shims/libmysql shims/libmysql/libmariadb.so.3.p 4
 shims/odbc shims/odbc/libcod_parts.a.p 4

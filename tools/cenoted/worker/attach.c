@@ -81,34 +81,6 @@ note_facts(struct cnd_worker *w)
 	back->login = w->login.n;
 }
 
-/* What differs in each attach. */
-static struct cnp_attached
-names_of(const struct cnd_worker *w)
-{
-	return (struct cnp_attached){ .session = cnd_session_number(
-					      w->slot_index, w->slot->generation),
-		.key = w->key,
-		.worker_pid = (uint32_t)cnd_slot_head(w->board, w->slot_index)->pid,
-		.features = w->serving.backend->features | CNP_FEATURE_SUSPEND };
-}
-
-struct cnp_attached
-cnd_attach_facts(const struct cnd_worker *w)
-{
-	struct cnp_attached m = names_of(w);
-
-	m.pool = cnp_str(w->config->name);
-	m.backend = cnp_str(w->serving.backend->name);
-	m.server = cnp_str(w->login.info.server);
-	m.server_version = cnp_str(w->login.info.server_version);
-	m.database = cnp_str(w->login.info.database);
-	m.user = cnp_str(w->client.user);
-	m.parameters =
-		(struct cnp_str){ (const char *)cnc_buf_head(&w->serving.parameters),
-			cnc_buf_len(&w->serving.parameters) };
-	return m;
-}
-
 static int
 queue_ready(struct cnd_worker *w)
 {
@@ -123,7 +95,7 @@ queue_ready(struct cnd_worker *w)
 static int
 greet(struct cnd_worker *w)
 {
-	struct cnp_attached m = cnd_attach_facts(w);
+	struct cnp_attached m = cnd_slot_facts(w);
 	int r;
 
 	if (w->seat != NULL)
@@ -158,7 +130,7 @@ greet_back(struct cnd_worker *w)
 	const struct cnd_back *back = &w->client.back;
 	int is_alike = w->login.parameters_digest == back->parameters;
 	int is_same = back->slot == w->slot_index && back->login == w->login.n;
-	struct cnp_attached m = is_alike ? names_of(w) : cnd_attach_facts(w);
+	struct cnp_attached m = is_alike ? cnd_slot_names(w) : cnd_slot_facts(w);
 	int r;
 
 	note_facts(w);

@@ -8,7 +8,6 @@
 #include "worker.h"
 
 #include <poll.h>
-#include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -156,12 +155,6 @@ settle(struct cnd_worker *w)
 	return CENOTE_OK;
 }
 
-int
-cnd_client_settle(struct cnd_worker *w)
-{
-	return can_settle(w) ? settle(w) : CENOTE_OK;
-}
-
 /* Call settle(), but not more often than every SETTLE_MS. */
 static int
 settle_soon(struct cnd_worker *w)
@@ -198,14 +191,18 @@ try_to_yield(struct cnd_worker *w)
 	return 1;
 }
 
-void
-cnd_client_limit_text(
-	const struct cnd_worker *w, int64_t now, char to[CND_LIMIT_TEXT_MAX])
+/* Lend the session if that is due and the client holds nothing. 1: it is lent, or lost. */
+static int
+try_to_lend(struct cnd_worker *w)
 {
-	(void)snprintf(to, CND_LIMIT_TEXT_MAX, "pool %s: %s allows", w->config->name,
-		now >= cnd_client_idle_limit(w)
-			? "idle for longer than idle_client_timeout"
-			: "attached for longer than session_timeout");
+	struct cnd_state state;
+
+	if (!cnd_lend_is_due(w))
+		return 0;
+	if (can_settle(w) && settle(w) < 0)
+		return 1;
+	cnd_request_state(&w->serving, &state);
+	return state.tx == CENOTE_TX_IDLE && state.pins == 0 && cnd_lend_now(w, &state);
 }
 
 /* Part with a client that has reached a limit, even if it holds something. 1: it has got its
@@ -339,7 +336,7 @@ converse(struct cnd_worker *w)
 		r = cnp_server_next(&w->client.server, &req);
 		if (r == CENOTE_OK)
 			r = run_one(w, &req);
-		else if (r == CENOTE_AGAIN && !try_to_yield(w) && !cnd_lend_try(w))
+		else if (r == CENOTE_AGAIN && !try_to_yield(w) && !try_to_lend(w))
 			r = await_more(w);
 	}
 	if (w->loan.page != NULL) {

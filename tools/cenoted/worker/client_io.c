@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -92,6 +93,16 @@ cnd_client_limit(const struct cnd_worker *w)
 	int64_t idle = cnd_client_idle_limit(w);
 
 	return session < idle ? session : idle;
+}
+
+void
+cnd_client_limit_text(
+	const struct cnd_worker *w, int64_t now, char to[CND_LIMIT_TEXT_MAX])
+{
+	(void)snprintf(to, CND_LIMIT_TEXT_MAX, "pool %s: %s allows", w->config->name,
+		now >= cnd_client_idle_limit(w)
+			? "idle for longer than idle_client_timeout"
+			: "attached for longer than session_timeout");
 }
 
 void

@@ -59,8 +59,7 @@ make_page(int *ret_fd)
 static int
 put_attached(const struct cnd_worker *w, struct cnc_buf *facts)
 {
-	struct cnp_msg m = { .code = CNP_MSG_ATTACHED,
-		.as.attached = cnd_attach_facts(w) };
+	struct cnp_msg m = { .code = CNP_MSG_ATTACHED, .as.attached = cnd_slot_facts(w) };
 	struct cnc_buf payload;
 	int r;
 
@@ -131,18 +130,6 @@ may_lend(const struct cnd_worker *w)
 	       !w->client.is_resumed && cnd_worker_order(w) == CND_ORDER_NONE;
 }
 
-/* Whether the client holds nothing. The server is asked if only that can tell. Negative: the session is lost. */
-static int
-holds_nothing(struct cnd_worker *w, struct cnd_state *ret_state)
-{
-	int r = cnd_client_settle(w);
-
-	if (r < 0)
-		return r;
-	cnd_request_state(&w->serving, ret_state);
-	return ret_state->tx == CENOTE_TX_IDLE && ret_state->pins == 0;
-}
-
 /* Send the queued YIELD. The descriptors go with its first byte. */
 static int
 send_descriptors(struct cnd_worker *w, const int fds[2])
@@ -172,9 +159,8 @@ send_descriptors(struct cnd_worker *w, const int fds[2])
 	return cnd_client_flush(w);
 }
 
-/* 1: it is lent, and nothing more is sent to the client. 0: go on without. */
-static int
-lend(struct cnd_worker *w, const struct cnd_state *state)
+int
+cnd_lend_now(struct cnd_worker *w, const struct cnd_state *state)
 {
 	int fds[2] = { -1, -1 };
 	struct cnp_loan *page = make_page(&fds[1]);
@@ -200,22 +186,16 @@ lend(struct cnd_worker *w, const struct cnd_state *state)
 	return is_lent;
 }
 
-int
-cnd_lend_try(struct cnd_worker *w)
+bool
+cnd_lend_is_due(struct cnd_worker *w)
 {
-	struct cnd_state state;
-	int r;
-
 	if (w->serving.n_served < w->loan.try_at || !may_lend(w) ||
 		!cnp_server_can_lend(&w->client.server))
-		return 0;
+		return false;
 	w->loan.try_at = w->loan.try_at > UINT32_MAX / TRY_FACTOR
 				 ? UINT32_MAX
 				 : w->loan.try_at * TRY_FACTOR;
-	r = holds_nothing(w, &state);
-	if (r < 0)
-		return 1;
-	return r > 0 && lend(w, &state);
+	return true;
 }
 
 /* ---- while it is lent ---- */

@@ -73,3 +73,30 @@ cnd_worker_settle_stranger(struct cnd_worker *w)
 		cnd_slot_set_unproven(w->board, w->slot_index, 0))
 		cnd_worker_wake_door(w);
 }
+
+struct cnp_attached
+cnd_slot_names(const struct cnd_worker *w)
+{
+	return (struct cnp_attached){ .session = cnd_session_number(
+					      w->slot_index, w->slot->generation),
+		.key = w->key,
+		.worker_pid = (uint32_t)cnd_slot_head(w->board, w->slot_index)->pid,
+		.features = w->serving.backend->features | CNP_FEATURE_SUSPEND };
+}
+
+struct cnp_attached
+cnd_slot_facts(const struct cnd_worker *w)
+{
+	struct cnp_attached m = cnd_slot_names(w);
+
+	m.pool = cnp_str(w->config->name);
+	m.backend = cnp_str(w->serving.backend->name);
+	m.server = cnp_str(w->login.info.server);
+	m.server_version = cnp_str(w->login.info.server_version);
+	m.database = cnp_str(w->login.info.database);
+	m.user = cnp_str(w->client.user);
+	m.parameters =
+		(struct cnp_str){ (const char *)cnc_buf_head(&w->serving.parameters),
+			cnc_buf_len(&w->serving.parameters) };
+	return m;
+}

@@ -213,6 +213,9 @@ uint64_t cnd_worker_random(struct cnd_worker_random *r);
 /* Give the session a new key, with which its client may cancel or resume; or take the key away. */
 void cnd_worker_make_key(struct cnd_worker *w);
 void cnd_worker_drop_key(struct cnd_worker *w);
+/* What a client learns of the session that it gets: what differs in each attach, and everything. */
+struct cnp_attached cnd_slot_names(const struct cnd_worker *w);
+struct cnp_attached cnd_slot_facts(const struct cnd_worker *w);
 /* A TCP client has proved its identity, or has gone: the door may let in the next one. */
 void cnd_worker_settle_stranger(struct cnd_worker *w);
 
@@ -320,8 +323,6 @@ void cnd_pass_through_release(struct cnd_worker *w);
 int cnd_pass_through_expire(struct cnd_worker *w);
 
 /* attach.c */
-/* What a client learns of the session that it gets. */
-struct cnp_attached cnd_attach_facts(const struct cnd_worker *w);
 /* Lend the session to the client, or answer a request that needs no session. CENOTE_OK: the client is
  * attached. Any other result: the client is done. */
 int cnd_attach_open(struct cnd_worker *w);
@@ -346,12 +347,6 @@ int cnd_attach_answer_tls(struct cnd_worker *w, int64_t until);
 enum cnd_parting cnd_client_serve(struct cnd_worker *w);
 /* Wait for the client that resumes, and serve it. */
 enum cnd_parting cnd_client_resume(struct cnd_worker *w);
-/* Ask the server what the client's statements have left, if that may free the session. Negative: the session is lost. */
-int cnd_client_settle(struct cnd_worker *w);
-#define CND_LIMIT_TEXT_MAX 160u
-/* The error for a client that has reached a time limit. */
-void cnd_client_limit_text(
-	const struct cnd_worker *w, int64_t now, char to[CND_LIMIT_TEXT_MAX]);
 /* The client got no session, and `r` says why: send its last message, or leave that to the door. */
 void cnd_client_part(struct cnd_worker *w, int r);
 /* Refuse the clients in the inbox: the session that they want to resume has gone. */
@@ -360,8 +355,11 @@ void cnd_client_refuse_inbox(struct cnd_worker *w);
 /* lend.c */
 /* A client begins: it has not been lent the session yet. */
 void cnd_lend_begin(struct cnd_worker *w);
-/* Lend the session to the client if that is allowed, of use, and possible now. 1: it is lent. */
-int cnd_lend_try(struct cnd_worker *w);
+/* Whether to lend now, if the client holds nothing: it is allowed, possible and of use. If the client holds something, this is
+ * false until it has made many more requests. */
+bool cnd_lend_is_due(struct cnd_worker *w);
+/* Lend the session. The client holds nothing. 1: it is lent; 0: it cannot be. */
+int cnd_lend_now(struct cnd_worker *w, const struct cnd_state *state);
 /* Wait for the end of the loan, and take the session back. Sets serving.is_lost if it cannot be used again. */
 void cnd_lend_end(struct cnd_worker *w);
 /* Whether a former borrower, who may still have the socket, is another unix user than the client. */
@@ -393,6 +391,10 @@ int cnd_client_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t 
  * CND_NEVER: no such limit. */
 int64_t cnd_client_idle_limit(const struct cnd_worker *w);
 int64_t cnd_client_limit(const struct cnd_worker *w);
+#define CND_LIMIT_TEXT_MAX 160u
+/* The error for a client that has reached one of them. */
+void cnd_client_limit_text(
+	const struct cnd_worker *w, int64_t now, char to[CND_LIMIT_TEXT_MAX]);
 /* Whether the client has closed its end. Reads nothing. */
 int cnd_client_has_gone(const struct cnd_worker_client *c);
 
