@@ -120,6 +120,9 @@ loan_read(struct cn_loan *l, void *room, size_t n, size_t *ret_n)
 	const uint8_t *bytes;
 	size_t len = output(l, &bytes);
 
+	/* The client could have written since, and has nothing to write any more. */
+	if (l->wait == CND_LOAN_FOR_CLIENT)
+		l->has_refused = false;
 	if (len == 0 && !l->is_over) {
 		l->is_asked = l->wait == CND_LOAN_FOR_CLIENT;
 		cnc_fibre_enter(&l->fibre);

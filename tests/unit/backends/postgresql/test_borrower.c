@@ -129,7 +129,7 @@ try_open(struct fixture *f)
 	return r;
 }
 
-static void
+__attribute__((format(printf, 2, 3))) static void
 say(struct fixture *f, const char *format, ...)
 {
 	va_list args;

@@ -11,6 +11,7 @@
  * code sets something, its client may lose it. The next client sees nothing of it: the reset does not rest on this file.
  * exec.c and settle.c call it. It owns s->proof.
  */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,8 +23,9 @@
 /* How long after a look that found harmful code the session does not look again. */
 #define AGAIN_MS  60000
 
-/* Statements of this process that may have made or removed code. */
-static uint32_t n_changes;
+/* Statements of this process that may have made or removed code, on any session: a hint that ends a proof early. Threads of
+ * a program may have a borrowed session each. */
+static _Atomic uint32_t n_changes;
 
 /* ---- Bodies that are a text ---- */
 
