@@ -87,6 +87,48 @@ a_client_that_goes_on_gets_the_session_lent(void **state)
 	cenote_conn_destroy(conn);
 }
 
+/* The borrower prepares its statements again, under the names that the session has for them already. */
+static void
+prepared_statements_go_along(void **state)
+{
+	cenote_conn *conn;
+	cenote_stmt *stmt;
+	cenote_result *res;
+
+	turns_start(LENDS);
+	conn = wp_attach(NULL);
+	assert_int_equal(
+		cenote_stmt_create(conn, "select 'p'", CENOTE_NTS, &stmt), CENOTE_OK);
+	for (int i = 0; i < 40; i++) {
+		assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
+		assert_string_equal(cenote_result_text(res, 0, 0, NULL), "p");
+		cenote_result_destroy(res);
+	}
+	assert_true(is_lent(conn));
+	cenote_stmt_destroy(stmt);
+	cenote_conn_destroy(conn);
+}
+
+/* Autocommit was switched off and on again: the borrower must know the last value, not the first. */
+static void
+autocommit_goes_along(void **state)
+{
+	cenote_conn *conn;
+
+	turns_start(LENDS);
+	conn = wp_attach(NULL);
+	wp_exec(conn, "create table moved (a int)");
+	assert_int_equal(cenote_set_autocommit(conn, 0), CENOTE_OK);
+	wp_exec(conn, "insert into moved values (1)");
+	assert_int_equal(cenote_commit(conn), CENOTE_OK);
+	assert_int_equal(cenote_set_autocommit(conn, 1), CENOTE_OK);
+	ask_until_lent(conn);
+	wp_exec(conn, "insert into moved values (2)");
+	assert_int_equal(cenote_tx_state(conn), CENOTE_TX_IDLE);
+	wp_exec(conn, "drop table moved");
+	cenote_conn_destroy(conn);
+}
+
 static void
 without_the_key_nothing_is_lent(void **state)
 {
@@ -401,6 +443,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_client_that_goes_on_gets_the_session_lent),
+		TEST(prepared_statements_go_along),
+		TEST(autocommit_goes_along),
 		TEST(without_the_key_nothing_is_lent),
 		TEST(a_client_that_does_not_want_it_is_not_lent_to),
 		TEST(nothing_is_lent_while_the_client_holds_something),

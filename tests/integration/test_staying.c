@@ -212,11 +212,15 @@ statements_and_options_are_the_clients_own(void **state)
 {
 	struct owner owners[N_OWNERS];
 	long pids[2] = { 0, 0 };
+	cenote_conn *holder;
 
 	turns_start("sessions = 2\n" TURNS_POOL);
+	holder = wp_attach(NULL);
 	for (int i = 0; i < N_OWNERS; i++)
 		begin_owner(&owners[i], i);
 	for (int round = 0; round < 10; round++) {
+		/* In every other round, the session that was used last has another client. */
+		wp_exec(holder, round % 2 ? "begin" : "rollback");
 		for (int i = 0; i < N_OWNERS; i++) {
 			long pid;
 
@@ -230,6 +234,7 @@ statements_and_options_are_the_clients_own(void **state)
 		}
 	}
 	assert_true(pids[1] != 0);
+	cenote_conn_destroy(holder);
 	for (int i = 0; i < N_OWNERS; i++) {
 		assert_true(attaches_of(owners[i].conn) > 1);
 		cenote_stmt_destroy(owners[i].stmt);

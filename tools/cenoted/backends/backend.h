@@ -387,8 +387,9 @@ struct cnd_backend {
 	 * Lending (docs/lending.md). All five members are NULL if the backend cannot lend.
 	 *
 	 * lend(): the client is about to get the server's socket. Only after state() has reported nothing. Append to `facts`
-	 * what borrow() must know. *ret_fd is the socket, which the backend still owns. CENOTE_ERR_UNSUPPORTED: this session
-	 * cannot be lent, as its diagnostics say (TLS).
+	 * what borrow() must know. *ret_fd is the socket, which the backend still owns. The client's statements end.
+	 * CENOTE_ERR_UNSUPPORTED: nothing has changed, and this session cannot be lent, as its diagnostics say (TLS). After any
+	 * other failure, the client cannot go on with the session.
 	 */
 	int (*lend)(struct cnd_session *s, struct cnc_buf *facts, int *ret_fd,
 		struct cnc_diag *ret_diag);

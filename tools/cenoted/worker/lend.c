@@ -16,6 +16,7 @@
 
 #include "core/sqlstate.h"
 #include "protocol/loan.h"
+#include "shared/answer.h"
 #include "shared/log.h"
 
 /* A client that has made so many requests gets the session lent. A loan costs about as much as a few requests. */
@@ -95,7 +96,7 @@ put_backend_facts(struct cnd_worker *w, struct cnc_buf *facts, int *ret_fd)
 	return r;
 }
 
-/* Fill the page. The borrower begins with BUSY: it has requests to send, or sets the state itself. */
+/* Fill the page. The backend's part comes last: after it, the client cannot go on without the loan. */
 static int
 fill_page(struct cnd_worker *w, struct cnp_loan *page, int *ret_fd)
 {
@@ -159,31 +160,51 @@ send_descriptors(struct cnd_worker *w, const int fds[2])
 	return cnd_client_flush(w);
 }
 
+/* Fill the page and queue YIELD. CENOTE_ERR_UNSUPPORTED: nothing has changed. */
+static int
+prepare(struct cnd_worker *w, struct cnp_loan *page, const struct cnd_state *state,
+	int *ret_server)
+{
+	int r = cnd_client_flush(w);
+
+	if (r == CENOTE_OK)
+		r = fill_page(w, page, ret_server);
+	return r < 0 ? r
+		     : cnp_server_yield(&w->client.server, CNP_YIELD_LEND, &state->carry);
+}
+
+static void
+begin(struct cnd_worker *w, struct cnp_loan *page, const int fds[2])
+{
+	w->loan = (struct cnd_worker_loan){
+		.page = page, .has_borrower = true, .borrower = w->client.uid
+	};
+	/* The client has gone, or does not read. The loan then ends at once. */
+	if (send_descriptors(w, fds) < 0)
+		w->serving.is_gone = true;
+	atomic_store_explicit(&w->slot->is_lent, 1, memory_order_relaxed);
+}
+
 int
 cnd_lend_now(struct cnd_worker *w, const struct cnd_state *state)
 {
 	int fds[2] = { -1, -1 };
 	struct cnp_loan *page = make_page(&fds[1]);
-	int is_lent = page != NULL && fill_page(w, page, &fds[0]) == CENOTE_OK &&
-		      cnd_client_flush(w) == CENOTE_OK &&
-		      cnp_server_yield(&w->client.server, CNP_YIELD_LEND,
-			      &state->carry) == CENOTE_OK;
+	int r = page != NULL ? prepare(w, page, state, &fds[0]) : CENOTE_ERR_UNSUPPORTED;
 
-	cnc_diag_clear(&w->serving.diag);
-	if (is_lent) {
-		w->loan = (struct cnd_worker_loan){
-			.page = page, .has_borrower = true, .borrower = w->client.uid
-		};
-		/* The client has gone, or does not read. The loan then ends at once. */
-		if (send_descriptors(w, fds) < 0)
-			w->serving.is_gone = true;
-		atomic_store_explicit(&w->slot->is_lent, 1, memory_order_relaxed);
-	} else if (page != NULL) {
-		munmap(page, CNP_LOAN_SIZE);
+	if (r == CENOTE_OK) {
+		begin(w, page, fds);
+	} else if (r != CENOTE_ERR_UNSUPPORTED) {
+		cnd_answer_refuse(&w->client.server, CNC_SQLSTATE(CONNECTION_LOST),
+			"the session was lost when it was to be lent");
+		w->serving.is_lost = true;
 	}
+	cnc_diag_clear(&w->serving.diag);
+	if (r != CENOTE_OK && page != NULL)
+		munmap(page, CNP_LOAN_SIZE);
 	if (fds[1] >= 0)
 		close(fds[1]);
-	return is_lent;
+	return r != CENOTE_ERR_UNSUPPORTED;
 }
 
 bool

@@ -73,11 +73,26 @@ is_quiet(const struct cnd_session *s)
 	       s->spent.portal == 0;
 }
 
+/* The borrower prepares its statements again, under the same names. So end them here. */
+static int
+end_statements(struct cnd_session *s, struct cnc_diag *ret_diag)
+{
+	uint8_t nothing;
+	int r = cnd_pg_enter(s, ret_diag);
+
+	s->host->forget(s->host, s);
+	(void)cnd_pg_run_begin(s, NULL);
+	if (r == CENOTE_OK)
+		r = cnd_pg_ask(s, "DEALLOCATE ALL", &nothing, 0);
+	s->diag = NULL;
+	return r;
+}
+
 int
 cnd_pg_lend(struct cnd_session *s, struct cnc_buf *facts, int *ret_fd,
 	struct cnc_diag *ret_diag)
 {
-	int r;
+	int r = CENOTE_OK;
 
 	if (s->stream.ssl != NULL || !is_quiet(s)) {
 		cnc_diag_set(ret_diag, CNC_SQLSTATE(UNSUPPORTED), "%s",
@@ -85,7 +100,9 @@ cnd_pg_lend(struct cnd_session *s, struct cnc_buf *facts, int *ret_fd,
 					      : "the connection is not idle");
 		return CENOTE_ERR_UNSUPPORTED;
 	}
-	r = put_facts(s, facts);
+	r = end_statements(s, ret_diag);
+	if (r == CENOTE_OK)
+		r = put_facts(s, facts);
 	if (r < 0)
 		return r;
 	s->was_lent = s->is_on_loan = 1;

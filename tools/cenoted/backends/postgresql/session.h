@@ -242,7 +242,7 @@ struct cnd_pg_client {
 	uint8_t has_named; /* it has prepared statements with a name, and prepares them again on another session */
 	uint8_t holds_unnamed; /* it has prepared the statement that has no name, and no query has replaced that */
 	uint8_t is_local; /* in this transaction, a setting on which the meaning of SQL depends may have changed */
-	uint8_t has_carried; /* the client brought a `carry` from its previous session */
+	uint8_t has_carried; /* the client has a `carry`: it brought one, or was told one here */
 };
 
 struct cnd_pg_transport {

@@ -128,5 +128,7 @@ int
 cnd_pg_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink)
 {
 	s->client.is_manual = !on;
+	/* the client may carry the former value: tell it the new one */
+	s->client.has_carried = 1;
 	return cnd_done(sink, on ? "AUTOCOMMIT ON" : "AUTOCOMMIT OFF", 0);
 }
