@@ -174,6 +174,27 @@ nothing_is_lent_while_the_client_holds_something(void **state)
 	cenote_conn_destroy(conn);
 }
 
+/* Whether the status shows a worker in this state. */
+static int
+a_worker_is(const char *wanted)
+{
+	cenote_conn *conn = wp_handle(NULL);
+	cenote_result *res;
+	int is_there = 0;
+
+	assert_int_equal(cenote_status(conn, "workers", &res), CENOTE_OK);
+	for (uint64_t i = 0; i < cenote_result_n_rows(res); i++) {
+		for (uint32_t j = 0; j < cenote_result_n_columns(res); j++) {
+			const char *text = cenote_result_text(res, i, j, NULL);
+
+			is_there |= text != NULL && strcmp(text, wanted) == 0;
+		}
+	}
+	cenote_result_destroy(res);
+	cenote_conn_destroy(conn);
+	return is_there;
+}
+
 static void
 the_status_shows_what_a_borrower_does(void **state)
 {
@@ -182,12 +203,15 @@ the_status_shows_what_a_borrower_does(void **state)
 
 	turns_start(LENDS);
 	conn = borrow();
+	assert_true(a_worker_is("lent"));
 	before = wp_pool_number("main", "requests");
 	for (int i = 0; i < 50; i++)
 		assert_string_equal(wp_value(conn, "select 1"), "1");
 	wp_pause_ms(1500);
 	assert_true(wp_pool_number("main", "requests") >= before + 50);
 	cenote_conn_destroy(conn);
+	wp_await("main", "idle", 1);
+	assert_false(a_worker_is("lent"));
 }
 
 /* ---- the end of a loan ---- */

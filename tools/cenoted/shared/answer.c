@@ -161,7 +161,9 @@ NUMBER(pool_queued, r->pool->queued)
 NUMBER(pool_timeouts, r->pool->timeouts)
 TEXT(worker_error, r->login.error)
 NUMBER(worker_pid, cnd_slot_head(r->board, r->index)->pid)
-TEXT(worker_state, cnd_slot_states[r->state % CND_SLOT_STATES].name)
+TEXT(worker_state, r->state == CND_SLOT_ATTACHED && r->slot->is_lent
+			   ? "lent"
+			   : cnd_slot_states[r->state % CND_SLOT_STATES].name)
 NUMBER(worker_state_ms, cnd_now_ms() - r->slot->since_ms)
 TEXT(worker_server, r->login.server)
 TEXT(worker_user, r->identity.user)

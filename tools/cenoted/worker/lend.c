@@ -32,6 +32,7 @@ void
 cnd_lend_begin(struct cnd_worker *w)
 {
 	w->loan.try_at = TRY_AT;
+	atomic_store_explicit(&w->slot->is_lent, 0, memory_order_relaxed);
 }
 
 bool
