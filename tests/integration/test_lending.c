@@ -326,6 +326,26 @@ a_reload_takes_an_idle_loan_back(void **state)
 	cenote_conn_destroy(conn);
 }
 
+/* Which parameters differ, only the borrower and the server know. */
+static void
+a_reload_leaves_a_borrower_its_parameters(void **state)
+{
+	cenote_conn *conn;
+
+	turns_start(LENDS);
+	conn = borrow();
+	wp_exec(conn, "set application_name to 'mine'");
+	assert_true(is_lent(conn));
+	assert_int_equal(cnt_daemon_configure(
+				 &wp_daemon, turns_config("sessions = 1\nlend = off\n")),
+		0);
+	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
+	wp_await_log("pool main was changed");
+	wp_pause_ms(2500); /* the worker looks at the page once a second */
+	assert_string_equal(wp_value(conn, "show application_name"), "mine");
+	cenote_conn_destroy(conn);
+}
+
 static void
 the_end_waits_for_a_borrower_that_holds_something(void **state)
 {
@@ -477,6 +497,7 @@ main(void)
 		TEST(a_session_that_the_server_ends_is_a_loss_as_ever),
 		TEST(an_idle_loan_moves_to_another_session),
 		TEST(a_reload_takes_an_idle_loan_back),
+		TEST(a_reload_leaves_a_borrower_its_parameters),
 		TEST(the_end_waits_for_a_borrower_that_holds_something),
 		TEST(an_idle_borrower_gives_way_unnoticed),
 		TEST(session_timeout_ends_a_loan_that_holds_something),

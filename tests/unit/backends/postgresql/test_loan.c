@@ -7,10 +7,12 @@
 #include "support/cnt_cmocka.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -309,6 +311,48 @@ the_next_client_sees_nothing_of_a_loan(void **state)
 	}
 }
 
+/* End the server's process after a second, and with it the lock that it has. */
+static pid_t
+end_later(const struct pg *t)
+{
+	pid_t server = (pid_t)strtol(t->base.s->backend_pid, NULL, 10);
+	pid_t child = fork();
+
+	if (child == 0) {
+		sleep(1);
+		_exit(kill(server, SIGTERM) == 0 ? 0 : 1);
+	}
+	assert_true(child > 0);
+	return child;
+}
+
+/* The question after a loan waits for a lock, so a cancel stops the question itself. */
+static void
+a_server_may_answer_late(void **state)
+{
+	struct pg *t = *state;
+	struct pg other;
+	struct loan l = lend(t);
+	pid_t child;
+	int status;
+
+	pg_setup(&other);
+	pg_option(&other, "user", "postgres");
+	assert_ok(pg_login(&other));
+	assert_non_null(strstr(
+		pg_query(&other,
+			"begin; lock table pg_catalog.pg_proc in access exclusive mode"),
+		"done LOCK"));
+	child = end_later(&other);
+	assert_ok(t->base.b->take_back(t->base.s, 0, false, &t->base.diag));
+	assert_string_equal(pg_reset(t), "");
+	check_fresh(t, "a late answer");
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	pg_teardown(&other);
+	cnc_buf_finish(&l.facts);
+}
+
 /* The borrower may have kept the socket. */
 static void
 a_kept_socket_is_dead_after_the_logout(void **state)
@@ -482,6 +526,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_next_client_sees_nothing_of_a_loan,
 			pg_test_setup, pg_test_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_server_may_answer_late, pg_test_setup, pg_test_teardown),
 		cmocka_unit_test_setup_teardown(a_kept_socket_is_dead_after_the_logout,
 			pg_test_setup, pg_test_teardown),
 		cmocka_unit_test_setup_teardown(a_session_that_is_not_idle_is_not_lent,

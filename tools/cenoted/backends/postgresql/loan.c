@@ -10,9 +10,11 @@
 
 #include "session.h"
 
-/* How long the server has to answer after a loan. */
-#define ANSWER_MS 5000
-#define HALF      8u /* bytes of each half of the random number */
+/* The server has at least so long to answer after a loan. */
+#define ANSWER_MS  5000
+/* After so long without the answer, the server gets a cancel request. */
+#define SILENCE_MS 200
+#define HALF       8u /* bytes of each half of the random number */
 
 /* ---- what the borrower must know ---- */
 
@@ -227,8 +229,9 @@ end_answer(struct cnd_session *s)
 	return r;
 }
 
+/* Ask once, and drop what comes before the answer. CENOTE_AGAIN: it has not come within timeout_ms. */
 static int
-resynchronise(struct cnd_session *s)
+ask_once(struct cnd_session *s, int timeout_ms)
 {
 	struct cnc_buf answer;
 	struct nonce nonce;
@@ -241,87 +244,32 @@ resynchronise(struct cnd_session *s)
 	if (r == CENOTE_OK)
 		r = add_question(s, &nonce);
 	if (r == CENOTE_OK)
-		r = cnd_pg_skip_to(s, cnc_buf_head(&answer), cnc_buf_len(&answer),
-			cnd_clock_ms() + ANSWER_MS);
+		r = cnd_pg_skip_to(
+			s, cnc_buf_head(&answer), cnc_buf_len(&answer), timeout_ms);
 	cnc_buf_finish(&answer);
+	return r;
+}
+
+/*
+ * A server that does not answer may be at work for the borrower, whatever the page said, so it gets a cancel request. That
+ * may stop our own question, too. So ask again after each, with more time.
+ */
+static int
+resynchronise(struct cnd_session *s)
+{
+	int64_t until = cnd_clock_ms() + ANSWER_MS;
+	int timeout_ms = SILENCE_MS;
+	int r;
+
+	while ((r = ask_once(s, timeout_ms)) == CENOTE_AGAIN) {
+		(void)s->cancel(s, ANSWER_MS);
+		if (cnd_clock_ms() >= until)
+			return cnd_pg_lost(s, CNC_SQLSTATE(CONNECTION_LOST),
+				"the server %s did not answer in time after a loan",
+				s->server);
+		timeout_ms *= 2;
+	}
 	return r < 0 ? r : end_answer(s);
-}
-
-/* ---- the parameters, whose changes the borrower has read ---- */
-
-#define SEPARATOR   '\1'
-#define VALUES_ROOM 16384u
-
-static int
-add_parameter_to(struct cnc_buf *sql, const char *name)
-{
-	int r = cnc_buf_append(sql, ", COALESCE(pg_catalog.current_setting('", 39);
-
-	if (r == CENOTE_OK)
-		r = cnc_buf_append(sql, name, strlen(name));
-	return r < 0 ? r : cnc_buf_append(sql, "', true), '')", 13);
-}
-
-static int
-make_values_question(const struct cnd_session *s, struct cnc_buf *sql)
-{
-	int r = cnc_buf_append(sql, "SELECT pg_catalog.concat_ws(pg_catalog.chr(1)", 45);
-
-	for (size_t i = 0; i < s->n_parameters && r == CENOTE_OK; i++)
-		r = add_parameter_to(sql, s->parameters[i].name);
-	return r < 0 ? r : cnc_buf_append(sql, ")", 2);
-}
-
-/* Whether the parameters are named as settings are. The names come from the server. */
-static int
-have_plain_names(const struct cnd_session *s)
-{
-	for (size_t i = 0; i < s->n_parameters; i++) {
-		if (strpbrk(s->parameters[i].name, "'\\") != NULL)
-			return 0;
-	}
-	return s->n_parameters > 0;
-}
-
-static int
-set_values(struct cnd_session *s, char *values)
-{
-	size_t n = s->n_parameters;
-	int r = CENOTE_OK;
-
-	for (size_t i = 0; i < n && values != NULL && r == CENOTE_OK; i++) {
-		char *end = strchr(values, SEPARATOR);
-
-		if (end != NULL)
-			*end = '\0';
-		r = cnd_pg_set_parameter(s, s->parameters[i].name, values);
-		values = end != NULL ? end + 1 : NULL;
-	}
-	return r;
-}
-
-/* Ask for the present values of the reported parameters. */
-static int
-ask_values(struct cnd_session *s)
-{
-	struct cnc_buf sql;
-	char *values = cnc_calloc(s->mem, 1, VALUES_ROOM);
-	uint8_t nothing;
-	int r = values != NULL ? CENOTE_OK : CENOTE_ERR_NOMEM;
-
-	cnc_buf_init(&sql, s->mem, 8192);
-	if (r == CENOTE_OK && !have_plain_names(s))
-		r = cnd_pg_broken(s, "a parameter of an impossible name");
-	if (r == CENOTE_OK)
-		r = make_values_question(s, &sql);
-	if (r == CENOTE_OK)
-		r = cnd_pg_ask_more(s, (const char *)cnc_buf_head(&sql), &nothing, 0,
-			values, VALUES_ROOM);
-	if (r == CENOTE_OK)
-		r = set_values(s, values);
-	cnc_buf_finish(&sql);
-	cnc_free(s->mem, values);
-	return r;
 }
 
 void
@@ -364,7 +312,7 @@ cnd_pg_take_back(
 	if (r == CENOTE_OK)
 		r = cnd_pg_ask(s, "DISCARD ALL", &nothing, 0);
 	if (r == CENOTE_OK)
-		r = ask_values(s);
+		r = cnd_pg_ask_values(s);
 	s->diag = NULL;
 	return r;
 }

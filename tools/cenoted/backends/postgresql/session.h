@@ -18,6 +18,7 @@
  *     options.c     the keys of a server line
  *     login.c       login through libpq
  *     session.c     attach, state, messages while no request runs, logout
+ *     parameters.c  the values that the server reports
  *     begun.c       the options that a client attaches with
  *     reset.c       make the session like a new login
  *     lasting.c     what no command can undo
@@ -352,9 +353,6 @@ int cnd_pg_idle(struct cnd_session *s, struct cnd_sink *sink);
  * another type; the sink's failure; or the session is lost. */
 int cnd_pg_async(
 	struct cnd_session *s, const struct cnd_pg_msg *m, struct cnd_sink *sink);
-int cnd_pg_set_parameter(struct cnd_session *s, const char *name, const char *value);
-/* NULL: the server has not reported that parameter. */
-struct cnd_pg_parameter *cnd_pg_parameter(struct cnd_session *s, const char *name);
 /* Run a query of the backend outside a transaction. It gives one row of n booleans. */
 int cnd_pg_ask(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_t n);
 /* As cnd_pg_ask(), with a text after the booleans. `room`: the size of ret_text, with the zero byte; 0: no text. */
@@ -369,6 +367,13 @@ int cnd_pg_take_flags(struct cnd_session *s, const struct cnd_pg_msg *m,
 /* Set an error of the backend. Returns CENOTE_ERR_SERVER. */
 int cnd_pg_refuse(struct cnd_session *s, const char *sqlstate, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* parameters.c */
+int cnd_pg_set_parameter(struct cnd_session *s, const char *name, const char *value);
+/* NULL: the server has not reported that parameter. */
+struct cnd_pg_parameter *cnd_pg_parameter(struct cnd_session *s, const char *name);
+/* Ask the server for the present values of all parameters. */
+int cnd_pg_ask_values(struct cnd_session *s);
 
 /* begun.c */
 int cnd_pg_set_option(struct cnd_session *s, const char *name, const char *value,
@@ -428,9 +433,9 @@ int cnd_pg_row_take(struct cnd_session *s, size_t n, const uint8_t **ret_bytes);
 int cnd_pg_row_read(struct cnd_session *s, uint8_t *to, size_t n);
 /* As cnd_pg_next() without waiting. CENOTE_AGAIN: no message has come. */
 int cnd_pg_poll(struct cnd_session *s, struct cnd_pg_msg *ret_msg);
-/* Send what is in s->out, and drop all bytes that come, up to the end of `token`. CENOTE_OK, or the session is lost. */
-int cnd_pg_skip_to(
-	struct cnd_session *s, const uint8_t *token, size_t n, int64_t until_ms);
+/* Send what is in s->out, and drop all bytes that come, up to the end of `token`. CENOTE_OK; CENOTE_AGAIN: it has not
+ * come within timeout_ms; or the session is lost. */
+int cnd_pg_skip_to(struct cnd_session *s, const uint8_t *token, size_t n, int timeout_ms);
 /* Nobody wants the answer any more: ask the server to stop, and give it a limited time for that. */
 void cnd_pg_stop(struct cnd_session *s, int why);
 /* Whether the receive buffer holds a whole message. */
@@ -569,7 +574,7 @@ int cnd_pg_lend(struct cnd_session *s, struct cnc_buf *facts, int *ret_fd,
 int cnd_pg_take_back(
 	struct cnd_session *s, uint32_t left, bool is_busy, struct cnc_diag *ret_diag);
 void cnd_pg_cancel_now(struct cnd_session *s);
-/* End a connection that a client may still have. */
+/* End a session that was lent: shut its socket down, also for the client, which may have kept a copy. */
 void cnd_pg_end_for_all(struct cnd_session *s);
 
 #define CND_PG_FACTS_VERSION         1u

@@ -137,6 +137,24 @@ has_left_nothing(const struct cnd_session *s)
 	return !s->client.has_acted && cnd_pg_is_proved(s);
 }
 
+/* During a loan, only the server knows what the client did. Nothing that this process remembers counts. */
+static int
+ask_about_loan(struct cnd_session *s, uint8_t flags[N_HELD])
+{
+	int r = cnd_pg_ask_values(s);
+
+	s->client.pins = 0;
+	return r < 0 ? r : ask(s, flags);
+}
+
+static int
+ask_if_needed(struct cnd_session *s, uint8_t flags[N_HELD])
+{
+	int r = prove(s);
+
+	return r < 0 || has_left_nothing(s) ? r : ask(s, flags);
+}
+
 int
 cnd_pg_settle(struct cnd_session *s, struct cnc_diag *ret_diag)
 {
@@ -146,12 +164,7 @@ cnd_pg_settle(struct cnd_session *s, struct cnc_diag *ret_diag)
 	if (r < 0 || s->tx != 'I' || s->sync.is_missing || s->sync.n_ready > 0)
 		return r;
 	(void)cnd_pg_run_begin(s, NULL);
-	r = prove(s);
-	/* During a loan only the server knows what the client did, and nothing of an earlier answer counts. */
-	if (s->is_on_loan)
-		s->client.pins = 0;
-	if (r == CENOTE_OK && (s->is_on_loan || !has_left_nothing(s)))
-		r = ask(s, flags);
+	r = s->is_on_loan ? ask_about_loan(s, flags) : ask_if_needed(s, flags);
 	s->diag = NULL;
 	if (r < 0)
 		return r;

@@ -26,8 +26,6 @@
 /* A server that has not begun with the statement ignores a cancel. So the cancel is repeated, with growing pauses. */
 #define AGAIN_MS     100
 #define AGAIN_MAX_MS 2000
-/* After a loan, a server that is silent for so long is at work for the borrower. */
-#define SILENCE_MS   200
 
 /* ---- the loss of the session ---- */
 
@@ -471,33 +469,23 @@ exchange_to(struct cnd_session *s, const uint8_t *token, size_t n, short *ret_ev
 }
 
 int
-cnd_pg_skip_to(struct cnd_session *s, const uint8_t *token, size_t n, int64_t until_ms)
+cnd_pg_skip_to(struct cnd_session *s, const uint8_t *token, size_t n, int timeout_ms)
 {
-	int pause = SILENCE_MS;
+	int64_t until = cnd_clock_ms() + timeout_ms;
 	int64_t left;
 
-	while ((left = until_ms - cnd_clock_ms()) > 0) {
+	while ((left = until - cnd_clock_ms()) > 0) {
 		short events;
 		int r = exchange_to(s, token, n, &events);
 
 		if (r < 0 || r == 1)
 			return r < 0 ? r : CENOTE_OK;
-		if (r == 2)
-			continue;
-		r = s->host->wait(s->host, s->fd, (short)(events | POLLIN),
-			left < pause ? (int)left : pause, &s->stop.diag);
-		if (r < 0)
+		if (r == 0 && s->host->wait(s->host, s->fd, (short)(events | POLLIN),
+				      (int)left, &s->stop.diag) < 0)
 			return cnd_pg_lost(
 				s, s->stop.diag.sqlstate, "%s", s->stop.diag.message);
-		/* The server is at work, whatever the borrower said. */
-		if (r == 0)
-			(void)s->cancel(s, ABANDON_MS);
-		if (r == 0 && pause < AGAIN_MAX_MS)
-			pause *= 2;
 	}
-	(void)s->cancel(s, ABANDON_MS);
-	return cnd_pg_lost(s, CNC_SQLSTATE(CONNECTION_LOST),
-		"the server %s did not answer in time after a loan", s->server);
+	return CENOTE_AGAIN;
 }
 
 int
