@@ -291,16 +291,25 @@ look_for_cancel(struct cnd_worker *w)
 		cancel(w, request);
 }
 
+/* When the state of the page last changed. `otherwise`: the page gives a time in the future, which is a lie. */
+static int64_t
+changed_ms(const struct cnd_worker *w, int64_t now, int64_t otherwise)
+{
+	uint64_t changed = atomic_load(&w->loan.page->changed_ms);
+
+	return changed <= (uint64_t)now ? (int64_t)changed : otherwise;
+}
+
 /* When the running request has run for too long; CND_NEVER: no request runs, or nothing limits it. */
 static int64_t
 query_limit(const struct cnd_worker *w)
 {
 	const struct cnp_loan *p = w->loan.page;
+	int64_t now = cnd_now_ms();
 
 	return w->config->query_timeout_ms > 0 && state_of(w) == CNP_LOAN_BUSY &&
 			       atomic_load(&p->timed_out) != atomic_load(&p->request)
-		       ? (int64_t)atomic_load(&p->changed_ms) +
-				 w->config->query_timeout_ms
+		       ? changed_ms(w, now, now) + w->config->query_timeout_ms
 		       : CND_NEVER;
 }
 
@@ -327,16 +336,18 @@ take_if_settled(struct cnd_worker *w)
 	struct cnd_serving *s = &w->serving;
 	uint32_t held = CNP_LOAN_HELD;
 	struct cnd_state state;
+	int r;
 
 	if (s->backend->settle == NULL || atomic_load(&p->tx) != CENOTE_TX_IDLE ||
 		atomic_load(&p->pins) != CENOTE_PIN_FUNCTION ||
 		!atomic_compare_exchange_strong(&p->state, &held, CNP_LOAN_PAUSED))
 		return false;
 	cnd_host_begin_service(w);
-	s->is_lost = s->backend->settle(s->session, &s->diag) < 0;
+	r = s->backend->settle(s->session, &s->diag);
 	cnc_diag_clear(&s->diag);
+	s->is_lost = r == CENOTE_ERR_CONN;
 	s->backend->state(s->session, &state);
-	if (s->is_lost || state.pins == 0) {
+	if (s->is_lost || (r == CENOTE_OK && state.pins == 0)) {
 		atomic_store(&p->state, CNP_LOAN_ENDED);
 		return true;
 	}
@@ -392,15 +403,13 @@ static bool
 look(struct cnd_worker *w)
 {
 	uint32_t order = cnd_worker_order(w);
-	uint64_t changed = atomic_load(&w->loan.page->changed_ms);
 	int64_t now = cnd_now_ms();
+	/* a running request is no idle time */
+	int64_t active = state_of(w) == CNP_LOAN_BUSY ? now : changed_ms(w, now, 0);
 
 	publish(w);
-	/* a running request is no idle time, and a time in the future is a lie */
-	if (state_of(w) == CNP_LOAN_BUSY)
-		w->client.active_ms = now;
-	else if (changed <= (uint64_t)now && (int64_t)changed > w->client.active_ms)
-		w->client.active_ms = (int64_t)changed;
+	if (active > w->client.active_ms)
+		w->client.active_ms = active;
 	look_for_cancel(w);
 	look_at_query(w);
 	if (order == CND_ORDER_NOW)
@@ -417,10 +426,11 @@ static int64_t
 next_look(const struct cnd_worker *w)
 {
 	int64_t until = cnd_now_ms() + LOOK_MS;
+	int64_t query = query_limit(w);
 
 	if (cnd_client_limit(w) < until)
 		until = cnd_client_limit(w);
-	return query_limit(w) < until ? query_limit(w) : until;
+	return query < until ? query : until;
 }
 
 /* The end of the client's connection is the end of the loan. Requests that it sent before it got YIELD are dropped: it sends
