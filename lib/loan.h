@@ -31,8 +31,6 @@ struct cn_loan_ops {
 		struct cn_loan **ret_loan);
 	/* Closes both descriptors. NULL is allowed. */
 	void (*close)(struct cn_loan *loan);
-	/* The server's socket, to wait on. */
-	int (*fd)(const struct cn_loan *loan);
 	/* The server's socket has a new number, and the old one is closed or will be. */
 	void (*set_fd)(struct cn_loan *loan, int fd);
 	/* Take frames from the client, and do what they ask for. CENOTE_OK and at least 1 byte taken; CENOTE_AGAIN: read()

@@ -39,8 +39,9 @@ struct cn_transport {
 	uint8_t is_shaking;
 	struct cn_tls *tls; /* NULL: no TLS */
 	const struct cn_tls_ops *tls_ops;
-	/* a worker may lend its server's socket: the descriptors that came last; -1: none */
-	int lent[2];
+	/* a worker may lend its server's socket */
+	uint8_t takes_descriptors;
+	int lent[2]; /* the descriptors that came last; -1: none */
 	struct cn_loan *loan; /* NULL: no loan. `fd` is the server's socket */
 	const struct cn_loan_ops *loan_ops;
 	int lender; /* the connection to the worker, which lasts as long as the loan; -1: none */
@@ -109,8 +110,11 @@ extern const struct cn_transport_ops cn_socket_ops;
 int cn_socket_raise(int fd);
 /* No descriptor came with the last bytes, or they are of no use: close them. */
 void cn_loan_drop(struct cn_transport *t);
-/* A socket has no buffers of its own. */
-int cn_socket_flush(struct cn_transport *t);
-int cn_socket_never(const struct cn_transport *t);
+/* As recv() without waiting, with the descriptors that come with the bytes. */
+ssize_t cn_loan_receive(struct cn_transport *t, void *room, size_t n);
+/* There is no loan any more. */
+void cn_loan_forget(struct cn_transport *t);
+/* Close the descriptor unless it is -1. */
+void cn_close_any(int fd);
 
 #endif

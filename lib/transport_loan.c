@@ -17,18 +17,11 @@
  * gives the session back. So a child process only closes its copies, and shuts nothing down.
  */
 
-static void
-close_any(int fd)
-{
-	if (fd >= 0)
-		(void)close(fd);
-}
-
 void
 cn_loan_drop(struct cn_transport *t)
 {
-	close_any(t->lent[0]);
-	close_any(t->lent[1]);
+	cn_close_any(t->lent[0]);
+	cn_close_any(t->lent[1]);
 	t->lent[0] = t->lent[1] = -1;
 }
 
@@ -50,8 +43,8 @@ take_descriptors(struct cn_transport *t, struct msghdr *m)
 		t->lent[i] = cn_socket_raise(t->lent[i]);
 }
 
-static int
-expecting_read(struct cn_transport *t, void *room, size_t n, size_t *ret_n)
+ssize_t
+cn_loan_receive(struct cn_transport *t, void *room, size_t n)
 {
 	union {
 		struct cmsghdr align;
@@ -64,51 +57,29 @@ expecting_read(struct cn_transport *t, void *room, size_t n, size_t *ret_n)
 		.msg_control = &control,
 		.msg_controllen = sizeof(control),
 	};
-	ssize_t got;
+	ssize_t got = recvmsg(t->fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
-	do
-		got = recvmsg(t->fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	while (got < 0 && errno == EINTR);
-	if (got < 0) {
-		if (errno == EAGAIN || errno == EWOULDBLOCK)
-			return CENOTE_AGAIN;
-		t->error = errno;
-		return CENOTE_ERR_CONN;
-	}
-	take_descriptors(t, &m);
-	*ret_n = (size_t)got;
-	return CENOTE_OK;
+	if (got >= 0)
+		take_descriptors(t, &m);
+	return got;
 }
-
-static int
-expecting_write(struct cn_transport *t, const void *bytes, size_t n, size_t *ret_n)
-{
-	return cn_socket_ops.write(t, bytes, n, ret_n);
-}
-
-static void
-expecting_close(struct cn_transport *t)
-{
-	cn_socket_ops.close(t);
-}
-
-static const struct cn_transport_ops expecting_ops = {
-	.read = expecting_read,
-	.write = expecting_write,
-	.close = expecting_close,
-	.flush = cn_socket_flush,
-	.unsent = cn_socket_never,
-	.pending = cn_socket_never,
-};
 
 void
 cn_loan_expect(struct cn_transport *t)
 {
-	if (t->ops == &cn_socket_ops)
-		t->ops = &expecting_ops;
+	t->takes_descriptors = t->ops == &cn_socket_ops;
 }
 
 /* ---- the loan ---- */
+
+void
+cn_loan_forget(struct cn_transport *t)
+{
+	t->loan = NULL;
+	t->lender = -1;
+	t->is_lent_anew = 0;
+	t->is_choked = 0;
+}
 
 static int
 loan_failed(struct cn_transport *t)
@@ -140,11 +111,8 @@ loan_close(struct cn_transport *t)
 {
 	t->loan_ops->set_fd(t->loan, t->fd);
 	t->loan_ops->close(t->loan);
-	t->loan = NULL;
-	t->is_lent_anew = 0;
-	close_any(t->lender);
-	t->lender = -1;
-	t->is_choked = 0;
+	cn_close_any(t->lender);
+	cn_loan_forget(t);
 }
 
 /* The module sends the rest in its next read() or write(). */
@@ -247,9 +215,6 @@ cn_loan_forfeit(struct cn_transport *t)
 	t->loan_ops->set_fd(t->loan, server);
 	t->loan_ops->close(t->loan);
 	(void)close(lender);
-	t->loan = NULL;
-	t->lender = -1;
-	t->is_lent_anew = 0;
-	t->is_choked = 0;
+	cn_loan_forget(t);
 	t->ops = &cn_socket_ops;
 }

@@ -17,7 +17,8 @@ socket_read(struct cn_transport *t, void *room, size_t n, size_t *ret_n)
 	ssize_t got;
 
 	do
-		got = recv(t->fd, room, n, MSG_DONTWAIT);
+		got = t->takes_descriptors ? cn_loan_receive(t, room, n)
+					   : recv(t->fd, room, n, MSG_DONTWAIT);
 	while (got < 0 && errno == EINTR);
 	if (got < 0) {
 		if (errno == EAGAIN || errno == EWOULDBLOCK)
@@ -53,15 +54,16 @@ socket_close(struct cn_transport *t)
 	(void)close(t->fd);
 }
 
-int
-cn_socket_flush(struct cn_transport *t)
+/* A socket has no buffers of its own. */
+static int
+socket_flush(struct cn_transport *t)
 {
 	(void)t;
 	return CENOTE_OK;
 }
 
-int
-cn_socket_never(const struct cn_transport *t)
+static int
+socket_never(const struct cn_transport *t)
 {
 	(void)t;
 	return 0;
@@ -71,9 +73,9 @@ const struct cn_transport_ops cn_socket_ops = {
 	.read = socket_read,
 	.write = socket_write,
 	.close = socket_close,
-	.flush = cn_socket_flush,
-	.unsent = cn_socket_never,
-	.pending = cn_socket_never,
+	.flush = socket_flush,
+	.unsent = socket_never,
+	.pending = socket_never,
 };
 
 static void
@@ -85,10 +87,8 @@ begin(struct cn_transport *t)
 	t->is_shaking = 0;
 	t->tls = NULL;
 	t->lent[0] = t->lent[1] = -1;
-	t->loan = NULL;
-	t->lender = -1;
-	t->is_lent_anew = 0;
-	t->is_choked = 0;
+	t->takes_descriptors = 0;
+	cn_loan_forget(t);
 }
 
 void
@@ -99,8 +99,8 @@ cn_transport_init(struct cn_transport *t)
 	t->keeps_number = 0;
 }
 
-static void
-close_any(int fd)
+void
+cn_close_any(int fd)
 {
 	if (fd >= 0)
 		(void)close(fd);
@@ -119,8 +119,8 @@ hold_number(struct cn_transport *t)
 		t->fd = moved;
 		moved = -1;
 	}
-	close_any(quiet);
-	close_any(moved);
+	cn_close_any(quiet);
+	cn_close_any(moved);
 }
 
 void
@@ -162,7 +162,7 @@ cn_transport_finish(struct cn_transport *t)
 {
 	t->keeps_number = 0;
 	cn_transport_close(t);
-	close_any(t->held);
+	cn_close_any(t->held);
 	t->held = -1;
 }
 

@@ -159,12 +159,6 @@ loan_unsent(const struct cn_loan *l)
 
 /* ---- the life of a loan ---- */
 
-static int
-loan_fd(const struct cn_loan *l)
-{
-	return l->server_fd;
-}
-
 static void
 loan_set_fd(struct cn_loan *l, int fd)
 {
@@ -249,7 +243,6 @@ loan_open(const struct cenote_allocator *mem, int server_fd, int page_fd,
 static const struct cn_loan_ops ops = {
 	.open = loan_open,
 	.close = loan_close,
-	.fd = loan_fd,
 	.set_fd = loan_set_fd,
 	.write = loan_write,
 	.read = loan_read,

@@ -29,6 +29,7 @@ struct fixture {
 	const struct cn_loan_ops *ops;
 	const struct cenote_allocator *mem;
 	struct cn_loan *loan;
+	int server; /* the server's socket */
 	struct cnp_loan *page;
 	struct cnp_client client;
 	size_t piece; /* bytes of each write */
@@ -119,12 +120,12 @@ unmap_page(struct fixture *f)
 static int
 try_open(struct fixture *f)
 {
-	int server, fd = lend(f, "postgresql", &server);
-	int r = f->ops->open(f->mem, server, fd, &f->loan);
+	int fd = lend(f, "postgresql", &f->server);
+	int r = f->ops->open(f->mem, f->server, fd, &f->loan);
 
 	if (r < 0) {
 		close(fd);
-		close(server);
+		close(f->server);
 	}
 	return r;
 }
@@ -184,7 +185,7 @@ pull(struct fixture *f)
 static void
 await_server(struct fixture *f)
 {
-	struct pollfd p = { .fd = f->ops->fd(f->loan), .events = POLLIN };
+	struct pollfd p = { .fd = f->server, .events = POLLIN };
 
 	if (f->ops->pending(f->loan))
 		return;
@@ -439,12 +440,12 @@ no_standard_descriptor_is_taken(void **state)
 			.batch_rows = 1,
 			.params = CNP_STR_NONE,
 			.formats = CNP_STR_NONE } };
-	int server, fd = lend(f, "postgresql", &server);
+	int fd = lend(f, "postgresql", &f->server);
 	int saved = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 
 	assert_true(saved >= 0);
 	close(STDIN_FILENO);
-	assert_ok(f->ops->open(f->mem, server, fd, &f->loan));
+	assert_ok(f->ops->open(f->mem, f->server, fd, &f->loan));
 	(void)attach(f);
 	/* the rest of the result goes to a file */
 	assert_ok(cnp_client_request(&f->client, &first_row, CNP_FRAME_SYNC, 0, NULL));
@@ -829,7 +830,7 @@ a_time_limit_in_a_request_is_told(void **state)
 	assert_int_equal(push(f), 1);
 	strcpy(f->page->words, "pool shop: too late");
 	atomic_store(&f->page->state, CNP_LOAN_ENDED);
-	assert_int_equal(shutdown(f->ops->fd(f->loan), SHUT_RDWR), 0);
+	assert_int_equal(shutdown(f->server, SHUT_RDWR), 0);
 	run_until(f, 0);
 	assert_string_equal(f->text,
 		"error 08007 the session was lost in QUERY, whose outcome is "

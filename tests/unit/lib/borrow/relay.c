@@ -52,12 +52,6 @@ relay_close(struct cn_loan *l)
 	relay.n_closed++;
 }
 
-static int
-relay_fd(const struct cn_loan *l)
-{
-	return l->fd;
-}
-
 static void
 relay_set_fd(struct cn_loan *l, int fd)
 {
@@ -132,8 +126,15 @@ relay_unsent(const struct cn_loan *l)
 __attribute__((visibility("default"))) const struct cn_loan_ops *
 cn_loan_get(uint32_t abi)
 {
-	static const struct cn_loan_ops ops = { relay_open, relay_close, relay_fd,
-		relay_set_fd, relay_write, relay_read, relay_pending, relay_unsent };
+	static const struct cn_loan_ops ops = {
+		.open = relay_open,
+		.close = relay_close,
+		.set_fd = relay_set_fd,
+		.write = relay_write,
+		.read = relay_read,
+		.pending = relay_pending,
+		.unsent = relay_unsent,
+	};
 
 	return abi == CN_LOAN_ABI ? &ops : NULL;
 }
