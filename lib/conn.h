@@ -498,9 +498,11 @@ int cn_session_restore(cenote_conn *conn);
 int cn_session_options_restore(cenote_conn *conn);
 
 /* named.c */
-#define CN_NAMED_ONE                                                                     \
-	128u /* beside the bits of enum cnc_names: the statement with the name of send->stmt */
+/* Beside the bits of enum cnc_names: the statement with the name of send->stmt. */
+#define CN_NAMED_ONE 128u
 struct cn_send;
+/* The statement that has this name. NULL: there is none. */
+cenote_stmt *cn_named_find(cenote_conn *conn, const char *name);
 /* Which statements with a name must be on the session before this request? 0: none. */
 uint8_t cn_named_needed(cenote_conn *conn, const struct cn_send *send);
 /* A result of the request has ended. Note which statements with a name there are now. */

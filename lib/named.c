@@ -20,8 +20,8 @@ has_name(const cenote_stmt *stmt, const char *name)
 }
 
 /* Programs use few names again and again: the last one is at the front. */
-static cenote_stmt *
-find(cenote_conn *conn, const char *name)
+cenote_stmt *
+cn_named_find(cenote_conn *conn, const char *name)
 {
 	for (cenote_stmt **at = &conn->named.first; *at; at = &(*at)->next_named) {
 		cenote_stmt *found = *at;
@@ -50,7 +50,7 @@ drop_first(cenote_conn *conn)
 static void
 drop(cenote_conn *conn, const char *name)
 {
-	if (find(conn, name))
+	if (cn_named_find(conn, name))
 		drop_first(conn);
 }
 
@@ -103,7 +103,7 @@ cn_named_needed(cenote_conn *conn, const struct cn_send *send)
 	if (m->code != CNP_MSG_EXECUTE)
 		return needed;
 	if (needed != 0)
-		stmt = find(conn, stmt->name);
+		stmt = cn_named_find(conn, stmt->name);
 	return stmt ? needed | cnc_sql_names(stmt->sql, stmt->len) : needed;
 }
 
@@ -186,7 +186,7 @@ note_command(cenote_conn *conn, struct cn_request *req, const struct cnp_str *ta
 	if (!is_one)
 		return;
 	if (stmt && stmt->is_foreign)
-		stmt = find(conn, stmt->name);
+		stmt = cn_named_find(conn, stmt->name);
 	if (req->text)
 		drop_nth(conn, req->text, strlen(req->text), n);
 	else if (stmt)

@@ -37,7 +37,7 @@ cn_stmt_ensure(cenote_stmt *stmt)
 {
 	cenote_conn *conn = stmt->conn;
 
-	/* cn_request() prepares a statement with a name again, by its name. */
+	/* cn_request() prepares the statements that have a name: cn_named_restore(). */
 	if (stmt->name || stmt->epoch == conn->reattach.epoch || !cn_is_restored(conn))
 		return CENOTE_OK;
 	return prepare_again(stmt);
@@ -59,14 +59,17 @@ cn_stmts_restore(cenote_conn *conn)
 int
 cn_named_restore(cenote_conn *conn, uint8_t needed, const cenote_stmt *stmt)
 {
+	int is_all = (needed & CNC_NAMES_USED) != 0;
+	cenote_stmt *s = NULL;
 	int has_queued = 0;
 	int r = CENOTE_OK;
 
-	for (cenote_stmt *s = needed ? conn->named.first : NULL; s && r == CENOTE_OK;
-		s = s->next_named) {
+	if (is_all)
+		s = conn->named.first;
+	else if (needed != 0)
+		s = cn_named_find(conn, stmt->name);
+	for (; s && r == CENOTE_OK; s = is_all ? s->next_named : NULL) {
 		if (s->epoch == conn->reattach.epoch)
-			continue;
-		if (!(needed & CNC_NAMES_USED) && strcmp(s->name, stmt->name) != 0)
 			continue;
 		r = prepare_again(s);
 		s->is_restored = 1;

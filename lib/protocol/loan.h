@@ -38,24 +38,26 @@ struct cnp_loan {
 	_Atomic uint32_t state; /* enum cnp_loan_state */
 
 	/* The worker writes these. */
-	_Atomic uint32_t
-		reason; /* set before ENDED: enum cnp_yield_reason; 0: a time limit, with the text below */
-	_Atomic uint32_t
-		timed_out; /* the last request that query_timeout has stopped; 0: none */
-	char words
-		[248]; /* set before ENDED: the error for a client whose time limit has passed */
+
+	/* set before ENDED: enum cnp_yield_reason; 0: a time limit, with the text in `words` */
+	_Atomic uint32_t reason;
+	/* the last request that query_timeout has stopped; 0: none */
+	_Atomic uint32_t timed_out;
+	/* set before ENDED: the error for a client whose time limit has passed */
+	char words[248];
 
 	/* The borrower writes these. */
-	_Atomic uint32_t
-		request; /* the number of the running request, or of the last one */
-	_Atomic uint32_t
-		last; /* the server has all requests up to this one, and may be at any of them */
+
+	/* the number of the running request, or of the last one */
+	_Atomic uint32_t request;
+	/* the server has all requests up to this one, and may be at any of them */
+	_Atomic uint32_t last;
 	_Atomic uint32_t tx; /* enum cenote_tx, after the last request */
 	_Atomic uint32_t pins; /* bits of enum cenote_pin, after the last request */
-	_Atomic uint32_t
-		left; /* what the client may have left in the session: cnd_backend.left() */
-	_Atomic uint64_t
-		changed_ms; /* when `state` last changed (CLOCK_MONOTONIC, milliseconds) */
+	/* what the client may have left in the session: cnd_backend.left() */
+	_Atomic uint32_t left;
+	/* when `state` last changed (CLOCK_MONOTONIC, milliseconds) */
+	_Atomic uint64_t changed_ms;
 	_Atomic uint64_t requests; /* during this loan */
 	_Atomic uint64_t errors;
 
