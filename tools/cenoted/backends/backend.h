@@ -14,7 +14,8 @@
 /*
  * The interface between cenoted and its backends. A backend is a module, cenoted-BACKEND.so, which cenoted loads
  * with dlopen() when a pool names it. It exports one function, cnd_backend_get(). A worker calls it from one thread, and has
- * one session of it, or several if the backend says `can_share`. A backend keeps no state outside its session.
+ * one session of it, or several if the backend says `can_share`. A backend keeps no state outside its session, but for
+ * hints that only make it ask its server once more.
  *
  * Errors. CENOTE_ERR_SERVER, with the diagnostics filled: the statement failed, and the session lives on.
  * CENOTE_ERR_CONN, with the diagnostics filled: the session is lost, and the worker logs in again. If the backend

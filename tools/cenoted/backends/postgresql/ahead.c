@@ -95,8 +95,6 @@ static int
 add_execute(struct cnd_session *s, const struct cnd_ahead *what,
 	struct cnd_pg_ahead *ret_ahead)
 {
-	static const struct cnd_pg_scan any = { CENOTE_PIN_FUNCTION, CND_PG_SCAN_ACTS, 0,
-		0 };
 	int r;
 
 	if (!is_whole(s, what->exec))
@@ -107,7 +105,7 @@ add_execute(struct cnd_session *s, const struct cnd_ahead *what,
 		return CENOTE_AGAIN;
 	r = add_run(s, what->which->name, NULL, what->exec);
 	if (r == CENOTE_OK)
-		cnd_pg_note(s, &any, 0);
+		cnd_pg_note(s, &cnd_pg_unknown, 0);
 	return r;
 }
 

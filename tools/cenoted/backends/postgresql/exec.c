@@ -32,8 +32,8 @@ begin_first(struct cnd_session *s, const struct cnd_pg_scan *scan)
 	return r;
 }
 
-/* What a statement may do other than read and write rows. */
-#define ACTS                                                                             \
+/* Each of them: a statement does not only read and write rows. */
+#define MORE_THAN_ROWS                                                                   \
 	(CND_PG_SCAN_ACTS | CND_PG_SCAN_DEFINES | CND_PG_SCAN_REMOVES | CND_PG_SCAN_STAYS)
 
 /* Whether a statement's calls of functions are known to leave nothing that the client could miss. */
@@ -42,7 +42,7 @@ is_harmless(const struct cnd_session *s, const struct cnd_pg_scan *scan)
 {
 	if (s->has_pure_queries && (scan->flags & CND_PG_SCAN_ACTS) == 0)
 		return 1;
-	return (scan->flags & ACTS) == 0 && cnd_pg_is_proved(s);
+	return (scan->flags & MORE_THAN_ROWS) == 0 && cnd_pg_is_proved(s);
 }
 
 void
@@ -57,7 +57,7 @@ cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple
 		pins |= CENOTE_PIN_SETTINGS;
 	if ((pins & CENOTE_PIN_FUNCTION) != 0)
 		s->client.is_unproved = 1;
-	s->client.has_acted |= (scan->flags & ACTS) != 0;
+	s->client.has_acted |= (scan->flags & MORE_THAN_ROWS) != 0;
 	if ((scan->flags & (CND_PG_SCAN_DEFINES | CND_PG_SCAN_REMOVES)) != 0)
 		cnd_pg_proof_end();
 	s->client.pins |=
@@ -514,21 +514,22 @@ execute_numbered(struct cnd_session *s, struct cnd_pg_stmt *st,
 	return r < 0 ? r : cnd_pg_send_run(s);
 }
 
-/* Execute a statement that only the server knows, by its name. It may do anything. */
+const struct cnd_pg_scan cnd_pg_unknown = { .pins = CENOTE_PIN_FUNCTION,
+	.flags = CND_PG_SCAN_ACTS };
+
+/* Execute a statement that only the server knows, by its name. */
 static int
 execute_named(struct cnd_session *s, struct cnp_str name, const struct cnd_exec *exec,
 	struct cnd_sink *sink)
 {
-	static const struct cnd_pg_scan any = { CENOTE_PIN_FUNCTION, CND_PG_SCAN_ACTS, 0,
-		0 };
 	char portal[CND_PG_NAME_MAX];
 	int r;
 
 	(void)cnd_pg_run_begin(s, sink);
-	r = begin_first(s, &any);
+	r = begin_first(s, &cnd_pg_unknown);
 	if (r < 0)
 		return r;
-	cnd_pg_note(s, &any, 0);
+	cnd_pg_note(s, &cnd_pg_unknown, 0);
 	set_run(s, exec);
 	name_portal(exec, portal);
 	r = cnd_pg_add_due(s, name);

@@ -149,8 +149,8 @@ add_seed(struct cnd_session *s)
 		return cnd_pg_refuse(s, CNC_SQLSTATE(RESOURCES), "no random numbers");
 	/* A number between 0.5 and 1: sign and exponent are fixed, the fraction is random. */
 	bits = (bits >> 12) | 0x3fe0000000000000u;
-	for (size_t i = 0; i < sizeof(value); i++)
-		value[i] = (uint8_t)(bits >> (56 - 8 * i));
+	cnd_pg_put_u32(value, (uint32_t)(bits >> 32));
+	cnd_pg_put_u32(value + 4, (uint32_t)bits);
 	r = cnd_pg_add_call(&s->out.buf, 1599,
 		&(struct cnp_str){ (const char *)value, sizeof(value) }, 1);
 	if (r == CENOTE_OK)

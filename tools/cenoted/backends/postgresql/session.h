@@ -503,6 +503,8 @@ int cnd_pg_catalog(
 int cnd_pg_function_result(struct cnd_session *s, const struct cnd_pg_msg *m);
 /* Refuse a text with a zero byte, which the server cannot read. */
 int cnd_pg_check_text(struct cnd_session *s, const char *text, size_t len);
+/* A statement that only the server knows. It may do anything. */
+extern const struct cnd_pg_scan cnd_pg_unknown;
 /* A statement is about to run: note what it may leave in the session. */
 void cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple);
 /* A statement was prepared under a name of the client, and may run by that name later. The name may be empty. */

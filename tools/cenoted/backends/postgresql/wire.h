@@ -3,8 +3,7 @@
 #define CND_PG_WIRE_H
 
 #include "core/buf.h"
-
-struct cnp_str;
+#include "protocol/msg.h"
 
 /*
  * PostgreSQL's frontend/backend protocol, version 3, as bytes: nothing here does I/O. What the
