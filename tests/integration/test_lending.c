@@ -20,7 +20,7 @@ is_lent(const cenote_conn *conn)
 	return strcmp(cenote_info(conn, "data_path"), "lent") == 0;
 }
 
-/* Ask until the session is lent. */
+/* Send requests until the worker has lent the session. */
 static void
 ask_until_lent(cenote_conn *conn)
 {

@@ -318,7 +318,7 @@ step_lender(struct cnt_peer *p, struct cnt_peer_conn *c)
 	return 1;
 }
 
-/* Send bytes, and the descriptors of a loan with the first of them. */
+/* Send bytes. Pass the descriptors of a loan, if there are any, with the first of them. */
 static ssize_t
 send_bytes(const struct cnt_peer *p, struct cnt_peer_conn *c, const void *bytes, size_t n)
 {

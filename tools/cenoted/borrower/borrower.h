@@ -46,11 +46,11 @@ void cnd_page_unmap(struct cnp_loan *page);
 int cnd_page_facts(const struct cnp_loan *page, const struct cenote_allocator *mem,
 	struct cnd_page_facts *ret_facts);
 
-/* Before anything is sent to the server: from FREE or HELD to BUSY. False: the worker has ended the loan. */
+/* Call before anything is sent to the server: changes FREE or HELD to BUSY. False if the worker has ended the loan. */
 bool cnd_page_claim(struct cnp_loan *page);
 /* If the worker is about to cancel the running request, or uses the socket itself, wait until it has done so. */
 void cnd_page_await_worker(const struct cnp_loan *page);
-/* The server has answered everything. False: as above. */
+/* Call when the server has answered everything: changes BUSY to FREE or HELD. False if the worker has ended the loan. */
 bool cnd_page_release(struct cnp_loan *page, bool is_held);
 bool cnd_page_is_ended(const struct cnp_loan *page);
 /* The `state` or the running request has changed. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The page that the worker and this process share (protocol/loan.h): check it, read its facts once, and move its
+ * Checks the page that the worker and this process share (protocol/loan.h), reads its facts once, and changes its
  * state. A page that could shrink would kill the process, so the seals are checked first.
  */
 #include "borrower.h"

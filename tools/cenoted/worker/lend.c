@@ -398,7 +398,7 @@ take_at_limit(struct cnd_worker *w, int64_t now)
 	return take_by_force(w, words);
 }
 
-/* 1: the session is ours again. */
+/* Returns true once the worker has the session back. */
 static bool
 look(struct cnd_worker *w)
 {

@@ -36,7 +36,7 @@ put_parameter(struct cnc_buf *b, const struct cnd_pg_parameter *p)
 	return r < 0 ? r : put_text(b, p->at_login != NULL ? p->at_login : "");
 }
 
-/* borrowed.c reads the same fields. */
+/* Write the facts that borrowed.c reads, in its order. */
 static int
 put_facts(const struct cnd_session *s, struct cnc_buf *b)
 {

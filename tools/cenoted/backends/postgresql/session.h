@@ -19,6 +19,7 @@
  *     login.c       login through libpq
  *     session.c     attach, state, messages while no request runs, logout
  *     parameters.c  the values that the server reports
+ *     ask_values.c  the question for their present values
  *     begun.c       the options that a client attaches with
  *     reset.c       make the session like a new login
  *     lasting.c     what no command can undo
@@ -372,7 +373,8 @@ int cnd_pg_refuse(struct cnd_session *s, const char *sqlstate, const char *forma
 int cnd_pg_set_parameter(struct cnd_session *s, const char *name, const char *value);
 /* NULL: the server has not reported that parameter. */
 struct cnd_pg_parameter *cnd_pg_parameter(struct cnd_session *s, const char *name);
-/* Ask the server for the present values of all parameters. */
+
+/* ask_values.c: ask the server for the present values of all parameters. */
 int cnd_pg_ask_values(struct cnd_session *s);
 
 /* begun.c */
