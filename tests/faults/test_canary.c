@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_canary unix|tls
+ * test_canary unix|tls|lent
+ *
+ * With "lent", a client keeps its session until it leaves, and cenoted lends it. Otherwise the sessions change between
+ * transactions.
  *
  * Many clients take turns on few sessions of PostgreSQL. Each question and each row names its client
  * and a number, so an answer that belongs to another request shows. Meanwhile requests are
@@ -34,6 +37,7 @@
 static struct cnt_server server;
 static struct cnt_daemon daemon_;
 static bool has_tls; /* the clients come by TCP and TLS */
+static bool lends;
 static char certs[64];
 static char uri[256];
 
@@ -49,7 +53,7 @@ struct client {
 	int number;
 	int n; /* the last number that was used */
 	unsigned lives; /* how often its process has begun */
-	unsigned n_right, n_cancelled, n_lost;
+	unsigned n_right, n_cancelled, n_lost, n_lent;
 	unsigned char rows[NUMBERS];
 };
 
@@ -336,7 +340,7 @@ leave(struct life *l)
 static void
 work(struct life *l)
 {
-	static const char *const options[] = { "connect_timeout", "20s", "query_timeout",
+	static const char *const options[] = { "connect_timeout", "60s", "query_timeout",
 		"20s", NULL };
 	unsigned n_lost = l->client->n_lost;
 
@@ -346,6 +350,8 @@ work(struct life *l)
 	while (!l->is_wrong && n_lost == l->client->n_lost && !shared->is_over &&
 		l->client->n < NUMBERS - 2 * AHEAD && cnt_random_below(&l->random, 200))
 		step(l);
+	if (l->conn != NULL && strcmp(cenote_info(l->conn, "data_path"), "lent") == 0)
+		l->client->n_lent++;
 	leave(l);
 }
 
@@ -371,8 +377,9 @@ config_of(const char *lines)
 	static char config[4096];
 	char pool[256];
 
-	snprintf(pool, sizeof(pool), "sessions = %d\nmode = transaction\n%s%s",
-		N_SESSIONS, has_tls ? "auth = trust, trust door=tcp\n" : "", lines);
+	snprintf(pool, sizeof(pool), "sessions = %d\n%s%s%s", N_SESSIONS,
+		lends ? "lend = auto\nqueue_timeout = 60s\n" : "mode = transaction\n",
+		has_tls ? "auth = trust, trust door=tcp\n" : "", lines);
 	return cnt_server_config(&server, pool, config, sizeof(config));
 }
 
@@ -459,7 +466,7 @@ check_rows(const struct client *c, cenote_conn *conn)
 
 /* What the clients of one test saw. */
 struct seen {
-	unsigned n_right, n_cancelled, n_lost, n_lives, n_rows;
+	unsigned n_right, n_cancelled, n_lost, n_lent, n_lives, n_rows;
 };
 
 static struct seen
@@ -475,13 +482,17 @@ check_all(void)
 		seen.n_right += c->n_right;
 		seen.n_cancelled += c->n_cancelled;
 		seen.n_lost += c->n_lost;
+		seen.n_lent += c->n_lent;
 		seen.n_lives += c->lives;
 		seen.n_rows += (unsigned)check_rows(c, conn);
 	}
 	cenote_conn_destroy(conn);
-	print_message("# %u right answers, %u rows, %u cancelled, %u lost, %u lives\n",
-		seen.n_right, seen.n_rows, seen.n_cancelled, seen.n_lost, seen.n_lives);
+	print_message(
+		"# %u right answers, %u rows, %u cancelled, %u lost, %u lent, %u lives\n",
+		seen.n_right, seen.n_rows, seen.n_cancelled, seen.n_lost, seen.n_lent,
+		seen.n_lives);
 	assert_true(seen.n_rows > 0 && (has_tls || seen.n_cancelled > 0));
+	assert_true(!lends || seen.n_lent > 0);
 	return seen;
 }
 
@@ -583,6 +594,7 @@ main(int argc, char **argv)
 	};
 
 	has_tls = argc > 1 && strcmp(argv[1], "tls") == 0;
+	lends = argc > 1 && strcmp(argv[1], "lent") == 0;
 	cnt_server_need(CNT_POSTGRESQL);
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -3,6 +3,7 @@
 #define FRESH_H
 
 #include <cenote/cenote.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "support/cnt_random.h"
@@ -150,9 +151,10 @@ struct fr_sequence {
 void fr_generate(
 	const struct fr_backend *backend, uint64_t seed, struct fr_sequence *ret_seq);
 void fr_print(const struct fr_backend *backend, const struct fr_sequence *seq);
-/* Run the sequence as a client. Errors on the way are no failures. */
-void fr_run(const struct fr_sequence *seq, const struct fr_backend *backend,
-	const char *run_dir, const char *pool);
+/* Run the sequence as a client. Errors on the way are no failures. With `wants_loan` the client first sends requests
+ * until the worker lends the session. Returns whether it was lent when the sequence began. */
+bool fr_run(const struct fr_sequence *seq, const struct fr_backend *backend,
+	const char *run_dir, const char *pool, bool wants_loan);
 
 /* ------------------------------------------------------------------------- relay ----- */
 

@@ -266,14 +266,15 @@ do_step(struct client *c, const struct fr_step *step)
 }
 
 static int
-connect_client(struct client *c, const char *run_dir, const char *pool)
+connect_client(struct client *c, const char *run_dir, const char *pool, bool wants_loan)
 {
 	if (cenote_conn_create(NULL, &c->conn) != CENOTE_OK)
 		return -1;
-	/* Do not reattach: another session would hide what happened to this one. */
+	/* Another session would hide what happened to this one. But a loan begins with a yield. */
 	if (cenote_conn_set(c->conn, "run_dir", run_dir) != CENOTE_OK ||
 		cenote_conn_set(c->conn, "pool", pool) != CENOTE_OK ||
-		cenote_conn_set(c->conn, "reattach", "no") != CENOTE_OK)
+		cenote_conn_set(c->conn, "reattach", wants_loan ? "planned" : "no") !=
+			CENOTE_OK)
 		return -1;
 	return cenote_connect(c->conn) == CENOTE_OK ? 0 : -1;
 }
@@ -292,16 +293,35 @@ fall_silent(struct client *c, const struct fr_sequence *seq)
 		(void)shutdown(cenote_fd(c->conn), SHUT_RDWR);
 }
 
-void
+static bool
+is_lent(const struct client *c)
+{
+	return !c->is_over && strcmp(cenote_info(c->conn, "data_path"), "lent") == 0;
+}
+
+/* A worker lends after ten requests. */
+static bool
+await_loan(struct client *c)
+{
+	static const struct fr_step plain = { .how = FR_QUERY, .sql = "select 1" };
+
+	for (int i = 0; i < 20 && !c->is_over && !is_lent(c); i++)
+		do_query(c, &plain);
+	return is_lent(c);
+}
+
+bool
 fr_run(const struct fr_sequence *seq, const struct fr_backend *backend,
-	const char *run_dir, const char *pool)
+	const char *run_dir, const char *pool, bool wants_loan)
 {
 	struct client c = { .backend = backend };
+	bool was_lent;
 	size_t i;
 
 	if (cenote_params_create(NULL, &c.none) != CENOTE_OK ||
-		connect_client(&c, run_dir, pool) < 0)
+		connect_client(&c, run_dir, pool, wants_loan) < 0)
 		c.is_over = 1;
+	was_lent = wants_loan && await_loan(&c);
 	for (i = 0; i < seq->n && !c.is_over; i++)
 		do_step(&c, &seq->steps[i]);
 	if (seq->ending == FR_SILENT && c.conn != NULL)
@@ -314,4 +334,5 @@ fr_run(const struct fr_sequence *seq, const struct fr_backend *backend,
 		cenote_stmt_destroy(c.stmts[i]);
 	cenote_conn_destroy(c.conn);
 	cenote_params_destroy(c.none);
+	return was_lent;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 /*
- * test_fresh postgresql|mariadb|freetds [ODBC DRIVER]
+ * test_fresh postgresql|postgresql-tame|postgresql-lent|postgresql-shared|mariadb|freetds [ODBC DRIVER]
  *
- * With a driver (support/cnt_odbc.h) the backend is odbc.
+ * With a driver (support/cnt_odbc.h) the backend is odbc. postgresql-tame has a database without the functions because
+ * of which cenoted replaces sessions. So have postgresql-lent, whose pools lend their sessions, and postgresql-shared,
+ * whose pools have mode = transaction.
  *
  * CHECK_FRESH_SEQUENCES  number of random clients (2000)
  * CHECK_FRESH_SECONDS    the time after which no more clients start (0: no limit)
@@ -29,6 +31,9 @@
 
 static const struct fr_backend *backend;
 static int is_tame;
+static bool lends;
+static const char *pool_lines = ""; /* more lines for each pool that is not *_new */
+static uint64_t n_lent; /* clients whose session was lent */
 static const struct cnt_odbc *odbc; /* NULL: the server's own backend */
 static struct cnt_server server;
 static struct cnt_daemon daemon_;
@@ -83,7 +88,7 @@ start_daemon(void)
 	size_t i;
 
 	for (i = 0; i < backend->n_pools; i++) {
-		put_pool(conf, sizeof(conf), &backend->pools[i], "", "");
+		put_pool(conf, sizeof(conf), &backend->pools[i], "", pool_lines);
 		put_pool(conf, sizeof(conf), &backend->pools[i], "_new",
 			"reset = reconnect\n");
 	}
@@ -386,7 +391,7 @@ run_killed(const struct fr_sequence *seq, const char *run_dir, const char *pool)
 	pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		fr_run(seq, backend, run_dir, pool);
+		(void)fr_run(seq, backend, run_dir, pool, lends);
 		_exit(0);
 	}
 	usleep(seq->number);
@@ -409,7 +414,7 @@ leaves_something(const struct fr_sequence *seq, int say)
 	if (seq->ending == FR_KILLED)
 		run_killed(seq, run_dir, pool);
 	else
-		fr_run(seq, backend, run_dir, pool);
+		n_lent += fr_run(seq, backend, run_dir, pool, lends);
 	now = look(pool);
 	r = now == NULL || differ(expected[seq->pool], now, say);
 	free(now);
@@ -496,8 +501,9 @@ random_clients_leave_nothing(void **state)
 	}
 	if (is_shown)
 		show_progress(n, n, start_ms);
-	printf("# %llu sequences in %.1f s\n", (unsigned long long)i,
-		(double)(cnt_now_ms() - start_ms) / 1000);
+	printf("# %llu sequences in %.1f s, %llu of them lent\n", (unsigned long long)i,
+		(double)(cnt_now_ms() - start_ms) / 1000, (unsigned long long)n_lent);
+	assert_true(n_lent >= (lends ? i / 3 : 0));
 	free(seq);
 }
 
@@ -646,7 +652,7 @@ reset_by_reconnecting_leaves_nothing_at_all(void **state)
 	for (i = 0; i < 50; i++) {
 		fr_generate(backend, rnd.seed + i, seq);
 		snprintf(pool, sizeof(pool), "%s_new", backend->pools[seq->pool].name);
-		fr_run(seq, backend, daemon_.run_dir, pool);
+		(void)fr_run(seq, backend, daemon_.run_dir, pool, false);
 		now = look(pool);
 		if (now == NULL || strcmp(now, expected[seq->pool]) != 0)
 			fr_print(backend, seq);
@@ -654,6 +660,20 @@ reset_by_reconnecting_leaves_nothing_at_all(void **state)
 		free(now);
 	}
 	free(seq);
+}
+
+static void
+choose(const char *server_name)
+{
+	lends = strcmp(server_name, "postgresql-lent") == 0;
+	if (lends)
+		pool_lines = "lend = auto\n";
+	else if (strcmp(server_name, "postgresql-shared") == 0)
+		pool_lines = "mode = transaction\n";
+	is_tame = strncmp(server_name, "postgresql-", 11) == 0;
+	backend = strcmp(server_name, "mariadb") == 0   ? &fr_mariadb
+		  : strcmp(server_name, "freetds") == 0 ? &fr_tds
+							: &fr_postgresql;
 }
 
 int
@@ -681,10 +701,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(random_clients_leave_nothing),
 	};
 
-	backend = argc > 1 && strcmp(argv[1], "mariadb") == 0   ? &fr_mariadb
-		  : argc > 1 && strcmp(argv[1], "freetds") == 0 ? &fr_tds
-								: &fr_postgresql;
-	is_tame = argc > 1 && strcmp(argv[1], "postgresql-tame") == 0;
+	choose(argc > 1 ? argv[1] : "postgresql");
 	odbc = argc > 2 ? cnt_odbc_find(argv[2]) : NULL;
 	if (argc > 2 && !odbc) {
 		fprintf(stderr, "there is no driver %s\n", argv[2]);
