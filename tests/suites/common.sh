@@ -20,6 +20,8 @@ suite=
 build=
 work=
 keep=0
+pool_kind=plain
+crowd_pids=()
 suites_cache=${CENOTE_SUITES_CACHE:-}
 server_pid=
 pool_pid=
@@ -41,7 +43,7 @@ server_user=postgres
 suite_usage()
 {
 	cat <<USAGE
-usage: tests/suites/${0##*/} [--build DIR] [--keep] [--help]
+usage: tests/suites/${0##*/} [--build DIR] [--pool plain|lent|contended] [--keep] [--help]
 
 ${about:-}
 
@@ -50,6 +52,9 @@ it. What fails on the shim and not on the original must be in tests/suites/expec
 reason; no test may be skipped or go missing on the shim only.
 
   --build DIR  the build to test (CENOTE_BUILD, or build)
+  --pool KIND  lent: the pool lends its sessions; contended: mode = transaction with three sessions, which
+               four other clients want all the time. Differences of such a pool alone are in
+               tests/suites/expected/${0##*/}.KIND.
   --keep       leave the temporary directory with all logs
 
 CENOTE_SUITES_CACHE names a directory where fetched sources are kept for the next run.
@@ -89,8 +94,35 @@ stop_process() # PID SIGNAL
 
 stop_pool()
 {
+	local pid
+	for pid in "${crowd_pids[@]}"; do
+		stop_process "$pid" TERM
+	done
+	crowd_pids=()
 	stop_process "$pool_pid" TERM
 	pool_pid=
+}
+
+# pool_lines SESSIONS: a pool of the kind that --pool asks for.
+pool_lines()
+{
+	case $pool_kind in
+	plain) printf 'sessions = 1..%s\n' "$1" ;;
+	lent) printf 'sessions = 1..%s\nlend = auto\n' "$1" ;;
+	contended) printf 'sessions = 1..3\nmode = transaction\nqueue_timeout = 60s\n' ;;
+	esac
+}
+
+# start_crowd POOL SQL: other clients, which always want a session.
+start_crowd()
+{
+	[ "$pool_kind" = contended ] || return 0
+	local i
+	for i in 1 2 3 4; do
+		yes "$2;" | LD_LIBRARY_PATH=$build/lib "$build/tools/sqlsh/sqlsh" -n -q -o /dev/null \
+			"cenote:///$1?run_dir=$work/pool&connect_timeout=60s" 2>"$work/out/crowd.$i.txt" &
+		crowd_pids+=($!)
+	done
 }
 
 stop_server()
@@ -134,6 +166,7 @@ suite_open() # NAME ARGUMENT…
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--build) [ $# -gt 1 ] || { suite_usage >&2 && exit 2; } && build=$2 && shift ;;
+		--pool) [[ ${2:-} = @(plain|lent|contended) ]] || { suite_usage >&2 && exit 2; } && pool_kind=$2 && shift ;;
 		--keep) keep=1 ;;
 		-h | --help) suite_usage && exit 0 ;;
 		*) suite_usage >&2 && exit 2 ;;
@@ -155,6 +188,7 @@ suite_begin() # NAME ARGUMENT…
 	{
 		cp "$build/$shim_file" "$work/lib/" &&
 			cp "$build/tools/cenoted/cenoted" "$work/bin/" &&
+			cp "$build/tools/cenoted/borrower/cenote-loan.so" "$work/lib/" &&
 			cp "$build/tools/cenoted/backends/$shim_module/cenoted-$shim_module.so" \
 				"$work/backends/"
 	} ||
@@ -472,7 +506,8 @@ start_pool()
 			printf '\n[pool %s]\nbackend = postgresql\n' "$name"
 			printf 'server = host=%s port=%s user=postgres dbname=%s\n' "$work/run" \
 				"$pg_port" "$name"
-			printf 'sessions = 1..%s\nauth = trust\n' "${entry##*:}"
+			pool_lines "${entry##*:}"
+			printf 'auth = trust\n'
 		done
 	} >"$work/cenoted.conf"
 	{
@@ -489,6 +524,9 @@ start_pool()
 	wait_for cenoted $pool_pid as_user env "${way_env[@]}" "$pg_bin/psql" -X -h "$work/run" \
 		-p "$pg_port" -U postgres -c 'select 1' "${1%:*}"
 	rm -f "$work"/maps/shim.*
+	for entry in "$@"; do
+		start_crowd "${entry%:*}" 'select pg_sleep(0.002)'
+	done
 	setup_seconds=$((setup_seconds + SECONDS - start))
 }
 
@@ -593,8 +631,8 @@ check_maps()
 suite_end()
 {
 	local out=$work/out failed=0 bad=0 kind explained passed skipped total
-	expected=$suites_dir/expected/$suite
-	[ -f "$expected" ] || expected=/dev/null
+	expected=$out/expected
+	cat "$suites_dir/expected/$suite" "$suites_dir/expected/$suite.$pool_kind" >"$expected" 2>/dev/null
 	for way in native shim; do
 		[ -f "$out/$way.list" ] || : >"$out/$way.list"
 		for kind in pass fail skip; do

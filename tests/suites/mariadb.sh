@@ -101,7 +101,8 @@ start_pool()
 			printf '\n[pool %s]\nbackend = mysql\n' "$name"
 			printf 'server = socket=%s user=test password=%s dbname=%s local_infile=yes %s\n' \
 				"$work/run/s" "$test_password" "$name" "$server_keys"
-			printf 'sessions = 1..%s\nauth = trust\n' "${entry##*:}"
+			pool_lines "${entry##*:}"
+			printf 'auth = trust\n'
 		done
 	} >"$work/cenoted.conf"
 	{
@@ -117,7 +118,7 @@ start_pool()
 		>"$work/out/cenoted.txt" 2>&1 &
 	pool_pid=$!
 	for ((i = 0; i < 300; i++)); do
-		[ ! -S "$work/pool/${1%:*}.sock" ] || return 0
+		[ ! -S "$work/pool/${1%:*}.sock" ] || { start_crowd "${1%:*}" 'select sleep(0.002)' && return 0; }
 		is_alive $pool_pid || break
 		sleep 0.1
 	done
