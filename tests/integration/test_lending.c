@@ -326,6 +326,19 @@ a_reload_takes_an_idle_loan_back(void **state)
 	cenote_conn_destroy(conn);
 }
 
+/* The pool's new workers lend nothing. The old one takes its session back when it looks at the page next, which is once a
+ * second. */
+static void
+end_lending(void)
+{
+	assert_int_equal(cnt_daemon_configure(
+				 &wp_daemon, turns_config("sessions = 1\nlend = off\n")),
+		0);
+	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
+	wp_await_log("pool main was changed");
+	wp_pause_ms(2500);
+}
+
 /* Which parameters differ, only the borrower and the server know. */
 static void
 a_reload_leaves_a_borrower_its_parameters(void **state)
@@ -336,13 +349,25 @@ a_reload_leaves_a_borrower_its_parameters(void **state)
 	conn = borrow();
 	wp_exec(conn, "set application_name to 'mine'");
 	assert_true(is_lent(conn));
-	assert_int_equal(cnt_daemon_configure(
-				 &wp_daemon, turns_config("sessions = 1\nlend = off\n")),
-		0);
-	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
-	wp_await_log("pool main was changed");
-	wp_pause_ms(2500); /* the worker looks at the page once a second */
+	end_lending();
 	assert_string_equal(wp_value(conn, "show application_name"), "mine");
+	cenote_conn_destroy(conn);
+}
+
+/* The worker asks the server what the client's functions have left. The client learns of it with its next request. */
+static void
+a_reload_takes_a_loan_back_that_may_hold_something(void **state)
+{
+	cenote_conn *conn;
+
+	turns_start(LENDS);
+	conn = borrow();
+	wp_exec(conn, "create table lending (n int)");
+	wp_exec(conn, "drop table lending");
+	assert_true(is_lent(conn));
+	end_lending();
+	assert_string_equal(wp_value(conn, "select 'here'"), "here");
+	assert_false(is_lent(conn));
 	cenote_conn_destroy(conn);
 }
 
@@ -498,6 +523,7 @@ main(void)
 		TEST(an_idle_loan_moves_to_another_session),
 		TEST(a_reload_takes_an_idle_loan_back),
 		TEST(a_reload_leaves_a_borrower_its_parameters),
+		TEST(a_reload_takes_a_loan_back_that_may_hold_something),
 		TEST(the_end_waits_for_a_borrower_that_holds_something),
 		TEST(an_idle_borrower_gives_way_unnoticed),
 		TEST(session_timeout_ends_a_loan_that_holds_something),

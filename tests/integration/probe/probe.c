@@ -677,6 +677,7 @@ static const struct cnd_backend backend = {
 	.idle = probe_idle,
 	.sync = probe_sync,
 	.settle = probe_settle,
+	.settled_pins = CENOTE_PIN_FUNCTION,
 	.function = probe_function,
 	.change_user = probe_change_user,
 	/* the feature is set but the function is missing: the worker must notice */

@@ -340,9 +340,10 @@ struct cnd_backend {
 	 * state(), after a request that asked for it, even if the request failed or was skipped. The worker reports a
 	 * failure to the client. */
 	int (*sync)(struct cnd_session *s, struct cnd_sink *sink);
-	/* state() reports CENOTE_PIN_FUNCTION, and the worker wants to yield the session. Ask the server what the session
-	 * really holds, for the next state(). */
+	/* The worker wants to yield the session, and state() reports no other pins than those in `settled_pins`. Ask the server
+	 * what the session really holds, for the next state(). */
 	int (*settle)(struct cnd_session *s, struct cnc_diag *ret_diag);
+	uint32_t settled_pins; /* bits of enum cenote_pin: those that settle() may end */
 
 	int (*function)(struct cnd_session *s, uint32_t function,
 		const struct cnd_exec *exec, struct cnd_sink *sink);

@@ -48,6 +48,8 @@ part_from_session(struct cn_loan *l)
 	struct cnd_state state;
 
 	cnd_request_state(&l->serving, &state);
+	/* what a function may have left: the worker has asked the server before it ended the loan */
+	state.pins &= ~(uint32_t)CENOTE_PIN_FUNCTION;
 	if (state.tx == CENOTE_TX_IDLE && state.pins == 0)
 		return part(l, &state.carry);
 	cnd_loan_explain_end(l, &l->serving.diag);
@@ -147,9 +149,7 @@ settle(struct cn_loan *l)
 	struct cnd_state state;
 	int r;
 
-	if (s->held.pins != CENOTE_PIN_FUNCTION || s->held.tx != CENOTE_TX_IDLE ||
-		s->backend->settle == NULL || atomic_load(&l->page->reason) == 0 ||
-		s->held.settled_at == s->n_served)
+	if (!cnd_request_may_settle(s) || atomic_load(&l->page->reason) == 0)
 		return CENOTE_OK;
 	s->ops->begin(s, NULL);
 	cnc_diag_clear(&s->diag);

@@ -604,19 +604,23 @@ cnd_request_state(const struct cnd_serving *s, struct cnd_state *ret_state)
 		ret_state->pins |= CENOTE_PIN_PREPARED;
 }
 
+bool
+cnd_request_may_settle(const struct cnd_serving *s)
+{
+	return s->held.pins != 0 && (s->held.pins & ~s->backend->settled_pins) == 0 &&
+	       s->held.tx == CENOTE_TX_IDLE && s->held.settled_at != s->n_served;
+}
+
 void
 cnd_request_take_state(struct cnd_serving *s, struct cnd_state *ret_state)
 {
-	uint32_t pins;
+	bool is_held;
 
 	cnd_request_state(s, ret_state);
 	s->held.tx = ret_state->tx;
 	s->held.pins = ret_state->pins;
-	/* a pin that settle() may still clear does not hold the session for certain */
-	pins = s->held.pins;
-	if (s->backend->settle != NULL && s->held.settled_at != s->n_served)
-		pins &= ~(uint32_t)CENOTE_PIN_FUNCTION;
-	s->ops->publish(s, s->held.tx != CENOTE_TX_IDLE || pins != 0);
+	is_held = s->held.tx != CENOTE_TX_IDLE || s->held.pins != 0;
+	s->ops->publish(s, is_held && !cnd_request_may_settle(s));
 }
 
 static int

@@ -123,17 +123,6 @@ reason_to_yield(const struct cnd_worker *w)
 	return 0;
 }
 
-/* Whether settle() may free the session: only CENOTE_PIN_FUNCTION keeps it, and the server has not
- * been asked since the last request. */
-static int
-can_settle(const struct cnd_worker *w)
-{
-	return w->serving.held.pins == CENOTE_PIN_FUNCTION &&
-	       w->serving.backend->settle != NULL &&
-	       w->serving.held.tx == CENOTE_TX_IDLE &&
-	       w->serving.held.settled_at != w->serving.n_served;
-}
-
 /* Ask the server what functions have left in the session. The answer stays valid until another
  * request runs. */
 static int
@@ -175,7 +164,7 @@ try_to_yield(struct cnd_worker *w)
 	w->settle.due_ms = CND_NEVER;
 	if (reason == 0 || !cnp_server_can_yield(&w->client.server))
 		return 0;
-	if (can_settle(w) && settle_soon(w) < 0)
+	if (cnd_request_may_settle(&w->serving) && settle_soon(w) < 0)
 		return 1;
 	cnd_request_state(&w->serving, &state);
 	if (state.tx != CENOTE_TX_IDLE || state.pins != 0)
@@ -199,7 +188,7 @@ try_to_lend(struct cnd_worker *w)
 
 	if (!cnd_lend_is_due(w))
 		return 0;
-	if (can_settle(w) && settle(w) < 0)
+	if (cnd_request_may_settle(&w->serving) && settle(w) < 0)
 		return 1;
 	cnd_request_state(&w->serving, &state);
 	return state.tx == CENOTE_TX_IDLE && state.pins == 0 && cnd_lend_now(w, &state);
@@ -278,7 +267,7 @@ await_more(struct cnd_worker *w)
 	if (must_part(w))
 		return CENOTE_ERR_CONN;
 	until = next_look(w);
-	if (can_settle(w) && cnp_server_can_yield(&w->client.server))
+	if (cnd_request_may_settle(&w->serving) && cnp_server_can_yield(&w->client.server))
 		settle_ms = cnd_now_ms() + (w->serving.backend->is_settling_felt
 							   ? SETTLE_FELT_MS
 							   : SETTLE_IDLE_MS);

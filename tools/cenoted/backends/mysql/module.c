@@ -47,6 +47,7 @@ static const struct cnd_backend backend = {
 	.fd = cnd_my_fd,
 	.idle = cnd_my_idle,
 	.settle = cnd_my_settle,
+	.settled_pins = CENOTE_PIN_FUNCTION,
 	.is_settling_felt = 1,
 	.function = cnd_my_function,
 	.change_user = cnd_my_change_user,

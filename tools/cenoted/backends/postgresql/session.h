@@ -634,6 +634,7 @@ extern const struct cnd_statement_ops cnd_pg_statements;
 	.idle = cnd_pg_idle, \
 	.sync = cnd_pg_sync, \
 	.settle = cnd_pg_settle, \
+	.settled_pins = CENOTE_PIN_FUNCTION, \
 	.function = cnd_pg_function, \
 	.ahead = cnd_pg_ahead, \
 	.answer = cnd_pg_answer, \
