@@ -62,7 +62,7 @@ begin(struct cnp_server *s, uint32_t state)
 	s->copies_owed = 0;
 	s->is_ready = 0;
 	s->is_unsynced = 0;
-	s->told_len = 0;
+	cnc_buf_clear(&s->told, 0);
 }
 
 void
@@ -77,6 +77,7 @@ cnp_server_init(struct cnp_server *s, const struct cenote_allocator *mem,
 	cnc_buf_init(&s->out, &s->mem, SIZE_MAX / 2);
 	cnc_buf_init(&s->held, &s->mem, 0);
 	cnc_buf_init(&s->later, &s->mem, 0);
+	cnc_buf_init(&s->told, &s->mem, SIZE_MAX / 2);
 	cnc_diag_init(&s->diag, NULL);
 	begin(s, CNP_SERVER_OPENING);
 }
@@ -88,6 +89,7 @@ cnp_server_finish(struct cnp_server *s)
 	cnc_buf_finish(&s->out);
 	cnc_buf_finish(&s->held);
 	cnc_buf_finish(&s->later);
+	cnc_buf_finish(&s->told);
 	cnc_diag_finish(&s->diag);
 }
 
@@ -426,10 +428,12 @@ static struct cnp_str
 news(struct cnp_server *s, const struct cnp_str *carry)
 {
 	if (!carry || carry->n == 0 ||
-		(carry->n == s->told_len && memcmp(carry->p, s->told, carry->n) == 0))
+		(carry->n == cnc_buf_len(&s->told) &&
+			memcmp(carry->p, cnc_buf_head(&s->told), carry->n) == 0))
 		return CNP_STR_NONE;
-	s->told_len = carry->n <= sizeof(s->told) ? (uint8_t)carry->n : 0;
-	memcpy(s->told, carry->p, s->told_len);
+	cnc_buf_clear(&s->told, carry->n);
+	/* without memory it is sent once more */
+	(void)cnc_buf_append(&s->told, carry->p, carry->n);
 	return *carry;
 }
 
@@ -1002,7 +1006,7 @@ run(struct cnp_server *s, const struct cnp_frame *f, struct cnp_request *req)
 	s->running_flags = f->flags;
 	/* After these requests the client has no `carry`. */
 	if (req->msg.code == CNP_MSG_RESET || req->msg.code == CNP_MSG_CHANGE_USER)
-		s->told_len = 0;
+		cnc_buf_clear(&s->told, 0);
 	s->is_leaving = f->code == CNP_MSG_DETACH;
 	s->is_answered = 0;
 	req->number = f->request;

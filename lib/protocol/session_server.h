@@ -28,8 +28,6 @@ enum cnp_server_state {
 	CNP_SERVER_BROKEN /* the client broke the protocol */
 };
 
-#define CNP_SERVER_TOLD_MAX 32u
-
 struct cnp_server {
 	struct cenote_allocator mem;
 	struct cnc_sm sm;
@@ -62,8 +60,8 @@ struct cnp_server {
 	uint8_t is_ready; /* READY of request 0 was sent */
 	uint8_t is_unsynced; /* a request was carried out after the last synchronisation point */
 	uint8_t is_skipping;
-	uint8_t told_len; /* bytes in `told`; 0: no `carry` was sent, or it was too long */
-	char told[CNP_SERVER_TOLD_MAX]; /* the last `carry`, which is not sent again */
+	struct cnc_buf
+		told; /* the last `carry`, which is not sent again; empty: none was sent */
 	struct cnc_diag diag; /* of the last CENOTE_ERR_PROTOCOL */
 };
 

@@ -44,5 +44,8 @@ cnd_serving_attach(struct cnd_serving *s, const struct cnp_attach *m)
 {
 	int r = s->backend->attach(s->session, &m->carry, &s->diag);
 
+	/* with the settings that the client brings, the server may report other values */
+	if (m->carry.n > 0)
+		s->ops->facts_changed(s, true);
 	return r < 0 ? r : set_options(s, m->options);
 }

@@ -21,6 +21,8 @@
 #define FUNCTION CENOTE_PIN_FUNCTION
 #define PREPARED CENOTE_PIN_PREPARED
 
+#define SETS     CND_PG_SCAN_SETS
+#define HIDES    CND_PG_SCAN_HIDES
 #define TX       CND_PG_SCAN_TX
 #define NO_BLOCK CND_PG_SCAN_NO_BLOCK
 #define SEVERAL  CND_PG_SCAN_SEVERAL
@@ -51,9 +53,10 @@ check_all(const struct expected *cases, size_t n, int has_standard_strings)
 
 		cnd_pg_scan((const char *)cnt_guard_put(&guard, cases[i].sql, len), len,
 			&facts, &found);
-		/* what_a_reset_does_not_undo() tests these, what_only_reads_and_writes_rows() the third, and what_changes_a_setting_for_its_transaction() the last */
-		found.flags &= ~(
-			uint32_t)(DEFINES | STAYS | CND_PG_SCAN_ACTS | CND_PG_SCAN_LOCAL);
+		/* other tests are about these */
+		found.flags &= ~(uint32_t)(DEFINES | STAYS | CND_PG_SCAN_ACTS |
+					   CND_PG_SCAN_LOCAL | SETS | HIDES |
+					   CND_PG_SCAN_RESETS);
 		if (found.pins != cases[i].pins || found.flags != cases[i].flags)
 			print_error("%s: pins %u, flags %u\n", cases[i].sql,
 				(unsigned)found.pins, (unsigned)found.flags);
@@ -277,6 +280,77 @@ transactions_are_told(void **state)
 	};
 
 	check_all(cases, CNT_COUNT(cases), 1);
+}
+
+/* The names that the server does not list, each followed by a blank. */
+static void
+join_names(const struct cnd_pg_scan *scan, char to[256])
+{
+	const char *name = scan->names;
+
+	for (*to = '\0'; *name != '\0'; name += strlen(name) + 1) {
+		strcat(to, name);
+		strcat(to, " ");
+	}
+}
+
+#define LONG_NAME                                                                        \
+	"a.aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+/* A setting that can be asked for moves with its client; anything else keeps the session. */
+static void
+the_settings_of_a_text_have_names(void **state)
+{
+	static const struct {
+		const char *sql;
+		uint32_t flags;
+		const char *names;
+	} cases[] = {
+		{ "set work_mem = '1MB'", SETS, "" },
+		{ "set session time zone 'UTC'", SETS, "" },
+		{ "set role r", SETS, "" },
+		{ "set session characteristics as transaction read only", SETS, "" },
+		{ "set app.tenant = 5", SETS, "app.tenant " },
+		{ "set SESSION App.\"Tenant\" to 5", SETS, "App.Tenant " },
+		{ "set \"app.tenant\" = 5", SETS, "app.tenant " },
+		{ "set session.names = 1", SETS, "session.names " },
+		{ "set a.b.c = 1; set d.e = 2", SETS, "a.b.c d.e " },
+		{ "select set_config('app.a', $1, false), set_config('app.b', '1', "
+		  "false)",
+			SETS, "app.a app.b " },
+		{ "select set_config(E'app.a', '1', false)", SETS, "app.a " },
+		{ "set local app.tenant = 5", 0, "" },
+		{ "select set_config('app.a', '1', true)", 0, "" },
+		{ "set seed = 0.5", HIDES, "" },
+		{ "set session authorization a", HIDES, "" },
+		{ "select set_config('seed', '0.5', false)", HIDES, "" },
+		{ "select set_config($1, '1', false)", HIDES, "" },
+		{ "select set_config('app.' || 'a', '1', false)", HIDES, "" },
+		{ "select set_config(E'app\\x2ea', '1', false)", HIDES, "" },
+		{ "set \"app.te\"\"nant\" = 5", HIDES, "" },
+		{ "set app.\xc3\xa4 = 5", HIDES, "" },
+		{ "set " LONG_NAME " = 5; set " LONG_NAME " = 6", SETS | HIDES,
+			LONG_NAME " " },
+		{ "do $$ begin end $$", HIDES, "" },
+		{ "select setseed(0.5)", HIDES, "" },
+		{ "load 'x'", HIDES, "" },
+		{ "select u&\"\\006eow\"()", HIDES, "" },
+		{ "select 1", 0, "" },
+	};
+	const struct cnd_pg_facts facts = { .has_standard_strings = 1 };
+	struct cnd_pg_scan found;
+	char names[256];
+
+	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
+		cnd_pg_scan(cases[i].sql, strlen(cases[i].sql), &facts, &found);
+		join_names(&found, names);
+		if ((found.flags & (SETS | HIDES)) != cases[i].flags ||
+			strcmp(names, cases[i].names) != 0)
+			fail_msg("%s: flags %u, names %s", cases[i].sql,
+				(unsigned)found.flags, names);
+		/* either way, the session is reset for the next client */
+		assert_true(cases[i].flags == 0 || (found.pins & SETTINGS) != 0);
+	}
 }
 
 static void
@@ -530,6 +604,7 @@ main(void)
 		cmocka_unit_test(what_only_reads_and_writes_rows),
 		cmocka_unit_test(what_changes_a_setting_for_its_transaction),
 		cmocka_unit_test(what_a_reset_does_not_undo),
+		cmocka_unit_test(the_settings_of_a_text_have_names),
 		cmocka_unit_test(what_calls_nothing_leaves_nothing),
 		cmocka_unit_test(transactions_are_told),
 		cmocka_unit_test(what_is_left_for_certain_is_told),

@@ -45,18 +45,38 @@ is_harmless(const struct cnd_session *s, const struct cnd_pg_scan *scan)
 	return (scan->flags & MORE_THAN_ROWS) == 0 && cnd_pg_is_proved(s);
 }
 
+/* A statement with a name means what the settings made it mean when it was prepared. On another session it would be
+ * prepared under later ones. */
+static void
+note_settings(struct cnd_session *s, const struct cnd_pg_scan *scan)
+{
+	int is_undone =
+		(scan->flags & CND_PG_SCAN_RESETS) != 0 && cnd_pg_settings_are_any(s);
+
+	if ((scan->flags & CND_PG_SCAN_SETS) != 0 || is_undone)
+		cnd_pg_settings_learn(s, scan->names);
+	if (s->client.has_named &&
+		(is_undone || ((scan->flags & CND_PG_SCAN_SETS) != 0 &&
+				      (scan->flags & CND_PG_SCAN_LOCAL) != 0)))
+		s->client.keeps_named = 1;
+}
+
 void
 cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple)
 {
-	uint32_t pins = scan->pins;
+	uint32_t pins = scan->pins & ~(uint32_t)CENOTE_PIN_SETTINGS;
 
 	/* If the removed function was called before, settle.c can no longer look at its code. So assume it left settings. */
 	if ((scan->flags & CND_PG_SCAN_REMOVES) != 0 &&
 		((s->client.pins & CENOTE_PIN_FUNCTION) != 0 ||
 			(scan->flags & CND_PG_SCAN_SEVERAL) != 0))
-		pins |= CENOTE_PIN_SETTINGS;
-	if ((pins & CENOTE_PIN_FUNCTION) != 0)
+		s->settings.hides = 1;
+	s->settings.hides |= (scan->flags & CND_PG_SCAN_HIDES) != 0;
+	note_settings(s, scan);
+	if ((pins & CENOTE_PIN_FUNCTION) != 0) {
 		s->client.is_unproved = 1;
+		s->settings.may_hide = 1;
+	}
 	s->client.has_acted |= (scan->flags & MORE_THAN_ROWS) != 0;
 	if ((scan->flags & (CND_PG_SCAN_DEFINES | CND_PG_SCAN_REMOVES)) != 0)
 		cnd_pg_proof_end();
@@ -66,7 +86,7 @@ cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple
 	if ((pins & CENOTE_PIN_TEMP) != 0)
 		s->client.lasting |= CND_PG_SCAN_STAYS;
 	s->client.is_local |= (scan->flags & CND_PG_SCAN_LOCAL) != 0;
-	if (pins != 0)
+	if (scan->pins != 0)
 		s->client.is_used = 1;
 	s->client.has_told |= scan->tells != 0;
 	/* Parse leaves the statement that has no name */
@@ -74,22 +94,12 @@ cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple
 		s->client.has_unnamed = 1;
 }
 
-/* Whether the session has the settings of its login, and the options that the client began with. The server reports most
- * settings on which the meaning of SQL depends. */
+/* Whether another session of this client gets the settings that this one has now. */
 static int
-has_first_settings(const struct cnd_session *s)
+has_movable_settings(const struct cnd_session *s)
 {
-	if (s->client.is_local ||
-		(s->client.pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_TEMP)) != 0)
-		return 0;
-	for (size_t i = 0; i < s->n_parameters; i++) {
-		const struct cnd_pg_parameter *p = &s->parameters[i];
-		const char *first = p->begun != NULL ? p->begun : p->at_login;
-
-		if (first == NULL || strcmp(first, p->value) != 0)
-			return 0;
-	}
-	return 1;
+	return !s->client.is_local && !s->settings.hides &&
+	       (s->client.pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_TEMP)) == 0;
 }
 
 /* Whether the statement means the same on another session. What it leaves when it runs by its name must also show without
@@ -98,8 +108,9 @@ static int
 can_move(const struct cnd_session *s, const struct cnd_pg_scan *scan)
 {
 	return (scan->pins & ~(uint32_t)CENOTE_PIN_FUNCTION) == 0 &&
-	       (scan->flags & CND_PG_SCAN_LOCAL) == 0 && has_first_settings(s) &&
-	       s->host->restores_names != NULL && s->host->restores_names(s->host);
+	       (scan->flags & (CND_PG_SCAN_LOCAL | CND_PG_SCAN_SETS)) == 0 &&
+	       has_movable_settings(s) && s->host->restores_names != NULL &&
+	       s->host->restores_names(s->host);
 }
 
 void
@@ -111,7 +122,7 @@ cnd_pg_note_prepared(
 	else if (can_move(s, scan))
 		s->client.has_named = 1;
 	else
-		s->client.pins |= CENOTE_PIN_PREPARED;
+		s->client.keeps_named = 1;
 	s->client.is_used = 1;
 	s->client.lasting |= scan->flags & (CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS);
 	if ((scan->pins & CENOTE_PIN_TEMP) != 0)
@@ -578,7 +589,9 @@ cnd_pg_function(struct cnd_session *s, uint32_t function, const struct cnd_exec 
 	const struct cnd_pg_scan any = {
 		.pins = CENOTE_PIN_FUNCTION | (hides ? CENOTE_PIN_SETTINGS : 0),
 		.flags = CND_PG_SCAN_ACTS |
-			 (hides ? CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS : 0),
+			 (hides ? CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS |
+						 CND_PG_SCAN_HIDES
+				: 0),
 	};
 	struct cnc_buf *b = &s->out.buf;
 	size_t mark;

@@ -85,9 +85,17 @@ enum cnd_pg_scan_flag {
 	/* any statement: it runs a routine, defines or sets something, and does not only read and write rows; or it is
 	 * not known what it does */
 	CND_PG_SCAN_ACTS = 256,
-	/* a statement changes, up to the end of the transaction, a setting on which the meaning of SQL may depend */
-	CND_PG_SCAN_LOCAL = 512
+	/* a statement changes a setting on which the meaning of SQL may depend */
+	CND_PG_SCAN_LOCAL = 512,
+	/* a statement changes settings for the rest of the session; `names` has those that the server does not list */
+	CND_PG_SCAN_SETS = 1024,
+	CND_PG_SCAN_RESETS = 2048, /* a statement may undo such changes */
+	CND_PG_SCAN_HIDES =
+		4096 /* a statement may set something that no question shows */
 };
+
+/* Room for the names of the settings that one text sets. */
+#define CND_PG_NAMES_MAX 126u
 
 struct cnd_pg_scan {
 	uint32_t pins; /* bits of enum cenote_pin: what may stay in the session */
@@ -95,6 +103,8 @@ struct cnd_pg_scan {
 	uint32_t n_params; /* the highest N of $N */
 	/* if `pins` is 0: the text has a part that only this client may know, such as a literal */
 	uint32_t tells;
+	char names[CND_PG_NAMES_MAX +
+		   2]; /* each ends with a zero byte, and the list with another */
 };
 
 /* Functions whose effect DISCARD ALL does not undo. The last ones belong to extensions. */
@@ -138,6 +148,11 @@ struct cnd_pg_scan {
 
 void cnd_pg_scan(const char *sql, size_t len, const struct cnd_pg_facts *facts,
 	struct cnd_pg_scan *ret_scan);
+
+/* Whether it is one of the settings by which PL/pgSQL reads the text of a function. */
+int cnd_pg_is_reading(const char *name, size_t len);
+/* Whether the name has no other characters than ASCII letters, digits, underscores and dots. */
+int cnd_pg_is_setting_name(const char *name, size_t len);
 
 /* ---- memo.c ---- */
 

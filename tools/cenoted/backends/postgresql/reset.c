@@ -36,10 +36,12 @@ forget_client(struct cnd_session *s)
 	s->client.may_copy = 0;
 	s->client.has_carried = 0;
 	s->client.has_named = 0;
+	s->client.keeps_named = 0;
 	s->client.holds_unnamed = 0;
 	s->client.is_local = 0;
 	cnd_pg_forget_due(s);
 	cnd_pg_begun_forget(s);
+	cnd_pg_settings_forget(s);
 }
 
 /* An answer is still on its way. Read and drop it before the server is asked anything else. */

@@ -33,8 +33,10 @@ cnd_pg_enter(struct cnd_session *s, struct cnc_diag *diag)
 		cnd_pg_ahead_forget(s);
 	cnc_buf_clear(&s->out.buf, OUT_KEEP);
 	s->out.n_ready = s->out.n_before = s->out.is_unsynced = 0;
-	if (s->out.buf.mem == NULL)
+	if (s->out.buf.mem == NULL) {
 		cnc_buf_init(&s->out.buf, s->mem, OUT_MAX);
+		cnc_buf_init(&s->settings.carry, s->mem, OUT_MAX);
+	}
 	s->spent.is_closing = s->spent.is_closing_unnamed = 0;
 	s->due.is_parsing = 0;
 	if (!s->is_lost) {
@@ -189,6 +191,17 @@ is_opaque(const char *tag)
 	       strcmp(tag, "COMMIT PREPARED") == 0;
 }
 
+/* The server has undone all that the client did, unless a later request has been sent already. */
+static void
+note_discarded(struct cnd_session *s)
+{
+	if (s->ahead.at + 1 < s->ahead.n)
+		return;
+	s->settings.may_hide = 0;
+	if ((s->client.lasting & CND_PG_SCAN_STAYS) == 0)
+		s->settings.hides = 0;
+}
+
 static int
 on_complete(struct cnd_session *s, const struct cnd_pg_msg *m)
 {
@@ -202,6 +215,8 @@ on_complete(struct cnd_session *s, const struct cnd_pg_msg *m)
 	if (is_of_logins(tag))
 		s->login.changes = 1;
 	s->login.may_change |= is_opaque(tag);
+	if (strcmp(tag, "DISCARD ALL") == 0)
+		note_discarded(s);
 	s->run.is_value_last = 0;
 	s->run.is_copying = 0;
 	/* The server has read the data, and with it the Sync before the data. */

@@ -233,6 +233,83 @@ is_reported(struct cnc_sql l)
 	return !cnc_sql_is_char(&t, '.');
 }
 
+/* ---- Settings ---- */
+
+int
+cnd_pg_is_setting_name(const char *name, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (!isalnum((unsigned char)name[i]) && name[i] != '_' && name[i] != '.')
+			return 0;
+	}
+	return len > 0;
+}
+
+/* Settings whose values cannot be asked for. */
+static const char *const not_told[] = { "seed", "authorization", "session_authorization",
+	NULL };
+
+/*
+ * The text sets a setting for the rest of the session. settle.c asks the server for the value. If the server does not
+ * list the setting, it must have the name; without it, the client keeps its session.
+ */
+static void
+note_setting(struct scan *s, const char *name, size_t len)
+{
+	struct cnc_sql_token word = { CNC_SQL_WORD, false, name, len };
+	char *names = s->found.names;
+	size_t used = 0;
+
+	s->found.pins |= CENOTE_PIN_SETTINGS;
+	while (names[used] != '\0')
+		used += strlen(names + used) + 1;
+	if (!cnd_pg_is_setting_name(name, len) || cnc_sql_is_one_of(&word, not_told) ||
+		len >= CND_PG_NAMES_MAX - used) {
+		s->found.flags |= CND_PG_SCAN_HIDES;
+		return;
+	}
+	s->found.flags |= CND_PG_SCAN_SETS;
+	if (memchr(name, '.', len) == NULL)
+		return;
+	memcpy(names + used, name, len);
+	names[used + len] = names[used + len + 1] = '\0';
+}
+
+/* Join the parts of a name that begins with `t`: a, a.b, a."b".c. Returns its length; 0: it is too long. */
+static size_t
+join_name(struct cnc_sql *l, struct cnc_sql_token t, char name[CND_PG_NAMES_MAX])
+{
+	size_t len = 0, n;
+
+	for (;;) {
+		const char *part = cnc_sql_inside(&t, &n);
+
+		if (n == 0 || n >= CND_PG_NAMES_MAX - 1 - len)
+			return 0;
+		memcpy(name + len, part, n);
+		len += n;
+		if (!cnc_sql_take_char(l, '.'))
+			return len;
+		name[len++] = '.';
+		t = cnc_sql_next(l);
+	}
+}
+
+/* SET after LOCAL and the options: `l` stands behind the word SET. */
+static void
+see_session_set(struct scan *s, struct cnc_sql l)
+{
+	static const char *const noise[] = { "session", NULL };
+	char name[CND_PG_NAMES_MAX];
+	struct cnc_sql ahead = l;
+
+	/* "session" may also be the first part of a name */
+	if (cnc_sql_take_one_of(&ahead, noise) && !cnc_sql_take_char(&ahead, '.'))
+		(void)cnc_sql_take(&l, "session");
+	ahead = l;
+	note_setting(s, name, join_name(&ahead, cnc_sql_next(&ahead), name));
+}
+
 /* Settings that do not change the meaning of SQL, beside those whose name has a dot. */
 static const char *const no_meaning[] = { "application_name", "statement_timeout",
 	"lock_timeout", "idle_in_transaction_session_timeout", "transaction_timeout",
@@ -262,8 +339,8 @@ see_set(struct scan *s, struct cnc_sql l)
 		s->found.pins |= FUNCTION;
 		s->found.flags |= CND_PG_SCAN_ACTS;
 	} else {
-		s->found.pins |= CENOTE_PIN_SETTINGS;
-		return;
+		see_session_set(s, l);
+		(void)cnc_sql_take(&l, "session");
 	}
 	if (!has_no_meaning(l))
 		s->found.flags |= CND_PG_SCAN_LOCAL;
@@ -388,6 +465,7 @@ see_reindex(struct scan *s, struct cnc_sql l)
 static void
 see_discard(struct scan *s, struct cnc_sql l)
 {
+	s->found.flags |= CND_PG_SCAN_RESETS;
 	if (cnc_sql_take(&l, "all"))
 		s->found.flags |= CND_PG_SCAN_NO_BLOCK;
 }
@@ -414,8 +492,8 @@ static const struct verb {
 	{ "delete", FUNCTION, 0, NULL },
 	{ "discard", 0, 0, see_discard },
 	/* The block is a string, and may run other strings that it puts together. */
-	{ "do", FUNCTION | CENOTE_PIN_SETTINGS, CND_PG_SCAN_DEFINES | CND_PG_SCAN_ACTS,
-		NULL },
+	{ "do", FUNCTION | CENOTE_PIN_SETTINGS,
+		CND_PG_SCAN_DEFINES | CND_PG_SCAN_ACTS | CND_PG_SCAN_HIDES, NULL },
 	{ "drop", FUNCTION, CND_PG_SCAN_DEFINES | CND_PG_SCAN_ACTS, see_drop },
 	{ "end", 0, CND_PG_SCAN_TX, NULL },
 	{ "execute", FUNCTION, CND_PG_SCAN_ACTS, NULL },
@@ -423,7 +501,7 @@ static const struct verb {
 	{ "insert", FUNCTION, 0, NULL },
 	{ "listen", CENOTE_PIN_LISTEN, 0, NULL },
 	/* The library stays loaded. */
-	{ "load", CENOTE_PIN_SETTINGS, CND_PG_SCAN_STAYS, NULL },
+	{ "load", CENOTE_PIN_SETTINGS, CND_PG_SCAN_STAYS | CND_PG_SCAN_HIDES, NULL },
 	{ "lock", 0, 0, NULL },
 	{ "merge", FUNCTION, 0, NULL },
 	{ "move", FUNCTION, 0, NULL },
@@ -431,7 +509,7 @@ static const struct verb {
 	{ "prepare", 0, 0, see_prepare },
 	{ "reindex", FUNCTION, 0, see_reindex },
 	{ "release", 0, 0, NULL },
-	{ "reset", 0, 0, NULL },
+	{ "reset", 0, CND_PG_SCAN_RESETS, NULL },
 	{ "rollback", 0, 0, see_rollback },
 	{ "savepoint", 0, 0, NULL },
 	{ "select", 0, 0, see_select },
@@ -482,8 +560,8 @@ begins_with(const char *text, size_t len, const char *word)
 	return len >= n && (*text | 0x20) == *word && strncasecmp(text, word, n) == 0;
 }
 
-static int
-is_reading(const char *text, size_t len)
+int
+cnd_pg_is_reading(const char *text, size_t len)
 {
 	for (const char *const *word = readings; *word != NULL; word++) {
 		if (begins_with(text, len, *word))
@@ -501,11 +579,7 @@ plain_text(const struct cnc_sql_token *t)
 
 	if (t->kind != CNC_SQL_TEXT || (*t->p != '\'' && (*t->p | 0x20) != 'e'))
 		return NULL;
-	for (size_t i = 0; i < n; i++) {
-		if (!isalnum((unsigned char)text[i]) && text[i] != '_' && text[i] != '.')
-			return NULL;
-	}
-	return text;
+	return n == 0 || cnd_pg_is_setting_name(text, n) ? text : NULL;
 }
 
 /* Whether set_config('…', …) names a setting that does not change how PL/pgSQL reads functions. */
@@ -519,7 +593,7 @@ is_harmless_config(struct cnc_sql l)
 		return 0;
 	t = cnc_sql_next(&l);
 	name = plain_text(&t);
-	if (name == NULL || is_reading(name, (size_t)(t.p + t.n - name)))
+	if (name == NULL || cnd_pg_is_reading(name, (size_t)(t.p + t.n - name)))
 		return 0;
 	t = cnc_sql_next(&l);
 	return cnc_sql_is_char(&t, ',');
@@ -544,6 +618,22 @@ is_meaningless_config(struct cnc_sql l)
 	t = cnc_sql_next(&l);
 	return cnc_sql_is_char(&t, ',') &&
 	       (memchr(text, '.', n) != NULL || cnc_sql_is_one_of(&name, no_meaning));
+}
+
+/* set_config(…) for the rest of the session. `l` stands behind the word. */
+static void
+note_config(struct scan *s, struct cnc_sql l)
+{
+	struct cnc_sql_token t = cnc_sql_next(&l);
+	const char *name = NULL;
+	size_t n = 0;
+
+	if (cnc_sql_is_char(&t, '(')) {
+		t = cnc_sql_next(&l);
+		name = plain_text(&t);
+		(void)cnc_sql_inside(&t, &n);
+	}
+	note_setting(s, name, name != NULL && cnc_sql_take_char(&l, ',') ? n : 0);
 }
 
 #define CONFIG_TOKENS_MAX 64u
@@ -575,6 +665,15 @@ is_local_config(struct cnc_sql l)
 	return 0;
 }
 
+static void
+see_config(struct scan *s, struct cnc_sql l)
+{
+	if (!is_meaningless_config(l))
+		s->found.flags |= CND_PG_SCAN_LOCAL;
+	if (!is_local_config(l))
+		note_config(s, l);
+}
+
 /* The schema of temporary objects, by either of its names. */
 static int
 is_temp_schema(const struct cnc_sql_token *t)
@@ -602,7 +701,7 @@ see_lasting_word(struct scan *s)
 	if (is_one_of_names(&s->t, staying))
 		s->found.flags |= CND_PG_SCAN_STAYS;
 	/* an UPDATE of pg_settings calls set_config() */
-	else if (is_reading(text, n) || is_name(&s->t, "pg_settings") ||
+	else if (cnd_pg_is_reading(text, n) || is_name(&s->t, "pg_settings") ||
 		 (is_name(&s->t, "set_config") && !is_harmless_config(s->lex)))
 		s->found.flags |= CND_PG_SCAN_DEFINES;
 }
@@ -622,16 +721,17 @@ see_word(struct scan *s)
 	/* U&"…": its escapes may spell any of these words */
 	if (s->t.kind == CNC_SQL_NAME && *s->t.p != '"') {
 		s->found.pins |= FUNCTION | CENOTE_PIN_SETTINGS;
-		s->found.flags |= CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS;
+		s->found.flags |=
+			CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS | CND_PG_SCAN_HIDES;
 	} else if (is_temp_schema(&s->t))
 		s->found.pins |= CENOTE_PIN_TEMP;
 	else if (is_one_of_names(&s->t, locks))
 		s->found.pins |= CENOTE_PIN_LOCK;
-	else if (is_one_of_names(&s->t, hiding) ||
-		 (is_name(&s->t, "set_config") && !is_local_config(ahead)))
+	else if (is_one_of_names(&s->t, hiding)) {
 		s->found.pins |= CENOTE_PIN_SETTINGS;
-	else if (is_name(&s->t, "set_config") && !is_meaningless_config(ahead))
-		s->found.flags |= CND_PG_SCAN_LOCAL;
+		s->found.flags |= CND_PG_SCAN_HIDES;
+	} else if (is_name(&s->t, "set_config"))
+		see_config(s, ahead);
 	else if (is_name(&s->t, "into") && !cnc_sql_is_one_of(&s->before, inserting)) {
 		s->found.flags |= CND_PG_SCAN_DEFINES;
 		(void)cnc_sql_take_one_of(&ahead, range);

@@ -62,6 +62,7 @@ cnd_pg_logout(struct cnd_session *s)
 	cnd_pg_desc_finish(s, &s->desc);
 	cnd_pg_stream_finish(s);
 	cnc_buf_finish(&s->due.buf);
+	cnc_buf_finish(&s->settings.carry);
 	cnd_pg_begun_forget(s);
 	for (size_t i = 0; i < s->n_parameters; i++) {
 		cnc_free(s->mem, s->parameters[i].name);
@@ -128,33 +129,48 @@ cnd_pg_ping(struct cnd_session *s, struct cnc_diag *ret_diag)
 	return cnd_pg_sync_now(s, NULL);
 }
 
+static int
+restore(struct cnd_session *s, const char *settings, size_t n, struct cnc_diag *ret_diag)
+{
+	int r = n > 0 ? cnd_pg_enter(s, ret_diag) : CENOTE_OK;
+
+	if (n > 0 && r == CENOTE_OK)
+		r = cnd_pg_settings_restore(s, settings, n);
+	s->diag = NULL;
+	return r;
+}
+
 int
 cnd_pg_attach(
 	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag)
 {
+	int r = CENOTE_ERR_PROTOCOL;
+
 	if (s->is_lost) {
 		cnc_diag_copy(ret_diag, &s->lost);
 		return CENOTE_ERR_CONN;
 	}
 	cnd_pg_begun_forget(s);
+	cnd_pg_settings_forget(s);
 	if (carry == NULL || carry->n == 0)
 		return CENOTE_OK;
-	if (carry->n != 1 || carry->p[0] < 0 || carry->p[0] > 1) {
+	if (carry->p[0] == 0 || carry->p[0] == 1) {
+		s->client.is_manual = (uint8_t)carry->p[0];
+		s->client.has_carried = 1;
+		r = restore(s, carry->p + 1, carry->n - 1, ret_diag);
+	}
+	if (r == CENOTE_ERR_PROTOCOL) {
 		cnc_diag_set(ret_diag, CNC_SQLSTATE(PROTOCOL),
 			"what the client carried over is not a PostgreSQL session's "
 			"state");
-		return CENOTE_ERR_SERVER;
+		r = CENOTE_ERR_SERVER;
 	}
-	s->client.is_manual = carry->p[0] == 1;
-	s->client.has_carried = 1;
-	return CENOTE_OK;
+	return r;
 }
 
 void
 cnd_pg_state(const struct cnd_session *s, struct cnd_state *ret_state)
 {
-	static const char manual[2] = { 0, 1 };
-
 	*ret_state = (struct cnd_state){ .pins = s->client.pins, .carry = CNP_STR_NONE };
 	if (s->is_lost)
 		ret_state->tx = CENOTE_TX_UNKNOWN;
@@ -165,15 +181,17 @@ cnd_pg_state(const struct cnd_session *s, struct cnd_state *ret_state)
 	if (cnd_has_portals(s->host->statements))
 		ret_state->pins |= CENOTE_PIN_CURSOR;
 	/* another client may have resumed the session, and does not know these statements */
-	if (s->client.holds_unnamed ||
+	if (s->client.holds_unnamed || s->client.keeps_named ||
 		(s->client.has_named && !s->host->restores_names(s->host)))
 		ret_state->pins |= CENOTE_PIN_PREPARED;
 	/* otherwise settle() compares them */
 	if (s->has_pure_queries && s->client.is_used &&
 		!cnd_pg_is_as_begun((struct cnd_session *)s))
 		ret_state->pins |= CENOTE_PIN_SETTINGS;
-	if (s->client.is_manual || s->client.has_carried)
-		ret_state->carry = (struct cnp_str){ &manual[s->client.is_manual], 1 };
+	if (s->settings.is_stale || s->settings.hides)
+		ret_state->pins |= CENOTE_PIN_SETTINGS;
+	if (!s->settings.is_stale && (s->client.is_manual || s->client.has_carried))
+		ret_state->carry = cnd_pg_settings_carry((struct cnd_session *)s);
 }
 
 int

@@ -19,6 +19,7 @@
  *     login.c       login through libpq
  *     session.c     attach, state, messages while no request runs, logout
  *     parameters.c  the values that the server reports
+ *     settings.c    the settings that move with a client
  *     ask_values.c  the question for their present values
  *     begun.c       the options that a client attaches with
  *     reset.c       make the session like a new login
@@ -242,9 +243,22 @@ struct cnd_pg_client {
 	uint8_t is_manual; /* autocommit is off */
 	uint8_t may_copy; /* a named statement may be a copy */
 	uint8_t has_named; /* it has prepared statements with a name, and prepares them again on another session */
+	uint8_t keeps_named; /* … some of which would not mean the same on another session */
 	uint8_t holds_unnamed; /* it has prepared the statement that has no name, and no query has replaced that */
 	uint8_t is_local; /* in this transaction, a setting on which the meaning of SQL depends may have changed */
 	uint8_t has_carried; /* the client has a `carry`: it brought one, or was told one here */
+};
+
+/* settings.c: the settings that the client changed. */
+struct cnd_pg_settings {
+	struct cnc_buf
+		carry; /* what the client gets for its next session; empty or one byte: nothing is set */
+	char names
+		[512]; /* the names that the server does not list, each with a zero byte */
+	size_t names_len;
+	uint8_t is_stale; /* since the server was asked, more may have been set */
+	uint8_t hides; /* something may be set that no question shows */
+	uint8_t may_hide; /* … by a function, if the database has such code */
 };
 
 struct cnd_pg_transport {
@@ -281,6 +295,7 @@ struct cnd_session {
 	struct cnd_pg_ahead_list ahead;
 	struct cnd_pg_login login;
 	struct cnd_pg_client client;
+	struct cnd_pg_settings settings;
 
 	/* the running request */
 	struct cnd_pg_run run;
@@ -376,6 +391,19 @@ struct cnd_pg_parameter *cnd_pg_parameter(struct cnd_session *s, const char *nam
 
 /* ask_values.c: ask the server for the present values of all parameters. */
 int cnd_pg_ask_values(struct cnd_session *s);
+
+/* settings.c */
+void cnd_pg_settings_forget(struct cnd_session *s);
+int cnd_pg_settings_are_any(const struct cnd_session *s);
+/* A text sets something. `names` as in struct cnd_pg_scan. */
+void cnd_pg_settings_learn(struct cnd_session *s, const char *names);
+/* Learn what is set. `is_listed`: the server says that there is something. *ret_stay: it cannot be set on another
+ * session. */
+int cnd_pg_settings_ask(struct cnd_session *s, int is_listed, uint8_t *ret_stay);
+/* Set what the client brings, n bytes of its carry. CENOTE_ERR_PROTOCOL: it is not what cenoted gives. */
+int cnd_pg_settings_restore(struct cnd_session *s, const char *settings, size_t n);
+/* What the client gets for its next session. */
+struct cnp_str cnd_pg_settings_carry(struct cnd_session *s);
 
 /* begun.c */
 int cnd_pg_set_option(struct cnd_session *s, const char *name, const char *value,
@@ -634,7 +662,8 @@ extern const struct cnd_statement_ops cnd_pg_statements;
 	.idle = cnd_pg_idle, \
 	.sync = cnd_pg_sync, \
 	.settle = cnd_pg_settle, \
-	.settled_pins = CENOTE_PIN_FUNCTION, \
+	.settled_pins = CENOTE_PIN_FUNCTION | CENOTE_PIN_SETTINGS | CENOTE_PIN_TEMP | \
+	CENOTE_PIN_LOCK | CENOTE_PIN_LISTEN | CENOTE_PIN_CURSOR | CENOTE_PIN_PREPARED, \
 	.function = cnd_pg_function, \
 	.ahead = cnd_pg_ahead, \
 	.answer = cnd_pg_answer, \

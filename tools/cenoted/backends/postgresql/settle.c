@@ -45,7 +45,7 @@
 /* ---- The question ---- */
 
 /*
- * The columns are in the order of `held`. Each temporary object depends on its schema. The role is not
+ * The columns are in the order of the enumeration below. Each temporary object depends on its schema. The role is not
  * compared with the user: a function may have changed both.
  */
 #define QUESTION(code_leaves)                                                            \
@@ -56,15 +56,16 @@
 	" EXISTS (SELECT FROM pg_catalog.pg_settings WHERE source"                       \
 	" OPERATOR(pg_catalog.=) 'session' AND name OPERATOR(pg_catalog.<>) ALL"         \
 	" ('{application_name,client_encoding}'::pg_catalog.text[]))"                    \
-	" OR pg_catalog.current_setting('role') OPERATOR(pg_catalog.<>) 'none'"          \
-	" OR " code_leaves ","                                                           \
+	" OR pg_catalog.current_setting('role') OPERATOR(pg_catalog.<>) 'none',"         \
+	" " code_leaves ","                                                              \
 	" EXISTS (SELECT FROM pg_catalog.pg_locks WHERE pid"                             \
 	" OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid() AND locktype"               \
 	" OPERATOR(pg_catalog.=) 'advisory'),"                                           \
 	" EXISTS (SELECT FROM pg_catalog.pg_listening_channels()),"                      \
 	" EXISTS (SELECT FROM pg_catalog.pg_cursors),"                                   \
-	" EXISTS (SELECT FROM pg_catalog.pg_prepared_statements WHERE "                  \
-	"from_sql),"                                                                     \
+	" EXISTS (SELECT FROM pg_catalog.pg_prepared_statements WHERE from_sql),"        \
+	" EXISTS (SELECT FROM pg_catalog.pg_prepared_statements WHERE NOT from_sql"      \
+	" AND name OPERATOR(pg_catalog.!~) '^cenote_[0-9]+$'),"                          \
 	" " THIS_LOOK
 
 /* From version 14 on, the body of a function may be a tree (prosqlbody). */
@@ -72,11 +73,26 @@ static const char question_13[] = QUESTION(CODE_LEAVES);
 static const char question[] =
 	QUESTION(CODE_LEAVES IN_TABLE("pg_proc", "oid", CALLS("prosqlbody")));
 
-static const uint32_t held[] = { CENOTE_PIN_TEMP, CENOTE_PIN_SETTINGS, CENOTE_PIN_LOCK,
-	CENOTE_PIN_LISTEN, CENOTE_PIN_CURSOR, CENOTE_PIN_PREPARED };
+/* The columns. Those after HELD_CODE belong to a pin each. */
+enum {
+	HELD_TEMP,
+	HELD_SETTINGS, /* what settings.c can ask for */
+	HELD_CODE, /* the database has code that may have set something that nobody can ask for */
+	HELD_LOCK,
+	HELD_LISTEN,
+	HELD_CURSOR,
+	HELD_PREPARED, /* by SQL */
+	HELD_NAMED, /* by a request */
+	N_HELD
+};
 
-#define N_HELD        (sizeof(held) / sizeof(held[0]))
-#define HELD_SETTINGS 1
+static const uint32_t pin_of[N_HELD] = {
+	[HELD_TEMP] = CENOTE_PIN_TEMP,
+	[HELD_LOCK] = CENOTE_PIN_LOCK,
+	[HELD_LISTEN] = CENOTE_PIN_LISTEN,
+	[HELD_CURSOR] = CENOTE_PIN_CURSOR,
+	[HELD_PREPARED] = CENOTE_PIN_PREPARED,
+};
 
 /* Whether the session's user has changed. No catalog shows the user, but the server reports each change. */
 static int
@@ -91,7 +107,7 @@ is_another_user(const struct cnd_session *s)
 	return 1;
 }
 
-/* Ask the server. The flags are in the order of `held`. */
+/* Ask the server. The flags are in the order of the enumeration below. */
 static int
 ask(struct cnd_session *s, uint8_t flags[N_HELD])
 {
@@ -102,8 +118,8 @@ ask(struct cnd_session *s, uint8_t flags[N_HELD])
 	(void)snprintf(sql, sizeof(sql), s->version < 140000 ? question_13 : question,
 		(unsigned)(s->last_look != 0 ? s->last_look : 2));
 	r = cnd_pg_ask_more(s, sql, flags, N_HELD, look, sizeof(look));
-	/* OR stops at the first true condition, so the server may not have looked at the code. */
-	if (r == CENOTE_OK && !flags[HELD_SETTINGS])
+	/* OR stops at the first true condition, so the server may not have looked at all code. */
+	if (r == CENOTE_OK && !flags[HELD_CODE])
 		s->last_look = (uint32_t)strtoul(look, NULL, 10);
 	return r;
 }
@@ -134,47 +150,79 @@ prove(struct cnd_session *s)
 static int
 has_left_nothing(const struct cnd_session *s)
 {
-	return !s->client.has_acted && cnd_pg_is_proved(s);
+	return (s->client.pins & ~(uint32_t)CENOTE_PIN_FUNCTION) == 0 &&
+	       !s->settings.is_stale && !s->client.keeps_named && !s->client.has_acted &&
+	       cnd_pg_is_proved(s);
 }
 
-/* During a loan, only the server knows what the client did. Nothing that this process remembers counts. */
+/* Whether the client keeps its session whatever the server says: other code remembers that. */
 static int
-ask_about_loan(struct cnd_session *s, uint8_t flags[N_HELD])
+has_to_stay(const struct cnd_session *s)
 {
-	int r = cnd_pg_ask_values(s);
+	return s->settings.hides || s->client.holds_unnamed ||
+	       cnd_has_portals(s->host->statements);
+}
 
-	s->client.pins = 0;
-	return r < 0 ? r : ask(s, flags);
+static uint32_t
+pins_of(const uint8_t flags[N_HELD])
+{
+	uint32_t pins = 0;
+
+	for (size_t i = 0; i < N_HELD; i++)
+		pins |= flags[i] ? pin_of[i] : 0;
+	return pins;
 }
 
 static int
-ask_if_needed(struct cnd_session *s, uint8_t flags[N_HELD])
+settle(struct cnd_session *s)
 {
+	uint8_t flags[N_HELD] = { 0 }, has_to_stay = 0;
 	int r = prove(s);
 
-	return r < 0 || has_left_nothing(s) ? r : ask(s, flags);
+	if (r == CENOTE_OK && !has_left_nothing(s)) {
+		r = ask(s, flags);
+		if (r == CENOTE_OK)
+			r = cnd_pg_settings_ask(s, flags[HELD_SETTINGS], &has_to_stay);
+		s->settings.hides |= flags[HELD_CODE] && s->settings.may_hide;
+	}
+	if (r < 0)
+		return r;
+	s->client.has_acted = 0;
+	s->client.keeps_named &= flags[HELD_NAMED];
+	s->client.pins = pins_of(flags) | (has_to_stay ? CENOTE_PIN_SETTINGS : 0);
+	return CENOTE_OK;
+}
+
+/* During a loan, only the client knows what it did. Nothing that this process remembers counts, and no settings can move
+ * from here. */
+static int
+settle_loan(struct cnd_session *s)
+{
+	uint8_t flags[N_HELD];
+	int r = cnd_pg_ask_values(s);
+
+	if (r == CENOTE_OK)
+		r = ask(s, flags);
+	if (r < 0)
+		return r;
+	s->client.pins = pins_of(flags);
+	if (flags[HELD_SETTINGS] || flags[HELD_CODE])
+		s->client.pins |= CENOTE_PIN_SETTINGS;
+	return CENOTE_OK;
 }
 
 int
 cnd_pg_settle(struct cnd_session *s, struct cnc_diag *ret_diag)
 {
-	uint8_t flags[N_HELD] = { 0 };
 	int r = cnd_pg_enter(s, ret_diag);
 
-	if (r < 0 || s->tx != 'I' || s->sync.is_missing || s->sync.n_ready > 0)
+	if (r < 0 || s->tx != 'I' || s->sync.is_missing || s->sync.n_ready > 0 ||
+		(!s->is_on_loan && has_to_stay(s)))
 		return r;
 	(void)cnd_pg_run_begin(s, NULL);
-	r = s->is_on_loan ? ask_about_loan(s, flags) : ask_if_needed(s, flags);
+	r = s->is_on_loan ? settle_loan(s) : settle(s);
 	s->diag = NULL;
-	if (r < 0)
-		return r;
-	s->client.pins &= ~(uint32_t)CENOTE_PIN_FUNCTION;
-	s->client.has_acted = 0;
-	for (size_t i = 0; i < N_HELD; i++) {
-		if (flags[i])
-			s->client.pins |= held[i];
-	}
-	if (is_another_user(s) || !cnd_pg_is_as_begun(s))
+	if (r == CENOTE_OK && (is_another_user(s) || !cnd_pg_is_as_begun(s)))
 		s->client.pins |= CENOTE_PIN_SETTINGS;
-	return CENOTE_OK;
+	return r;
 }
