@@ -494,6 +494,46 @@ a_statement_comes_back_with_the_settings_it_was_prepared_with(void **state)
 	turns_destroy(conns, 2);
 }
 
+/* The same settings come first on the other session. */
+static void
+a_statement_moves_after_settings_have_changed(void **state)
+{
+	cenote_conn *conns[2];
+
+	start_two(conns);
+	wp_exec(conns[0], "set timezone = 'Asia/Tokyo'");
+	prepare(conns[0], "zone",
+		"select '2020-01-01 00:00'::timestamptz at time zone 'UTC'");
+	move(conns[1]);
+	assert_string_equal(run(conns[0], "zone"), "2019-12-31 15:00:00");
+	move(conns[1]);
+	assert_string_equal(run(conns[0], "zone"), "2019-12-31 15:00:00");
+	turns_destroy(conns, 2);
+}
+
+/* Prepared again, it would mean something else. */
+static void
+a_statement_holds_if_settings_change_after_it(void **state)
+{
+	cenote_conn *conn, *other;
+	char wanted[64];
+
+	turns_start("sessions = 1\n" TURNS_POOL);
+	conn = wp_attach(NULL);
+	prepare(conn, "zone",
+		"select '2020-01-01 00:00'::timestamptz at time zone 'UTC'");
+	snprintf(wanted, sizeof(wanted), "%s", run(conn, "zone"));
+	wp_exec(conn, "set statement_timeout = '1min'");
+	wp_exec(conn, "set timezone = 'Asia/Tokyo'");
+	wp_expect_none_free(NULL);
+	assert_string_equal(run(conn, "zone"), wanted);
+	assert_ok(cenote_close_named(conn, CENOTE_NAMED_STATEMENT, "zone"));
+	assert_ok(wp_try(NULL, &other));
+	cenote_conn_destroy(other);
+	assert_string_equal(wp_value(conn, "show timezone"), "Asia/Tokyo");
+	cenote_conn_destroy(conn);
+}
+
 static void
 the_statement_without_a_name_keeps_its_session_until_the_next_query(void **state)
 {
@@ -585,6 +625,8 @@ main(void)
 		TEST(a_pipeline_hears_that_a_statement_did_not_come_back),
 		TEST(a_statement_keeps_its_session_if_it_means_something_else_on_another),
 		TEST(a_statement_comes_back_with_the_settings_it_was_prepared_with),
+		TEST(a_statement_moves_after_settings_have_changed),
+		TEST(a_statement_holds_if_settings_change_after_it),
 		TEST(the_statement_without_a_name_keeps_its_session_until_the_next_query),
 		TEST(a_client_that_does_not_attach_again_keeps_its_session),
 		TEST(a_resumed_session_is_kept_for_its_statements),
