@@ -122,6 +122,16 @@ show_rows(struct fz *z, const PGresult *res)
 	}
 }
 
+/* A statement that is prepared again finds the failed transaction at another line of the server's source. */
+static int
+is_hidden(struct fz *z, const PGresult *res, int code)
+{
+	const char *state = z->pq.f.PQresultErrorField(res, PG_DIAG_SQLSTATE);
+
+	return strchr("FLR", code) != NULL && state != NULL &&
+	       strcmp(state, "25P02") == 0;
+}
+
 static void
 show_error(struct fz *z, const PGresult *res)
 {
@@ -131,7 +141,7 @@ show_error(struct fz *z, const PGresult *res)
 	for (int code = 'A'; code <= 'z'; code++) {
 		const char *text = z->pq.f.PQresultErrorField(res, code);
 
-		if (text == NULL)
+		if (text == NULL || is_hidden(z, res, code))
 			continue;
 		fz_say(z, " %c=", code);
 		fz_say_text(z, text);
