@@ -198,7 +198,7 @@ settle(struct cnd_session *s)
 static int
 settle_loan(struct cnd_session *s)
 {
-	uint8_t flags[N_HELD];
+	uint8_t flags[N_HELD] = { 0 };
 	int r = cnd_pg_ask_values(s);
 
 	if (r == CENOTE_OK)
