@@ -353,12 +353,12 @@ struct cnd_backend {
 	int (*select_database)(struct cnd_session *s, const char *database, size_t len,
 		struct cnd_sink *sink);
 	/* An option of ATTACH or SET_OPTION. CENOTE_ERR_ARG, with the diagnostics filled: there is no such option or
-	 * value. CENOTE_DONE: it is so already. reset() undoes it, or drop_options() does. */
+	 * value. CENOTE_DONE: it is so already. reset() undoes it, or options_are_set() does. */
 	int (*set_option)(struct cnd_session *s, const char *name, const char *value,
 		struct cnc_diag *ret_diag);
-	/* The client has set all its options: undo those of earlier clients that reset() left. CENOTE_DONE: there was
-	 * nothing to undo. NULL: reset() leaves none. */
-	int (*drop_options)(struct cnd_session *s, struct cnc_diag *ret_diag);
+	/* The client has set all its options: undo those of earlier clients that reset() left, and give the session what
+	 * attach() got from the client, if it has to come after them. CENOTE_DONE: there was nothing to do. */
+	int (*options_are_set)(struct cnd_session *s, struct cnc_diag *ret_diag);
 
 	/*
 	 * Offers the requests of one unit in order, before the first of them is answered. The backend sends those that

@@ -27,8 +27,8 @@ set_options(struct cnd_serving *s, struct cnp_str options)
 		is_known |= r != CENOTE_ERR_ARG;
 		cnc_diag_clear(&s->diag);
 	}
-	if (s->backend->drop_options != NULL) {
-		r = s->backend->drop_options(s->session, &s->diag);
+	if (s->backend->options_are_set != NULL) {
+		r = s->backend->options_are_set(s->session, &s->diag);
 		if (r < 0)
 			return r;
 		is_new |= r == CENOTE_OK;
@@ -44,8 +44,5 @@ cnd_serving_attach(struct cnd_serving *s, const struct cnp_attach *m)
 {
 	int r = s->backend->attach(s->session, &m->carry, &s->diag);
 
-	/* with the settings that the client brings, the server may report other values */
-	if (m->carry.n > 0)
-		s->ops->facts_changed(s, true);
 	return r < 0 ? r : set_options(s, m->options);
 }

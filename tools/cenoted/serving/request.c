@@ -408,8 +408,8 @@ reset_or_log_in(struct cnd_serving *s)
 {
 	int r = s->backend->reset(s->session, &s->diag);
 
-	if (r == CENOTE_OK && s->backend->drop_options != NULL)
-		r = s->backend->drop_options(s->session, &s->diag);
+	if (r == CENOTE_OK && s->backend->options_are_set != NULL)
+		r = s->backend->options_are_set(s->session, &s->diag);
 	if (r != CENOTE_ERR_UNSUPPORTED)
 		return r;
 	cnc_diag_clear(&s->diag);

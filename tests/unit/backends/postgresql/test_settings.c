@@ -46,8 +46,11 @@ static int
 bring(struct pg *t, const char *bytes, size_t n)
 {
 	const struct cnp_str carry = { bytes, n };
+	int r = t->base.b->attach(t->base.s, &carry, &t->base.diag);
 
-	return t->base.b->attach(t->base.s, &carry, &t->base.diag);
+	if (r == CENOTE_OK)
+		r = t->base.b->options_are_set(t->base.s, &t->base.diag);
+	return r == CENOTE_DONE ? CENOTE_OK : r;
 }
 
 static void

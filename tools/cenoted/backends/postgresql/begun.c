@@ -2,7 +2,8 @@
 /*
  * The options application_name and client_encoding, which a client sets when it attaches. They are set on each session
  * that the client gets, so they do not pin the client to one session. The server reports every change of both. So the
- * backend knows without a query whether a client has changed them, and settle.c does not ask for them.
+ * backend knows without a query whether a client has changed them, and settle.c does not ask for them. A changed name moves
+ * with the other settings (settings.c). A changed encoding keeps the session.
  *
  * A reset leaves both as the client began with them, since the next client often wants the same values. When that client
  * attaches, an option that it does not set gets its value at login.
@@ -150,11 +151,11 @@ drop_one(struct cnd_session *s, const char *name)
 	return cnd_pg_ask(s, sql, &nothing, 0);
 }
 
-int
-cnd_pg_drop_options(struct cnd_session *s, struct cnc_diag *ret_diag)
+/* Give the options that this client has not set their values at login. */
+static int
+drop_options(struct cnd_session *s)
 {
-	int is_new = 0;
-	int r = cnd_pg_enter(s, ret_diag);
+	int r = CENOTE_DONE;
 
 	for (size_t i = 0; i < N_NAMES && r >= 0; i++) {
 		const struct cnd_pg_parameter *p = cnd_pg_parameter(s, names[i]);
@@ -163,10 +164,23 @@ cnd_pg_drop_options(struct cnd_session *s, struct cnc_diag *ret_diag)
 			strcmp(p->value, p->at_login) == 0)
 			continue;
 		r = drop_one(s, names[i]);
-		is_new = 1;
 	}
+	return r;
+}
+
+int
+cnd_pg_options_are_set(struct cnd_session *s, struct cnc_diag *ret_diag)
+{
+	int q = CENOTE_DONE;
+	int r = cnd_pg_enter(s, ret_diag);
+
+	if (r == CENOTE_OK)
+		r = drop_options(s);
+	/* the texts of the settings are in the encoding that the client has chosen */
+	if (r >= 0)
+		q = cnd_pg_settings_restore(s);
 	s->diag = NULL;
-	return r < 0 || is_new ? r : CENOTE_DONE;
+	return r < 0 || q == CENOTE_DONE ? r : q;
 }
 
 void
@@ -178,17 +192,28 @@ cnd_pg_begun_forget(struct cnd_session *s)
 	}
 }
 
-int
-cnd_pg_is_as_begun(struct cnd_session *s)
+/* Whether an option has another value than the client began with. */
+static int
+is_changed(struct cnd_session *s, const char *name)
 {
-	for (size_t i = 0; i < N_NAMES; i++) {
-		const struct cnd_pg_parameter *p = cnd_pg_parameter(s, names[i]);
-		const char *begun = NULL;
+	const struct cnd_pg_parameter *p = cnd_pg_parameter(s, name);
+	const char *begun = NULL;
 
-		if (p != NULL)
-			begun = p->begun != NULL ? p->begun : p->at_login;
-		if (begun == NULL || strcmp(p->value, begun) != 0)
-			return 0;
-	}
-	return 1;
+	if (p != NULL)
+		begun = p->begun != NULL ? p->begun : p->at_login;
+	return begun == NULL || strcmp(p->value, begun) != 0;
+}
+
+int
+cnd_pg_has_changed_encoding(struct cnd_session *s)
+{
+	return is_changed(s, "client_encoding");
+}
+
+const char *
+cnd_pg_changed_name(struct cnd_session *s)
+{
+	const struct cnd_pg_parameter *p = cnd_pg_parameter(s, "application_name");
+
+	return p != NULL && is_changed(s, "application_name") ? p->value : NULL;
 }

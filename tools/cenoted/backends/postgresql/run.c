@@ -33,10 +33,8 @@ cnd_pg_enter(struct cnd_session *s, struct cnc_diag *diag)
 		cnd_pg_ahead_forget(s);
 	cnc_buf_clear(&s->out.buf, OUT_KEEP);
 	s->out.n_ready = s->out.n_before = s->out.is_unsynced = 0;
-	if (s->out.buf.mem == NULL) {
+	if (s->out.buf.mem == NULL)
 		cnc_buf_init(&s->out.buf, s->mem, OUT_MAX);
-		cnc_buf_init(&s->settings.carry, s->mem, OUT_MAX);
-	}
 	s->spent.is_closing = s->spent.is_closing_unnamed = 0;
 	s->due.is_parsing = 0;
 	if (!s->is_lost) {

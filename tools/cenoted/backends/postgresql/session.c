@@ -129,23 +129,10 @@ cnd_pg_ping(struct cnd_session *s, struct cnc_diag *ret_diag)
 	return cnd_pg_sync_now(s, NULL);
 }
 
-static int
-restore(struct cnd_session *s, const char *settings, size_t n, struct cnc_diag *ret_diag)
-{
-	int r = n > 0 ? cnd_pg_enter(s, ret_diag) : CENOTE_OK;
-
-	if (n > 0 && r == CENOTE_OK)
-		r = cnd_pg_settings_restore(s, settings, n);
-	s->diag = NULL;
-	return r;
-}
-
 int
 cnd_pg_attach(
 	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag)
 {
-	int r = CENOTE_ERR_PROTOCOL;
-
 	if (s->is_lost) {
 		cnc_diag_copy(ret_diag, &s->lost);
 		return CENOTE_ERR_CONN;
@@ -154,18 +141,11 @@ cnd_pg_attach(
 	cnd_pg_settings_forget(s);
 	if (carry == NULL || carry->n == 0)
 		return CENOTE_OK;
-	if (carry->p[0] == 0 || carry->p[0] == 1) {
-		s->client.is_manual = (uint8_t)carry->p[0];
-		s->client.has_carried = 1;
-		r = restore(s, carry->p + 1, carry->n - 1, ret_diag);
-	}
-	if (r == CENOTE_ERR_PROTOCOL) {
-		cnc_diag_set(ret_diag, CNC_SQLSTATE(PROTOCOL),
-			"what the client carried over is not a PostgreSQL session's "
-			"state");
-		r = CENOTE_ERR_SERVER;
-	}
-	return r;
+	if (cnd_pg_settings_bring(s, carry) == CENOTE_OK)
+		return CENOTE_OK;
+	cnc_diag_set(ret_diag, CNC_SQLSTATE(PROTOCOL),
+		"what the client carried over is not a PostgreSQL session's state");
+	return CENOTE_ERR_SERVER;
 }
 
 void
@@ -186,7 +166,7 @@ cnd_pg_state(const struct cnd_session *s, struct cnd_state *ret_state)
 		ret_state->pins |= CENOTE_PIN_PREPARED;
 	/* otherwise settle() compares them */
 	if (s->has_pure_queries && s->client.is_used &&
-		!cnd_pg_is_as_begun((struct cnd_session *)s))
+		cnd_pg_has_changed_encoding((struct cnd_session *)s))
 		ret_state->pins |= CENOTE_PIN_SETTINGS;
 	if (s->settings.is_stale || s->settings.hides)
 		ret_state->pins |= CENOTE_PIN_SETTINGS;

@@ -256,6 +256,7 @@ struct cnd_pg_settings {
 	char names
 		[512]; /* the names that the server does not list, each with a zero byte */
 	size_t names_len;
+	uint8_t is_due; /* the client has brought the carry, and the session does not have the settings yet */
 	uint8_t is_stale; /* since the server was asked, more may have been set */
 	uint8_t hides; /* something may be set that no question shows */
 	uint8_t may_hide; /* … by a function, if the database has such code */
@@ -400,8 +401,10 @@ void cnd_pg_settings_learn(struct cnd_session *s, const char *names);
 /* Learn what is set. `is_listed`: the server says that there is something. *ret_stay: it cannot be set on another
  * session. */
 int cnd_pg_settings_ask(struct cnd_session *s, int is_listed, uint8_t *ret_stay);
-/* Set what the client brings, n bytes of its carry. CENOTE_ERR_PROTOCOL: it is not what cenoted gives. */
-int cnd_pg_settings_restore(struct cnd_session *s, const char *settings, size_t n);
+/* Take what the client brings. CENOTE_ERR_PROTOCOL: it is not what cenoted gives. */
+int cnd_pg_settings_bring(struct cnd_session *s, const struct cnp_str *carry);
+/* Set it. CENOTE_DONE: it was nothing. */
+int cnd_pg_settings_restore(struct cnd_session *s);
 /* What the client gets for its next session. */
 struct cnp_str cnd_pg_settings_carry(struct cnd_session *s);
 
@@ -413,11 +416,13 @@ int cnd_pg_is_option(const struct cnd_pg_parameter *p);
 /* Add to s->out commands that give the options the values that the client began with, as they are after DISCARD ALL. */
 int cnd_pg_add_options(struct cnd_session *s);
 /* Undo the options of earlier clients that the present client has not set. */
-int cnd_pg_drop_options(struct cnd_session *s, struct cnc_diag *ret_diag);
+int cnd_pg_options_are_set(struct cnd_session *s, struct cnc_diag *ret_diag);
 /* Forget the option values that the previous client began with. */
 void cnd_pg_begun_forget(struct cnd_session *s);
-/* Whether each option has the value that the client set when it attached, or else the value at login. */
-int cnd_pg_is_as_begun(struct cnd_session *s);
+/* Whether the encoding is another one than the client began with. */
+int cnd_pg_has_changed_encoding(struct cnd_session *s);
+/* The application_name, if the client has changed it since it began; else NULL. */
+const char *cnd_pg_changed_name(struct cnd_session *s);
 
 /* reset.c */
 /* Hash the settings that the role and the database now have for a login. The hash goes to s->login.settings. */
@@ -668,7 +673,7 @@ extern const struct cnd_statement_ops cnd_pg_statements;
 	.ahead = cnd_pg_ahead, \
 	.answer = cnd_pg_answer, \
 	.set_option = cnd_pg_set_option, \
-	.drop_options = cnd_pg_drop_options
+	.options_are_set = cnd_pg_options_are_set
 /* clang-format on */
 
 #endif

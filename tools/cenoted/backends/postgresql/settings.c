@@ -23,8 +23,11 @@
 void
 cnd_pg_settings_forget(struct cnd_session *s)
 {
+	if (s->settings.carry.mem == NULL)
+		cnc_buf_init(&s->settings.carry, s->mem, ROOM);
 	cnc_buf_clear(&s->settings.carry, ROOM);
 	s->settings.names_len = 0;
+	s->settings.is_due = 0;
 	s->settings.is_stale = 0;
 	s->settings.hides = 0;
 	s->settings.may_hide = 0;
@@ -179,6 +182,21 @@ keep(struct cnd_session *s, const char *values)
 	return r;
 }
 
+/* The server has reported the name, so it need not be asked. */
+static void
+add_name(struct cnd_session *s, char values[VALUES_MAX + 1], uint8_t *ret_stay)
+{
+	const char *name = cnd_pg_changed_name(s);
+	size_t used = strlen(values);
+	int n;
+
+	if (name == NULL)
+		return;
+	n = snprintf(values + used, VALUES_MAX + 1 - used, "%sapplication_name\1%s",
+		used > 0 ? "\2" : "", name);
+	*ret_stay |= n < 0 || (size_t)n > VALUES_MAX - used;
+}
+
 int
 cnd_pg_settings_ask(struct cnd_session *s, int is_listed, uint8_t *ret_stay)
 {
@@ -188,6 +206,7 @@ cnd_pg_settings_ask(struct cnd_session *s, int is_listed, uint8_t *ret_stay)
 	*ret_stay = 0;
 	if (is_listed || s->settings.names_len > 0)
 		r = ask_values(s, values, ret_stay);
+	add_name(s, values, ret_stay);
 	return r < 0 ? r : keep(s, *ret_stay ? "" : values);
 }
 
@@ -270,28 +289,40 @@ make_statement(struct cnd_session *s, const char *p, size_t n, struct cnc_buf *s
 }
 
 int
-cnd_pg_settings_restore(struct cnd_session *s, const char *settings, size_t n)
+cnd_pg_settings_bring(struct cnd_session *s, const struct cnp_str *carry)
 {
+	if ((carry->p[0] != 0 && carry->p[0] != 1) || carry->n > VALUES_MAX + 1 ||
+		memchr(carry->p + 1, 0, carry->n - 1) != NULL)
+		return CENOTE_ERR_PROTOCOL;
+	s->client.is_manual = (uint8_t)carry->p[0];
+	s->client.has_carried = 1;
+	s->settings.is_due = carry->n > 1;
+	return cnc_buf_append(&s->settings.carry, carry->p, carry->n);
+}
+
+int
+cnd_pg_settings_restore(struct cnd_session *s)
+{
+	const char *carry = (const char *)cnc_buf_head(&s->settings.carry);
 	struct cnc_buf sql;
 	uint8_t is_set = 0;
 	int r;
 
-	if (n > VALUES_MAX || memchr(settings, 0, n) != NULL)
-		return CENOTE_ERR_PROTOCOL;
+	if (!s->settings.is_due)
+		return CENOTE_DONE;
+	s->settings.is_due = 0;
+	s->client.is_used = 1;
 	cnc_buf_init(&sql, s->mem, 8 * ROOM);
-	r = make_statement(s, settings, n, &sql);
-	if (r == CENOTE_OK) {
-		s->client.is_used = 1;
-		(void)cnd_pg_run_begin(s, NULL);
+	r = make_statement(s, carry + 1, cnc_buf_len(&s->settings.carry) - 1, &sql);
+	if (r == CENOTE_ERR_PROTOCOL)
+		r = cnd_pg_refuse(s, CNC_SQLSTATE(PROTOCOL),
+			"what the client carried over has a setting without a value");
+	(void)cnd_pg_run_begin(s, NULL);
+	if (r == CENOTE_OK)
 		r = cnd_pg_ask(s, (const char *)cnc_buf_head(&sql), &is_set, 1);
-	}
 	cnc_buf_finish(&sql);
 	if (r == CENOTE_OK && !is_set)
 		r = cnd_pg_broken(s, "settings that are not what they were set to");
-	if (r == CENOTE_OK)
-		r = cnc_buf_u8(&s->settings.carry, s->client.is_manual);
-	if (r == CENOTE_OK)
-		r = cnc_buf_append(&s->settings.carry, settings, n);
 	s->settings.is_stale = 0;
 	return r;
 }

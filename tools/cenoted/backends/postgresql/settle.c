@@ -222,7 +222,7 @@ cnd_pg_settle(struct cnd_session *s, struct cnc_diag *ret_diag)
 	(void)cnd_pg_run_begin(s, NULL);
 	r = s->is_on_loan ? settle_loan(s) : settle(s);
 	s->diag = NULL;
-	if (r == CENOTE_OK && (is_another_user(s) || !cnd_pg_is_as_begun(s)))
+	if (r == CENOTE_OK && (is_another_user(s) || cnd_pg_has_changed_encoding(s)))
 		s->client.pins |= CENOTE_PIN_SETTINGS;
 	return r;
 }
