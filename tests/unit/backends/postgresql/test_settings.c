@@ -199,7 +199,8 @@ a_carry_is_no_sql(void **state)
 		try_to_bring(t, hostile[i].p, hostile[i].n);
 	assert_non_null(large);
 	memset(large, 'x', CARRY_MAX);
-	memcpy(large, "\0app.x\1", 7);
+	large[0] = '\0';
+	large[9] = '\1';
 	try_to_bring(t, large, CARRY_MAX);
 	free(large);
 	shows(t, "select count(*) from pg_class where relname = 'hostile'", "0");

@@ -206,7 +206,7 @@ settle_loan(struct cnd_session *s)
 	if (r < 0)
 		return r;
 	s->client.pins = pins_of(flags);
-	if (flags[HELD_SETTINGS] || flags[HELD_CODE])
+	if (flags[HELD_SETTINGS] || flags[HELD_CODE] || cnd_pg_changed_name(s) != NULL)
 		s->client.pins |= CENOTE_PIN_SETTINGS;
 	return CENOTE_OK;
 }
