@@ -534,6 +534,28 @@ a_statement_holds_if_settings_change_after_it(void **state)
 	cenote_conn_destroy(conn);
 }
 
+/* The client hears of it as of a lost session, so that it connects again. */
+static void
+a_role_that_is_gone_is_a_loss(void **state)
+{
+	cenote_conn *conns[2];
+
+	assert_int_equal(cnt_server_sql(&turns_server,
+				 "create role fleeting; grant fleeting to app"),
+		0);
+	start_two(conns);
+	wp_exec(conns[0], "set role fleeting");
+	move(conns[1]);
+	assert_int_equal(cnt_server_sql(&turns_server, "drop role fleeting"), 0);
+	assert_int_equal(wp_status_of(conns[0], "select 1"), CENOTE_ERR_CONN);
+	assert_string_equal(wp_sqlstate(conns[0]), "08006");
+	assert_non_null(strstr(wp_message(conns[0]), "role \"fleeting\" does not exist"));
+	cenote_close(conns[0]);
+	assert_ok(cenote_connect(conns[0]));
+	assert_string_equal(wp_value(conns[0], "show role"), "none");
+	turns_destroy(conns, 2);
+}
+
 static void
 the_statement_without_a_name_keeps_its_session_until_the_next_query(void **state)
 {
@@ -627,6 +649,7 @@ main(void)
 		TEST(a_statement_comes_back_with_the_settings_it_was_prepared_with),
 		TEST(a_statement_moves_after_settings_have_changed),
 		TEST(a_statement_holds_if_settings_change_after_it),
+		TEST(a_role_that_is_gone_is_a_loss),
 		TEST(the_statement_without_a_name_keeps_its_session_until_the_next_query),
 		TEST(a_client_that_does_not_attach_again_keeps_its_session),
 		TEST(a_resumed_session_is_kept_for_its_statements),

@@ -300,6 +300,19 @@ cnd_pg_settings_bring(struct cnd_session *s, const struct cnp_str *carry)
 	return cnc_buf_append(&s->settings.carry, carry->p, carry->n);
 }
 
+/* The session is as good as lost for this client: its program connects again after SQLSTATE 08006. */
+static void
+explain_refusal(struct cnc_diag *diag)
+{
+	char why[sizeof(diag->message)];
+
+	snprintf(why, sizeof(why), "%s", diag->message);
+	cnc_diag_set(diag, CNC_SQLSTATE(CONNECTION_LOST),
+		"the settings of this connection cannot be set on its next session: %s; "
+		"connect again",
+		why);
+}
+
 int
 cnd_pg_settings_restore(struct cnd_session *s)
 {
@@ -321,6 +334,8 @@ cnd_pg_settings_restore(struct cnd_session *s)
 	if (r == CENOTE_OK)
 		r = cnd_pg_ask(s, (const char *)cnc_buf_head(&sql), &is_set, 1);
 	cnc_buf_finish(&sql);
+	if (r == CENOTE_ERR_SERVER)
+		explain_refusal(s->diag);
 	if (r == CENOTE_OK && !is_set)
 		r = cnd_pg_broken(s, "settings that are not what they were set to");
 	s->settings.is_stale = 0;
