@@ -33,11 +33,32 @@ cnd_answer_refuse(struct cnp_server *s, const char *sqlstate, const char *format
 	cnc_diag_finish(&diag);
 }
 
+/* In mode = transaction: how many sessions are pinned, and by what; "" if none is. */
+static void
+put_pinned(const struct cnd_pool_head *head, const struct cnd_census *census,
+	char to[CND_LATE_TEXT_MAX])
+{
+	size_t n = 0;
+
+	to[0] = '\0';
+	if (head->mode != CND_MODE_TRANSACTION || census->pinned == 0)
+		return;
+	n += (size_t)snprintf(to, CND_LATE_TEXT_MAX, ", %u pinned", census->pinned);
+	for (size_t i = 0, n_named = 0; i < CND_PINS; i++) {
+		if (census->pins[i] > 0)
+			n += (size_t)snprintf(to + n, CND_LATE_TEXT_MAX - n,
+				"%s %u by %s", n_named++ > 0 ? "," : ":", census->pins[i],
+				cnd_pin_names[i].words);
+	}
+	(void)snprintf(to + n, CND_LATE_TEXT_MAX - n, "; see \\pins in sqlsh");
+}
+
 void
 cnd_answer_late(const struct cnd_scoreboard *b, uint32_t pool, uint32_t n_waiting,
 	char ret_text[CND_LATE_TEXT_MAX])
 {
 	const struct cnd_pool_head *head = cnd_pool_head(b, pool);
+	char pinned[CND_LATE_TEXT_MAX];
 	char limit[CND_UNITS_TEXT_MAX];
 	struct cnd_census census;
 
@@ -45,9 +66,10 @@ cnd_answer_late(const struct cnd_scoreboard *b, uint32_t pool, uint32_t n_waitin
 	atomic_fetch_add_explicit(
 		&cnd_pool_record(b, pool)->timeouts, 1, memory_order_relaxed);
 	cnd_ms_text(head->queue_timeout_ms, limit);
+	put_pinned(head, &census, pinned);
 	(void)snprintf(ret_text, CND_LATE_TEXT_MAX,
-		"pool %s: no free session in %s (%u of %u in use, %u waiting)",
-		head->name, limit, census.in_use, head->max_sessions, n_waiting);
+		"pool %s: no free session in %s (%u of %u in use, %u waiting%s)",
+		head->name, limit, census.in_use, head->max_sessions, n_waiting, pinned);
 	cnd_log(LOG_NOTICE, "a client gave up: %s", ret_text);
 }
 
@@ -119,7 +141,8 @@ struct row {
 	const struct cnd_pool_record *pool;
 	const struct cnd_slot *slot; /* workers only */
 	uint32_t state;
-	struct cnd_census census; /* pools only */
+	struct cnd_census census; /* pools and pin_counts only */
+	uint32_t pin; /* pin_counts only */
 	struct cnd_identity identity;
 	struct cnd_login login;
 };
@@ -175,30 +198,38 @@ TEXT(worker_server_tls, r->login.tls)
 NUMBER(worker_attaches, r->slot->attaches)
 NUMBER(worker_requests, r->slot->requests)
 NUMBER(worker_errors, r->slot->errors)
+NUMBER(pinned_s, (cnd_now_ms() - r->slot->pinned_ms) / 1000)
+TEXT(pin_key, cnd_pin_names[r->pin].key)
+NUMBER(pin_now, r->census.pins[r->pin])
+NUMBER(pin_begun, r->pool->pins[r->pin])
 
-/* The reasons, in words, why the client's session cannot be yielded. */
+/* Write `first` and the keys of the pins. The next call overwrites the text: a process has one thread, and each value is
+ * copied before the next is read. */
 static const char *
-worker_pins(const struct row *r)
+keys_of_pins(uint32_t pins, const char *first)
 {
-	static const char *const names[] = { "temp", "settings", "lock", "listen",
-		"cursor", "attached", "function", "prepared" };
-	/* static: one process has one thread, and each row is written before the next is read */
 	static char text[128];
-	uint32_t pins = r->slot->pins;
-	size_t len = 0;
+	size_t len = (size_t)snprintf(text, sizeof(text), "%s", first);
 
-	text[0] = '\0';
-	if (r->state != CND_SLOT_ATTACHED && r->state != CND_SLOT_SUSPENDED)
-		return text;
-	if (r->slot->tx != CENOTE_TX_IDLE)
-		len = (size_t)snprintf(text, sizeof(text), "transaction");
-	for (size_t i = 0; i < N_ITEMS(names); i++) {
+	for (size_t i = 0; i < CND_PINS; i++) {
 		if (pins & 1u << i)
 			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s",
-				len > 0 ? "," : "", names[i]);
+				len > 0 ? "," : "", cnd_pin_names[i].key);
 	}
 	return text;
 }
+
+/* The reasons why the client's session cannot be yielded. */
+static const char *
+worker_pins(const struct row *r)
+{
+	if (r->state != CND_SLOT_ATTACHED && r->state != CND_SLOT_SUSPENDED)
+		return "";
+	return keys_of_pins(
+		r->slot->pins, r->slot->tx != CENOTE_TX_IDLE ? "transaction" : "");
+}
+
+TEXT(pinned_by, keys_of_pins(r->slot->pinned, ""))
 
 #define INT(name, get)                                                                   \
 	{                                                                                \
@@ -247,6 +278,25 @@ static const struct field worker_fields[] = {
 	STRING("last_error", worker_error),
 	STRING("tls", worker_tls),
 	STRING("server_tls", worker_server_tls),
+};
+
+static const struct field pinned_fields[] = {
+	STRING("pool", pool_name),
+	INT("pid", worker_pid),
+	STRING("state", worker_state),
+	STRING("user", worker_user),
+	STRING("program", worker_program),
+	STRING("application", worker_application),
+	INT("client_pid", worker_client_pid),
+	STRING("pins", pinned_by),
+	INT("pinned_s", pinned_s),
+};
+
+static const struct field pin_fields[] = {
+	STRING("pool", pool_name),
+	STRING("pin", pin_key),
+	INT("pinned", pin_now),
+	INT("begun", pin_begun),
 };
 
 #define FIELDS_MAX 24
@@ -317,15 +367,37 @@ read_worker(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *as
 	return 1;
 }
 
+static int
+read_pinned(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *asker,
+	struct row *r)
+{
+	return read_worker(b, index, asker, r) && cnd_slot_pinned(r->slot, r->state) != 0;
+}
+
+static int
+read_pin(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *asker,
+	struct row *r)
+{
+	uint32_t pool = index / CND_PINS, pin = index % CND_PINS;
+
+	if (cnd_pool_record(b, pool)->pins[pin] == 0 || !read_pool(b, pool, asker, r))
+		return 0;
+	r->pin = pin;
+	return 1;
+}
+
 static const struct kind {
 	const char *what;
 	const struct field *fields;
 	uint32_t n_fields;
+	uint32_t a_pool; /* the most rows for a pool; 0: one for each slot */
 	int (*read)(struct cnd_scoreboard *b, uint32_t index,
 		const struct cnd_asker *asker, struct row *r);
 } kinds[] = {
-	{ "pools", pool_fields, N_ITEMS(pool_fields), read_pool },
-	{ "workers", worker_fields, N_ITEMS(worker_fields), read_worker },
+	{ "pools", pool_fields, N_ITEMS(pool_fields), 1, read_pool },
+	{ "workers", worker_fields, N_ITEMS(worker_fields), 0, read_worker },
+	{ "pins", pinned_fields, N_ITEMS(pinned_fields), 0, read_pinned },
+	{ "pin_counts", pin_fields, N_ITEMS(pin_fields), CND_PINS, read_pin },
 };
 
 static int
@@ -370,7 +442,7 @@ static int
 put_rows(struct cnp_server *s, struct cnd_scoreboard *b, const struct kind *k,
 	const struct cnd_asker *asker, uint32_t *ret_n)
 {
-	uint32_t most = k->read == read_worker ? b->n_slots : CND_POOL_RECORD;
+	uint32_t most = k->a_pool > 0 ? CND_POOL_RECORD * k->a_pool : b->n_slots;
 	struct cnc_batch batch;
 	struct row row;
 	uint32_t n = 0;
@@ -427,5 +499,6 @@ cnd_answer_status(struct cnp_server *s, struct cnd_scoreboard *b,
 		return;
 	}
 	cnd_answer_refuse(s, CNC_SQLSTATE(BAD_PARAMETER),
-		"unknown status query; there are \"pools\" and \"workers\"");
+		"unknown status query; there are \"pools\", \"workers\", \"pins\" and "
+		"\"pin_counts\"");
 }

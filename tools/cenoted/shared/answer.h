@@ -27,7 +27,7 @@ void cnd_answer_status(struct cnp_server *s, struct cnd_scoreboard *b,
 /* Send an error in place of ATTACHED. */
 void cnd_answer_refuse(struct cnp_server *s, const char *sqlstate, const char *format,
 	...) __attribute__((format(printf, 3, 4)));
-#define CND_LATE_TEXT_MAX 256u
+#define CND_LATE_TEXT_MAX CNC_DIAG_MESSAGE_MAX
 /* A client has waited for queue_timeout, and n_waiting are left: count and log that, and write the text of its error
  * (SQLSTATE POOL_BUSY). */
 void cnd_answer_late(const struct cnd_scoreboard *b, uint32_t pool, uint32_t n_waiting,

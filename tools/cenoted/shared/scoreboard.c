@@ -484,6 +484,20 @@ is_in_use(uint32_t state)
 	       state == CND_SLOT_SUSPENDED || state == CND_SLOT_RESETTING;
 }
 
+uint32_t
+cnd_slot_pinned(const struct cnd_slot *s, uint32_t state)
+{
+	return state == CND_SLOT_ATTACHED || state == CND_SLOT_SUSPENDED ? s->pinned : 0;
+}
+
+static void
+count_pins(uint32_t pins, struct cnd_census *c)
+{
+	c->pinned += pins != 0;
+	for (size_t i = 0; i < CND_PINS; i++)
+		c->pins[i] += pins >> i & 1;
+}
+
 void
 cnd_pool_census(
 	const struct cnd_scoreboard *b, uint32_t pool, struct cnd_census *ret_census)
@@ -501,6 +515,7 @@ cnd_pool_census(
 		ret_census->n[state]++;
 		ret_census->live++;
 		ret_census->in_use += (uint32_t)is_in_use(state);
+		count_pins(cnd_slot_pinned(cnd_slot_at(b, i), state), ret_census);
 		if (state == CND_SLOT_FAILING)
 			ret_census->failing_slot = (int)i;
 	}

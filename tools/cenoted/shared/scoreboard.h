@@ -8,6 +8,7 @@
 
 #include "config/config.h"
 #include "core/sm.h"
+#include "pins.h"
 
 /*
  * Memory that all processes share, made before the first fork. Each process publishes its state in
@@ -93,6 +94,9 @@ struct cnd_slot {
 	_Atomic uint32_t tx; /* enum cenote_tx: what the client holds */
 	_Atomic uint32_t pins; /* bits of enum cenote_pin: what the client holds */
 	_Atomic uint32_t
+		pinned; /* those pins that surely hold the session, also when no transaction is open */
+	_Atomic int64_t pinned_ms; /* since when there are such pins */
+	_Atomic uint32_t
 		server_line; /* the server line in use or being tried, from 1; 0: none */
 	_Atomic uint64_t
 		owner; /* the user of the session, in a pool whose clients log in as themselves; 0: none */
@@ -150,6 +154,8 @@ struct cnd_pool_record {
 	_Atomic uint64_t relogins; /* sessions that no reset could make fresh */
 	_Atomic uint64_t queued; /* clients that had to wait; the door writes it */
 	_Atomic uint64_t timeouts;
+	_Atomic uint64_t pins
+		[CND_PINS]; /* how often each pin began to hold a session; the workers write it */
 	_Atomic uint64_t idle[CND_IDLE_WORDS]; /* one bit for each slot */
 	/* sessions of each server line */
 	_Atomic uint32_t line_sessions[CND_SERVERS_MAX];
@@ -260,8 +266,12 @@ struct cnd_census {
 	uint32_t n[CND_SLOT_STATES];
 	uint32_t live;
 	uint32_t in_use; /* lent, about to be lent or given back, suspended */
+	uint32_t pinned; /* those that pins hold */
+	uint32_t pins[CND_PINS]; /* those that this pin holds, perhaps with others */
 	int failing_slot; /* the slot of a failing worker; -1: none */
 };
+/* The pins that surely hold the session of a slot in this state. */
+uint32_t cnd_slot_pinned(const struct cnd_slot *s, uint32_t state);
 void cnd_pool_census(
 	const struct cnd_scoreboard *b, uint32_t pool, struct cnd_census *ret_census);
 /* Whether the server refuses every session of the pool. */

@@ -65,6 +65,7 @@ begin_lending(struct cnd_worker *w)
 	w->client.login_until_ms = CND_NEVER;
 	w->client.active_ms = w->client.attached_ms;
 	w->serving.n_served = 0;
+	cnd_pins_forget(w);
 	cnd_worker_settle_stranger(w);
 	cnd_worker_move(w, CND_SLOT_ATTACHED);
 }

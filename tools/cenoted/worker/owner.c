@@ -104,10 +104,9 @@ lost(struct cnd_serving *s, const char *in)
 static void
 publish(struct cnd_serving *s, bool is_held)
 {
-	const struct cnd_worker *w = s->owner;
+	struct cnd_worker *w = s->owner;
 
-	atomic_store_explicit(&w->slot->tx, s->held.tx, memory_order_relaxed);
-	atomic_store_explicit(&w->slot->pins, s->held.pins, memory_order_relaxed);
+	cnd_pins_note(w, s->held.tx, s->held.pins, is_held);
 	atomic_store_explicit(&w->slot->is_held, is_held, memory_order_relaxed);
 }
 

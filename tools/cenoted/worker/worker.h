@@ -398,6 +398,12 @@ void cnd_client_limit_text(
 /* Whether the client has closed its end. Reads nothing. */
 int cnd_client_has_gone(const struct cnd_worker_client *c);
 
+/* pins.c */
+/* Another client begins, or one that resumes: it holds nothing yet. */
+void cnd_pins_forget(struct cnd_worker *w);
+/* Publish what the session holds now. `is_held`: it surely holds something. */
+void cnd_pins_note(struct cnd_worker *w, uint8_t tx, uint32_t pins, bool is_held);
+
 /* pace.c */
 void cnd_pace_init(struct cnd_worker_pace *p);
 /* A large result is on its way: let the server run first until the end of the request. */

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What keeps a session with its client in mode = transaction: who sees it, and how long it may last. */
+#include "turns.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TEMP    "create temp table mine (a int)"
+#define CURSOR  "declare rows cursor with hold for select 1"
+#define PATIENT "mode = transaction\nqueue_timeout = 60s\n"
+#define HASTY   "mode = transaction\nqueue_timeout = 500ms\n"
+
+/* ---- the queue's error ---- */
+
+static void
+expect_late(const char *wanted)
+{
+	cenote_conn *conn;
+
+	assert_int_equal(wp_try(NULL, &conn), CENOTE_ERR_CONN);
+	assert_string_equal(wp_sqlstate(conn), "57P03");
+	assert_string_equal(wp_message(conn), wanted);
+	cenote_conn_destroy(conn);
+}
+
+static void
+the_error_of_the_queue_says_what_pins_the_sessions(void **state)
+{
+	cenote_conn *conns[3];
+
+	turns_start("sessions = 3\n" HASTY);
+	turns_attach(conns, 3);
+	wp_exec(conns[0], TEMP);
+	wp_exec(conns[1], CURSOR);
+	wp_exec(conns[1], TEMP);
+	wp_exec(conns[2], "begin");
+	expect_late("pool main: no free session in 500ms (3 of 3 in use, 1 waiting, 2 "
+		    "pinned: 2 by temporary objects, 1 by open cursors; see \\pins in "
+		    "sqlsh)");
+	turns_destroy(conns, 3);
+}
+
+/* A client that stayed connected gets the same text from its worker. */
+static void
+the_error_of_who_stays_says_what_pins_the_sessions(void **state)
+{
+	cenote_conn *conns[2];
+
+	turns_start("sessions = 1\n" HASTY);
+	turns_attach(conns, 2);
+	turns_take(conns, 2, 2);
+	wp_exec(conns[0], TEMP);
+	assert_int_equal(wp_status_of(conns[1], "select 1"), CENOTE_ERR_CONN);
+	assert_non_null(strstr(wp_message(conns[1]),
+		"1 pinned: 1 by temporary objects; see \\pins in sqlsh)"));
+	turns_destroy(conns, 2);
+}
+
+static void
+the_error_is_short_if_no_session_is_pinned(void **state)
+{
+	cenote_conn *conn;
+
+	turns_start("sessions = 1\n" HASTY);
+	conn = wp_attach(NULL);
+	/* these pins end with the transaction */
+	wp_exec(conn, "begin");
+	wp_exec(conn, "create temp table mine (a int) on commit drop");
+	wp_exec(conn, "declare rows cursor for select 1");
+	expect_late("pool main: no free session in 500ms (1 of 1 in use, 1 waiting)");
+	wp_exec(conn, "commit");
+	cenote_conn_destroy(conn);
+}
+
+static void
+in_mode_session_the_error_does_not_speak_of_pins(void **state)
+{
+	cenote_conn *conn;
+
+	turns_start("sessions = 1\nqueue_timeout = 500ms\n");
+	conn = wp_attach(NULL);
+	wp_exec(conn, TEMP);
+	expect_late("pool main: no free session in 500ms (1 of 1 in use, 1 waiting)");
+	cenote_conn_destroy(conn);
+}
+
+/* ---- the status ---- */
+
+static cenote_result *
+status(const char *what)
+{
+	cenote_conn *conn = wp_handle(NULL);
+	cenote_result *res;
+
+	assert_ok(cenote_status(conn, what, &res));
+	cenote_conn_destroy(conn);
+	return res;
+}
+
+static const char *
+text_of(const cenote_result *res, uint64_t row, const char *column)
+{
+	return cenote_result_text(
+		res, row, (uint32_t)cenote_result_find_column(res, column), NULL);
+}
+
+/* Check how many sessions are pinned, and the pins and the client of the first one. */
+static void
+expect_pinned(uint64_t n, const char *pins)
+{
+	cenote_result *res = status("pins");
+	char pid[16];
+
+	assert_int_equal(cenote_result_n_rows(res), n);
+	if (n > 0) {
+		snprintf(pid, sizeof(pid), "%d", (int)getpid());
+		assert_string_equal(text_of(res, 0, "pool"), "main");
+		assert_string_equal(text_of(res, 0, "state"), "attached");
+		assert_string_equal(text_of(res, 0, "client_pid"), pid);
+		assert_string_equal(text_of(res, 0, "pins"), pins);
+	}
+	cenote_result_destroy(res);
+}
+
+static void
+the_status_names_pinned_sessions_and_their_clients(void **state)
+{
+	cenote_conn *conn;
+
+	turns_start("sessions = 2\n" PATIENT);
+	conn = wp_attach(NULL);
+	expect_pinned(0, NULL);
+	wp_exec(conn, TEMP);
+	wp_exec(conn, CURSOR);
+	expect_pinned(1, "temp,cursor");
+	assert_ok(cenote_reset(conn));
+	expect_pinned(0, NULL);
+	wp_exec(conn, TEMP);
+	expect_pinned(1, "temp");
+	cenote_conn_destroy(conn);
+	wp_await("main", "idle", 2);
+	expect_pinned(0, NULL);
+}
+
+/* Check a row of pin_counts: "pool pin pinned begun". */
+static void
+expect_count(const cenote_result *res, uint64_t row, const char *wanted)
+{
+	char got[128];
+
+	snprintf(got, sizeof(got), "%s %s %s %s", text_of(res, row, "pool"),
+		text_of(res, row, "pin"), text_of(res, row, "pinned"),
+		text_of(res, row, "begun"));
+	assert_string_equal(got, wanted);
+}
+
+static void
+the_status_counts_how_often_each_pin_began(void **state)
+{
+	cenote_conn *conns[2];
+	cenote_result *res;
+
+	turns_start("sessions = 2\n" PATIENT);
+	turns_attach(conns, 2);
+	for (int i = 0; i < 3; i++) {
+		wp_exec(conns[0], TEMP);
+		wp_exec(conns[0], "insert into mine values (1)");
+		assert_ok(cenote_reset(conns[0]));
+	}
+	wp_exec(conns[1], CURSOR);
+	/* this pin ends with its transaction */
+	wp_exec(conns[0], "begin");
+	wp_exec(conns[0], "declare rows cursor for select 1");
+	wp_exec(conns[0], "commit");
+	res = status("pin_counts");
+	assert_int_equal(cenote_result_n_rows(res), 2);
+	expect_count(res, 0, "main temp 0 3");
+	expect_count(res, 1, "main cursor 1 1");
+	cenote_result_destroy(res);
+	turns_destroy(conns, 2);
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, wp_teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_error_of_the_queue_says_what_pins_the_sessions),
+		TEST(the_error_of_who_stays_says_what_pins_the_sessions),
+		TEST(the_error_is_short_if_no_session_is_pinned),
+		TEST(in_mode_session_the_error_does_not_speak_of_pins),
+		TEST(the_status_names_pinned_sessions_and_their_clients),
+		TEST(the_status_counts_how_often_each_pin_began),
+	};
+
+	return cmocka_run_group_tests(tests, turns_setup, turns_teardown);
+}
