@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * \conninfo, \pools and \workers: the session, its pool, and the daemon. It has no state.
+ * \conninfo, \pools, \pins and \workers: the session, its pool, and the daemon. It has no state.
  */
 #include <string.h>
 
@@ -112,6 +112,14 @@ run_pools(struct cmd *cmd)
 }
 
 static int
+run_pins(struct cmd *cmd)
+{
+	int r = show_status(cmd, "pins");
+
+	return r < 0 ? r : show_status(cmd, "pin_counts");
+}
+
+static int
 run_workers(struct cmd *cmd)
 {
 	return show_status(cmd, "workers");
@@ -120,6 +128,7 @@ run_workers(struct cmd *cmd)
 const struct command cmd_status_table[] = {
 	{ "conninfo", "", "about this session", run_conninfo },
 	{ "pools", "", "the daemon's pools and how busy they are", run_pools },
+	{ "pins", "", "what keeps sessions with their clients", run_pins },
 	{ "workers", "", "its workers, and what each does", run_workers },
 	{ 0 },
 };

@@ -290,6 +290,21 @@ status_shows_the_pool_and_this_client(void **state)
 }
 
 static void
+pins_shows_this_client_and_how_often_pins_began(void **state)
+{
+	struct run r;
+
+	run_sqlsh(&r, daemon_of(state), NULL, "--format=json", "-c",
+		"create temp table t(a)", "-c", "\\pins", NULL);
+	assert_int_equal(r.status, 0);
+	assert_non_null(strstr(r.out, "\"program\":\"sqlsh\""));
+	assert_non_null(strstr(r.out, "\"pins\":\"temp\",\"pinned_s\":"));
+	assert_non_null(strstr(
+		r.out, "{\"pool\":\"main\",\"pin\":\"temp\",\"pinned\":1,\"begun\":"));
+	run_finish(&r);
+}
+
+static void
 the_catalog_is_shown(void **state)
 {
 	struct cnt_daemon *d = daemon_of(state);
@@ -624,6 +639,7 @@ main(void)
 		cmocka_unit_test(wrong_usage_and_no_connection_are_status_2),
 		cmocka_unit_test(commands_work_from_the_command_line),
 		cmocka_unit_test(status_shows_the_pool_and_this_client),
+		cmocka_unit_test(pins_shows_this_client_and_how_often_pins_began),
 		cmocka_unit_test(the_catalog_is_shown),
 		cmocka_unit_test(a_statement_may_end_with_a_command),
 		cmocka_unit_test(a_script_goes_to_another_pool_or_ends),
