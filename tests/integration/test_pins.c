@@ -181,6 +181,104 @@ the_status_counts_how_often_each_pin_began(void **state)
 	turns_destroy(conns, 2);
 }
 
+/* ---- the limits ---- */
+
+static void
+a_client_that_pins_its_session_for_long_is_logged_once(void **state)
+{
+	cenote_conn *conns[2];
+	char client[64];
+
+	turns_start("sessions = 2\n" PATIENT "pin_warning = 200ms\n");
+	turns_attach(conns, 2);
+	wp_exec(conns[0], "begin");
+	wp_exec(conns[0],
+		"create /* to */ temp table mine as select 'secret' as a, 31415926");
+	wp_exec(conns[0], "commit");
+	snprintf(client, sizeof(client), "client pid %d, uid %d, user ", (int)getpid(),
+		(int)getuid());
+	wp_await_log("ms by temporary objects, since \"create temp table mine\"; ");
+	assert_true(wp_log_has_line("temporary objects", client));
+	assert_true(wp_log_has_line("temporary objects", "worker main: warning: "));
+	assert_false(wp_log_has("secret") || wp_log_has("31415926"));
+	/* the next line is about the other client */
+	wp_exec(conns[0], "select pg_advisory_lock(31415926)");
+	wp_exec(conns[1], "select pg_advisory_lock(31415927)");
+	wp_await_log("ms by locks, since \"select pg_advisory_lock\"; ");
+	assert_false(wp_log_has("objects, locks"));
+	assert_false(wp_log_has("3141592"));
+	assert_string_equal(wp_value(conns[0], "select a from mine"), "secret");
+	turns_destroy(conns, 2);
+}
+
+static void
+a_new_pin_after_the_first_has_ended_is_logged_again(void **state)
+{
+	cenote_conn *conn;
+
+	turns_start("sessions = 1\n" PATIENT "pin_warning = 200ms\n");
+	conn = wp_attach(NULL);
+	wp_exec(conn, TEMP);
+	wp_await_log("by temporary objects");
+	assert_ok(cenote_reset(conn));
+	wp_exec(conn, CURSOR);
+	wp_await_log("by open cursors, since \"declare rows cursor with\"");
+	cenote_conn_destroy(conn);
+}
+
+static void
+a_client_that_pins_its_session_for_too_long_loses_it(void **state)
+{
+	cenote_conn *conns[2];
+
+	turns_start("sessions = 1\n" PATIENT "pin_timeout = 500ms\n");
+	turns_attach(conns, 2);
+	wp_exec(conns[0], TEMP);
+	/* waits for the session */
+	assert_string_equal(wp_value(conns[1], "select 1"), "1");
+	assert_int_equal(wp_status_of(conns[0], "select 1"), CENOTE_ERR_CONN);
+	assert_string_equal(wp_sqlstate(conns[0]), "57P05");
+	assert_string_equal(wp_message(conns[0]),
+		"pool main: kept by temporary objects for longer than "
+		"pin_timeout allows");
+	assert_ok(cenote_connect(conns[0]));
+	turns_take(conns, 2, 2);
+	turns_destroy(conns, 2);
+}
+
+/* The time runs on in a transaction, but ends the session only after it. */
+static void
+a_transaction_is_not_ended_by_its_pins(void **state)
+{
+	cenote_conn *conn;
+
+	turns_start("sessions = 1\n" PATIENT "pin_timeout = 200ms\n");
+	conn = wp_attach(NULL);
+	wp_exec(conn, "begin");
+	wp_exec(conn, TEMP);
+	wp_pause_ms(600);
+	assert_string_equal(wp_value(conn, "select count(*) from mine"), "0");
+	wp_exec(conn, "commit");
+	wp_await("main", "idle", 1);
+	assert_int_equal(wp_status_of(conn, "select 1"), CENOTE_ERR_CONN);
+	assert_string_equal(wp_sqlstate(conn), "57P05");
+	cenote_conn_destroy(conn);
+}
+
+static void
+in_mode_session_pins_have_no_limits(void **state)
+{
+	cenote_conn *conn;
+
+	turns_start("sessions = 1\npin_warning = 100ms\npin_timeout = 200ms\n");
+	conn = wp_attach(NULL);
+	wp_exec(conn, TEMP);
+	wp_pause_ms(600);
+	assert_string_equal(wp_value(conn, "select count(*) from mine"), "0");
+	assert_false(wp_log_has("temporary objects"));
+	cenote_conn_destroy(conn);
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, wp_teardown)
 
 int
@@ -193,6 +291,11 @@ main(void)
 		TEST(in_mode_session_the_error_does_not_speak_of_pins),
 		TEST(the_status_names_pinned_sessions_and_their_clients),
 		TEST(the_status_counts_how_often_each_pin_began),
+		TEST(a_client_that_pins_its_session_for_long_is_logged_once),
+		TEST(a_new_pin_after_the_first_has_ended_is_logged_again),
+		TEST(a_client_that_pins_its_session_for_too_long_loses_it),
+		TEST(a_transaction_is_not_ended_by_its_pins),
+		TEST(in_mode_session_pins_have_no_limits),
 	};
 
 	return cmocka_run_group_tests(tests, turns_setup, turns_teardown);

@@ -353,6 +353,8 @@ values_have_their_defaults(void **state)
 	assert_int_equal(p->max_sessions, 8);
 	assert_int_equal(p->queue_timeout_ms, 30000);
 	assert_int_equal(p->query_timeout_ms, 0);
+	assert_int_equal(p->pin_warning_ms, 30000);
+	assert_int_equal(p->pin_timeout_ms, 0);
 	assert_int_equal(p->mode, CND_MODE_SESSION);
 	assert_int_equal(p->rules.n, 1);
 	assert_int_equal(p->rules.list[0].method, CND_METHOD_PEER);

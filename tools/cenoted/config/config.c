@@ -93,6 +93,8 @@ static const struct cnd_key pool_keys[] = {
 	{ "queue_timeout", P(queue_timeout_ms), &cnd_kind_ms, "30s", 0 },
 	{ "idle_client_timeout", P(idle_client_timeout_ms), &cnd_kind_ms, "0", 0 },
 	{ "session_timeout", P(session_timeout_ms), &cnd_kind_ms, "0", 0 },
+	{ "pin_warning", P(pin_warning_ms), &cnd_kind_ms, "30s", 0 },
+	{ "pin_timeout", P(pin_timeout_ms), &cnd_kind_ms, "0", 0 },
 	{ "query_timeout", P(query_timeout_ms), &cnd_kind_ms, "0", 0 },
 	{ "suspend_timeout", P(suspend_timeout_ms), &cnd_kind_ms, "60s", 0 },
 	{ "login_timeout", P(login_timeout_ms), &cnd_kind_ms, "15s", 0 },

@@ -90,6 +90,8 @@ struct cnd_pool_config {
 	int64_t queue_timeout_ms;
 	int64_t idle_client_timeout_ms;
 	int64_t session_timeout_ms;
+	int64_t pin_warning_ms;
+	int64_t pin_timeout_ms;
 	int64_t query_timeout_ms;
 	int64_t suspend_timeout_ms;
 	int64_t login_timeout_ms;

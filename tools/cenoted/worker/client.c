@@ -67,17 +67,9 @@ say_goodbye(struct cnd_worker *w)
 static void
 log_protocol_error(const struct cnd_worker_client *c)
 {
-	struct ucred peer = { .pid = -1, .uid = (uid_t)-1 };
-	char text[CND_PEER_TEXT_MAX];
+	char text[CND_CLIENT_TEXT_MAX];
 
-	if (c->peer.door == CND_DOOR_TCP) {
-		cnd_log(LOG_WARNING, "client %s: %s", cnd_peer_text(&c->peer, text),
-			c->server.diag.message);
-		return;
-	}
-	(void)cnd_auth_peer(c, &peer);
-	cnd_log(LOG_WARNING, "client pid %d, uid %d: %s", (int)peer.pid, (int)peer.uid,
-		c->server.diag.message);
+	cnd_log(LOG_WARNING, "%s: %s", cnd_client_text(c, text), c->server.diag.message);
 }
 
 /* ---- the conversation ---- */
@@ -226,6 +218,8 @@ next_look(const struct cnd_worker *w)
 
 	if (w->settle.due_ms < until)
 		until = w->settle.due_ms;
+	if (cnd_pins_warning(w) < until)
+		until = cnd_pins_warning(w);
 	/* others wait, but the client may still keep the session for a moment */
 	if (w->config->mode == CND_MODE_TRANSACTION && w->serving.n_served == 0 &&
 		!w->slot->is_held && grace_until(w) < until &&
@@ -266,8 +260,10 @@ await_more(struct cnd_worker *w)
 		return r;
 	if (must_part(w))
 		return CENOTE_ERR_CONN;
+	cnd_pins_warn(w);
 	until = next_look(w);
-	if (cnd_request_may_settle(&w->serving) && cnp_server_can_yield(&w->client.server))
+	if (cnd_request_may_settle(&w->serving) &&
+		cnp_server_can_yield(&w->client.server))
 		settle_ms = cnd_now_ms() + (w->serving.backend->is_settling_felt
 							   ? SETTLE_FELT_MS
 							   : SETTLE_IDLE_MS);

@@ -60,6 +60,23 @@ cnd_client_close(struct cnd_worker *w)
 	c->fd = -1;
 }
 
+const char *
+cnd_client_text(const struct cnd_worker_client *c, char text[CND_CLIENT_TEXT_MAX])
+{
+	struct ucred peer = { .pid = -1, .uid = (uid_t)-1 };
+	char from[CND_PEER_TEXT_MAX];
+
+	if (c->peer.door == CND_DOOR_TCP) {
+		snprintf(text, CND_CLIENT_TEXT_MAX, "client %s",
+			cnd_peer_text(&c->peer, from));
+		return text;
+	}
+	(void)cnd_auth_peer(c, &peer);
+	snprintf(text, CND_CLIENT_TEXT_MAX, "client pid %d, uid %d", (int)peer.pid,
+		(int)peer.uid);
+	return text;
+}
+
 int
 cnd_client_has_gone(const struct cnd_worker_client *c)
 {
@@ -91,7 +108,10 @@ cnd_client_limit(const struct cnd_worker *w)
 {
 	int64_t session = session_limit(w);
 	int64_t idle = cnd_client_idle_limit(w);
+	int64_t pins = cnd_pins_limit(w);
 
+	if (pins < session)
+		session = pins;
 	return session < idle ? session : idle;
 }
 
@@ -99,10 +119,18 @@ void
 cnd_client_limit_text(
 	const struct cnd_worker *w, int64_t now, char to[CND_LIMIT_TEXT_MAX])
 {
-	(void)snprintf(to, CND_LIMIT_TEXT_MAX, "pool %s: %s allows", w->config->name,
-		now >= cnd_client_idle_limit(w)
-			? "idle for longer than idle_client_timeout"
-			: "attached for longer than session_timeout");
+	char pins[CND_PINS_TEXT_MAX];
+
+	if (now >= cnd_client_idle_limit(w) || now >= session_limit(w))
+		(void)snprintf(to, CND_LIMIT_TEXT_MAX, "pool %s: %s allows",
+			w->config->name,
+			now >= cnd_client_idle_limit(w)
+				? "idle for longer than idle_client_timeout"
+				: "attached for longer than session_timeout");
+	else
+		(void)snprintf(to, CND_LIMIT_TEXT_MAX,
+			"pool %s: kept by %s for longer than pin_timeout allows",
+			w->config->name, cnd_pins_text(w->slot->pinned, pins));
 }
 
 void

@@ -67,6 +67,7 @@ begin(struct cnd_serving *s, const struct cnp_request *req)
 		return;
 	}
 	cnd_host_begin(w, w->config->query_timeout_ms, "query_timeout");
+	cnd_pins_begin(w, &req->msg);
 	atomic_store_explicit(&w->slot->request, req->number, memory_order_relaxed);
 }
 

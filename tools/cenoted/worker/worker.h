@@ -122,6 +122,17 @@ struct cnd_worker_settle {
 	int64_t due_ms; /* when settle() may be called again; CND_NEVER: no need */
 };
 
+#define CND_PIN_SQL_MAX 96u
+
+/* pins.c: the statement that began to pin the session. */
+struct cnd_worker_pins {
+	char sql[CND_PIN_SQL_MAX]; /* the beginning of the running statement */
+	size_t n_sql;
+	char words
+		[64]; /* of the statement that left the last new pin, without its values */
+	bool is_warned; /* the log has this client's pins */
+};
+
 /* pace.c: the worker's scheduling policy. */
 struct cnd_worker_pace {
 	bool may_pace; /* the worker may change the policy */
@@ -180,6 +191,7 @@ struct cnd_worker {
 	struct cnd_worker_stop stop;
 	struct cnd_worker_loan loan;
 	struct cnd_worker_settle settle;
+	struct cnd_worker_pins pins;
 	struct cnd_worker_pace pace;
 	struct cnd_worker_random random;
 };
@@ -387,11 +399,15 @@ int cnd_client_receive(struct cnd_worker *w);
 /* Like cnd_worker_poll(). fds[0] is the client's socket; bytes that TLS has already read count as an
  * event. */
 int cnd_client_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms);
-/* When the pool's idle_client_timeout ends; and the earlier end of that and session_timeout.
+/* The client in words: "client pid 12, uid 1000", "client 192.0.2.1:5000". */
+#define CND_CLIENT_TEXT_MAX (CND_PEER_TEXT_MAX + 8u)
+const char *cnd_client_text(
+	const struct cnd_worker_client *c, char text[CND_CLIENT_TEXT_MAX]);
+/* When the pool's idle_client_timeout ends; and the earliest end of that, session_timeout and pin_timeout.
  * CND_NEVER: no such limit. */
 int64_t cnd_client_idle_limit(const struct cnd_worker *w);
 int64_t cnd_client_limit(const struct cnd_worker *w);
-#define CND_LIMIT_TEXT_MAX 160u
+#define CND_LIMIT_TEXT_MAX 248u
 /* The error for a client that has reached one of them. */
 void cnd_client_limit_text(
 	const struct cnd_worker *w, int64_t now, char to[CND_LIMIT_TEXT_MAX]);
@@ -401,8 +417,16 @@ int cnd_client_has_gone(const struct cnd_worker_client *c);
 /* pins.c */
 /* Another client begins, or one that resumes: it holds nothing yet. */
 void cnd_pins_forget(struct cnd_worker *w);
+/* A request is about to run. */
+void cnd_pins_begin(struct cnd_worker *w, const struct cnp_msg *m);
 /* Publish what the session holds now. `is_held`: it surely holds something. */
 void cnd_pins_note(struct cnd_worker *w, uint8_t tx, uint32_t pins, bool is_held);
+/* When pin_timeout ends, if the client holds nothing but pins; and when pin_warning does. CND_NEVER: no such limit, or it was
+ * warned of. */
+int64_t cnd_pins_limit(const struct cnd_worker *w);
+int64_t cnd_pins_warning(const struct cnd_worker *w);
+/* If pin_warning has passed: write a line to the log, once. */
+void cnd_pins_warn(struct cnd_worker *w);
 
 /* pace.c */
 void cnd_pace_init(struct cnd_worker_pace *p);
