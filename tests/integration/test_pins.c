@@ -195,7 +195,7 @@ a_client_that_pins_its_session_for_long_is_logged_once(void **state)
 	wp_exec(conns[0],
 		"create /* to */ temp table mine as select 'secret' as a, 31415926");
 	wp_exec(conns[0], "commit");
-	snprintf(client, sizeof(client), "client pid %d, uid %d, user ", (int)getpid(),
+	snprintf(client, sizeof(client), "client pid %d, uid %d: user ", (int)getpid(),
 		(int)getuid());
 	wp_await_log("ms by temporary objects, since \"create temp table mine\"; ");
 	assert_true(wp_log_has_line("temporary objects", client));

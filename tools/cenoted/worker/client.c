@@ -65,11 +65,19 @@ say_goodbye(struct cnd_worker *w)
 }
 
 static void
-log_protocol_error(const struct cnd_worker_client *c)
+log_client(const struct cnd_worker_client *c, const char *what)
 {
-	char text[CND_CLIENT_TEXT_MAX];
+	struct ucred peer = { .pid = -1, .uid = (uid_t)-1 };
+	char text[CND_PEER_TEXT_MAX];
 
-	cnd_log(LOG_WARNING, "%s: %s", cnd_client_text(c, text), c->server.diag.message);
+	if (c->peer.door == CND_DOOR_TCP) {
+		cnd_log(LOG_WARNING, "client %s: %s", cnd_peer_text(&c->peer, text),
+			what);
+		return;
+	}
+	(void)cnd_auth_peer(c, &peer);
+	cnd_log(LOG_WARNING, "client pid %d, uid %d: %s", (int)peer.pid, (int)peer.uid,
+		what);
 }
 
 /* ---- the conversation ---- */
@@ -252,6 +260,7 @@ await_more(struct cnd_worker *w)
 	struct pollfd fds[3] = { { .fd = w->client.fd, .events = POLLIN },
 		{ .fd = watched_fd(w), .events = POLLIN },
 		{ .fd = w->inbox_fd, .events = POLLIN } };
+	char warning[CND_PINS_WARNING_MAX];
 	int64_t settle_ms = CND_NEVER;
 	int64_t until;
 	int r = cnd_client_flush(w);
@@ -260,7 +269,8 @@ await_more(struct cnd_worker *w)
 		return r;
 	if (must_part(w))
 		return CENOTE_ERR_CONN;
-	cnd_pins_warn(w);
+	if (cnd_pins_warn(w, warning))
+		log_client(&w->client, warning);
 	until = next_look(w);
 	if (cnd_request_may_settle(&w->serving) &&
 		cnp_server_can_yield(&w->client.server))
@@ -329,7 +339,7 @@ converse(struct cnd_worker *w)
 		return w->serving.is_lost ? CND_PARTING_LOST : CND_PARTING_GONE;
 	}
 	if (r == CENOTE_ERR_PROTOCOL)
-		log_protocol_error(&w->client);
+		log_client(&w->client, w->client.server.diag.message);
 	say_goodbye(w);
 	if (w->serving.is_suspending && !w->serving.is_gone)
 		return CND_PARTING_SUSPENDED;
@@ -357,7 +367,7 @@ void
 cnd_client_part(struct cnd_worker *w, int r)
 {
 	if (r == CENOTE_ERR_PROTOCOL)
-		log_protocol_error(&w->client);
+		log_client(&w->client, w->client.server.diag.message);
 	if (!w->client.has_failed || cnd_attach_part(w) < 0)
 		say_goodbye(w);
 }

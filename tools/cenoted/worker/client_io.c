@@ -60,23 +60,6 @@ cnd_client_close(struct cnd_worker *w)
 	c->fd = -1;
 }
 
-const char *
-cnd_client_text(const struct cnd_worker_client *c, char text[CND_CLIENT_TEXT_MAX])
-{
-	struct ucred peer = { .pid = -1, .uid = (uid_t)-1 };
-	char from[CND_PEER_TEXT_MAX];
-
-	if (c->peer.door == CND_DOOR_TCP) {
-		snprintf(text, CND_CLIENT_TEXT_MAX, "client %s",
-			cnd_peer_text(&c->peer, from));
-		return text;
-	}
-	(void)cnd_auth_peer(c, &peer);
-	snprintf(text, CND_CLIENT_TEXT_MAX, "client pid %d, uid %d", (int)peer.pid,
-		(int)peer.uid);
-	return text;
-}
-
 int
 cnd_client_has_gone(const struct cnd_worker_client *c)
 {

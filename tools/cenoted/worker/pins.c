@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "core/sql.h"
-#include "shared/log.h"
 #include "shared/units.h"
 
 /* ---- the statement that began it ---- */
@@ -154,23 +153,23 @@ cnd_pins_warning(const struct cnd_worker *w)
 	return w->pins.is_warned ? CND_NEVER : limit(w, w->config->pin_warning_ms);
 }
 
-void
-cnd_pins_warn(struct cnd_worker *w)
+bool
+cnd_pins_warn(struct cnd_worker *w, char ret_text[CND_PINS_WARNING_MAX])
 {
-	const char *words = w->pins.words;
 	int64_t until = cnd_pins_warning(w), now = until == CND_NEVER ? 0 : cnd_now_ms();
-	char client[CND_CLIENT_TEXT_MAX], pins[CND_PINS_TEXT_MAX], ms[CND_UNITS_TEXT_MAX];
+	char pins[CND_PINS_TEXT_MAX], ms[CND_UNITS_TEXT_MAX];
+	const char *words = w->pins.words;
 
 	if (now < until)
-		return;
+		return false;
 	w->pins.is_warned = true;
 	now -= w->slot->pinned_ms;
-	cnd_log(LOG_WARNING,
-		"%s, user %s: keeps its session for %s by %s%s%s%s; it should reset or "
-		"close "
-		"its connection, or use a pool with mode = session",
-		cnd_client_text(&w->client, client), w->client.user,
-		cnd_ms_text(now < 1000 ? now : now - now % 1000, ms),
+	(void)snprintf(ret_text, CND_PINS_WARNING_MAX,
+		"user %.63s keeps a session for %s by %s%s%s%s; reset or close the "
+		"connection, "
+		"or use a pool with mode = session",
+		w->client.user, cnd_ms_text(now < 1000 ? now : now - now % 1000, ms),
 		cnd_pins_text(w->slot->pinned, pins), *words ? ", since \"" : "", words,
 		*words ? "\"" : "");
+	return true;
 }

@@ -399,10 +399,6 @@ int cnd_client_receive(struct cnd_worker *w);
 /* Like cnd_worker_poll(). fds[0] is the client's socket; bytes that TLS has already read count as an
  * event. */
 int cnd_client_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms);
-/* The client in words: "client pid 12, uid 1000", "client 192.0.2.1:5000". */
-#define CND_CLIENT_TEXT_MAX (CND_PEER_TEXT_MAX + 8u)
-const char *cnd_client_text(
-	const struct cnd_worker_client *c, char text[CND_CLIENT_TEXT_MAX]);
 /* When the pool's idle_client_timeout ends; and the earliest end of that, session_timeout and pin_timeout.
  * CND_NEVER: no such limit. */
 int64_t cnd_client_idle_limit(const struct cnd_worker *w);
@@ -425,8 +421,9 @@ void cnd_pins_note(struct cnd_worker *w, uint8_t tx, uint32_t pins, bool is_held
  * warned of. */
 int64_t cnd_pins_limit(const struct cnd_worker *w);
 int64_t cnd_pins_warning(const struct cnd_worker *w);
-/* If pin_warning has passed: write a line to the log, once. */
-void cnd_pins_warn(struct cnd_worker *w);
+/* Once pin_warning has passed: say what pins the session, and for how long. false: it has not, or that was said. */
+#define CND_PINS_WARNING_MAX 384u
+bool cnd_pins_warn(struct cnd_worker *w, char ret_text[CND_PINS_WARNING_MAX]);
 
 /* pace.c */
 void cnd_pace_init(struct cnd_worker_pace *p);
