@@ -8,6 +8,7 @@
 #include "with_tls.h"
 
 #include <dirent.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -536,6 +537,125 @@ a_crowd_that_asks_at_once_is_answered(void **state)
 	turns_destroy(conns, N);
 }
 
+/* ---- whose turn it is ---- */
+
+#define TURN(who) "insert into turns (who) values ('" who "')"
+
+/* Ask for a turn, and do not wait for a session. */
+static void
+send_turn(cenote_conn *conn, const char *sql)
+{
+	assert_ok(cenote_set_nonblocking(conn, 1));
+	assert_ok(cenote_send_query(conn, sql, CENOTE_NTS, NULL, NULL));
+	assert_ok(cenote_set_nonblocking(conn, 0));
+}
+
+static void
+end_turn(cenote_conn *conn)
+{
+	cenote_result_destroy(wp_next_result(conn, CENOTE_RESULT_COMMAND));
+	(void)wp_next_result(conn, 0);
+}
+
+/* Check who wrote into the table, in this order. */
+static void
+expect_turns(const char *wanted)
+{
+	char got[256];
+
+	assert_int_equal(cnt_server_ask(&turns_server,
+				 "select string_agg(who, '' order by id) from turns", got,
+				 sizeof(got)),
+		0);
+	assert_string_equal(got, wanted);
+	assert_int_equal(cnt_server_sql(&turns_server, "drop table turns"), 0);
+}
+
+static void
+start_turns(const char *lines)
+{
+	assert_int_equal(
+		cnt_server_sql(&turns_server, "create table turns (id serial, who text);"
+					      "grant all on turns, turns_id_seq to app"),
+		0);
+	turns_start(lines);
+}
+
+/* The first client begins its next transaction right after the last one, while three others wait for the only session. */
+static void
+who_begins_again_waits_behind_all_others(void **state)
+{
+	cenote_conn *conns[4];
+
+	start_turns("sessions = 1\n" TURNS_POOL);
+	turns_attach(conns, 4);
+	turns_take(conns, 4, 2);
+	wp_exec(conns[0], "begin");
+	for (int round = 0; round < 5; round++) {
+		wp_exec(conns[0], TURN("a"));
+		send_turn(conns[1], TURN("b"));
+		send_turn(conns[2], TURN("c"));
+		send_turn(conns[3], TURN("d"));
+		wp_exec(conns[0], "commit");
+		wp_exec(conns[0], "begin");
+		for (int i = 1; i < 4; i++)
+			end_turn(conns[i]);
+	}
+	wp_exec(conns[0], "commit");
+	expect_turns("abcdabcdabcdabcdabcd");
+	turns_destroy(conns, 4);
+}
+
+/* End the transaction and begin the next one in the same write. */
+static void
+begin_again(cenote_conn *conn)
+{
+	static const char *const again[] = { "commit", "begin", TURN("a") };
+	const cenote_exec_options options = { .size = sizeof(options), .sync = 1 };
+
+	assert_ok(cenote_pipeline_begin(conn));
+	for (size_t i = 0; i < CNT_COUNT(again); i++)
+		assert_ok(cenote_send_query(conn, again[i], CENOTE_NTS, NULL, &options));
+	for (size_t i = 0; i < CNT_COUNT(again); i++)
+		end_turn(conn);
+	assert_ok(cenote_pipeline_end(conn));
+}
+
+static int
+has_answer(const cenote_conn *conn)
+{
+	struct pollfd p = { .fd = cenote_fd(conn), .events = POLLIN };
+
+	return poll(&p, 1, 0) > 0;
+}
+
+static void
+who_begins_again_in_a_pipeline_lets_others_in(void **state)
+{
+	cenote_conn *conns[3];
+	int64_t until = wp_now_ms() + 20000;
+
+	start_turns("sessions = 1\n" TURNS_POOL);
+	turns_attach(conns, 3);
+	turns_take(conns, 3, 2);
+	wp_exec(conns[0], "begin");
+	for (int round = 0; round < 3; round++) {
+		send_turn(conns[1], TURN("b"));
+		send_turn(conns[2], TURN("c"));
+		do
+			begin_again(conns[0]);
+		while (!has_answer(conns[2]) && wp_now_ms() < until);
+		assert_true(wp_now_ms() < until);
+		end_turn(conns[1]);
+		end_turn(conns[2]);
+	}
+	wp_exec(conns[0], "commit");
+	assert_int_equal(
+		cnt_server_sql(&turns_server, "delete from turns where who = 'a'"), 0);
+	expect_turns("bcbcbc");
+	turns_destroy(conns, 3);
+}
+
 /* ---- waiting ---- */
 
 static void
@@ -738,6 +858,8 @@ main(void)
 		TEST(who_goes_while_it_waits_leaves_nothing),
 		TEST(who_waits_over_tcp_goes_to_the_next_process),
 		TEST(a_crowd_that_asks_at_once_is_answered),
+		TEST(who_begins_again_waits_behind_all_others),
+		TEST(who_begins_again_in_a_pipeline_lets_others_in),
 		TEST(who_waits_too_long_is_told_and_can_go_on),
 		TEST(the_pool_grows_for_who_stays),
 		TEST(a_free_session_of_another_process_is_found),

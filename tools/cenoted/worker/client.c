@@ -26,6 +26,9 @@
 /* The same for a client that attached for the first time. It may send no request for long. If it
  * sends one at once, this pause saves it from attaching again. */
 #define FIRST_GRACE_MS 1
+/* How long a client keeps its session while others wait, if its next request is always there already: in a pipeline, it may
+ * begin a transaction right behind the end of the last one. */
+#define PIPELINE_MS    20
 /* How often a worker asks the server what a statement has left in the session. */
 #define SETTLE_MS      50
 /* How long a client is idle before the worker asks without need. If the server then ends the session,
@@ -321,6 +324,15 @@ run_one(struct cnd_worker *w, const struct cnp_request *req)
 	return CENOTE_OK;
 }
 
+/* Whether a client with a pipeline should make room for others before its next request. */
+static bool
+is_turn_over(const struct cnd_worker *w)
+{
+	return w->config->mode == CND_MODE_TRANSACTION && w->serving.n_served > 0 &&
+	       w->serving.held.tx == CENOTE_TX_IDLE && w->serving.ahead.n == 0 &&
+	       cnd_now_ms() >= w->client.attached_ms + PIPELINE_MS;
+}
+
 static enum cnd_parting
 converse(struct cnd_worker *w)
 {
@@ -328,6 +340,8 @@ converse(struct cnd_worker *w)
 	int r = CENOTE_OK;
 
 	while (r >= 0 && cnp_server_state(&w->client.server) < CNP_SERVER_CLOSING) {
+		if (is_turn_over(w) && try_to_yield(w))
+			break;
 		r = cnp_server_next(&w->client.server, &req);
 		if (r == CENOTE_OK)
 			r = run_one(w, &req);
