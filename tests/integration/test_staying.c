@@ -656,6 +656,54 @@ who_begins_again_in_a_pipeline_lets_others_in(void **state)
 	turns_destroy(conns, 3);
 }
 
+/* Attach, write, and go, again and again, until the table has gone. */
+static int
+come_again(void *arg)
+{
+	int r;
+
+	(void)arg;
+	do {
+		cenote_conn *conn = wp_attach(NULL);
+
+		r = wp_status_of(conn, TURN("n"));
+		cenote_conn_destroy(conn);
+	} while (r == CENOTE_OK);
+	return r != CENOTE_ERR_SERVER;
+}
+
+static void
+who_comes_again_does_not_overtake_all_who_stay(void **state)
+{
+	static const char slow[] =
+		"insert into turns (who) select 'b' from pg_sleep(0.05)";
+	cenote_conn *conns[9];
+	char got[16];
+	pid_t pid;
+
+	start_turns("sessions = 1\n" TURNS_POOL);
+	turns_attach(conns, 9);
+	turns_take(conns, 9, 2);
+	wp_exec(conns[0], "begin");
+	for (int i = 1; i < 9; i++)
+		send_turn(conns[i], slow);
+	pid = wp_fork(come_again, NULL, -1);
+	wp_await("main", "waiting", 1);
+	wp_exec(conns[0], "commit");
+	for (int i = 1; i < 9; i++)
+		end_turn(conns[i]);
+	assert_int_equal(
+		cnt_server_ask(&turns_server,
+			"select count(*) > 5 from turns where who = 'n' and id < "
+			"(select max(id) from turns where who = 'b')",
+			got, sizeof(got)),
+		0);
+	assert_string_equal(got, "f");
+	assert_int_equal(cnt_server_sql(&turns_server, "drop table turns"), 0);
+	assert_int_equal(wp_join(pid), 0);
+	turns_destroy(conns, 9);
+}
+
 /* ---- waiting ---- */
 
 static void
@@ -860,6 +908,7 @@ main(void)
 		TEST(a_crowd_that_asks_at_once_is_answered),
 		TEST(who_begins_again_waits_behind_all_others),
 		TEST(who_begins_again_in_a_pipeline_lets_others_in),
+		TEST(who_comes_again_does_not_overtake_all_who_stay),
 		TEST(who_waits_too_long_is_told_and_can_go_on),
 		TEST(the_pool_grows_for_who_stays),
 		TEST(a_free_session_of_another_process_is_found),

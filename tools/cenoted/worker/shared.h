@@ -48,7 +48,8 @@ struct cnd_shared {
 	uint32_t n_workers;
 	int control_fd; /* to and from the master */
 	bool is_retired; /* the master wants no more sessions here */
-	bool turn; /* flips each time a seat looks for a client: true: new clients go first; false: those that stayed */
+	uint32_t
+		turn; /* grows with each look for a client; new clients go first when it reaches the number of those that wait */
 };
 
 /* Ask the master for more sessions, if there are slots for them. */

@@ -253,12 +253,30 @@ take_new(struct cnd_worker *w)
 	return 0;
 }
 
-/* New clients, and those that have stayed, take turns. */
+/* New clients, and those that have stayed, take turns. Each kind gets as many turns as it has clients that wait: else one
+ * client that comes again and again could have every second turn. */
+static bool
+is_turn_of_new(struct cnd_worker *w)
+{
+	struct cnd_shared *s = w->shared;
+	/* the other processes of the pool take their share of the new clients */
+	uint32_t n_new = w->pool->waiting / w->config->workers;
+	uint32_t n;
+
+	if (n_new == 0)
+		n_new = 1;
+	n = n_new + s->stayings.n_waiting;
+	s->turn += n_new;
+	if (s->turn < n)
+		return false;
+	s->turn = s->turn < 2 * n ? s->turn - n : 0;
+	return true;
+}
+
 static int
 take_on_seat(struct cnd_worker *w)
 {
-	w->shared->turn = !w->shared->turn;
-	if (w->shared->turn)
+	if (is_turn_of_new(w))
 		return take_new(w) || cnd_staying_take(w);
 	return cnd_staying_take(w) || take_new(w);
 }
