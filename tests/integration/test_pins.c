@@ -211,6 +211,32 @@ a_client_that_pins_its_session_for_long_is_logged_once(void **state)
 	turns_destroy(conns, 2);
 }
 
+/* A setting may be set to a word without quotes. */
+static void
+the_log_never_has_a_value(void **state)
+{
+	static const struct {
+		const char *sql;
+		const char *said;
+	} cases[] = {
+		{ "set my.key to hunter2", "changed settings, since \"set my\"" },
+		{ "set application_name to hunter2",
+			"changed settings, since \"set application_name\"" },
+		{ "create temp table t as select 1 as a, $$hunter2$$",
+			"temporary objects, since \"create temp table t\"" },
+	};
+	cenote_conn *conns[CNT_COUNT(cases)];
+
+	turns_start("sessions = 3\n" PATIENT "pin_warning = 100ms\n");
+	turns_attach(conns, CNT_COUNT(cases));
+	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
+		wp_exec(conns[i], cases[i].sql);
+		wp_await_log(cases[i].said);
+	}
+	assert_false(wp_log_has("hunter2"));
+	turns_destroy(conns, CNT_COUNT(cases));
+}
+
 static void
 a_new_pin_after_the_first_has_ended_is_logged_again(void **state)
 {
@@ -292,6 +318,7 @@ main(void)
 		TEST(the_status_names_pinned_sessions_and_their_clients),
 		TEST(the_status_counts_how_often_each_pin_began),
 		TEST(a_client_that_pins_its_session_for_long_is_logged_once),
+		TEST(the_log_never_has_a_value),
 		TEST(a_new_pin_after_the_first_has_ended_is_logged_again),
 		TEST(a_client_that_pins_its_session_for_too_long_loses_it),
 		TEST(a_transaction_is_not_ended_by_its_pins),

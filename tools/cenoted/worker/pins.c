@@ -57,7 +57,15 @@ count_safe_words(const struct cnc_sql_token *verb)
 	return cnc_sql_is_one_of(verb, with_name) ? 2 : 1;
 }
 
-/* Keep those words, up to the first other token. A word at the end of the kept bytes may be cut. */
+/* Part of a word may be missing at the end of the kept bytes. 0x1f is also read as a word. */
+static bool
+is_whole_name(const struct cnd_worker_pins *p, const struct cnc_sql_token *t)
+{
+	return t->kind == CNC_SQL_WORD && (*t->p < '0' || *t->p > '9') &&
+	       (t->p + t->n < p->sql + p->n_sql || p->n_sql < CND_PIN_SQL_MAX);
+}
+
+/* Keep those words, up to the first token of another kind. */
 static void
 keep_words(struct cnd_worker_pins *p)
 {
@@ -65,9 +73,8 @@ keep_words(struct cnd_worker_pins *p)
 	struct cnc_sql_token t = cnc_sql_next(&x);
 	size_t n = 0, left = count_safe_words(&t);
 
-	for (; left > 0 && t.kind == CNC_SQL_WORD; t = cnc_sql_next(&x), left--) {
-		if (n + 1 + t.n >= sizeof(p->words) ||
-			(x.p == x.end && p->n_sql == CND_PIN_SQL_MAX))
+	for (; left > 0 && is_whole_name(p, &t); t = cnc_sql_next(&x), left--) {
+		if (n + 1 + t.n >= sizeof(p->words))
 			break;
 		n += (size_t)snprintf(p->words + n, sizeof(p->words) - n, "%s%.*s",
 			n > 0 ? " " : "", (int)t.n, t.p);
@@ -166,8 +173,7 @@ cnd_pins_warn(struct cnd_worker *w, char ret_text[CND_PINS_WARNING_MAX])
 	now -= w->slot->pinned_ms;
 	(void)snprintf(ret_text, CND_PINS_WARNING_MAX,
 		"user %.63s keeps a session for %s by %s%s%s%s; reset or close the "
-		"connection, "
-		"or use a pool with mode = session",
+		"connection, or use a pool with mode = session",
 		w->client.user, cnd_ms_text(now < 1000 ? now : now - now % 1000, ms),
 		cnd_pins_text(w->slot->pinned, pins), *words ? ", since \"" : "", words,
 		*words ? "\"" : "");
