@@ -219,9 +219,10 @@ the_log_never_has_a_value(void **state)
 		const char *sql;
 		const char *said;
 	} cases[] = {
-		{ "set my.key to hunter2", "changed settings, since \"set my\"" },
-		{ "set application_name to hunter2",
-			"changed settings, since \"set application_name\"" },
+		{ "do $$ begin perform 'hunter2'; end $$",
+			"changed settings, since \"do\"" },
+		{ "set client_encoding to 'latin1' /* hunter2 */",
+			"changed settings, since \"set client_encoding\"" },
 		{ "create temp table t as select 1 as a, $$hunter2$$",
 			"temporary objects, since \"create temp table t\"" },
 	};

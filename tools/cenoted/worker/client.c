@@ -255,6 +255,24 @@ set_between(struct cnd_worker *w, bool is_between)
 		w->seat->is_between = is_between && !w->slot->is_held;
 }
 
+/* Log a client that has pinned its session for long. Negative: the session is lost. */
+static int
+warn_of_pins(struct cnd_worker *w)
+{
+	char warning[CND_PINS_WARNING_MAX];
+	int64_t due = cnd_pins_warning(w);
+
+	if (due == CND_NEVER || cnd_now_ms() < due)
+		return CENOTE_OK;
+	/* what pinned the session may have ended */
+	if (cnd_request_may_settle(&w->serving) &&
+		cnp_server_can_yield(&w->client.server) && settle(w) < 0)
+		return CENOTE_ERR_CONN;
+	if (cnd_pins_warn(w, warning))
+		log_client(&w->client, warning);
+	return CENOTE_OK;
+}
+
 /* Wait until the client or the server sends something or a limit is reached. Negative: part. */
 static int
 await_more(struct cnd_worker *w)
@@ -263,7 +281,6 @@ await_more(struct cnd_worker *w)
 	struct pollfd fds[3] = { { .fd = w->client.fd, .events = POLLIN },
 		{ .fd = watched_fd(w), .events = POLLIN },
 		{ .fd = w->inbox_fd, .events = POLLIN } };
-	char warning[CND_PINS_WARNING_MAX];
 	int64_t settle_ms = CND_NEVER;
 	int64_t until;
 	int r = cnd_client_flush(w);
@@ -272,8 +289,9 @@ await_more(struct cnd_worker *w)
 		return r;
 	if (must_part(w))
 		return CENOTE_ERR_CONN;
-	if (cnd_pins_warn(w, warning))
-		log_client(&w->client, warning);
+	r = warn_of_pins(w);
+	if (r < 0)
+		return r;
 	until = next_look(w);
 	if (cnd_request_may_settle(&w->serving) &&
 		cnp_server_can_yield(&w->client.server))

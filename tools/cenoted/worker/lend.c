@@ -253,7 +253,7 @@ publish(struct cnd_worker *w)
 	atomic_store_explicit(&s->request, request, memory_order_relaxed);
 	atomic_store_explicit(
 		&s->finished, is_busy ? request - 1 : request, memory_order_relaxed);
-	cnd_pins_note(w, atomic_load(&p->tx) & 3u, atomic_load(&p->pins), false);
+	cnd_pins_note(w, atomic_load(&p->tx) & 3u, atomic_load(&p->pins));
 	atomic_store_explicit(&s->is_held, state == CNP_LOAN_HELD, memory_order_relaxed);
 	atomic_store_explicit(&s->requests, s->requests + requests, memory_order_relaxed);
 	atomic_store_explicit(&s->errors, s->errors + errors, memory_order_relaxed);

@@ -107,7 +107,7 @@ publish(struct cnd_serving *s, bool is_held)
 {
 	struct cnd_worker *w = s->owner;
 
-	cnd_pins_note(w, s->held.tx, s->held.pins, is_held);
+	cnd_pins_note(w, s->held.tx, s->held.pins);
 	atomic_store_explicit(&w->slot->is_held, is_held, memory_order_relaxed);
 }
 

@@ -106,17 +106,20 @@ hold(struct cnd_worker *w, uint32_t pins)
 	atomic_store_explicit(&s->pinned, pins, memory_order_relaxed);
 }
 
-/* The pins that settle() cannot end, or all of them if it has been called. */
+/* Without asking the server, a function may have left something or nothing, and new settings may move. */
 static uint32_t
-sure_pins(const struct cnd_worker *w, uint32_t pins, bool is_held)
+sure_pins(const struct cnd_worker *w, uint32_t pins)
 {
-	uint32_t sure = pins & ~w->serving.backend->settled_pins;
+	/* if something else holds the session, the backend does not ask, and leaves this pin */
+	uint32_t unsure = w->serving.backend->settled_pins & CENOTE_PIN_FUNCTION;
 
-	return sure != 0 || !is_held ? sure : pins;
+	if (w->loan.page != NULL || cnd_request_may_settle(&w->serving))
+		unsure |= CENOTE_PIN_SETTINGS & ~w->slot->pinned;
+	return pins & ~unsure;
 }
 
 void
-cnd_pins_note(struct cnd_worker *w, uint8_t tx, uint32_t pins, bool is_held)
+cnd_pins_note(struct cnd_worker *w, uint8_t tx, uint32_t pins)
 {
 	struct cnd_slot *s = w->slot;
 
@@ -125,13 +128,13 @@ cnd_pins_note(struct cnd_worker *w, uint8_t tx, uint32_t pins, bool is_held)
 	atomic_store_explicit(&s->tx, tx, memory_order_relaxed);
 	atomic_store_explicit(&s->pins, pins, memory_order_relaxed);
 	/* what begins in a transaction may end with it */
-	hold(w, tx == CENOTE_TX_IDLE ? sure_pins(w, pins, is_held) : pins & s->pinned);
+	hold(w, tx == CENOTE_TX_IDLE ? sure_pins(w, pins) : pins & s->pinned);
 }
 
 void
 cnd_pins_forget(struct cnd_worker *w)
 {
-	cnd_pins_note(w, CENOTE_TX_IDLE, 0, false);
+	cnd_pins_note(w, CENOTE_TX_IDLE, 0);
 	w->pins.words[0] = '\0';
 	w->pins.n_sql = 0;
 }

@@ -416,7 +416,7 @@ void cnd_pins_forget(struct cnd_worker *w);
 /* A request is about to run. */
 void cnd_pins_begin(struct cnd_worker *w, const struct cnp_msg *m);
 /* Publish what the session holds now. `is_held`: it surely holds something. */
-void cnd_pins_note(struct cnd_worker *w, uint8_t tx, uint32_t pins, bool is_held);
+void cnd_pins_note(struct cnd_worker *w, uint8_t tx, uint32_t pins);
 /* When pin_timeout ends, if the client holds nothing but pins; and when pin_warning does. CND_NEVER: no such limit, or it was
  * warned of. */
 int64_t cnd_pins_limit(const struct cnd_worker *w);
