@@ -306,6 +306,85 @@ in_mode_session_pins_have_no_limits(void **state)
 	cenote_conn_destroy(conn);
 }
 
+/* ---- strict ---- */
+
+static void
+is_refused(cenote_conn *conn, const char *sql)
+{
+	assert_int_equal(wp_status_of(conn, sql), CENOTE_ERR_UNSUPPORTED);
+	assert_string_equal(wp_sqlstate(conn), "0A000");
+	if (strstr(wp_message(conn), "strict = yes") == NULL)
+		fail_msg("%s: %s", sql, wp_message(conn));
+}
+
+/* The other client gets the session after each of them. */
+static void
+a_strict_pool_refuses_what_would_keep_a_session(void **state)
+{
+	static const char *const refused[] = { TEMP, CURSOR, "listen news",
+		"select pg_advisory_lock(42)", "prepare q as select 1",
+		"do $$ begin end $$", "select setseed(0.5)" };
+	cenote_conn *conns[2];
+	cenote_stmt *stmt;
+
+	turns_start("sessions = 1\n" PATIENT "strict = yes\n");
+	turns_attach(conns, 2);
+	for (size_t i = 0; i < CNT_COUNT(refused); i++) {
+		is_refused(conns[0], refused[i]);
+		assert_string_equal(wp_value(conns[1], "select 1"), "1");
+	}
+	assert_ok(cenote_stmt_create(conns[0], "listen news", CENOTE_NTS, &stmt));
+	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_ERR_UNSUPPORTED);
+	assert_string_equal(wp_sqlstate(conns[0]), "0A000");
+	cenote_stmt_destroy(stmt);
+	turns_destroy(conns, 2);
+}
+
+static void
+a_strict_pool_lets_through_what_ends_or_moves(void **state)
+{
+	static const char *const allowed[] = { "set work_mem = '5MB'",
+		"select set_config('app.tenant', '5', false)", "begin",
+		"create temp table mine (a int) on commit drop",
+		"declare rows cursor for select 1", "select pg_advisory_xact_lock(42)",
+		"commit", "create table plain (a int)", "drop table plain" };
+	cenote_conn *conns[2];
+
+	turns_start("sessions = 1\n" PATIENT "strict = yes\n");
+	turns_attach(conns, 2);
+	for (size_t i = 0; i < CNT_COUNT(allowed); i++)
+		wp_exec(conns[0], allowed[i]);
+	assert_string_equal(wp_value(conns[1], "select 1"), "1");
+	assert_string_equal(wp_value(conns[0], "show work_mem"), "5MB");
+	turns_destroy(conns, 2);
+}
+
+/* A request in a pipeline is refused, too. */
+static void
+a_strict_pool_refuses_it_in_a_pipeline(void **state)
+{
+	static const char *const requests[] = { "select 1", "listen news", "select 2" };
+	cenote_params *none = wp_params();
+	cenote_conn *conn;
+
+	turns_start("sessions = 1\n" PATIENT "strict = yes\n");
+	conn = wp_attach(NULL);
+	assert_ok(cenote_pipeline_begin(conn));
+	for (size_t i = 0; i < CNT_COUNT(requests); i++) {
+		assert_ok(cenote_send_query(conn, requests[i], CENOTE_NTS, none, NULL));
+		assert_ok(cenote_send_sync(conn));
+	}
+	for (size_t i = 0; i < CNT_COUNT(requests); i++) {
+		cenote_result_destroy(wp_next_result(
+			conn, i == 1 ? CENOTE_RESULT_ERROR : CENOTE_RESULT_ROWS));
+		assert_null(wp_next_result(conn, 0));
+		cenote_result_destroy(wp_next_result(conn, CENOTE_RESULT_SYNC));
+		assert_null(wp_next_result(conn, 0));
+	}
+	cenote_params_destroy(none);
+	cenote_conn_destroy(conn);
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, wp_teardown)
 
 int
@@ -324,6 +403,9 @@ main(void)
 		TEST(a_client_that_pins_its_session_for_too_long_loses_it),
 		TEST(a_transaction_is_not_ended_by_its_pins),
 		TEST(in_mode_session_pins_have_no_limits),
+		TEST(a_strict_pool_refuses_what_would_keep_a_session),
+		TEST(a_strict_pool_lets_through_what_ends_or_moves),
+		TEST(a_strict_pool_refuses_it_in_a_pipeline),
 	};
 
 	return cmocka_run_group_tests(tests, turns_setup, turns_teardown);

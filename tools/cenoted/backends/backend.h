@@ -135,6 +135,8 @@ struct cnd_host {
 	/* Whether the client prepares its statements with a name again on another session. Then they need not keep it
 	 * on this one. NULL: it does not. */
 	int (*restores_names)(const struct cnd_host *host);
+	/* Whether to refuse a statement whose text says that it will pin the session (`strict = yes`). NULL: no. */
+	int (*refuses_pins)(const struct cnd_host *host);
 };
 
 /*
@@ -384,6 +386,7 @@ struct cnd_backend {
 
 	/* After settle() the client can no longer ask what its last statement did, as SHOW WARNINGS does. */
 	int is_settling_felt;
+	int can_refuse_pins; /* it asks refuses_pins() */
 
 	/*
 	 * Lending (docs/lending.md). All five members are NULL if the backend cannot lend.

@@ -81,6 +81,7 @@ static const struct cnd_key pool_keys[] = {
 	{ "sessions", 0, &cnd_kind_sessions, "1..8", 0 },
 	{ "workers", P(workers), &cnd_kind_workers, "0", 0 },
 	{ "mode", P(mode), &cnd_kind_mode, "session", 0 },
+	{ "strict", P(is_strict), &cnd_kind_yes, "no", 0 },
 	{ "lend", P(lend), &cnd_kind_lend, LEND_DEFAULT, 0 },
 	{ "auth", P(rules), &cnd_kind_rules, NULL, 1 },
 	{ "users", P(users_path), &cnd_kind_text, "", 0 },

@@ -99,6 +99,7 @@ struct cnd_pool_config {
 	uint64_t max_frame;
 	uint64_t max_row;
 	int mode; /* enum cnd_mode */
+	int is_strict; /* refuse statements that would pin a session */
 	int lend; /* enum cnd_lend */
 	const char *no_lend; /* why it lends nothing in spite of `lend`; NULL: it can */
 	int reset; /* enum cnd_reset */
@@ -186,6 +187,9 @@ struct cnd_account cnd_pool_config_account(
  * processes gets one for CND_SESSIONS_A_WORKER of them. backend: that of the pool.
  */
 void cnd_pool_config_set_workers(struct cnd_config *c, struct cnd_pool_config *p,
+	const struct cnd_backend *backend);
+/* Check `strict`. backend: that of the pool. */
+void cnd_pool_config_check_strict(struct cnd_config *c, const struct cnd_pool_config *p,
 	const struct cnd_backend *backend);
 /* Find out whether the pool can lend its sessions. */
 void cnd_pool_config_set_lend(

@@ -284,6 +284,22 @@ cnd_pool_config_set_workers(struct cnd_config *c, struct cnd_pool_config *p,
 }
 
 void
+cnd_pool_config_check_strict(struct cnd_config *c, const struct cnd_pool_config *p,
+	const struct cnd_backend *backend)
+{
+	if (p->is_strict && p->mode != CND_MODE_TRANSACTION)
+		cnd_config_error(c, p->line,
+			"pool %s: strict = yes needs mode = transaction: in mode = "
+			"session, a client keeps its session anyway",
+			p->name);
+	else if (p->is_strict && !backend->can_refuse_pins)
+		cnd_config_error(c, p->line,
+			"pool %s: strict: backend %s cannot tell beforehand what keeps a "
+			"session",
+			p->name, p->backend);
+}
+
+void
 cnd_pool_config_set_lend(struct cnd_pool_config *p, const struct cnd_backend *backend)
 {
 	if (p->lend == CND_LEND_OFF)

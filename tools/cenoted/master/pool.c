@@ -92,8 +92,10 @@ cnd_pool_check_backends(struct cnd_config *c, const struct cnd_backend **ret_bac
 			check_clients_login(c, p, ret_backends[i]);
 		if (ret_backends[i] != NULL)
 			cnd_pool_config_set_workers(c, p, ret_backends[i]);
-		if (ret_backends[i] != NULL)
+		if (ret_backends[i] != NULL) {
 			cnd_pool_config_set_lend(p, ret_backends[i]);
+			cnd_pool_config_check_strict(c, p, ret_backends[i]);
+		}
 		cnc_diag_finish(&diag);
 	}
 }

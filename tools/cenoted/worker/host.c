@@ -245,6 +245,14 @@ host_restores_names(const struct cnd_host *host)
 	return w->client.restores;
 }
 
+static int
+host_refuses_pins(const struct cnd_host *host)
+{
+	const struct cnd_worker *w = host->user;
+
+	return w->config->is_strict;
+}
+
 void
 cnd_host_init(struct cnd_worker *w)
 {
@@ -259,5 +267,6 @@ cnd_host_init(struct cnd_worker *w)
 		.log = host_log,
 		.login_changed = host_login_changed,
 		.can_log_in = host_can_log_in,
-		.restores_names = host_restores_names };
+		.restores_names = host_restores_names,
+		.refuses_pins = host_refuses_pins };
 }

@@ -61,7 +61,8 @@ add_query(struct cnd_session *s, const struct cnd_ahead *what)
 	if (has_zero(what->sql) || !is_whole(s, what->exec))
 		return CENOTE_AGAIN;
 	cnd_pg_memo_scan(&s->memo, what->sql.p, what->sql.n, &s->facts, &scan);
-	if ((scan.flags & (CND_PG_SCAN_COPY | CND_PG_SCAN_SEVERAL)) ||
+	if (cnd_pg_strict_advice(s, &scan) != NULL ||
+		(scan.flags & (CND_PG_SCAN_COPY | CND_PG_SCAN_SEVERAL)) ||
 		(what->exec->is_simple && what->exec->is_sync) ||
 		(!cnd_pg_is_native(what->exec) && scan.n_params != what->exec->n_params))
 		return CENOTE_AGAIN;
@@ -118,7 +119,7 @@ add_prepare(struct cnd_session *s, const struct cnd_prepare *p)
 	if (has_zero(p->sql) || has_zero(p->name))
 		return CENOTE_AGAIN;
 	cnd_pg_memo_scan(&s->memo, p->sql.p, p->sql.n, &s->facts, &scan);
-	if (scan.flags & CND_PG_SCAN_COPY)
+	if ((scan.flags & CND_PG_SCAN_COPY) || cnd_pg_strict_advice(s, &scan) != NULL)
 		return CENOTE_AGAIN;
 	r = cnd_pg_add_prepare(s, p, p->name.p, p->name.n, NULL);
 	if (r == CENOTE_OK)

@@ -453,6 +453,8 @@ cnd_pg_query(struct cnd_session *s, const char *sql, size_t len,
 	int is_several;
 	int r = begin(s, sql, len, exec, sink);
 
+	if (r == CENOTE_OK)
+		r = cnd_pg_check_strict(s, sql, len);
 	if (r < 0)
 		return r;
 	cnd_pg_memo_scan(&s->memo, sql, len, &s->facts, &scan);

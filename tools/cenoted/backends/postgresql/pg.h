@@ -90,8 +90,9 @@ enum cnd_pg_scan_flag {
 	/* a statement changes settings for the rest of the session; `names` has those that the server does not list */
 	CND_PG_SCAN_SETS = 1024,
 	CND_PG_SCAN_RESETS = 2048, /* a statement may undo such changes */
-	CND_PG_SCAN_HIDES =
-		4096 /* a statement may set something that no question shows */
+	/* a statement may set something that no question shows */
+	CND_PG_SCAN_HIDES = 4096,
+	CND_PG_SCAN_ON_COMMIT_DROP = 8192
 };
 
 /* Room for the names of the settings that one text sets. */

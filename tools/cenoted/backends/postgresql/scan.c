@@ -738,6 +738,8 @@ see_word(struct scan *s)
 		if (cnc_sql_take_one_of(&ahead, temp))
 			s->found.pins |= CENOTE_PIN_TEMP;
 	}
+	if (is_name(&s->t, "drop") && cnc_sql_is(&s->before, "commit"))
+		s->found.flags |= CND_PG_SCAN_ON_COMMIT_DROP;
 	/* pg_trgm's function sets a setting */
 	if (is_name(&s->t, "set_limit"))
 		s->found.flags |= CND_PG_SCAN_ACTS;

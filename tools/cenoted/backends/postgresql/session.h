@@ -20,6 +20,7 @@
  *     session.c     attach, state, messages while no request runs, logout
  *     parameters.c  the values that the server reports
  *     settings.c    the settings that move with a client
+ *     strict.c      what a pool with strict = yes refuses
  *     ask_values.c  the question for their present values
  *     begun.c       the options that a client attaches with
  *     reset.c       make the session like a new login
@@ -393,6 +394,13 @@ struct cnd_pg_parameter *cnd_pg_parameter(struct cnd_session *s, const char *nam
 /* ask_values.c: ask the server for the present values of all parameters. */
 int cnd_pg_ask_values(struct cnd_session *s);
 
+/* strict.c */
+/* Why the pool refuses a statement; NULL: it does not. */
+const char *cnd_pg_strict_advice(
+	const struct cnd_session *s, const struct cnd_pg_scan *scan);
+/* CENOTE_ERR_SERVER, with the diagnostics filled: the pool refuses the text. */
+int cnd_pg_check_strict(struct cnd_session *s, const char *sql, size_t len);
+
 /* settings.c */
 void cnd_pg_settings_forget(struct cnd_session *s);
 int cnd_pg_settings_are_any(const struct cnd_session *s);
@@ -667,6 +675,7 @@ extern const struct cnd_statement_ops cnd_pg_statements;
 	.idle = cnd_pg_idle, \
 	.sync = cnd_pg_sync, \
 	.settle = cnd_pg_settle, \
+	.can_refuse_pins = 1, \
 	.settled_pins = CENOTE_PIN_FUNCTION | CENOTE_PIN_SETTINGS | CENOTE_PIN_TEMP | \
 	CENOTE_PIN_LOCK | CENOTE_PIN_LISTEN | CENOTE_PIN_CURSOR | CENOTE_PIN_PREPARED, \
 	.function = cnd_pg_function, \

@@ -234,6 +234,8 @@ cnd_pg_prepare(
 	if (r == CENOTE_OK)
 		r = cnd_pg_check_text(s, prepare->sql.p, prepare->sql.n);
 	if (r == CENOTE_OK)
+		r = cnd_pg_check_strict(s, prepare->sql.p, prepare->sql.n);
+	if (r == CENOTE_OK)
 		r = cnd_pg_check_text(s, prepare->name.p, prepare->name.n);
 	if (r == CENOTE_OK && prepare->name.n >= CND_PG_NAME_MAX &&
 		prepare->statement != NULL)
