@@ -556,6 +556,27 @@ a_role_that_is_gone_is_a_loss(void **state)
 	turns_destroy(conns, 2);
 }
 
+/* A prepared SET runs by its name, which does not show the setting's name. */
+static void
+a_setting_of_a_prepared_statement_moves(void **state)
+{
+	static const char *const sets[] = { "set app.tenant = '5'",
+		"select set_config('app.tenant', '5', false)" };
+
+	turns_start("sessions = 1\n" TURNS_POOL);
+	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+		cenote_conn *conn = wp_attach(NULL), *other;
+
+		prepare(conn, "set", sets[i]);
+		(void)run(conn, "set");
+		assert_ok(cenote_close_named(conn, CENOTE_NAMED_STATEMENT, "set"));
+		assert_ok(wp_try(NULL, &other));
+		cenote_conn_destroy(other);
+		assert_string_equal(wp_value(conn, "show app.tenant"), "5");
+		cenote_conn_destroy(conn);
+	}
+}
+
 static void
 the_statement_without_a_name_keeps_its_session_until_the_next_query(void **state)
 {
@@ -650,6 +671,7 @@ main(void)
 		TEST(a_statement_moves_after_settings_have_changed),
 		TEST(a_statement_holds_if_settings_change_after_it),
 		TEST(a_role_that_is_gone_is_a_loss),
+		TEST(a_setting_of_a_prepared_statement_moves),
 		TEST(the_statement_without_a_name_keeps_its_session_until_the_next_query),
 		TEST(a_client_that_does_not_attach_again_keeps_its_session),
 		TEST(a_resumed_session_is_kept_for_its_statements),

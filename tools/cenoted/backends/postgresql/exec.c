@@ -123,6 +123,10 @@ cnd_pg_note_prepared(
 		s->client.has_named = 1;
 	else
 		s->client.keeps_named = 1;
+	/* When the statement runs by its name, its text is not known. */
+	if ((scan->flags & CND_PG_SCAN_SETS) != 0)
+		cnd_pg_settings_learn(s, scan->names);
+	s->settings.hides |= (scan->flags & CND_PG_SCAN_HIDES) != 0;
 	s->client.is_used = 1;
 	s->client.lasting |= scan->flags & (CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS);
 	if ((scan->pins & CENOTE_PIN_TEMP) != 0)
