@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-2-Clause
-# shellcheck disable=SC2154
+# shellcheck disable=SC2034,SC2154
 # Programs of many languages at the same time, on few sessions in transaction mode. Who sources it (behind common.sh) sets
 #
 #   programs       files in clients/; the place of each in the list is its tenant
@@ -18,8 +18,7 @@
 # what a client of a plain transaction pool cannot do, so that the times can be compared.
 
 sessions=3
-rounds=${MIXED_ROUNDS:-100}
-seconds_at_most=${MIXED_SECONDS:-240}
+rounds=${MIXED_ROUNDS:-50}
 pgbouncer_pid=
 
 suite_usage()
@@ -32,7 +31,7 @@ $about Prints the time of each on the pool, and for comparison on the server and
   --build DIR  the build to test (CENOTE_BUILD, or build)
   --keep       leave the temporary directory with all output
 
-MIXED_ROUNDS is how often each program does everything (100).
+MIXED_ROUNDS is how often each program does everything (50).
 Status: 0 all programs had right answers, 1 not, 3 something that it needs is missing: scripts/install-deps all.
 USAGE
 }
@@ -60,11 +59,12 @@ use_way() # WAY
 	environment "$1"
 }
 
-# run_program PROGRAM TENANT KIND OUT: "STATUS SECONDS" in OUT.time.
+# run_program PROGRAM TENANT KIND OUT WAY: "STATUS SECONDS" in OUT.time.
 run_program()
 {
-	local began=$EPOCHREALTIME status=0
-	as_user timeout -k 5 $seconds_at_most env "${way_env[@]}" "$work/clients/$1" "$2" "$rounds" ${3#full} \
+	local began=$EPOCHREALTIME status=0 at_most=120
+	[ "$5" != pgbouncer ] || at_most=30
+	as_user timeout -k 5 $at_most env "${way_env[@]}" "$work/clients/$1" "$2" "$rounds" "${3#full}" \
 		>"$4" 2>&1 </dev/null || status=$?
 	printf '%s %s\n' $status "$((${EPOCHREALTIME/./} - ${began/./}))" >"$4.time"
 }
@@ -76,7 +76,7 @@ run_all()
 	begin_way "$1"
 	use_way "$1"
 	for i in "${!programs[@]}"; do
-		run_program "${programs[i]}" $((i + 1)) "$2" "$work/out/$1.$2.${programs[i]}" &
+		run_program "${programs[i]}" $((i + 1)) "$2" "$work/out/$1.$2.${programs[i]}" "$1" &
 		pids+=($!)
 	done
 	wait "${pids[@]}"
@@ -109,18 +109,19 @@ report_kind() # KIND
 	done
 }
 
-# What went wrong: on the pool all of it, elsewhere the last line.
+# What went wrong: on PgBouncer one line, elsewhere more.
 report_failures() # KIND
 {
-	local program way
+	local program way out
 	for way in "${ways[@]}"; do
 		for program in "${programs[@]}"; do
 			case $(outcome "$way" "$1" "$program") in
 			hangs | fails)
-				say "$1, $way: $program: $(grep -v '^ *$' "$work/out/$way.$1.$program" | tail -n 1)"
+				out=$work/out/$way.$1.$program
+				say "$1, $way: $program: $(grep -m 1 -iE 'got|error|^[<>]' "$out" | cut -c 1-150)"
 				[ "$way" = pgbouncer ] || {
 					failed=$((failed + 1))
-					tail -n 20 "$work/out/$way.$1.$program"
+					tail -n 20 "$out"
 				}
 				;;
 			*) [ "$way" != cenote ] || passed=$((passed + 1)) ;;
@@ -146,15 +147,15 @@ mixed_main() # ARGUMENT…
 	for kind in ${MIXED_KINDS:-simple full}; do
 		for way in "${ways[@]}"; do
 			say "running $kind on $way"
-			run_all "$way" $kind
+			run_all "$way" "$kind"
 			[ "$way" != direct ] || wanted=$(left_by "$rounds")
 			if [ "$way" = cenote ] && [ "$(left_by "$rounds")" != "$wanted" ]; then
 				say "$kind: the programs left $(left_by "$rounds"), not $wanted"
 				failed=$((failed + 1))
 			fi
 		done
-		report_kind $kind
-		report_failures $kind
+		report_kind "$kind"
+		report_failures "$kind"
 	done
 	read -r ours original both <<<"$(maps_of shim)"
 	say "mapped: $ours processes the shim alone, $both the original too, $original only the original"
