@@ -19,7 +19,6 @@
 
 sessions=3
 rounds=${MIXED_ROUNDS:-50}
-pgbouncer_pid=
 
 suite_usage()
 {
@@ -41,12 +40,6 @@ pool_lines()
 	printf 'sessions = 1..%s\nmode = transaction\nqueue_timeout = 60s\n' "$1"
 }
 
-stop_pgbouncer()
-{
-	stop_process "$pgbouncer_pid" INT
-	pgbouncer_pid=
-}
-
 # The programs on the pool find neither the original library nor a server.
 use_way() # WAY
 {
@@ -62,7 +55,7 @@ use_way() # WAY
 # run_program PROGRAM TENANT KIND OUT WAY: "STATUS SECONDS" in OUT.time.
 run_program()
 {
-	local began=$EPOCHREALTIME status=0 at_most=120
+	local began=$EPOCHREALTIME status=0 at_most=60
 	[ "$5" != pgbouncer ] || at_most=30
 	as_user timeout -k 5 $at_most env "${way_env[@]}" "$work/clients/$1" "$2" "$rounds" "${3#full}" \
 		>"$4" 2>&1 </dev/null || status=$?
@@ -76,17 +69,17 @@ run_all()
 	begin_way "$1"
 	use_way "$1"
 	for i in "${!programs[@]}"; do
-		run_program "${programs[i]}" $((i + 1)) "$2" "$work/out/$1.$2.${programs[i]}" "$1" &
+		run_program "${programs[i]}" $((i + 1)) "$2" "$work/out/$1.$2.$i" "$1" &
 		pids+=($!)
 	done
 	wait "${pids[@]}"
 }
 
 # The time in seconds, or why there is none.
-outcome() # WAY KIND PROGRAM
+outcome() # WAY KIND INDEX
 {
-	local out=$work/out/$1.$2.$3 status time
-	read -r status time <"$out.time"
+	local status time
+	read -r status time <"$work/out/$1.$2.$3.time"
 	case $status in
 	0) printf '%d.%d' $((time / 1000000)) $((time / 100000 % 10)) ;;
 	124 | 137) printf 'hangs' ;;
@@ -96,14 +89,14 @@ outcome() # WAY KIND PROGRAM
 
 report_kind() # KIND
 {
-	local program way
+	local i way
 	printf '%-24s' "$1"
 	printf '%12s' "${ways[@]}"
 	echo
-	for program in "${programs[@]}"; do
-		printf '%-24s' "$program"
+	for i in "${!programs[@]}"; do
+		printf '%-24s' "${programs[i]}"
 		for way in "${ways[@]}"; do
-			printf '%12s' "$(outcome "$way" "$1" "$program")"
+			printf '%12s' "$(outcome "$way" "$1" "$i")"
 		done
 		echo
 	done
@@ -112,13 +105,13 @@ report_kind() # KIND
 # What went wrong: on PgBouncer one line, elsewhere more.
 report_failures() # KIND
 {
-	local program way out
+	local i way out
 	for way in "${ways[@]}"; do
-		for program in "${programs[@]}"; do
-			case $(outcome "$way" "$1" "$program") in
+		for i in "${!programs[@]}"; do
+			case $(outcome "$way" "$1" "$i") in
 			hangs | fails)
-				out=$work/out/$way.$1.$program
-				say "$1, $way: $program: $(grep -m 1 -iE 'got|error|^[<>]' "$out" | cut -c 1-150)"
+				out=$work/out/$way.$1.$i
+				say "$1, $way: ${programs[i]}: $(grep -m 1 -iE 'got|error|^[<>]' "$out" | cut -c 1-150)"
 				[ "$way" = pgbouncer ] || {
 					failed=$((failed + 1))
 					tail -n 20 "$out"
@@ -137,7 +130,6 @@ mixed_main() # ARGUMENT…
 	# For debugging.
 	[ -z "${MIXED_PROGRAMS:-}" ] || read -ra programs <<<"$MIXED_PROGRAMS"
 	[ -z "${MIXED_WAYS:-}" ] || read -ra ways <<<"$MIXED_WAYS"
-	trap 'stop_pgbouncer; suite_clean_up' EXIT
 	needs >"$work/out/needs.txt" 2>&1 ||
 		not_run "a library is missing (scripts/install-deps all): $(tail -n 1 "$work/out/needs.txt")"
 	cp -r "$suites_dir/clients" "$work/clients"

@@ -197,3 +197,54 @@ abstract class MixedPostgreSQL extends Program
 		$this->same('unlock', $this->ask('select cast(pg_advisory_unlock(7) as int)'), [[1]]);
 	}
 }
+
+abstract class MixedMariaDB extends Program
+{
+	private function zone(): string
+	{
+		return sprintf('+%02d:00', $this->tenant);
+	}
+
+	public function setOwn(): void
+	{
+		$this->ask("set time_zone = '{$this->zone()}', group_concat_max_len = " . (1000 + $this->tenant));
+		$this->ask("set @tenant = {$this->tenant}");
+	}
+
+	public function own(): void
+	{
+		$this->same('own settings', $this->ask('select @tenant, @@time_zone, @@group_concat_max_len'),
+			[[$this->tenant, $this->zone(), 1000 + $this->tenant]]);
+	}
+
+	public function plain(int $n): void
+	{
+		$text = "it's \\ \"%s\" Grüße";
+		$this->same('plain', $this->ask("select count(*), sum(seq) from seq_1_to_$n"), [[$n, $n * ($n + 1) / 2]]);
+		$this->same('parameters', $this->ask('select ? + 1, concat(?), concat(?)', [$n, $text, null]), [[$n + 1, $text, null]]);
+	}
+
+	public function error(): void
+	{
+		$this->fails('select * from nowhere', '42S02');
+		$this->count('after the error', 0);
+	}
+
+	public function inTransaction(): void
+	{
+		$this->begin();
+		$rows = $this->ask("select seq * {$this->tenant} from seq_1_to_50");
+		$this->commit();
+		$this->same('rows', $rows, array_map(fn($g) => [$g * $this->tenant], range(1, 50)));
+	}
+
+	public function lock(): void
+	{
+		$this->same('lock', $this->ask("select get_lock('mixed', 100)"), [[1]]);
+	}
+
+	public function unlock(): void
+	{
+		$this->same('unlock', $this->ask("select release_lock('mixed')"), [[1]]);
+	}
+}

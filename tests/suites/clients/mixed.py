@@ -124,10 +124,12 @@ class Program:
         self.ask("update shared set n = %s", n + 1)
         same("unlock", self.ask("select pg_advisory_unlock(7)"), [(True,)])
 
+    def statement(self):
+        return f"select %s::int * 100 + {self.tenant} from account where tenant = {self.tenant}"
+
     def own_session(self):
         self.own()
-        statement = f"select %s::int * 100 + {self.tenant} from account where tenant = {self.tenant}"
-        same("prepared", self.prepared(statement, range(10)), [[(i * 100 + self.tenant,)] for i in range(10)])
+        same("prepared", self.prepared(self.statement(), range(10)), [[(i * 100 + self.tenant,)] for i in range(10)])
         self.temporary()
         self.lock()
         self.own()
@@ -147,3 +149,52 @@ class Program:
             if not self.simple:
                 self.own_session()
         print(self.rounds, "rounds")
+
+
+class MariaDB(Program):
+    def set_own(self):
+        self.ask(f"set time_zone = '+{self.tenant:02}:00', group_concat_max_len = {1000 + self.tenant}")
+        self.ask(f"set @tenant = {self.tenant}")
+
+    def own(self):
+        same("own settings", self.ask("select @tenant, @@time_zone, @@group_concat_max_len"),
+             [(self.tenant, f"+{self.tenant:02}:00", 1000 + self.tenant)])
+
+    def plain(self, n):
+        same("plain", self.ask(f"select count(*), sum(seq) from seq_1_to_{n}"), [(n, n * (n + 1) // 2)])
+
+    def parameters(self, n):
+        text = "it's \\ \"%s\" Grüße"
+        same("parameters", self.ask("select %s + 1, concat(%s), %s is null", n, text, None), [(n + 1, text, 1)])
+
+    def error(self, n):
+        def act():
+            self.delete()
+            self.fails("select * from nowhere", 1146)
+            self.count("after the error", 0)
+        self.undone(self.transaction(), act)
+        self.count("error", n)
+
+    def local(self):
+        same("set statement", self.ask("set statement group_concat_max_len = 500 for select @@group_concat_max_len"),
+             [(500,)])
+
+    def fetched(self):
+        with self.transaction():
+            rows = self.cursor(f"select seq * {self.tenant} from seq_1_to_50")
+            same("cursor", rows, [(g * self.tenant,) for g in range(1, 51)])
+
+    def temporary(self):
+        self.ask("create temporary table scratch (g int)")
+        self.ask("insert into scratch values (%s), (15)", self.tenant)
+        same("temporary table", self.ask("select sum(g) from scratch"), [(15 + self.tenant,)])
+        self.ask("drop temporary table scratch")
+
+    def lock(self):
+        same("lock", self.ask("select get_lock('mixed', 100)"), [(1,)])
+        n = self.ask("select n from shared")[0][0]
+        self.ask("update shared set n = %s", n + 1)
+        same("unlock", self.ask("select release_lock('mixed')"), [(1,)])
+
+    def statement(self):
+        return f"select %s * 100 + {self.tenant} from account where tenant = {self.tenant}"

@@ -63,7 +63,7 @@ class Mixed
 	def temporary
 		ask('create temporary table scratch (g int)')
 		ask('insert into scratch values (?), (15)', @tenant)
-		same('temporary table', ask('select sum(g) from scratch'), [[15 + @tenant]])
+		same('temporary table', ask('select cast(sum(g) as int) from scratch'), [[15 + @tenant]])
 		ask('drop table scratch')
 	end
 
@@ -135,5 +135,45 @@ class MixedPostgreSQL < Mixed
 
 	def unlock
 		same('unlock', ask('select cast(pg_advisory_unlock(7) as int)'), [[1]])
+	end
+end
+
+class MixedMariaDB < Mixed
+	def zone
+		format('+%02d:00', @tenant)
+	end
+
+	def set_own
+		ask("set time_zone = '#{zone}', group_concat_max_len = #{1000 + @tenant}")
+		ask("set @tenant = #{@tenant}")
+	end
+
+	def own
+		same('own settings', ask('select @tenant, @@time_zone, @@group_concat_max_len'), [[@tenant, zone, 1000 + @tenant]])
+	end
+
+	def plain(n)
+		text = "it's \\ \"%s\" Grüße"
+		same('plain', ask("select count(*), cast(sum(seq) as int) from seq_1_to_#{n}"), [[n, n * (n + 1) / 2]])
+		same('parameters', ask('select ? + 1, concat(?), concat(?)', n, text, nil), [[n + 1, text, nil]])
+	end
+
+	def error
+		fails('select * from nowhere', '42S02')
+		count('after the error', 0)
+	end
+
+	def in_transaction
+		transaction do
+			same('cursor', cursor("select seq * #{@tenant} from seq_1_to_50"), (1..50).map { |g| [g * @tenant] })
+		end
+	end
+
+	def lock
+		same('lock', ask("select get_lock('mixed', 100)"), [[1]])
+	end
+
+	def unlock
+		same('unlock', ask("select release_lock('mixed')"), [[1]])
 	end
 end
