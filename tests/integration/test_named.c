@@ -449,7 +449,8 @@ a_statement_keeps_its_session_if_it_means_something_else_on_another(void **state
 		{ "select set_config('array_nulls', 'off', true)", "select 1", 1 },
 		{ "select set_config('work_mem', '1MB', true)", "select 1", 0 },
 		{ "set transform_null_equals = on", "select 1", 1 },
-		{ "create temp table own (n int8)", "select n from own", 1 },
+		/* the table holds the session */
+		{ "create temp table own (n int8)", "select n from own", 0 },
 		{ "select 1", "set timezone = 'Asia/Tokyo'", 1 },
 		{ "select 1", "select set_config('timezone', 'Asia/Tokyo', true)", 1 },
 		{ "select 1", "select pg_advisory_lock(1)", 1 },
@@ -577,6 +578,24 @@ a_setting_of_a_prepared_statement_moves(void **state)
 	}
 }
 
+/* The temporary table holds the session, and only as long as it exists. */
+static void
+a_statement_moves_after_a_temporary_table_is_gone(void **state)
+{
+	cenote_conn *conn, *other;
+
+	turns_start("sessions = 1\n" TURNS_POOL);
+	conn = wp_attach(NULL);
+	wp_exec(conn, "create temp table own (n int8)");
+	prepare(conn, "a", "select 5");
+	wp_expect_none_free(NULL);
+	wp_exec(conn, "drop table own");
+	assert_ok(wp_try(NULL, &other));
+	cenote_conn_destroy(other);
+	assert_string_equal(run(conn, "a"), "5");
+	cenote_conn_destroy(conn);
+}
+
 static void
 the_statement_without_a_name_keeps_its_session_until_the_next_query(void **state)
 {
@@ -672,6 +691,7 @@ main(void)
 		TEST(a_statement_holds_if_settings_change_after_it),
 		TEST(a_role_that_is_gone_is_a_loss),
 		TEST(a_setting_of_a_prepared_statement_moves),
+		TEST(a_statement_moves_after_a_temporary_table_is_gone),
 		TEST(the_statement_without_a_name_keeps_its_session_until_the_next_query),
 		TEST(a_client_that_does_not_attach_again_keeps_its_session),
 		TEST(a_resumed_session_is_kept_for_its_statements),

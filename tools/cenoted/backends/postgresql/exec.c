@@ -99,10 +99,11 @@ static int
 has_movable_settings(const struct cnd_session *s)
 {
 	return !s->client.is_local && !s->settings.hides &&
-	       (s->client.pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_TEMP)) == 0;
+	       (s->client.pins & CENOTE_PIN_SETTINGS) == 0;
 }
 
-/* Whether the statement means the same on another session. What it leaves when it runs by its name must also show without
+/* Whether the statement means the same on another session. Temporary objects may be part of its meaning, but as long as there
+ * are any, the session is held. After them, the server itself analyses the statement again. What it leaves when it runs by its name must also show without
  * its text, since the backend does not know which text the name then has. */
 static int
 can_move(const struct cnd_session *s, const struct cnd_pg_scan *scan)
