@@ -16,6 +16,9 @@
 #define SEVERAL   CND_MY_NOTE_SEVERAL
 #define CHARSET   CND_MY_NOTE_CHARSET
 #define LOGIN     CND_MY_NOTE_LOGIN
+#define SETS      CND_MY_NOTE_SETS
+#define MEANING   (CND_MY_NOTE_SETS | CND_MY_NOTE_MEANING)
+#define VARIABLES CND_MY_NOTE_VARIABLES
 #define ASKS      CND_MY_NOTE_ASKS
 #define RECALLS   CND_MY_NOTE_RECALLS
 #define NUMBER    CND_MY_NOTE_RECALLS_NUMBER
@@ -67,26 +70,39 @@ static const struct scan_case cases[] = {
 	{ "values (1, 2)", 0, 0 },
 	/* Statements that leave something. */
 	{ "set a = 1", SETTINGS, 0 },
-	{ "set names utf8mb4", SETTINGS, CHARSET },
-	{ "set character set latin1", SETTINGS, CHARSET },
-	{ "set session character_set_results = null", SETTINGS, CHARSET },
-	{ "set @@collation_connection = x", SETTINGS, CHARSET },
-	{ "select @a := 1", SETTINGS, 0 },
-	{ "select 1 into @a", SETTINGS, 0 },
-	{ "select 1 into @`a b`", SETTINGS, 0 },
+	{ "set names utf8mb4", 0, MEANING | CHARSET },
+	{ "set character set latin1", 0, MEANING | CHARSET },
+	{ "set session character_set_results = null", 0, MEANING },
+	{ "set @@collation_connection = x", 0, MEANING },
+	{ "set names utf8mb4, @@local.wait_timeout := (1, 2), @a = 5", 0,
+		MEANING | CHARSET | VARIABLES },
+	{ "set sql_mode = 'a,b', c = 1", SETTINGS, MEANING | CND_MY_NOTE_MODES },
+	{ "set autocommit = 0", 0, SETS },
+	{ "set session transaction isolation level serializable, read only", 0, SETS },
+	{ "set transaction read only", SETTINGS, 0 },
+	{ "set tx_isolation = 'serializable'", SETTINGS, 0 },
+	{ "set @@session.tx_isolation = 'serializable'", 0, SETS },
+	{ "set session wait_timeout = 1, tx_isolation = 'serializable'", SETTINGS, SETS },
+	{ "set @@`sql_mode` = ''", SETTINGS, 0 },
+	{ "set `sql_mode` = ''", SETTINGS, 0 },
+	{ "set session wait_timeout = f(1)", FUNCTION, SETS | OPAQUE },
+	{ "select 1; set wait_timeout = 1", FUNCTION, SETS | SEVERAL | OPAQUE },
+	{ "select @a := 1", 0, VARIABLES },
+	{ "select 1 into @a", 0, VARIABLES },
+	{ "select 1 into @`a b`", 0, VARIABLES },
 	/* a word may follow a fraction or exponent at once */
-	{ "select 1.5into @a", SETTINGS, 0 },
-	{ "select .5into @a", SETTINGS, 0 },
-	{ "select 1e5into @a", SETTINGS, 0 },
+	{ "select 1.5into @a", 0, VARIABLES },
+	{ "select .5into @a", 0, VARIABLES },
+	{ "select 1e5into @a", 0, VARIABLES },
 	/* after a point, the digits are part of a name */
 	{ "select t.5abs(1)", FUNCTION, OPAQUE },
 	{ "select t.1e5abs(1)", FUNCTION, OPAQUE },
-	{ "load data infile 'x' into table t (a, @b)", SETTINGS, SILENT_ID },
-	{ "get diagnostics @a = number", SETTINGS, ASKS },
+	{ "load data infile 'x' into table t (a, @b)", 0, SILENT_ID | VARIABLES },
+	{ "get diagnostics @a = number", 0, ASKS | VARIABLES },
 	{ "select last_insert_id(5)", SETTINGS, 0 },
 	{ "select sql_calc_found_rows * from t", SETTINGS, 0 },
 	{ "select next value for s", SETTINGS, 0 },
-	{ "use db", SETTINGS, CND_MY_NOTE_DATABASE },
+	{ "use db", 0, MEANING | CND_MY_NOTE_DATABASE },
 	{ "create temporary table t (a int)", CENOTE_PIN_TEMP, 0 },
 	{ "create or replace temporary table t (a int)", CENOTE_PIN_TEMP, 0 },
 	{ "/**/ create/**/temporary#\ntable t select 1", CENOTE_PIN_TEMP, SILENT_ID },
@@ -104,9 +120,9 @@ static const struct scan_case cases[] = {
 	{ "revoke all on *.* from u", 0, LOGIN },
 	{ "set global max_connections = 5", SETTINGS, LOGIN },
 	{ "set a = 1, GLOBAL b = 2", SETTINGS, LOGIN },
-	{ "set @@Global.b = 2", SETTINGS, CHARSET | LOGIN },
+	{ "set @@Global.b = 2", SETTINGS, LOGIN },
 	{ "set persist a = 1", SETTINGS, LOGIN },
-	{ "set @@persist.a = 1", SETTINGS, CHARSET | LOGIN },
+	{ "set @@persist.a = 1", SETTINGS, LOGIN },
 	{ "set default role r", SETTINGS, LOGIN },
 	{ "set role r", SETTINGS, 0 },
 	{ "set a = default", SETTINGS, 0 },
@@ -173,7 +189,7 @@ static const struct scan_case cases[] = {
 	{ "select s.currval", 0, NUMBER },
 	{ "select lastval(s)", 0, NUMBER },
 	{ "call p(@a)", FUNCTION, OPAQUE },
-	{ "select @a := @a + 1", SETTINGS, 0 },
+	{ "select @a := @a + 1", 0, VARIABLES },
 	{ "select s.nextval", SETTINGS, 0 },
 	{ "select s.nextval from dual", SETTINGS, 0 },
 	/* Texts that ask nothing about the previous request; the last one does. */
@@ -184,8 +200,8 @@ static const struct scan_case cases[] = {
 	{ ";select row_count(); select 1", 0, SEVERAL | ASKS },
 	/* Several statements in one text. */
 	{ "select 1; select 2", 0, SEVERAL },
-	{ "select 1;; set @a = 1;", SETTINGS, SEVERAL },
-	{ "set @a = 1; select 1", SETTINGS | FUNCTION, SEVERAL | OPAQUE },
+	{ "select 1;; set @a = 1;", 0, SEVERAL | VARIABLES },
+	{ "set @a = 1; select 1", FUNCTION, SEVERAL | OPAQUE | VARIABLES },
 	{ "select ';'; create temporary table t (a int)", CENOTE_PIN_TEMP, SEVERAL },
 	{ "select 1 -- ;\n", 0, 0 },
 	{ "", 0, CND_MY_NOTE_EMPTY },

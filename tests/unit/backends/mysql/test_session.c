@@ -781,6 +781,25 @@ another_user_is_undone(void **state)
 	assert_int_equal(my_reset(t), CENOTE_ERR_UNSUPPORTED);
 }
 
+/* The length of a carry without settings. */
+#define MY_PLAIN_CARRY 9u
+
+/* Write a carry with one pair. Returns its length. */
+static size_t
+carry_of(char *out, const char *name, const char *value)
+{
+	struct cnc_buf b;
+	size_t n;
+
+	cnc_buf_init(&b, &cnc_mem_default, 4096);
+	assert_ok(cnp_pairs_put(&b, name, value));
+	n = cnc_buf_len(&b);
+	memset(out, 0, MY_PLAIN_CARRY);
+	memcpy(out + MY_PLAIN_CARRY, cnc_buf_head(&b), n);
+	cnc_buf_finish(&b);
+	return MY_PLAIN_CARRY + n;
+}
+
 static void
 changes_of_the_session_are_told(void **state)
 {
@@ -795,37 +814,233 @@ changes_of_the_session_are_told(void **state)
 		my_query(t, "set time_zone = '+01:00'"), "parameter time_zone=+01:00\n");
 }
 
-/* Drivers send such a SET NAMES when they connect. */
+/* Drivers send such statements when they connect. */
 static void
-names_that_are_in_force_pin_nothing(void **state)
+settings_that_are_in_force_pin_nothing(void **state)
 {
-	static const char *const pinning[] = { "set names latin1", "set names default",
-		"set names utf8mb4, time_zone = 'UTC'",
-		"set names utf8mb4; set time_zone = 'UTC'",
-		"set names /*!99999 latin1*/ utf8mb4" };
+	static const char *const same[] = { "set names utf8mb4", "set autocommit = 1",
+		"use app",
+		"set sql_mode = @@global.sql_mode, time_zone = @@global.time_zone",
+		"set session transaction isolation level repeatable read" };
 	struct my *t = *state;
-	char same[128];
 
-	snprintf(same, sizeof(same), "SET NAMES 'utf8mb4' COLLATE '%s'",
-		my_value(t, "select @@collation_connection"));
-	assert_ok(my_reset(t));
-	for (size_t i = 0; i < CNT_COUNT(pinning); i++) {
-		assert_contains(my_query(t, same), "done");
-		assert_int_equal(my_pins(t), CENOTE_PIN_FUNCTION);
+	for (size_t i = 0; i < CNT_COUNT(same); i++) {
+		assert_contains(my_query(t, same[i]), "done");
+		assert_int_equal(my_pins(t), CENOTE_PIN_SETTINGS);
 		assert_ok(my_settle(t));
-		assert_int_equal(my_pins(t), 0);
-		(void)my_query(t, pinning[i]);
-		(void)my_query(t, "set names utf8mb4");
-		(void)my_settle(t);
-		if (!(my_pins(t) & CENOTE_PIN_SETTINGS))
-			fail_msg("not pinned by: %s", pinning[i]);
-		assert_ok(my_reset(t));
-		assert_int_equal(my_pins(t), 0);
+		if (my_pins(t) != 0 || my_carry(t).n != MY_PLAIN_CARRY)
+			fail_msg("%s: pins %u, a carry of %zu", same[i],
+				(unsigned)my_pins(t), my_carry(t).n);
 	}
-	/* another collation pins the session */
-	(void)my_query(t, "set names utf8mb4 collate utf8mb4_bin");
+}
+
+/* What moves, and a question whose answer shows it. */
+static const struct {
+	const char *sql;
+	const char *ask;
+	const char *wanted;
+} movable[] = {
+	{ "set names latin1", "select @@character_set_client", "latin1" },
+	{ "set names utf8mb4 collate utf8mb4_bin", "select @@collation_connection",
+		"utf8mb4_bin" },
+	{ "set character set latin1", "select @@character_set_results", "latin1" },
+	{ "set character_set_results = null", "select @@character_set_results is null",
+		"1" },
+	{ "set autocommit = 0", "select @@autocommit", "0" },
+	{ "set sql_mode = 'ansi_quotes,no_backslash_escapes'", "select length('\\\\')",
+		"2" },
+	{ "set sql_mode = ''", "select @@sql_mode", "" },
+	{ "set @@session.sql_mode := concat(@@sql_mode, ',ansi')",
+		"select @@sql_mode like '%,ANSI%'", "1" },
+	{ "set sql_mode = 'oracle'", "select @@sql_mode like '%ORACLE%'", "1" },
+	{ "set time_zone = '+05:00', session lock_wait_timeout = (select 7)",
+		"select concat(@@time_zone, @@lock_wait_timeout)", "+05:007" },
+	{ "set session transaction isolation level read committed, read only",
+		"select concat(@@tx_isolation, @@tx_read_only)", "READ-COMMITTEDON" },
+	{ "set local tx_isolation = 'serializable'", "select @@tx_isolation",
+		"SERIALIZABLE" },
+	{ "set max_statement_time = 2.5", "select @@max_statement_time", "2.500000" },
+	{ "use app2", "select database()", "app2" },
+	{ "use `a-\"b`", "select database()", "a-\"b" },
+};
+
+/* What is made on one session is there on the next, and the first one is free of it. */
+static void
+settings_move_with_their_client(void **state)
+{
+	struct my *t = *state, other;
+	char kept[1024];
+	size_t n;
+
+	assert_int_equal(cnt_server_sql(&my_server, "create database `a-\"b`; grant all "
+						    "on `a-\"b`.* to app@localhost"),
+		0);
+	my_init(&other);
+	my_app(&other);
+	assert_ok(my_login(&other));
+	for (size_t i = 0; i < CNT_COUNT(movable); i++) {
+		assert_contains(my_query(t, movable[i].sql), "done");
+		assert_ok(my_settle(t));
+		if (my_pins(t) != 0)
+			fail_msg("%s: pins %u", movable[i].sql, (unsigned)my_pins(t));
+		n = my_carry(t).n;
+		assert_true(n <= sizeof(kept));
+		memcpy(kept, my_carry(t).p, n);
+		assert_ok(my_reset(t));
+		assert_ok(my_attach(&other, kept, n));
+		if (strcmp(my_value(&other, movable[i].ask), movable[i].wanted) != 0)
+			fail_msg("%s: %s", movable[i].sql, other.base.seen.log);
+		/* it goes on to a third session as it is */
+		assert_int_equal(my_carry(&other).n, n);
+		assert_memory_equal(my_carry(&other).p + 8, kept + 8, n - 8);
+		assert_ok(my_reset(&other));
+		if (strcmp(my_value(&other, movable[i].ask), movable[i].wanted) == 0)
+			fail_msg("%s is left", movable[i].sql);
+		assert_ok(my_reset(&other));
+	}
+	assert_int_equal(cnt_server_sql(&my_server, "drop database `a-\"b`"), 0);
+	my_finish(&other);
+}
+
+/* The database of a client is dropped while it has no session. */
+static void
+settings_that_cannot_be_made_again_are_an_error(void **state)
+{
+	static const char *const bad[] = { "sql_mode", "x'; drop table t", "sql_mode",
+		"a\\", "wait_timeout", "1+1", "global.wait_timeout", "9",
+		"max_connections", "5", "database()", "a`b", "database()", "",
+		"wait_timeout", "", "character_set_connection", "latin1" };
+	struct my *t = *state;
+	char kept[256];
+	size_t n;
+
+	assert_int_equal(
+		cnt_server_sql(&my_server,
+			"create database gone; grant all on gone.* to app@localhost"),
+		0);
+	(void)my_query(t, "use gone");
 	assert_ok(my_settle(t));
-	assert_true((my_pins(t) & CENOTE_PIN_SETTINGS) != 0);
+	n = my_carry(t).n;
+	memcpy(kept, my_carry(t).p, n);
+	assert_int_equal(cnt_server_sql(&my_server, "drop database gone"), 0);
+	assert_ok(my_reset(t));
+	assert_int_equal(my_attach(t, kept, n), CENOTE_ERR_SERVER);
+	assert_string_equal(t->base.diag.sqlstate, "08006");
+	assert_contains(t->base.diag.message, "Unknown database 'gone'");
+	/* the server takes another value than was carried */
+	n = carry_of(kept, "lock_wait_timeout", "999999999999");
+	assert_ok(my_reset(t));
+	assert_int_equal(my_attach(t, kept, n), CENOTE_ERR_SERVER);
+	assert_string_equal(t->base.diag.sqlstate, "08006");
+	for (size_t i = 0; i < CNT_COUNT(bad); i += 2) {
+		n = carry_of(kept, bad[i], bad[i + 1]);
+		assert_ok(my_reset(t));
+		if (my_attach(t, kept, n) != CENOTE_ERR_PROTOCOL)
+			fail_msg("taken: %s = %s", bad[i], bad[i + 1]);
+		assert_int_equal(my_attach(t, kept, n - 1), CENOTE_ERR_PROTOCOL);
+	}
+	assert_ok(my_reset(t));
+}
+
+/* While a text may be read in two ways, what it leaves is not known. */
+static void
+texts_are_read_as_the_client_set_it(void **state)
+{
+	struct my *t = *state;
+
+	(void)my_query(t, "create or replace function noted(a text) returns int begin "
+			  "set @noted = 1; return 1; end");
+	(void)my_query(t, "set sql_mode = 'ansi_quotes'");
+	assert_string_equal(my_value(t, "select \"noted\"(1)"), "1");
+	assert_true(my_pins(t) & CENOTE_PIN_FUNCTION);
+	assert_ok(my_reset(t));
+	(void)my_query(t, "set sql_mode = 'no_backslash_escapes'");
+	assert_string_equal(my_value(t, "select noted(' \\') -- '"), "1");
+	assert_true(my_pins(t) & CENOTE_PIN_FUNCTION);
+	assert_ok(my_reset(t));
+	(void)my_query(t, "set sql_mode = 'ansi_quotes'");
+	(void)my_query(t, "set sql_mode = ''");
+	assert_string_equal(my_value(t, "select 'a\\'(' \"b\""), "a'(b");
+	assert_ok(my_settle(t));
+	assert_int_equal(my_pins(t), 0);
+	assert_ok(my_reset(t));
+	(void)my_query(t, "set names gbk");
+	(void)my_query(t, "select '\xbf\\', get_lock('\\'x', 0) -- '");
+	assert_true(my_pins(t) & CENOTE_PIN_FUNCTION);
+	assert_ok(my_reset(t));
+	(void)my_query(t, "drop function noted");
+}
+
+/* The server understands a statement as at its preparation, so it cannot be prepared again after USE. */
+static void
+a_statement_of_other_settings_pins_the_session(void **state)
+{
+	struct my *t = *state;
+
+	(void)my_prepare(t, 1, "select \"a\"");
+	(void)my_query(t, "set autocommit = 1");
+	assert_ok(my_settle(t));
+	assert_int_equal(my_pins(t), 0);
+	(void)my_query(t, "set sql_mode = 'ansi_quotes'");
+	assert_true(my_pins(t) & CENOTE_PIN_PREPARED);
+	(void)my_query(t, "set sql_mode = ''");
+	assert_true(my_pins(t) & CENOTE_PIN_PREPARED);
+	(void)my_close(t, 1);
+	(void)my_prepare(t, 2, "select 'a'");
+	assert_ok(my_settle(t));
+	assert_int_equal(my_pins(t), 0);
+	(void)my_select_database(t, "app2");
+	assert_true(my_pins(t) & CENOTE_PIN_PREPARED);
+}
+
+/* Libcenote switches autocommit off again by its own request, and not by what is carried. */
+static void
+autocommit_is_as_the_client_last_set_it(void **state)
+{
+	struct my *t = *state;
+
+	(void)my_autocommit(t, 0);
+	assert_int_equal(my_pins(t), 0);
+	(void)my_query(t, "set autocommit = 1");
+	assert_ok(my_settle(t));
+	assert_int_equal(my_pins(t), CENOTE_PIN_SETTINGS);
+	(void)my_query(t, "set autocommit = 0");
+	assert_ok(my_settle(t));
+	assert_int_equal(my_pins(t), 0);
+	/* the carry has the old value */
+	(void)my_autocommit(t, 1);
+	assert_int_equal(my_pins(t), CENOTE_PIN_SETTINGS);
+	assert_ok(my_settle(t));
+	assert_int_equal(my_pins(t), 0);
+	assert_int_equal(my_carry(t).n, MY_PLAIN_CARRY);
+}
+
+/* A large value, or one that would need quotes, stays. The end of a setting ends its pin. */
+static void
+settings_that_do_not_move_pin_until_they_end(void **state)
+{
+	static const char *const pairs[] = { "set sql_select_limit = 0", NULL,
+		"set @a = 'x'", "set @a = null", "select @a := 1", "set @a = null",
+		"select 1 into @a", "set @a := null", "set last_insert_id = 5", NULL,
+		"set timestamp = 5", NULL, "set role none", NULL,
+		"set transaction read only", NULL, "set @@tx_read_only = 1", NULL,
+		"set session profiling = 0", NULL,
+		"set statement max_statement_time = 1 for set names latin1", NULL,
+		"set names utf8mb4, session timestamp = default", NULL };
+	struct my *t = *state;
+
+	for (size_t i = 0; i < CNT_COUNT(pairs); i += 2) {
+		(void)my_query(t, pairs[i]);
+		assert_ok(my_settle(t));
+		if (my_pins(t) == 0)
+			fail_msg("%s pins nothing", pairs[i]);
+		if (pairs[i + 1]) {
+			(void)my_query(t, pairs[i + 1]);
+			assert_ok(my_settle(t));
+			assert_int_equal(my_pins(t), 0);
+		}
+		assert_ok(my_reset(t));
+	}
 }
 
 static void
@@ -839,8 +1054,8 @@ what_a_text_leaves_pins_the_session(void **state)
 		{ "insert into pin1 values (1)", 0 },
 		{ "create temporary table tmp2 (a int)", CENOTE_PIN_TEMP },
 		{ "set @a = 1", CENOTE_PIN_SETTINGS },
-		{ "set sql_mode = 'ANSI'", CENOTE_PIN_SETTINGS },
-		{ "use app2", CENOTE_PIN_SETTINGS },
+		{ "set sql_mode = 'ANSI'", 0 },
+		{ "use app2", 0 },
 		{ "select get_lock('x', 0)", CENOTE_PIN_LOCK },
 		{ "lock tables pin1 read", CENOTE_PIN_LOCK },
 		{ "prepare p from 'select 1'", CENOTE_PIN_PREPARED },
@@ -1134,7 +1349,13 @@ main(void)
 		T(a_lock_that_no_text_shows_is_not_silently_lost),
 		T(a_sequence_of_oracles_kind_pins_the_session),
 		T(changes_of_the_session_are_told),
-		T(names_that_are_in_force_pin_nothing),
+		T(settings_that_are_in_force_pin_nothing),
+		T(settings_move_with_their_client),
+		T(settings_that_cannot_be_made_again_are_an_error),
+		T(texts_are_read_as_the_client_set_it),
+		T(a_statement_of_other_settings_pins_the_session),
+		T(autocommit_is_as_the_client_last_set_it),
+		T(settings_that_do_not_move_pin_until_they_end),
 		T(what_a_text_leaves_pins_the_session),
 	};
 

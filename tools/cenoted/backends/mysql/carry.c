@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What moves with a client to another session: LAST_INSERT_ID(), and whether it used tables. A statement also
- * leaves values for the next one (ROW_COUNT(), FOUND_ROWS(), its warnings and GTID). These do not move, so the
+ * What moves with a client to another session: LAST_INSERT_ID(), the variables of variables.c, and whether the client
+ * used tables. A statement also leaves values for the next one (ROW_COUNT(), FOUND_ROWS(), its warnings and GTID). These do not move, so the
  * first statement on the new session must not ask for them.
  *
  * Triggers, views and defaults of columns may do what the text of a statement does not show. So before a client
@@ -25,51 +25,54 @@ int
 cnd_my_attach(
 	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag)
 {
-	char sql[64];
+	struct cnp_str pairs = CNP_STR_NONE;
 	uint64_t id;
-	int n;
+	int r;
 
 	s->trace.last_insert_id = 0;
 	s->trace.has_run = 0;
 	s->trace.has_new_id = 0;
-	s->trace.has_names = 0;
 	s->trace.may_hide = 0;
 	s->trace.is_moved = 0;
 	s->trace.has_hidden = s->trace.had_hidden =
-		carry->n == CND_MY_CARRY_LEN && carry->p[CND_MY_CARRY_LEN - 1] != 0;
+		carry->n >= CND_MY_CARRY_LEN && carry->p[CND_MY_CARRY_LEN - 1] != 0;
+	cnc_buf_truncate(&s->carry, CND_MY_CARRY_LEN);
 	if (carry->n == 0)
 		return CENOTE_OK;
-	/* older versions carry the id alone */
-	if (carry->n != CND_MY_CARRY_LEN && carry->n != sizeof(id)) {
+	/* the oldest versions carry the id alone, and older ones no pairs */
+	if (carry->n > CND_MY_CARRY_LEN)
+		pairs = (struct cnp_str){ carry->p + CND_MY_CARRY_LEN,
+			carry->n - CND_MY_CARRY_LEN };
+	s->trace.is_moved = 1;
+	if (carry->n >= sizeof(id))
+		s->trace.last_insert_id = cnc_get_u64((const uint8_t *)carry->p);
+	if (carry->n == sizeof(id) ||
+		(carry->n >= CND_MY_CARRY_LEN && carry->n <= CND_MY_CARRY_MAX)) {
+		if (s->trace.last_insert_id == 0 && pairs.n == 0)
+			return CENOTE_OK;
+		r = cnd_my_enter(s, ret_diag, NULL);
+		s->trace.has_run = 1;
+		if (r == CENOTE_OK)
+			r = cnd_my_variables_set(s, s->trace.last_insert_id, pairs);
+	} else {
+		r = CENOTE_ERR_PROTOCOL;
+	}
+	if (r == CENOTE_ERR_PROTOCOL)
 		cnc_diag_set(ret_diag, CNC_SQLSTATE(PROTOCOL),
 			"the state that was carried along is not of this backend");
-		return CENOTE_ERR_PROTOCOL;
-	}
-	id = cnc_get_u64((const uint8_t *)carry->p);
-	s->trace.is_moved = 1;
-	s->trace.last_insert_id = id;
-	if (id == 0)
-		return CENOTE_OK;
-	n = cnd_my_enter(s, ret_diag, NULL);
-	if (n < 0)
-		return n;
-	s->trace.has_run = 1;
-	n = snprintf(
-		sql, sizeof(sql), "SET last_insert_id = %llu", (unsigned long long)id);
-	n = cnd_my_run(s, sql, (size_t)n);
-	s->trace.n_sets += n == CENOTE_OK;
-	return n;
+	return r;
 }
 
 /* ---- what the backend asks before the client gives up the session ---- */
 
 struct answer {
-	const struct cnd_session *s;
+	struct cnd_session *s;
 	uint64_t id; /* LAST_INSERT_ID() */
-	int has_names; /* the character sets and the collation of the login */
-	int has_variables;
+	int has_come;
+	int has_variables; /* the user variables are not all NULL */
 	int has_run; /* a trigger or a view */
 	int has_set; /* a trigger or view set something for the session */
+	int is_movable; /* the session variables can be carried */
 };
 
 static int
@@ -79,56 +82,52 @@ is_true(const char *value)
 }
 
 static int
-is_told(const struct cnd_session *s, unsigned parameter, const char *value)
-{
-	return value && strcmp(value, s->parameters[parameter].value) == 0;
-}
-
-static int
 take_answer(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 {
 	struct answer *a = user;
+	int r;
 
 	if (n < 4)
 		return CENOTE_ERR_PROTOCOL;
-	a->has_names = is_told(a->s, CND_MY_CHARSET, row[1]) &&
-		       is_told(a->s, CND_MY_CHARSET, row[2]) &&
-		       is_told(a->s, CND_MY_COLLATION, row[3]);
-	if (n == 7) {
-		a->has_variables = is_true(row[4]);
-		a->has_run = is_true(row[5]);
-		a->has_set = is_true(row[6]);
-	}
+	a->has_come = 1;
+	a->has_variables = is_true(row[1]);
+	a->has_run = is_true(row[2]);
+	a->has_set = is_true(row[3]);
 	if (!row[0] || cnc_text_uint64(row[0], lengths[0], &a->id) < 0)
 		a->id = 0;
-	return CENOTE_OK;
+	if (n != 4 + a->s->variables.n)
+		return CENOTE_OK;
+	r = cnd_my_variables_take(a->s, row + 4, lengths + 4);
+	a->is_movable = r == CENOTE_OK;
+	return r < 0 ? r : CENOTE_OK;
 }
 
 /* Ask the server. If a counter is missing, it counts as if something was left. */
 static int
 ask(struct cnd_session *s, struct answer *ret_answer)
 {
-#define OF_ALL                                                                           \
-	"SELECT LAST_INSERT_ID(), @@character_set_client, @@character_set_results,"      \
-	" @@collation_connection"
-	char sql[768];
+	static const char user_variables[] =
+		"EXISTS (SELECT 1 FROM information_schema.user_variables WHERE "
+		"variable_value IS NOT NULL)";
+	static const char counters[] =
+		"COUNT(*) <> 4 OR SUM(variable_name NOT LIKE 'COM%%' AND variable_value "
+		"<> "
+		"0) > 0, COUNT(*) <> 4 OR SUM(IF(variable_name LIKE 'COM%%', "
+		"variable_value, 0)) > %u";
+	static const char from[] =
+		" FROM information_schema.session_status WHERE variable_name IN "
+		"('EXECUTED_TRIGGERS', 'OPENED_VIEWS', 'COM_SET_OPTION', "
+		"'COM_CREATE_TEMPORARY_TABLE')";
+	bool has_list = s->trace.variables == CND_MY_UNASKED;
+	char counted[sizeof(counters) + 10];
+	char sql[2048];
 	int n;
 
-	ret_answer->has_variables = s->trace.may_hide;
-	if (!s->trace.may_hide)
-		n = snprintf(sql, sizeof(sql), OF_ALL);
-	else
-		n = snprintf(sql, sizeof(sql),
-			OF_ALL
-			", EXISTS (SELECT 1 FROM "
-			"information_schema.user_variables WHERE variable_value IS NOT "
-			"NULL), COUNT(*) <> 4 OR SUM(variable_name NOT LIKE 'COM%%' AND "
-			"variable_value <> 0) > 0, COUNT(*) <> 4 OR SUM(IF(variable_name "
-			"LIKE 'COM%%', variable_value, 0)) > %u FROM "
-			"information_schema.session_status WHERE variable_name IN "
-			"('EXECUTED_TRIGGERS', 'OPENED_VIEWS', 'COM_SET_OPTION', "
-			"'COM_CREATE_TEMPORARY_TABLE')",
-			s->trace.n_sets);
+	(void)snprintf(counted, sizeof(counted), counters, s->trace.n_sets);
+	n = snprintf(sql, sizeof(sql), "SELECT LAST_INSERT_ID(), %s, %s%s%s%s",
+		s->trace.may_hide || s->trace.user_variables ? user_variables : "0",
+		s->trace.may_hide ? counted : "0, 0", has_list ? ", " : "",
+		has_list ? s->variables.list : "", s->trace.may_hide ? from : "");
 	return cnd_my_each(s, sql, (size_t)n, take_answer, ret_answer);
 }
 
@@ -191,7 +190,8 @@ is_held(struct cnd_session *s, const struct answer *a)
 
 	if (!s->trace.may_hide)
 		return 0;
-	if (a->has_variables || (a->has_run && a->has_set))
+	/* if the client itself set user variables, note_answer() holds the session */
+	if ((a->has_variables && !s->trace.user_variables) || (a->has_run && a->has_set))
 		return 1;
 	if (!a->has_run)
 		return 0;
@@ -201,8 +201,45 @@ is_held(struct cnd_session *s, const struct answer *a)
 	return give_up_locks(s);
 }
 
-/* Ask what the session holds: the id, since DONE does not always report that of LAST_INSERT_ID(); the collation,
- * after SET NAMES; and what hidden code left. This query becomes the session's last statement, so the other values
+static bool
+must_ask(const struct cnd_session *s)
+{
+	const struct cnd_my_trace *t = &s->trace;
+
+	if (t->pins != 0 || t->variables == CND_MY_HELD ||
+		t->user_variables == CND_MY_HELD)
+		return false;
+	return t->has_new_id || t->may_hide || t->variables != CND_MY_KNOWN ||
+	       t->user_variables != CND_MY_KNOWN;
+}
+
+/* Libcenote switches autocommit off again on the next session, if the client did not do that by SQL. So it must still be
+ * off. */
+static bool
+is_autocommit_lost(const struct cnd_session *s)
+{
+	return s->trace.is_autocommit_off &&
+	       cnd_my_status(s->my) & SERVER_STATUS_AUTOCOMMIT;
+}
+
+static void
+note_answer(struct cnd_session *s, const struct answer *a)
+{
+	struct cnd_my_trace *t = &s->trace;
+
+	if (t->variables == CND_MY_UNASKED)
+		t->variables = a->is_movable && !is_autocommit_lost(s) ? CND_MY_KNOWN
+								       : CND_MY_HELD;
+	if (t->user_variables == CND_MY_UNASKED)
+		t->user_variables = a->has_variables ? CND_MY_HELD : CND_MY_KNOWN;
+	t->last_insert_id = a->id;
+	t->has_new_id = 0;
+	t->may_hide = 0;
+	t->is_moved = 1;
+}
+
+/* Ask what the session holds: the id, since DONE does not always report that of LAST_INSERT_ID(); the variables, after
+ * a SET; and what hidden code left. This query becomes the session's last statement, so the other values
  * that the client's last statement left are lost, as after a move to another session. */
 int
 cnd_my_settle(struct cnd_session *s, struct cnc_diag *ret_diag)
@@ -210,24 +247,19 @@ cnd_my_settle(struct cnd_session *s, struct cnc_diag *ret_diag)
 	struct answer answer = { .s = s };
 	int r;
 
-	if (!(s->trace.has_new_id || s->trace.has_names || s->trace.may_hide) ||
-		s->trace.pins != 0)
+	if (!must_ask(s))
 		return CENOTE_OK;
 	r = cnd_my_enter(s, ret_diag, NULL);
 	if (r == CENOTE_OK)
 		r = ask(s, &answer);
-	if (r == CENOTE_OK)
-		r = is_held(s, &answer);
+	if (r < 0)
+		return r;
+	/* with sql_select_limit = 0 the server gives no row */
+	r = answer.has_come ? is_held(s, &answer) : 1;
 	if (r < 0)
 		return r;
 	if (r > 0)
 		s->trace.pins |= CENOTE_PIN_FUNCTION;
-	if (s->trace.has_names && !answer.has_names)
-		s->trace.pins |= CENOTE_PIN_SETTINGS;
-	s->trace.last_insert_id = answer.id;
-	s->trace.has_new_id = 0;
-	s->trace.has_names = 0;
-	s->trace.may_hide = 0;
-	s->trace.is_moved = 1;
+	note_answer(s, &answer);
 	return CENOTE_OK;
 }

@@ -27,6 +27,7 @@
  *     wait.c        waiting that can be interrupted; cancelling
  *     watch.c       the same where the library waits without calling a hook
  *     carry.c       state that moves with a client to another session
+ *     variables.c   the variables among it
  *     query.c       queries in the text protocol, and any number of results
  *     stmt.c        prepared statements, portals
  *     infile.c      LOAD DATA LOCAL INFILE
@@ -38,7 +39,7 @@
  *     packet.c      reading the packets of rows
  *     values.c      values of both protocols
  *     catalog.c     catalog queries
- *     names.c       names that may stand before a parenthesis and leave nothing
+ *     names.c       names that may stand before a parenthesis and leave nothing; variables that can move
  *     scan.c        what the text of a statement may leave in its session
  *     errors.c      the server's errors
  */
@@ -65,7 +66,11 @@ enum cnd_my_note {
 		1024, /* reads user variables, which triggers and views may have set */
 	CND_MY_NOTE_RECALLS_NUMBER =
 		/* reads the last value of a sequence, which triggers and views may have set */
-		2048
+		2048,
+	CND_MY_NOTE_SETS = 4096, /* sets variables that the server can be asked for */
+	CND_MY_NOTE_MODES = 8192, /* sets sql_mode */
+	CND_MY_NOTE_MEANING = 16384, /* may change what a statement means, as USE does */
+	CND_MY_NOTE_VARIABLES = 32768 /* sets user variables */
 };
 
 struct cnd_my_scan {
@@ -77,7 +82,9 @@ enum cnd_my_lexis {
 	CND_MY_LEXIS_ANSI_QUOTES = 1, /* "a" is a name */
 	CND_MY_LEXIS_NO_BACKSLASH =
 		2, /* a backslash is an ordinary character in a string literal */
-	CND_MY_LEXIS_NOT_UTF8 = 4 /* the client's character set is not UTF-8 */
+	CND_MY_LEXIS_NOT_UTF8 =
+		4, /* the client's character set is not UTF-8, or not known */
+	CND_MY_LEXIS_UNSURE = 8 /* the first two are not known */
 };
 
 #define CND_MY_NATIVES_MAX 200u
@@ -92,8 +99,6 @@ struct cnd_my_reading {
 /* Find out what a text may leave in the session. Assumes the worst about text that it cannot read. */
 void cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
 	struct cnd_my_scan *ret_scan);
-/* Whether the text is SET NAMES of this character set, with or without a collation, and nothing more. */
-int cnd_my_sets_names(const char *sql, size_t len, uint32_t lexis, const char *charset);
 /* Record that the server has a function of this name. */
 void cnd_my_confirm_native(struct cnd_my_reading *reading, const char *name, size_t n);
 /* Whether a call of this name (without quotes) is safe: the name cannot be a stored function, and the
@@ -101,6 +106,32 @@ void cnd_my_confirm_native(struct cnd_my_reading *reading, const char *name, siz
  * parenthesis. */
 int cnd_my_is_harmless(
 	const struct cnd_my_reading *reading, const char *name, size_t n, int has_space);
+/* ---- session variables that can move to another session ---- */
+
+enum cnd_my_variable_flag {
+	CND_MY_VARIABLE_TEXT = 1, /* its value is a text, else a number */
+	CND_MY_VARIABLE_MYSQL = 2, /* only MySQL has it */
+	CND_MY_VARIABLE_MARIADB = 4, /* only MariaDB's name for it is asked for */
+	CND_MY_VARIABLE_IMPLIED = 8, /* another variable tells its value */
+	/* without SESSION before the name, a SET may be for the next transaction only */
+	CND_MY_VARIABLE_NEXT = 16
+};
+
+struct cnd_my_variable {
+	const char *name;
+	uint32_t notes; /* bits of enum cnd_my_note: of a text that sets it */
+	uint32_t flags; /* bits of enum cnd_my_variable_flag */
+};
+
+/* The name that stands for the current database among the variables. No variable has this name. */
+#define CND_MY_DATABASE      "database()"
+#define CND_MY_VARIABLES_MAX 40u
+
+/* The last one has no name. */
+extern const struct cnd_my_variable cnd_my_variables[];
+/* NULL: none of them has this name. */
+const struct cnd_my_variable *cnd_my_variable(const char *name, size_t n);
+
 /* Whether the first word begins a statement that only returns rows of tables. */
 int cnd_my_is_select(const char *sql, size_t len, uint32_t lexis);
 
@@ -164,7 +195,9 @@ enum cnd_my_tls {
 
 /* ---- the session ---- */
 
+/* What a client carries: LAST_INSERT_ID() (8 bytes), trace.has_hidden (1 byte), and the variables as pairs. */
 #define CND_MY_CARRY_LEN 9u
+#define CND_MY_CARRY_MAX 4096u
 
 #define CND_MY_PARAMETERS 10u
 /* Indexes into the parameters. */
@@ -214,13 +247,37 @@ struct cnd_my_hidden {
 	uint8_t knows_lock_texts; /* has_lock_texts is valid */
 };
 
+/* variables.c: the variables that can move. */
+struct cnd_my_variables {
+	const char *
+		list; /* the SELECT list that asks for them; NULL: the server cannot be asked */
+	unsigned n; /* columns of the list */
+	/* their values after a login, and how the session then reads texts */
+	const char *login[CND_MY_VARIABLES_MAX];
+	uint32_t login_lexis;
+};
+
+/* What the backend knows about something that the client may have left. */
+enum cnd_my_knowledge {
+	CND_MY_KNOWN, /* it left nothing, or it can move */
+	CND_MY_UNASKED, /* the server must be asked */
+	CND_MY_HELD /* the server was asked: the session is held until the client's next such statement */
+};
+
 /* carry.c and query.c: what the client did, and what may be left in the session. */
 struct cnd_my_trace {
-	uint32_t pins;
+	uint32_t pins; /* those that last until the reset */
 	uint32_t notes; /* bits of enum cnd_my_note, of all that the client did */
 	/* LAST_INSERT_ID() as of attach() or settle(); 0: none */
 	uint64_t last_insert_id;
-	unsigned n_sets; /* our own SET statements since the reset */
+	unsigned
+		n_sets; /* SET statements since the reset, our own and those in the client's texts */
+	unsigned n_meanings; /* changes of what a statement means since attach() */
+	uint8_t variables; /* enum cnd_my_knowledge: session variables and the database */
+	uint8_t user_variables; /* enum cnd_my_knowledge */
+	uint8_t is_set; /* the running text is one SET statement */
+	uint8_t has_modes; /* sql_mode may have changed since attach() */
+	uint8_t is_autocommit_off; /* the client switched it off, not by SQL, and so does it again */
 	uint8_t changes_login; /* the running request changes the state that new logins begin with */
 	uint8_t may_fail_with_id; /* the running statement may generate an id even if it fails */
 	uint8_t is_database_changed;
@@ -230,8 +287,6 @@ struct cnd_my_trace {
 	uint8_t has_touched; /* the client used tables, which may call functions */
 	uint8_t has_done_more; /* the client did more than queries in text */
 	uint8_t has_new_id; /* last_insert_id may be out of date */
-	/* the client sent SET NAMES of the login's character set, which may have changed the collation */
-	uint8_t has_names;
 	uint8_t is_moved; /* what the previous statement left is on another session */
 	uint8_t may_hide; /* a statement used tables since the server was last asked */
 	/* a statement of the client had CND_MY_NOTE_HIDES, on this session or a former one */
@@ -268,13 +323,15 @@ struct cnd_session {
 	uint8_t is_logging_in;
 	uint8_t is_tls;
 	uint8_t is_lost;
-	uint8_t *carry_out; /* CND_MY_CARRY_LEN bytes, in `keep` */
+	struct cnc_buf
+		carry; /* at least CND_MY_CARRY_LEN bytes, and at most CND_MY_CARRY_MAX */
 	struct cnd_option parameters[CND_MY_PARAMETERS];
 	size_t n_parameters;
 
 	struct cnd_my_wait wait;
 	struct cnd_my_reset reset;
 	struct cnd_my_hidden hidden;
+	struct cnd_my_variables variables;
 	struct cnd_my_trace trace;
 	struct cnd_my_wants wants;
 };
@@ -424,10 +481,23 @@ void cnd_my_tell_progress(struct cnd_session *s, const struct cnd_my_progress *p
 /* Announce before a result's columns that another result follows, if the server reported that with the columns. */
 void cnd_my_tell_more(struct cnd_session *s);
 
+/* variables.c */
+/* After the login: read the values that a session begins with. */
+int cnd_my_variables_learn(struct cnd_session *s);
+/* Take a row of s->variables.list: add to s->carry what differs from the login, and learn how the session reads texts.
+ * CENOTE_DONE: a value cannot be carried. */
+int cnd_my_variables_take(
+	struct cnd_session *s, const MYSQL_ROW row, const unsigned long *lengths);
+/* Set what a carry says, and last_insert_id. CENOTE_ERR_PROTOCOL: no backend wrote that. */
+int cnd_my_variables_set(struct cnd_session *s, uint64_t id, struct cnp_str pairs);
+uint32_t cnd_my_lexis(const char *sql_mode, const char *charset);
+
 /* carry.c */
 int cnd_my_settle(struct cnd_session *s, struct cnc_diag *ret_diag);
 
 /* stmt.c */
+/* Whether a statement was prepared before the last change of what statements mean. */
+bool cnd_my_has_older(const struct cnd_session *s);
 int cnd_my_prepare(
 	struct cnd_session *s, const struct cnd_prepare *prepare, struct cnd_sink *sink);
 int cnd_my_describe(
@@ -465,6 +535,10 @@ int cnd_my_function(struct cnd_session *s, uint32_t function, const struct cnd_e
 	struct cnd_sink *sink);
 /* Run our own SQL, one or several statements, and discard the rows. */
 int cnd_my_run(struct cnd_session *s, const char *sql, size_t len);
+/* The session's variables or its database may have changed. */
+void cnd_my_may_have_set(struct cnd_session *s);
+/* Before a text is scanned: learn how the server reads it, if SET may have changed that. */
+void cnd_my_learn_modes(struct cnd_session *s);
 /* Add what the text may leave to the session's record. */
 void cnd_my_note(struct cnd_session *s, const struct cnd_my_scan *scan);
 /* Whether the text is a SELECT without any table. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names that may stand before a parenthesis without leaving anything in the session. Any other name
+ * Names of functions and of variables.
+ *
+ * Functions: names that may stand before a parenthesis without leaving anything in the session. Any other name
  * may be a stored function's. If a name is missing here, that costs only time: a session that uses it
  * counts as holding something.
  *
@@ -110,4 +112,60 @@ cnd_my_is_harmless(
 	found = FIND(natives, &key);
 	return found &&
 	       reading->natives[(found - natives) / 8] >> ((found - natives) % 8) & 1;
+}
+
+/* ---- variables ---- */
+
+#define SETS       CND_MY_NOTE_SETS
+#define UNDERSTOOD (CND_MY_NOTE_SETS | CND_MY_NOTE_MEANING)
+#define CHARSET    (UNDERSTOOD | CND_MY_NOTE_CHARSET)
+
+/* character_set_connection is not asked for: collation_connection implies it. */
+const struct cnd_my_variable cnd_my_variables[] = {
+	{ CND_MY_DATABASE, UNDERSTOOD, CND_MY_VARIABLE_TEXT },
+	{ "autocommit", SETS, 0 },
+	{ "auto_increment_increment", SETS, 0 },
+	{ "auto_increment_offset", SETS, 0 },
+	{ "character_set_client", CHARSET, CND_MY_VARIABLE_TEXT },
+	{ "character_set_connection", UNDERSTOOD, CND_MY_VARIABLE_IMPLIED },
+	{ "character_set_results", UNDERSTOOD, CND_MY_VARIABLE_TEXT },
+	{ "collation_connection", UNDERSTOOD, CND_MY_VARIABLE_TEXT },
+	{ "default_storage_engine", UNDERSTOOD, CND_MY_VARIABLE_TEXT },
+	{ "default_week_format", UNDERSTOOD, 0 },
+	{ "div_precision_increment", UNDERSTOOD, 0 },
+	{ "foreign_key_checks", SETS, 0 },
+	{ "group_concat_max_len", UNDERSTOOD, 0 },
+	{ "innodb_lock_wait_timeout", SETS, 0 },
+	{ "interactive_timeout", SETS, 0 },
+	{ "lc_time_names", UNDERSTOOD, CND_MY_VARIABLE_TEXT },
+	{ "lock_wait_timeout", SETS, 0 },
+	{ "max_execution_time", SETS, CND_MY_VARIABLE_MYSQL },
+	{ "max_statement_time", SETS, CND_MY_VARIABLE_MARIADB },
+	{ "sql_auto_is_null", UNDERSTOOD, 0 },
+	{ "sql_big_selects", SETS, 0 },
+	{ "sql_mode", UNDERSTOOD | CND_MY_NOTE_MODES, CND_MY_VARIABLE_TEXT },
+	{ "sql_notes", SETS, 0 },
+	{ "sql_quote_show_create", SETS, 0 },
+	{ "sql_safe_updates", UNDERSTOOD, 0 },
+	{ "sql_select_limit", UNDERSTOOD, 0 },
+	{ "time_zone", UNDERSTOOD, CND_MY_VARIABLE_TEXT },
+	{ "transaction_isolation", SETS,
+		CND_MY_VARIABLE_TEXT | CND_MY_VARIABLE_MYSQL | CND_MY_VARIABLE_NEXT },
+	{ "transaction_read_only", SETS, CND_MY_VARIABLE_MYSQL | CND_MY_VARIABLE_NEXT },
+	{ "tx_isolation", SETS,
+		CND_MY_VARIABLE_TEXT | CND_MY_VARIABLE_MARIADB | CND_MY_VARIABLE_NEXT },
+	{ "tx_read_only", SETS, CND_MY_VARIABLE_MARIADB | CND_MY_VARIABLE_NEXT },
+	{ "unique_checks", SETS, 0 },
+	{ "wait_timeout", SETS, 0 },
+	{ NULL, 0, 0 },
+};
+
+const struct cnd_my_variable *
+cnd_my_variable(const char *name, size_t n)
+{
+	const struct cnd_my_variable *v = cnd_my_variables;
+
+	while (v->name && cnc_sql_compare(name, n, v->name) != 0)
+		v++;
+	return v->name ? v : NULL;
 }

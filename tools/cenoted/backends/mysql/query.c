@@ -13,9 +13,61 @@
 /* After this many rows, ask the host whether to stop. */
 #define ASK_ROWS 64u
 
+/* The text may set variables. Until the server has said which, the session reads later texts with care. */
+static void
+note_variables(struct cnd_session *s, const struct cnd_my_scan *scan)
+{
+	struct cnd_my_trace *t = &s->trace;
+
+	t->is_set = (scan->notes & CND_MY_NOTE_SETS) != 0;
+	t->n_meanings += (scan->notes & CND_MY_NOTE_MEANING) != 0;
+	t->is_database_changed |= (scan->notes & CND_MY_NOTE_DATABASE) != 0;
+	t->has_modes |= (scan->notes & CND_MY_NOTE_MODES) != 0;
+	if (scan->notes & CND_MY_NOTE_CHARSET)
+		s->reading.lexis |= CND_MY_LEXIS_NOT_UTF8;
+	if (t->is_set)
+		cnd_my_may_have_set(s);
+	if (!(scan->notes & CND_MY_NOTE_VARIABLES))
+		return;
+	if (cnd_my_is_mariadb(s->my))
+		t->user_variables = CND_MY_UNASKED;
+	else
+		t->pins |= CENOTE_PIN_SETTINGS;
+}
+
+void
+cnd_my_may_have_set(struct cnd_session *s)
+{
+	if (s->variables.list)
+		s->trace.variables = CND_MY_UNASKED;
+	else
+		s->trace.pins |= CENOTE_PIN_SETTINGS;
+}
+
+/* Learn how the server reads the next text. MariaDB says it with each answer. */
+void
+cnd_my_learn_modes(struct cnd_session *s)
+{
+	unsigned modes = cnd_my_modes(s);
+
+	if (!s->trace.has_modes)
+		return;
+	if (!cnd_my_is_mariadb(s->my)) {
+		s->reading.lexis |= CND_MY_LEXIS_UNSURE;
+		return;
+	}
+	s->reading.lexis &=
+		~(uint32_t)(CND_MY_LEXIS_ANSI_QUOTES | CND_MY_LEXIS_NO_BACKSLASH);
+	if (modes & CND_MY_STATUS_ANSI_QUOTES)
+		s->reading.lexis |= CND_MY_LEXIS_ANSI_QUOTES;
+	if (modes & CND_MY_STATUS_NO_BACKSLASH)
+		s->reading.lexis |= CND_MY_LEXIS_NO_BACKSLASH;
+}
+
 void
 cnd_my_note(struct cnd_session *s, const struct cnd_my_scan *scan)
 {
+	note_variables(s, scan);
 	s->trace.pins |= scan->pins;
 	s->trace.notes |= scan->notes;
 	s->trace.has_hidden |= (scan->notes & CND_MY_NOTE_HIDES) != 0;
@@ -46,30 +98,9 @@ cnd_my_is_tableless(const struct cnd_session *s, const char *sql, size_t len)
 	return 1;
 }
 
-/*
- * Many drivers send SET NAMES of the character set that is already set. The server then reads texts
- * as before. Only the collation may change, if the login had another than the character set's own:
- * settle() asks for it.
- */
-static int
-sets_same_names(const struct cnd_session *s, const char *sql, size_t len,
-	const struct cnd_my_scan *scan)
-{
-	return scan->notes & CND_MY_NOTE_CHARSET && scan->pins == CENOTE_PIN_SETTINGS &&
-	       !(s->trace.pins & CENOTE_PIN_SETTINGS) && !s->reset.has_init &&
-	       !s->opt.init_command &&
-	       cnd_my_sets_names(
-		       sql, len, s->reading.lexis, s->parameters[CND_MY_CHARSET].value);
-}
-
 static void
 note_text(struct cnd_session *s, const char *sql, size_t len, struct cnd_my_scan *scan)
 {
-	if (sets_same_names(s, sql, len, scan)) {
-		scan->pins = 0;
-		s->trace.has_names = 1;
-		s->trace.n_sets++;
-	}
 	/* a change of a setting may have changed sql_mode, so texts cannot be read with certainty */
 	if (s->trace.pins & CENOTE_PIN_SETTINGS)
 		scan->pins |= CENOTE_PIN_FUNCTION;
@@ -94,6 +125,8 @@ cnd_my_done(struct cnd_session *s, struct cnp_done *ret_done)
 		.server_status = status };
 	s->trace.has_new_id |= ret_done->last_insert_id != 0;
 	s->trace.has_run = 1;
+	s->trace.n_sets += s->trace.is_set;
+	s->trace.is_set = 0;
 	if (status & CND_MY_STATUS_MORE)
 		ret_done->flags |= CNP_DONE_MORE_RESULTS;
 }
@@ -326,7 +359,8 @@ cnd_my_after_error(struct cnd_session *s, int r)
 	s->trace.has_new_id |= r < 0 && s->trace.may_fail_with_id;
 	if (r == CENOTE_ERR_SERVER && !s->is_lost &&
 		(cnd_my_status(s->my) & SERVER_STATUS_IN_TRANS ||
-			s->trace.notes & CND_MY_NOTE_OPAQUE) &&
+			s->trace.notes & CND_MY_NOTE_OPAQUE ||
+			(s->trace.is_set && s->trace.has_modes)) &&
 		!s->wait.is_killed &&
 		cnd_my_refresh_status(s->my, s->wants.is_single) != 0)
 		s->is_lost = 1;
@@ -346,6 +380,7 @@ cnd_my_query(struct cnd_session *s, const char *sql, size_t len,
 
 	if (r < 0)
 		return r;
+	cnd_my_learn_modes(s);
 	cnd_my_scan(sql, len, &s->reading, &scan);
 	r = cnd_my_check_moved(s, &scan);
 	if (r < 0)

@@ -98,11 +98,11 @@ static const struct verb verbs[] = {
 	{ "start", 0, 0, VERB_START },
 	{ "commit", 0, 0, 0 },
 	{ "rollback", 0, 0, 0 },
-	{ "set", CENOTE_PIN_SETTINGS, 0, VERB_SET },
+	{ "set", 0, 0, VERB_SET },
 	{ "show", 0, 0, VERB_SHOW },
 	{ "with", 0, 0, 0 },
 	{ "call", 0, 0, VERB_WORST },
-	{ "use", CENOTE_PIN_SETTINGS, CND_MY_NOTE_DATABASE, 0 },
+	{ "use", 0, CND_MY_NOTE_DATABASE | CND_MY_NOTE_SETS | CND_MY_NOTE_MEANING, 0 },
 	{ "do", 0, 0, 0 },
 	{ "values", 0, 0, 0 },
 	{ "table", 0, CND_MY_NOTE_HIDES, 0 },
@@ -154,6 +154,14 @@ find_verb(const struct cnc_sql_token *t)
 	return &unknown_verb;
 }
 
+/* Where a SET is read. */
+enum place {
+	PLACE_NAME, /* what is set comes next, or its scope */
+	PLACE_ASSIGNMENT, /* directly after the name */
+	PLACE_VALUE,
+	PLACE_END /* nothing more is set */
+};
+
 /* One statement, as far as it was read. */
 struct statement {
 	const struct verb *verb;
@@ -162,6 +170,10 @@ struct statement {
 	int is_evaluated; /* a function called here is called at once */
 	int has_target; /* the table of an INSERT may still come */
 	int is_first; /* the first statement of the text */
+	/* a SET */
+	enum place place;
+	unsigned depth; /* open parentheses */
+	bool is_session; /* SESSION comes before the name */
 	const struct cnd_my_reading *reading;
 	struct cnd_my_scan *scan;
 };
@@ -257,18 +269,6 @@ see_word(struct statement *st, const struct cnc_sql_token *t)
 		st->scan->notes |= CND_MY_NOTE_RECALLS_NUMBER;
 }
 
-static int
-begins_with(const struct cnc_sql_token *t, const char *prefix)
-{
-	struct cnc_sql_token head = *t;
-	size_t n = strlen(prefix);
-
-	if (t->kind != CNC_SQL_WORD || t->n < n)
-		return 0;
-	head.n = n;
-	return cnc_sql_compare(head.p, head.n, prefix) == 0;
-}
-
 /* Case does not matter, and a quote may follow the suffix. */
 static int
 ends_with(const struct cnc_sql_token *t, const char *suffix)
@@ -324,7 +324,6 @@ static const struct special {
 	/* FLUSH STATUS sets the session's counters to zero; the backend finds hidden code by them */
 	{ "status", VERB_FLUSH, 0, CENOTE_PIN_SETTINGS, 0 },
 	{ "privileges", VERB_FLUSH, 0, 0, CND_MY_NOTE_LOGIN },
-	{ "names", VERB_SET, 0, 0, CND_MY_NOTE_CHARSET },
 	{ "global", VERB_SET, 0, 0, CND_MY_NOTE_LOGIN },
 	{ "persist", VERB_SET, 0, 0, CND_MY_NOTE_LOGIN },
 	{ "database", VERB_USERS, 1, 0, CND_MY_NOTE_LOGIN },
@@ -355,11 +354,91 @@ is_replaced_database(const struct statement *st, const struct cnc_sql_token *t)
 	       (cnc_sql_is(t, "database") || cnc_sql_is(t, "schema"));
 }
 
+/* Cut the scope off a name such as @@session.a. False: it has none. */
+static bool
+cut_scope(const char **name, size_t *n)
+{
+	static const char *const scopes[] = { "@@session.", "@@local." };
+
+	for (size_t i = 0; i < sizeof(scopes) / sizeof(scopes[0]); i++) {
+		size_t len = strlen(scopes[i]);
+
+		if (*n > len && strncasecmp(*name, scopes[i], len) == 0) {
+			*name += len;
+			*n -= len;
+			return true;
+		}
+	}
+	*name += 2;
+	*n -= 2;
+	return false;
+}
+
+/* What a SET of this name may change; 0: something that cannot be asked for, or not as surely. */
+static uint32_t
+notes_of_name(const struct statement *st, const struct cnc_sql_token *t)
+{
+	const struct cnd_my_variable *v;
+	const char *name = t->p;
+	size_t n = t->n;
+	bool is_session = st->is_session;
+
+	if (is_system(t))
+		is_session = cut_scope(&name, &n);
+	else if (t->kind != CNC_SQL_WORD)
+		return 0;
+	if (cnc_sql_is(t, "names") || cnc_sql_is(t, "character") ||
+		cnc_sql_is(t, "charset"))
+		return CND_MY_NOTE_SETS | CND_MY_NOTE_MEANING | CND_MY_NOTE_CHARSET;
+	/* without SESSION, it is for the next transaction */
+	if (cnc_sql_is(t, "transaction"))
+		return is_session ? CND_MY_NOTE_SETS : 0;
+	v = cnd_my_variable(name, n);
+	return v && (is_session || !(v->flags & CND_MY_VARIABLE_NEXT)) ? v->notes : 0;
+}
+
+static void
+see_name(struct statement *st, const struct cnc_sql_token *t)
+{
+	uint32_t notes = notes_of_name(st, t);
+
+	if (is_variable(t))
+		notes = CND_MY_NOTE_VARIABLES;
+	if (notes == 0)
+		st->scan->pins |= CENOTE_PIN_SETTINGS;
+	st->scan->notes |= notes;
+	st->place = cnc_sql_is(t, "transaction") ? PLACE_END : PLACE_ASSIGNMENT;
+	st->is_session = false;
+}
+
+/* Follow a SET, and note what it sets. */
+static void
+see_setting(struct statement *st, const struct cnc_sql_token *t)
+{
+	if (st->place == PLACE_END)
+		return;
+	if (st->place == PLACE_NAME && !st->is_session &&
+		(cnc_sql_is(t, "session") || cnc_sql_is(t, "local"))) {
+		st->is_session = true;
+		return;
+	}
+	if (st->place == PLACE_NAME) {
+		see_name(st, t);
+		return;
+	}
+	st->place = PLACE_VALUE;
+	if (cnc_sql_is_char(t, '('))
+		st->depth++;
+	else if (cnc_sql_is_char(t, ')'))
+		st->depth--;
+	else if (cnc_sql_is_char(t, ',') && st->depth == 0)
+		st->place = PLACE_NAME;
+}
+
 static void
 see_special_set(struct statement *st, const struct cnc_sql_token *t)
 {
-	if (is_system(t) || begins_with(t, "char") || begins_with(t, "collation"))
-		st->scan->notes |= CND_MY_NOTE_CHARSET;
+	see_setting(st, t);
 	if (is_system_of_all(t) ||
 		(cnc_sql_is(t, "role") && cnc_sql_is(&st->last, "default")))
 		st->scan->notes |= CND_MY_NOTE_LOGIN;
@@ -382,13 +461,20 @@ see_special(struct statement *st, const struct cnc_sql_token *t)
 	if (flags & VERB_START && st->n == 0 && !cnc_sql_is(t, "transaction"))
 		take_worst(st->scan);
 	if (flags & VERB_VARIABLES && is_variable(t))
-		st->scan->pins |= CENOTE_PIN_SETTINGS;
+		st->scan->notes |= CND_MY_NOTE_VARIABLES;
 }
 
 static bool
 is_assignment(const struct cnc_sql_token *t)
 {
 	return t->kind == CNC_SQL_CHAR && t->n == 2 && t->p[1] == '=';
+}
+
+/* Whether the token comes directly after the name in a SET. */
+static bool
+is_setting(const struct statement *st)
+{
+	return st->verb->flags & VERB_SET && st->place == PLACE_ASSIGNMENT;
 }
 
 static void
@@ -398,8 +484,9 @@ see_token(struct statement *st, const struct cnc_sql_token *t)
 		see_call(st, t->has_space);
 	else if (t->kind == CNC_SQL_WORD)
 		see_word(st, t);
-	else if (is_assignment(t) || (is_variable(t) && cnc_sql_is(&st->last, "into")))
-		st->scan->pins |= CENOTE_PIN_SETTINGS;
+	else if ((is_assignment(t) && !is_setting(st)) ||
+		 (is_variable(t) && cnc_sql_is(&st->last, "into")))
+		st->scan->notes |= CND_MY_NOTE_VARIABLES;
 	/* LAST_INSERT_ID(5) sets the value to 5. */
 	if (cnc_sql_is_char(&st->last, '(') &&
 		cnc_sql_is(&st->before, "last_insert_id") && !cnc_sql_is_char(t, ')'))
@@ -455,12 +542,15 @@ may_ask(const char *sql, size_t len)
 }
 
 /* In character sets other than UTF-8, a byte above ASCII may be a blank. Or it may make the next byte (a quote, a
- * backslash) a part of a character. */
+ * backslash) a part of a character. sql_mode changes only how backslashes and double quotes are read. */
 static int
 is_unreadable(const char *sql, size_t len, uint32_t lexis)
 {
 	size_t i = 0;
 
+	if (lexis & CND_MY_LEXIS_UNSURE &&
+		(memchr(sql, '\\', len) || memchr(sql, '"', len)))
+		return 1;
 	if (!(lexis & CND_MY_LEXIS_NOT_UTF8))
 		return 0;
 	while (i < len && (unsigned char)sql[i] < 0x80)
@@ -493,8 +583,12 @@ cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
 	}
 	if (n == 0)
 		scan.notes |= CND_MY_NOTE_EMPTY;
+	/* the server's answers do not tell which of them came before the SET */
+	if (n > 1 && scan.notes & CND_MY_NOTE_SETS)
+		take_worst(&scan);
 	/* the text sets the variable itself, or a procedure that it calls may */
-	if (scan.pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_FUNCTION))
+	if (scan.pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_FUNCTION) ||
+		scan.notes & CND_MY_NOTE_VARIABLES)
 		scan.notes &=
 			~(uint32_t)(CND_MY_NOTE_RECALLS | CND_MY_NOTE_RECALLS_NUMBER);
 	if (is_dark(&x)) {
@@ -506,36 +600,6 @@ cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
 			scan.notes |= CND_MY_NOTE_ASKS;
 	}
 	*ret_scan = scan;
-}
-
-/* Whether the token is this name, as a word or in quotes. */
-static int
-is_named(const struct cnc_sql_token *t, const char *name)
-{
-	size_t quote = t->kind == CNC_SQL_TEXT, n = strlen(name);
-
-	return (quote || t->kind == CNC_SQL_WORD) && t->n == n + 2 * quote &&
-	       strncasecmp(t->p + quote, name, n) == 0;
-}
-
-int
-cnd_my_sets_names(const char *sql, size_t len, uint32_t lexis, const char *charset)
-{
-	struct reader x = begin_reading(sql, len, lexis);
-	struct cnc_sql_token t = next_token(&x);
-	int is_set = cnc_sql_is(&t, "set");
-
-	t = next_token(&x);
-	is_set = is_set && cnc_sql_is(&t, "names");
-	t = next_token(&x);
-	is_set = is_set && is_named(&t, charset);
-	t = next_token(&x);
-	if (cnc_sql_is(&t, "collate")) {
-		t = next_token(&x);
-		is_set = is_set && (t.kind == CNC_SQL_WORD || t.kind == CNC_SQL_TEXT);
-		t = next_token(&x);
-	}
-	return is_set && t.kind == CNC_SQL_END && !is_dark(&x);
 }
 
 int

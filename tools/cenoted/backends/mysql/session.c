@@ -16,13 +16,13 @@
 static int
 keep_options(struct cnd_session *s, const struct cnd_server_spec *spec)
 {
+	static const uint8_t none[CND_MY_CARRY_LEN];
 	struct cnd_server_spec kept;
 	int r;
 
-	s->carry_out = cnc_arena_alloc(&s->keep, CND_MY_CARRY_LEN);
-	if (!s->carry_out)
-		return CENOTE_ERR_NOMEM;
-	r = cnd_line_keep(spec, &s->keep, &kept);
+	r = cnc_buf_append(&s->carry, none, CND_MY_CARRY_LEN);
+	if (r == CENOTE_OK)
+		r = cnd_line_keep(spec, &s->keep, &kept);
 	if (r == CENOTE_OK)
 		r = cnd_my_options_read(&kept, &s->opt, s->diag);
 	if (r < 0 || !s->opt.passfile)
@@ -126,13 +126,7 @@ take_facts(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 		if (r < 0)
 			return r;
 	}
-	s->reading.lexis = 0;
-	if (row[1] && strstr(row[1], "ANSI_QUOTES"))
-		s->reading.lexis |= CND_MY_LEXIS_ANSI_QUOTES;
-	if (row[1] && strstr(row[1], "NO_BACKSLASH_ESCAPES"))
-		s->reading.lexis |= CND_MY_LEXIS_NO_BACKSLASH;
-	if (!row[3] || strncmp(row[3], "utf8", 4) != 0)
-		s->reading.lexis |= CND_MY_LEXIS_NOT_UTF8;
+	s->reading.lexis = cnd_my_lexis(row[1], row[3]);
 	return CENOTE_OK;
 }
 
@@ -235,7 +229,10 @@ begin_as_pool(struct cnd_session *s)
 {
 	int r = cnd_my_run_init(s);
 
-	return r == CENOTE_OK && s->opt.init_command ? learn_settings(s) : r;
+	if (r < 0 || !s->opt.init_command)
+		return r;
+	r = learn_settings(s);
+	return r == CENOTE_OK ? cnd_my_variables_learn(s) : r;
 }
 
 static int
@@ -249,6 +246,8 @@ log_in(struct cnd_session *s, const struct cnd_server_spec *spec)
 		r = open_session(s);
 	if (r == CENOTE_OK)
 		r = learn_facts(s);
+	if (r == CENOTE_OK)
+		r = cnd_my_variables_learn(s);
 	if (r == CENOTE_OK)
 		r = cnd_my_learn_reset(s);
 	if (r == CENOTE_OK)
@@ -273,6 +272,7 @@ cnd_my_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
 	s->mem = host->mem;
 	cnc_arena_init(&s->arena, s->mem);
 	cnc_arena_init(&s->keep, s->mem);
+	cnc_buf_init(&s->carry, s->mem, CND_MY_CARRY_MAX);
 	s->is_logging_in = 1;
 	(void)cnd_my_enter(s, ret_diag, NULL);
 	r = log_in(s, spec);
@@ -302,6 +302,7 @@ cnd_my_logout(struct cnd_session *s)
 		cnc_wipe((void *)(uintptr_t)s->opt.password, strlen(s->opt.password));
 	cnc_arena_finish(&s->arena);
 	cnc_arena_finish(&s->keep);
+	cnc_buf_finish(&s->carry);
 	cnc_free(s->mem, s);
 }
 
@@ -353,6 +354,7 @@ cnd_my_enter_only(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink 
 	s->sink = sink;
 	s->stop = 0;
 	s->trace.changes_login = 0;
+	s->trace.is_set = 0;
 	s->wait.tls_until_ms = 0;
 	s->infile.status = CENOTE_OK;
 	return s->wait.is_killed ? absorb_kill(s) : CENOTE_OK;
@@ -390,15 +392,21 @@ tell(struct cnd_session *s, const char *name, const char *value, size_t len)
 	return s->sink->ops->parameter(s->sink, name, copy);
 }
 
-/* The server reports SET NAMES even if it changes nothing. The value is then that of the login. */
-static int
-is_as_login(
-	const struct cnd_session *s, const char *name, const char *value, size_t n_value)
+/* The server reports a variable that was set, also if its value is the same as before. */
+static void
+note_variable(struct cnd_session *s, const char *name, const char *value)
 {
-	const char *charset = s->parameters[CND_MY_CHARSET].value;
+	const struct cnd_my_variable *v = cnd_my_variable(name, strlen(name));
 
-	return s->trace.has_names && strncmp(name, "character_set_", 14) == 0 &&
-	       n_value == strlen(charset) && memcmp(value, charset, n_value) == 0;
+	if (!v) {
+		s->trace.pins |= CENOTE_PIN_SETTINGS;
+		return;
+	}
+	cnd_my_may_have_set(s);
+	if (!(v->notes & CND_MY_NOTE_CHARSET))
+		return;
+	s->reading.lexis &= ~(uint32_t)CND_MY_LEXIS_NOT_UTF8;
+	s->reading.lexis |= cnd_my_lexis("", value);
 }
 
 /* Report changed variables. They come as name, value, name, value. */
@@ -420,8 +428,7 @@ track_variables(struct cnd_session *s)
 		copy = cnc_arena_strndup(&s->arena, name, n_name);
 		if (!copy)
 			return CENOTE_ERR_NOMEM;
-		if (!is_as_login(s, copy, value, n_value))
-			s->trace.pins |= CENOTE_PIN_SETTINGS;
+		note_variable(s, copy, value);
 		r = tell(s, copy, value, n_value);
 		if (r < 0)
 			return r;
@@ -467,7 +474,7 @@ cnd_my_track(struct cnd_session *s)
 	if (mysql_session_track_get_first(s->my, SESSION_TRACK_SCHEMA, &data, &len) ==
 		0) {
 		s->trace.is_database_changed = 1;
-		s->trace.pins |= CENOTE_PIN_SETTINGS;
+		cnd_my_may_have_set(s);
 		r = tell(s, "database", data, len);
 	}
 	if (r == CENOTE_OK)
@@ -490,22 +497,28 @@ cnd_my_ping(struct cnd_session *s, struct cnc_diag *ret_diag)
 static struct cnp_str
 make_carry(const struct cnd_session *s)
 {
+	uint8_t *out = cnc_buf_head(&s->carry);
+
 	if (!s->trace.has_run)
 		return CNP_STR_NONE;
-	cnc_put_u64(s->carry_out, s->trace.last_insert_id);
-	s->carry_out[CND_MY_CARRY_LEN - 1] = s->trace.has_hidden;
-	return (struct cnp_str){ (const char *)s->carry_out, CND_MY_CARRY_LEN };
+	cnc_put_u64(out, s->trace.last_insert_id);
+	out[CND_MY_CARRY_LEN - 1] = s->trace.has_hidden;
+	return (struct cnp_str){ (const char *)out, cnc_buf_len(&s->carry) };
 }
 
 void
 cnd_my_state(const struct cnd_session *s, struct cnd_state *ret_state)
 {
 	*ret_state = (struct cnd_state){ .tx = CENOTE_TX_IDLE, .carry = CNP_STR_NONE };
-	ret_state->pins = s->trace.pins |
-			  (cnd_has_portals(s->host->statements) ? CENOTE_PIN_CURSOR : 0) |
-			  (s->trace.has_new_id || s->trace.has_names || s->trace.may_hide
-					  ? CENOTE_PIN_FUNCTION
-					  : 0);
+	ret_state->pins = s->trace.pins;
+	if (cnd_has_portals(s->host->statements))
+		ret_state->pins |= CENOTE_PIN_CURSOR;
+	if (s->trace.has_new_id || s->trace.may_hide)
+		ret_state->pins |= CENOTE_PIN_FUNCTION;
+	if (s->trace.variables != CND_MY_KNOWN || s->trace.user_variables != CND_MY_KNOWN)
+		ret_state->pins |= CENOTE_PIN_SETTINGS;
+	if (s->trace.n_meanings > 0 && cnd_my_has_older(s))
+		ret_state->pins |= CENOTE_PIN_PREPARED;
 	ret_state->carry = make_carry(s);
 	if (cnd_my_status(s->my) & SERVER_STATUS_IN_TRANS)
 		ret_state->tx = CENOTE_TX_OPEN;
@@ -604,7 +617,8 @@ cnd_my_select_database(
 		return cnd_my_failed(s, NULL);
 	cnd_my_take_status(s->my);
 	s->trace.is_database_changed = 1;
-	s->trace.pins |= CENOTE_PIN_SETTINGS;
+	s->trace.n_meanings++;
+	cnd_my_may_have_set(s);
 	r = tell(s, "database", name, len);
 	return r < 0 ? r : cnd_my_answer_done(s, "USE", sink);
 }

@@ -22,6 +22,7 @@ struct cnd_my_stmt {
 	uint8_t *is_long; /* parameters whose value came in pieces; NULL: none */
 	uint8_t has_portal;
 	uint8_t is_tableless;
+	unsigned n_meanings; /* s->trace.n_meanings when it was prepared */
 	uint8_t is_stale; /* the library's columns are out of date: prepare it again */
 	uint64_t shape; /* hash of its columns as last seen; 0: none seen */
 	void *fields; /* memory that compat.c allocated, or NULL */
@@ -96,6 +97,7 @@ stmt_make(
 		return r;
 	}
 	st->n_params = (uint32_t)mysql_stmt_param_count(st->handle);
+	st->n_meanings = s->trace.n_meanings;
 	*ret_stmt = st;
 	return CENOTE_OK;
 }
@@ -105,6 +107,20 @@ cnd_my_forget(struct cnd_session *s, struct cnd_statement *statement)
 {
 	stmt_unref(s, statement->own);
 	statement->own = NULL;
+}
+
+bool
+cnd_my_has_older(const struct cnd_session *s)
+{
+	const struct cnd_statements *all = s->host->statements;
+
+	for (size_t i = 0; i < all->n_statements; i++) {
+		const struct cnd_my_stmt *st = all->statements[i]->own;
+
+		if (st != NULL && st->n_meanings != s->trace.n_meanings)
+			return true;
+	}
+	return false;
 }
 
 /* ---- portals ---- */
@@ -689,6 +705,7 @@ cnd_my_prepare(
 	r = stmt_make(s, sql.p, sql.n, &st);
 	if (r < 0)
 		return r;
+	cnd_my_learn_modes(s);
 	cnd_my_scan(sql.p, sql.n, &s->reading, &st->scan);
 	st->is_tableless = (uint8_t)cnd_my_is_tableless(s, sql.p, sql.n);
 	cnd_my_forget(s, prepare->statement);
@@ -710,6 +727,8 @@ replace_stmt(struct cnd_session *s, struct cnd_statement *statement)
 
 	if (r < 0)
 		return r;
+	/* the server may understand the text otherwise than before */
+	fresh->n_meanings = old->n_meanings;
 	fresh->scan = old->scan;
 	fresh->is_tableless = old->is_tableless;
 	fresh->is_long = old->is_long;

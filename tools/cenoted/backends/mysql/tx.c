@@ -110,17 +110,21 @@ cnd_my_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink)
 {
 	int r = cnd_my_enter(s, sink->diag, sink);
 	int is_on = (cnd_my_status(s->my) & SERVER_STATUS_AUTOCOMMIT) != 0;
-	uint32_t pins;
+	struct cnd_my_trace before;
 
 	if (r < 0)
 		return r;
+	s->trace.is_autocommit_off = !on;
 	if (is_on == !!on)
 		return cnd_my_answer_done(s, "SET", sink);
-	pins = s->trace.pins;
+	before = s->trace;
 	r = run_and_answer(
 		s, on ? "SET autocommit = 1" : "SET autocommit = 0", "SET", sink);
 	s->trace.n_sets += r >= 0;
-	/* autocommit needs no pin: the client sets it again on another session */
-	s->trace.pins = pins;
+	/* autocommit needs no pin: the client sets it again on another session. But what it carries may have the old
+	 * value. */
+	s->trace.pins = before.pins;
+	if (cnc_buf_len(&s->carry) == CND_MY_CARRY_LEN)
+		s->trace.variables = before.variables;
 	return r;
 }
