@@ -110,7 +110,7 @@ struct cn_request {
 	uint8_t is_finished; /* its last reply came, READY included */
 	uint8_t is_dropping; /* drop rows up to the next DONE */
 	uint8_t wants_autocommit; /* AUTOCOMMIT: the argument of the request */
-	/* it selects a database, so statements must be prepared again afterwards */
+	/* it may change what a statement means, as USE does, so statements must be on the session before */
 	uint8_t is_use;
 	uint8_t is_abandoned; /* the program destroyed its stream before the end */
 	/* which statements with a name must be on the session: CN_NAMED_ONE, and bits of enum cnc_names */

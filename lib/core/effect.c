@@ -191,6 +191,12 @@ cnc_sql_is_use(const char *sql, size_t len)
 	return begins_with(skip_blanks((struct text){ sql, len }), "use");
 }
 
+int
+cnc_sql_is_set(const char *sql, size_t len)
+{
+	return begins_with(skip_blanks((struct text){ sql, len }), "set");
+}
+
 /* Whether the statement begins with a command that may change settings. A DO block or a procedure may also do what the words
  * of has_name_word() do. */
 static bool

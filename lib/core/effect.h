@@ -24,6 +24,8 @@ enum cnc_effect {
 uint8_t cnc_sql_effect(const char *sql, size_t len);
 /* Is it a USE statement? After it, names in statements refer to another database. */
 int cnc_sql_is_use(const char *sql, size_t len);
+/* Does it begin with SET? */
+int cnc_sql_is_set(const char *sql, size_t len);
 
 /* What a text has to do with the statements that were prepared on the session under a name. */
 enum cnc_names {

@@ -800,6 +800,77 @@ each_client_keeps_its_insert_id(void **state)
 	cenote_conn_destroy(b);
 }
 
+/* Two clients take turns on one session, and each has its own settings there. */
+static void
+each_client_keeps_its_settings(void **state)
+{
+	static const char asked[] =
+		"select concat_ws(' ', @@sql_mode, @@time_zone, @@tx_isolation, "
+		"@@character_set_client, @@autocommit, database())";
+	cenote_conn *a = *state, *b = wp_handle(NULL);
+	char fresh[256];
+
+	snprintf(fresh, sizeof(fresh), "%s", wp_value(a, asked));
+	wp_exec(a, "set sql_mode = 'ansi_quotes', time_zone = '+05:00'");
+	wp_exec(a, "set session transaction isolation level serializable");
+	wp_exec(a, "set names latin1");
+	wp_exec(a, "set autocommit = 0");
+	wp_exec(a, "use app2");
+	assert_true(cenote_pins(a) & CENOTE_PIN_SETTINGS);
+	assert_ok(cenote_connect(b));
+	for (int i = 0; i < 3; i++) {
+		assert_string_equal(wp_value(b, asked), fresh);
+		assert_string_equal(cenote_parameter(b, "autocommit"), "ON");
+		wp_exec(b, "set time_zone = '-03:00'");
+		assert_string_equal(wp_value(a, asked),
+			"ANSI_QUOTES +05:00 SERIALIZABLE latin1 OFF app2");
+		assert_int_equal(cenote_pins(a), 0);
+		assert_string_equal(cenote_parameter(a, "time_zone"), "+05:00");
+		assert_string_equal(cenote_parameter(a, "autocommit"), "OFF");
+		assert_string_equal(cenote_parameter(a, "database"), "app2");
+		assert_string_equal(
+			cenote_parameter(a, "character_set_client"), "latin1");
+		wp_exec(a, "rollback");
+		assert_string_equal(wp_value(b, "select @@time_zone"), "-03:00");
+		assert_string_equal(cenote_parameter(b, "time_zone"), "-03:00");
+		assert_ok(cenote_reset(b));
+	}
+	/* what is read again as a new login has it moves no more */
+	wp_exec(a, "set sql_mode = default, session tx_isolation = default");
+	wp_exec(a, "set time_zone = default, autocommit = 1");
+	wp_exec(a, "set names utf8mb4");
+	wp_exec(a, "use app");
+	assert_string_equal(wp_value(b, asked), fresh);
+	assert_string_equal(wp_value(a, asked), fresh);
+	assert_true(wp_pool_number("main", "yields") >= 10);
+	cenote_conn_destroy(b);
+}
+
+/* A statement means what it meant when it was prepared. */
+static void
+statements_are_of_the_settings_that_they_were_prepared_with(void **state)
+{
+	cenote_conn *a = *state, *b = wp_attach(NULL);
+	cenote_result *res;
+	cenote_stmt *stmt;
+
+	assert_ok(cenote_stmt_create(a, "select \"x\"", CENOTE_NTS, &stmt));
+	assert_ok(cenote_stmt_prepare(stmt));
+	/* a gets a session on which the statement is not prepared yet */
+	wp_exec(b, "do 1");
+	wp_exec(a, "set sql_mode = 'ansi_quotes'");
+	assert_true(cenote_pins(a) & CENOTE_PIN_PREPARED);
+	wp_expect_none_free(NULL);
+	assert_ok(cenote_stmt_execute(stmt, NULL, NULL, &res));
+	assert_string_equal(cenote_result_text(res, 0, 0, NULL), "x");
+	cenote_result_destroy(res);
+	cenote_stmt_destroy(stmt);
+	wp_exec(a, "do 1");
+	assert_string_equal(wp_value(b, "select \"x\""), "x");
+	assert_int_equal(wp_status_of(a, "select \"x\""), CENOTE_ERR_SERVER);
+	cenote_conn_destroy(b);
+}
+
 /* While no other client wants the session, the pool asks the server nothing that would hide the
  * last statement's warnings. */
 static void
@@ -1071,6 +1142,11 @@ main(void)
 		BARE(tls_is_checked_as_the_line_says),
 		cmocka_unit_test_setup_teardown(
 			each_client_keeps_its_insert_id, setup_shared, teardown),
+		cmocka_unit_test_setup_teardown(
+			each_client_keeps_its_settings, setup_shared, teardown),
+		cmocka_unit_test_setup_teardown(
+			statements_are_of_the_settings_that_they_were_prepared_with,
+			setup_shared, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_value_in_pieces_keeps_its_session, setup_shared, teardown),
 		cmocka_unit_test_setup_teardown(

@@ -44,5 +44,8 @@ cnd_serving_attach(struct cnd_serving *s, const struct cnp_attach *m)
 {
 	int r = s->backend->attach(s->session, &m->carry, &s->diag);
 
+	/* the facts may be those that the client brought */
+	if (r == CENOTE_OK && m->carry.n > 0)
+		s->ops->facts_changed(s, true);
 	return r < 0 ? r : set_options(s, m->options);
 }

@@ -113,6 +113,8 @@ use_is_known(void **state)
 		assert_true(cnc_sql_is_use(yes[i], strlen(yes[i])));
 	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++)
 		assert_false(cnc_sql_is_use(no[i], strlen(no[i])));
+	assert_true(cnc_sql_is_set("/* x */ SET a = 1", 17));
+	assert_false(cnc_sql_is_set("settle", 6));
 }
 
 static void

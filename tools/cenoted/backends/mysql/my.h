@@ -112,9 +112,8 @@ enum cnd_my_variable_flag {
 	CND_MY_VARIABLE_TEXT = 1, /* its value is a text, else a number */
 	CND_MY_VARIABLE_MYSQL = 2, /* only MySQL has it */
 	CND_MY_VARIABLE_MARIADB = 4, /* only MariaDB's name for it is asked for */
-	CND_MY_VARIABLE_IMPLIED = 8, /* another variable tells its value */
 	/* without SESSION before the name, a SET may be for the next transaction only */
-	CND_MY_VARIABLE_NEXT = 16
+	CND_MY_VARIABLE_NEXT = 8
 };
 
 struct cnd_my_variable {
@@ -257,6 +256,15 @@ struct cnd_my_variables {
 	uint32_t login_lexis;
 };
 
+/* session.c: the parameters for ATTACHED. They are those of the login, and what the client brought. */
+#define CND_MY_TOLD_VALUE 80u
+struct cnd_my_told {
+	struct cnd_option list[CND_MY_PARAMETERS + 6];
+	size_t n;
+	char values[6][CND_MY_TOLD_VALUE]; /* of the client */
+	size_t n_values;
+};
+
 /* What the backend knows about something that the client may have left. */
 enum cnd_my_knowledge {
 	CND_MY_KNOWN, /* it left nothing, or it can move */
@@ -327,6 +335,7 @@ struct cnd_session {
 		carry; /* at least CND_MY_CARRY_LEN bytes, and at most CND_MY_CARRY_MAX */
 	struct cnd_option parameters[CND_MY_PARAMETERS];
 	size_t n_parameters;
+	struct cnd_my_told told;
 
 	struct cnd_my_wait wait;
 	struct cnd_my_reset reset;
@@ -448,6 +457,10 @@ int cnd_my_enter_only(
 	struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink);
 /* Tell the server whether a text may hold several statements, as the client chose. */
 int cnd_my_set_several(struct cnd_session *s, const char *sql, size_t len);
+/* The session has what this client carried: report it with the session's facts. */
+void cnd_my_tell_carried(struct cnd_session *s, const char *variable, const char *value);
+/* Report the facts of the login again. */
+void cnd_my_untell(struct cnd_session *s);
 /* An OK packet came: pass its session changes on to the client. */
 int cnd_my_track(struct cnd_session *s);
 

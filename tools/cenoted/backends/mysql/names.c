@@ -120,14 +120,14 @@ cnd_my_is_harmless(
 #define UNDERSTOOD (CND_MY_NOTE_SETS | CND_MY_NOTE_MEANING)
 #define CHARSET    (UNDERSTOOD | CND_MY_NOTE_CHARSET)
 
-/* character_set_connection is not asked for: collation_connection implies it. */
+/* In the order in which they are set: character_set_connection also sets collation_connection. */
 const struct cnd_my_variable cnd_my_variables[] = {
 	{ CND_MY_DATABASE, UNDERSTOOD, CND_MY_VARIABLE_TEXT },
 	{ "autocommit", SETS, 0 },
 	{ "auto_increment_increment", SETS, 0 },
 	{ "auto_increment_offset", SETS, 0 },
 	{ "character_set_client", CHARSET, CND_MY_VARIABLE_TEXT },
-	{ "character_set_connection", UNDERSTOOD, CND_MY_VARIABLE_IMPLIED },
+	{ "character_set_connection", UNDERSTOOD, CND_MY_VARIABLE_TEXT },
 	{ "character_set_results", UNDERSTOOD, CND_MY_VARIABLE_TEXT },
 	{ "collation_connection", UNDERSTOOD, CND_MY_VARIABLE_TEXT },
 	{ "default_storage_engine", UNDERSTOOD, CND_MY_VARIABLE_TEXT },

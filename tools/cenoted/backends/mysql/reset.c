@@ -404,6 +404,7 @@ cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	s->wants = (struct cnd_my_wants){ .is_single = s->wants.is_single };
 	s->reading.lexis = s->variables.login_lexis;
 	cnc_buf_truncate(&s->carry, CND_MY_CARRY_LEN);
+	cnd_my_untell(s);
 	if (r == CENOTE_OK)
 		r = cnd_my_run_init(s);
 	s->trace.pins = 0;

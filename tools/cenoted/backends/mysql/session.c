@@ -254,6 +254,7 @@ log_in(struct cnd_session *s, const struct cnd_server_spec *spec)
 		r = begin_as_pool(s);
 	if (r == CENOTE_OK) {
 		s->trace.is_database_changed = 0;
+		cnd_my_untell(s);
 		return CENOTE_OK;
 	}
 	return r == CENOTE_ERR_NOMEM || r == CENOTE_ERR_ARG ? r : CENOTE_ERR_CONN;
@@ -312,8 +313,43 @@ cnd_my_info(const struct cnd_session *s, struct cnd_info *ret_info)
 	*ret_info = (struct cnd_info){ .server = s->server,
 		.server_version = cnd_my_server_version(s->my),
 		.database = s->opt.dbname ? s->opt.dbname : "",
-		.parameters = s->parameters,
-		.n_parameters = s->n_parameters };
+		.parameters = s->told.list,
+		.n_parameters = s->told.n };
+}
+
+void
+cnd_my_untell(struct cnd_session *s)
+{
+	memcpy(s->told.list, s->parameters, sizeof(s->parameters));
+	s->told.n = s->n_parameters;
+	s->told.n_values = 0;
+}
+
+void
+cnd_my_tell_carried(struct cnd_session *s, const char *variable, const char *value)
+{
+	/* the server reports these when they change */
+	static const char *const names[] = { "autocommit", "character_set_client",
+		"character_set_connection", "character_set_results", "time_zone",
+		CND_MY_DATABASE };
+	struct cnd_my_told *t = &s->told;
+	size_t n = sizeof(names) / sizeof(names[0]), i = 0, at = 0;
+
+	while (i < n && strcmp(names[i], variable) != 0)
+		i++;
+	if (i == n || t->n_values == n)
+		return;
+	if (strcmp(variable, CND_MY_DATABASE) == 0)
+		variable = "database";
+	else
+		variable = names[i];
+	if (i == 0)
+		value = strcmp(value, "0") == 0 ? "OFF" : "ON";
+	snprintf(t->values[t->n_values], CND_MY_TOLD_VALUE, "%s", value);
+	while (at < t->n && strcmp(t->list[at].key, variable) != 0)
+		at++;
+	t->list[at] = (struct cnd_option){ variable, t->values[t->n_values++] };
+	t->n += at == t->n;
 }
 
 /* ---- a request ---- */

@@ -23,7 +23,7 @@ is_asked(const struct cnd_session *s, const struct cnd_my_variable *v)
 	uint32_t other = cnd_my_is_mariadb(s->my) ? CND_MY_VARIABLE_MYSQL
 						  : CND_MY_VARIABLE_MARIADB;
 
-	return !(v->flags & (CND_MY_VARIABLE_IMPLIED | other));
+	return !(v->flags & other);
 }
 
 /* The first variable at or after `v` that the server is asked for; NULL at the end. */
@@ -210,6 +210,7 @@ make_text(struct cnd_session *s, uint64_t id, struct cnp_str pairs, struct cnd_t
 			add_setting(t, v, value.p);
 	}
 	if (database.n > 0) {
+		s->trace.is_database_changed = 1;
 		cnd_text_add(t, "; USE `");
 		cnd_text_add(t, database.p);
 		cnd_text_add(t, "`");
@@ -254,6 +255,7 @@ take_set(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 	if (r != CENOTE_OK)
 		return r < 0 ? r : CENOTE_OK;
 	set->is_confirmed = true;
+	cnd_my_untell(set->s);
 	cnc_reader_init(&reader, set->pairs.p, set->pairs.n);
 	while (cnp_pairs_next(&reader, &name, &value) > 0) {
 		unsigned i = column_of(set->s, cnd_my_variable(name.p, name.n));
@@ -261,6 +263,7 @@ take_set(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 		set->is_confirmed &=
 			lengths[i] == value.n &&
 			(value.n == 0 || memcmp(row[i], value.p, value.n) == 0);
+		cnd_my_tell_carried(set->s, name.p, value.p);
 	}
 	cnc_buf_truncate(&set->s->carry, CND_MY_CARRY_LEN);
 	return cnc_buf_append(&set->s->carry, set->pairs.p, set->pairs.n);
@@ -294,6 +297,9 @@ cnd_my_variables_set(struct cnd_session *s, uint64_t id, struct cnp_str pairs)
 		r = cnd_my_each(s, sql, cnc_buf_len(&t.b), take_set, &set);
 	cnc_buf_finish(&t.b);
 	s->trace.n_sets += r == CENOTE_OK;
+	/* the server has reported what was set here: the client did nothing yet */
+	s->trace.variables = CND_MY_KNOWN;
+	s->trace.pins = 0;
 	if (r == CENOTE_ERR_SERVER && !s->is_lost && pairs.n > 0)
 		return refuse(s, s->diag->message);
 	if (r == CENOTE_OK && !set.is_confirmed)
