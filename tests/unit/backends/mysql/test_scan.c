@@ -53,6 +53,17 @@ static const struct scan_case cases[] = {
 		0, 0 },
 	{ "alter table t add index i (a)", 0, 0 },
 	{ "drop temporary table if exists t", 0, 0 },
+	{ "drop temporary table t, u", 0, 0 },
+	{ "drop temporary table t", 0, CND_MY_NOTE_DROPS },
+	{ "drop temporary table t; drop table u", 0, SEVERAL },
+	{ "drop table t", 0, 0 },
+	{ "drop prepare p", 0, CND_MY_NOTE_DEALLOCATES },
+	{ "deallocate prepare p", 0, CND_MY_NOTE_DEALLOCATES },
+	{ "unlock tables", 0, CND_MY_NOTE_UNLOCKS_TABLES },
+	{ "unlock instance", 0, 0 },
+	{ "do release_all_locks()", 0, CND_MY_NOTE_RELEASES },
+	{ "select release_all_locks() from t", 0, 0 },
+	{ "select if(0, release_all_locks(), 1)", 0, 0 },
 	{ "begin", 0, 0 },
 	{ "begin work", 0, 0 },
 	{ "start transaction read only", 0, 0 },
@@ -103,18 +114,22 @@ static const struct scan_case cases[] = {
 	{ "select sql_calc_found_rows * from t", SETTINGS, 0 },
 	{ "select next value for s", SETTINGS, 0 },
 	{ "use db", 0, MEANING | CND_MY_NOTE_DATABASE },
-	{ "create temporary table t (a int)", CENOTE_PIN_TEMP, 0 },
-	{ "create or replace temporary table t (a int)", CENOTE_PIN_TEMP, 0 },
-	{ "/**/ create/**/temporary#\ntable t select 1", CENOTE_PIN_TEMP, SILENT_ID },
-	{ "lock tables t read", CENOTE_PIN_LOCK, 0 },
-	{ "flush tables with read lock", CENOTE_PIN_LOCK, 0 },
+	{ "create temporary table t (a int)", 0, CND_MY_NOTE_CREATES },
+	{ "create or replace temporary table t (a int)", 0, CND_MY_NOTE_CREATES },
+	{ "/**/ create/**/temporary#\ntable t select 1", 0,
+		SILENT_ID | CND_MY_NOTE_CREATES },
+	{ "lock tables t read", 0, CND_MY_NOTE_LOCKS_TABLES },
+	{ "lock instance for backup", CENOTE_PIN_LOCK, 0 },
+	{ "flush tables with read lock", 0, CND_MY_NOTE_LOCKS_TABLES },
 	{ "flush local status", SETTINGS, 0 },
 	{ "backup stage start", CENOTE_PIN_LOCK, 0 },
-	{ "select get_lock('a', 1)", CENOTE_PIN_LOCK, 0 },
+	{ "select get_lock('a', 1)", 0, CND_MY_NOTE_TAKES_LOCK },
 	{ "select GET_LOCK /* */ ('a', 1)", FUNCTION, OPAQUE },
-	{ "do get_lock('a', 1)", CENOTE_PIN_LOCK, 0 },
+	{ "do get_lock('a', 1)", 0, CND_MY_NOTE_TAKES_LOCK },
 	{ "handler t open", CENOTE_PIN_CURSOR, 0 },
-	{ "prepare s from 'select 1'", CENOTE_PIN_PREPARED, 0 },
+	{ "prepare s from 'select 1'", 0, CND_MY_NOTE_PREPARES },
+	{ "select 1; prepare s from 'select 1'", CENOTE_PIN_PREPARED,
+		SEVERAL | CND_MY_NOTE_PREPARES },
 	/* Statements that change what later logins begin with. */
 	{ "grant select (a) on t to u", 0, LOGIN },
 	{ "revoke all on *.* from u", 0, LOGIN },
@@ -202,7 +217,8 @@ static const struct scan_case cases[] = {
 	{ "select 1; select 2", 0, SEVERAL },
 	{ "select 1;; set @a = 1;", 0, SEVERAL | VARIABLES },
 	{ "set @a = 1; select 1", FUNCTION, SEVERAL | OPAQUE | VARIABLES },
-	{ "select ';'; create temporary table t (a int)", CENOTE_PIN_TEMP, SEVERAL },
+	{ "select ';'; create temporary table t (a int)", CENOTE_PIN_TEMP,
+		SEVERAL | CND_MY_NOTE_CREATES },
 	{ "select 1 -- ;\n", 0, 0 },
 	{ "", 0, CND_MY_NOTE_EMPTY },
 	{ " ; -- x\n /* */;", 0, CND_MY_NOTE_EMPTY },
@@ -213,7 +229,8 @@ static const struct cnd_my_reading *
 reading(uint32_t lexis)
 {
 	static const char *const natives[] = { "CONCAT", "GET_LOCK", "LASTVAL",
-		"LAST_INSERT_ID", "RELEASE_LOCK", "ROW_COUNT", "UPPER" };
+		"LAST_INSERT_ID", "RELEASE_ALL_LOCKS", "RELEASE_LOCK", "ROW_COUNT",
+		"UPPER" };
 	static struct cnd_my_reading r;
 
 	r = (struct cnd_my_reading){ .lexis = lexis };
@@ -310,7 +327,8 @@ cut_texts_are_not_misread(void **state)
 
 	for (n = 16; n < sizeof(text); n++) {
 		cnd_my_scan(text, n, reading(0), &scan);
-		assert_true(scan.pins & CENOTE_PIN_TEMP);
+		assert_true(
+			scan.pins & CENOTE_PIN_TEMP || scan.notes & CND_MY_NOTE_CREATES);
 		if (n > 50)
 			assert_true(scan.pins & FUNCTION);
 	}

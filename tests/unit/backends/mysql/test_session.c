@@ -1016,6 +1016,42 @@ autocommit_is_as_the_client_last_set_it(void **state)
 	assert_int_equal(my_carry(t).n, MY_PLAIN_CARRY);
 }
 
+/* What a statement began holds the session until another statement has ended it. */
+static void
+what_has_ended_pins_nothing(void **state)
+{
+	static const struct {
+		const char *begin, *other, *end;
+		uint32_t pin;
+	} cases[] = {
+		{ "prepare p from 'select 1'", "deallocate prepare q",
+			"deallocate prepare p", CENOTE_PIN_PREPARED },
+		{ "create temporary table tmp3 (a int)", "drop temporary table tmp4",
+			"drop temporary table tmp3", CENOTE_PIN_TEMP },
+		{ "lock tables end1 read", "unlock tables end1", "unlock tables",
+			CENOTE_PIN_LOCK },
+		{ "select get_lock('e', 0)", "select release_lock('e')",
+			"select release_all_locks()", CENOTE_PIN_LOCK },
+	};
+	struct my *t = *state;
+
+	(void)my_query(t, "create or replace table end1 (a int)");
+	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
+		assert_ok(my_reset(t));
+		(void)my_query(t, cases[i].begin);
+		(void)my_query(t, cases[i].other);
+		assert_ok(my_settle(t));
+		if ((my_pins(t) & ~CENOTE_PIN_FUNCTION) != cases[i].pin)
+			fail_msg("%s: pins %u", cases[i].begin, (unsigned)my_pins(t));
+		assert_contains(my_query(t, cases[i].end), "done");
+		assert_ok(my_settle(t));
+		if (my_pins(t) != 0)
+			fail_msg("%s: pins %u", cases[i].end, (unsigned)my_pins(t));
+	}
+	assert_ok(my_reset(t));
+	(void)my_query(t, "drop table end1");
+}
+
 /* A large value, or one that would need quotes, stays. The end of a setting ends its pin. */
 static void
 settings_that_do_not_move_pin_until_they_end(void **state)
@@ -1358,6 +1394,7 @@ main(void)
 		T(autocommit_is_as_the_client_last_set_it),
 		T(settings_that_do_not_move_pin_until_they_end),
 		T(what_a_text_leaves_pins_the_session),
+		T(what_has_ended_pins_nothing),
 	};
 
 	return my_main(tests, CNT_COUNT(tests), "mysql_session", CNT_SERVER_TCP);

@@ -1,25 +1,165 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What moves with a client to another session: LAST_INSERT_ID(), the variables of variables.c, and whether the client
- * used tables. A statement also leaves values for the next one (ROW_COUNT(), FOUND_ROWS(), its warnings and GTID). These do not move, so the
- * first statement on the new session must not ask for them.
+ * used tables. The next session sets the variables, and reads them again: what the server then says must be what was
+ * carried. A statement also leaves values for the next one (ROW_COUNT(), FOUND_ROWS(), its warnings and GTID). These do
+ * not move, so the first statement on the new session must not ask for them.
  *
- * Triggers, views and defaults of columns may do what the text of a statement does not show. So before a client
- * that used tables gives up its session, MariaDB is asked what they did. It lists the session's user variables. It
- * counts the triggers that ran, the views that were opened, and the SET and CREATE TEMPORARY TABLE statements in
- * them.
- *
- * MariaDB does not list locks. So the backend searches the texts of triggers, views and functions for GET_LOCK().
- * If none contains it, RELEASE_ALL_LOCKS() proves that no lock was held. MariaDB reports nothing about sequences,
- * and MySQL's server reports nothing about any of this. A client that used tables and then reads such a value on a
- * new session, before anything there can have set it, gets an error.
+ * A carry comes from the client, which may have written anything into it. So only the names in the table of names.c
+ * are set, each for the session only, and to values that need no escapes.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "core/value.h"
 
+#include "../common/text.h"
 #include "my.h"
+
+/* ---- setting what was carried ---- */
+
+static void
+add_setting(struct cnd_text *t, const struct cnd_my_variable *v, const char *value)
+{
+	const char *quote = v->flags & CND_MY_VARIABLE_TEXT ? "'" : "";
+
+	cnd_text_add(t, ", @@session.");
+	cnd_text_add(t, v->name);
+	cnd_text_add(t, " = ");
+	/* also an empty sql_mode is one, but character_set_results cannot be */
+	if (*value == '\0' && strcmp(v->name, "character_set_results") == 0) {
+		cnd_text_add(t, "NULL");
+		return;
+	}
+	cnd_text_add(t, quote);
+	cnd_text_add(t, value);
+	cnd_text_add(t, quote);
+}
+
+/* Make one text that sets all of it and reads it again. CENOTE_ERR_PROTOCOL: no backend wrote these pairs. */
+static int
+make_text(struct cnd_session *s, uint64_t id, struct cnp_str pairs, struct cnd_text *t)
+{
+	const struct cnd_my_variable *v;
+	struct cnp_str name, value, database = CNP_STR_NONE;
+	struct cnc_reader reader;
+	char number[40];
+	int r;
+
+	snprintf(number, sizeof(number), "SET last_insert_id = %llu",
+		(unsigned long long)id);
+	cnd_text_add(t, number);
+	cnc_reader_init(&reader, pairs.p, pairs.n);
+	while ((r = cnp_pairs_next(&reader, &name, &value)) > 0) {
+		v = cnd_my_variable(name.p, name.n);
+		if (!v || !cnd_my_is_asked(s, v) ||
+			!cnd_my_needs_no_escape(v, value.p, value.n))
+			return CENOTE_ERR_PROTOCOL;
+		if (v == cnd_my_variables)
+			database = value;
+		else
+			add_setting(t, v, value.p);
+	}
+	if (database.n > 0) {
+		s->trace.is_database_changed = 1;
+		cnd_text_add(t, "; USE `");
+		cnd_text_add(t, database.p);
+		cnd_text_add(t, "`");
+	}
+	if (pairs.n > 0) {
+		cnd_text_add(t, "; SELECT ");
+		cnd_text_add(t, s->variables.list ? s->variables.list : "NULL");
+	}
+	return r < 0 ? r : t->r;
+}
+
+/* The column of the variable in the list. */
+static unsigned
+column_of(const struct cnd_session *s, const struct cnd_my_variable *v)
+{
+	unsigned i = 0;
+
+	for (const struct cnd_my_variable *p = cnd_my_variables; p < v; p++)
+		i += cnd_my_is_asked(s, p);
+	return i;
+}
+
+/* Setting variables, and what the server says about them then. */
+struct setting {
+	struct cnd_session *s;
+	struct cnp_str pairs;
+	bool is_confirmed;
+};
+
+/* Compare what the server says with the pairs, which are valid. */
+static int
+take_set(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
+{
+	struct setting *set = user;
+	struct cnp_str name, value;
+	struct cnc_reader reader;
+	int r;
+
+	if (n != set->s->variables.n)
+		return CENOTE_OK;
+	r = cnd_my_variables_take(set->s, row, lengths);
+	if (r != CENOTE_OK)
+		return r < 0 ? r : CENOTE_OK;
+	set->is_confirmed = true;
+	cnd_my_untell(set->s);
+	cnc_reader_init(&reader, set->pairs.p, set->pairs.n);
+	while (cnp_pairs_next(&reader, &name, &value) > 0) {
+		unsigned i = column_of(set->s, cnd_my_variable(name.p, name.n));
+
+		set->is_confirmed &=
+			lengths[i] == value.n &&
+			(value.n == 0 || memcmp(row[i], value.p, value.n) == 0);
+		cnd_my_tell_carried(set->s, name.p, value.p);
+	}
+	cnc_buf_truncate(&set->s->carry, CND_MY_CARRY_LEN);
+	return cnc_buf_append(&set->s->carry, set->pairs.p, set->pairs.n);
+}
+
+static int
+refuse(struct cnd_session *s, const char *why)
+{
+	char text[CNC_DIAG_MESSAGE_MAX];
+
+	snprintf(text, sizeof(text), "%s", why);
+	cnc_diag_set(s->diag, CNC_SQLSTATE(CONNECTION_LOST),
+		"the client's settings could not be made on another session: %s", text);
+	return CENOTE_ERR_SERVER;
+}
+
+/* Set what was carried, and last_insert_id. CENOTE_ERR_PROTOCOL: no backend wrote that. */
+static int
+set_variables(struct cnd_session *s, uint64_t id, struct cnp_str pairs)
+{
+	struct setting set = { s, pairs, pairs.n == 0 };
+	struct cnd_text t = { .r = CENOTE_OK };
+	const char *sql;
+	int r;
+
+	cnc_buf_init(&t.b, s->mem, (size_t)4 * CND_MY_CARRY_MAX);
+	r = make_text(s, id, pairs, &t);
+	sql = (const char *)cnc_buf_head(&t.b);
+	if (r == CENOTE_OK)
+		r = cnd_my_set_several(s, sql, cnc_buf_len(&t.b));
+	if (r == CENOTE_OK)
+		r = cnd_my_each(s, sql, cnc_buf_len(&t.b), take_set, &set);
+	cnc_buf_finish(&t.b);
+	s->trace.n_sets += r == CENOTE_OK;
+	/* the server has reported what was set here: the client did nothing yet */
+	s->trace.variables = CND_MY_KNOWN;
+	s->trace.pins = 0;
+	if (r == CENOTE_ERR_SERVER && !s->is_lost && pairs.n > 0)
+		return refuse(s, s->diag->message);
+	if (r == CENOTE_OK && !set.is_confirmed)
+		return refuse(s, "the server has other values");
+	return r;
+}
+
+/* ---- a client begins ---- */
 
 int
 cnd_my_attach(
@@ -53,7 +193,7 @@ cnd_my_attach(
 		r = cnd_my_enter(s, ret_diag, NULL);
 		s->trace.has_run = 1;
 		if (r == CENOTE_OK)
-			r = cnd_my_variables_set(s, s->trace.last_insert_id, pairs);
+			r = set_variables(s, s->trace.last_insert_id, pairs);
 	} else {
 		r = CENOTE_ERR_PROTOCOL;
 	}
@@ -63,203 +203,34 @@ cnd_my_attach(
 	return r;
 }
 
-/* ---- what the backend asks before the client gives up the session ---- */
+/* ---- what the client holds ---- */
 
-struct answer {
-	struct cnd_session *s;
-	uint64_t id; /* LAST_INSERT_ID() */
-	int has_come;
-	int has_variables; /* the user variables are not all NULL */
-	int has_run; /* a trigger or a view */
-	int has_set; /* a trigger or view set something for the session */
-	int is_movable; /* the session variables can be carried */
-};
-
-static int
-is_true(const char *value)
+static struct cnp_str
+make_carry(const struct cnd_session *s)
 {
-	return !value || strcmp(value, "0") != 0;
+	uint8_t *out = cnc_buf_head(&s->carry);
+
+	if (!s->trace.has_run)
+		return CNP_STR_NONE;
+	cnc_put_u64(out, s->trace.last_insert_id);
+	out[CND_MY_CARRY_LEN - 1] = s->trace.has_hidden;
+	return (struct cnp_str){ (const char *)out, cnc_buf_len(&s->carry) };
 }
 
-static int
-take_answer(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
+void
+cnd_my_state(const struct cnd_session *s, struct cnd_state *ret_state)
 {
-	struct answer *a = user;
-	int r;
-
-	if (n < 4)
-		return CENOTE_ERR_PROTOCOL;
-	a->has_come = 1;
-	a->has_variables = is_true(row[1]);
-	a->has_run = is_true(row[2]);
-	a->has_set = is_true(row[3]);
-	if (!row[0] || cnc_text_uint64(row[0], lengths[0], &a->id) < 0)
-		a->id = 0;
-	if (n != 4 + a->s->variables.n)
-		return CENOTE_OK;
-	r = cnd_my_variables_take(a->s, row + 4, lengths + 4);
-	a->is_movable = r == CENOTE_OK;
-	return r < 0 ? r : CENOTE_OK;
-}
-
-/* Ask the server. If a counter is missing, it counts as if something was left. */
-static int
-ask(struct cnd_session *s, struct answer *ret_answer)
-{
-	static const char user_variables[] =
-		"EXISTS (SELECT 1 FROM information_schema.user_variables WHERE "
-		"variable_value IS NOT NULL)";
-	static const char counters[] =
-		"COUNT(*) <> 4 OR SUM(variable_name NOT LIKE 'COM%%' AND variable_value "
-		"<> "
-		"0) > 0, COUNT(*) <> 4 OR SUM(IF(variable_name LIKE 'COM%%', "
-		"variable_value, 0)) > %u";
-	static const char from[] =
-		" FROM information_schema.session_status WHERE variable_name IN "
-		"('EXECUTED_TRIGGERS', 'OPENED_VIEWS', 'COM_SET_OPTION', "
-		"'COM_CREATE_TEMPORARY_TABLE')";
-	bool has_list = s->trace.variables == CND_MY_UNASKED;
-	char counted[sizeof(counters) + 10];
-	char sql[2048];
-	int n;
-
-	(void)snprintf(counted, sizeof(counted), counters, s->trace.n_sets);
-	n = snprintf(sql, sizeof(sql), "SELECT LAST_INSERT_ID(), %s, %s%s%s%s",
-		s->trace.may_hide || s->trace.user_variables ? user_variables : "0",
-		s->trace.may_hide ? counted : "0, 0", has_list ? ", " : "",
-		has_list ? s->variables.list : "", s->trace.may_hide ? from : "");
-	return cnd_my_each(s, sql, (size_t)n, take_answer, ret_answer);
-}
-
-static int
-take_truth(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
-{
-	uint8_t *ret_truth = user;
-
-	(void)lengths;
-	*ret_truth = (uint8_t)(n != 1 || is_true(row[0]));
-	return CENOTE_OK;
-}
-
-/* Find out whether any code takes locks, among the texts that the user may see. Do it once in a session, since the
- * server has to open all tables for it. */
-static int
-learn_lock_texts(struct cnd_session *s)
-{
-	static const char sql[] =
-		"SELECT EXISTS (SELECT 1 FROM information_schema.routines WHERE "
-		"routine_schema <> 'sys' AND INSTR(routine_definition, 'get_lock')) OR "
-		"EXISTS (SELECT 1 FROM information_schema.views WHERE "
-		"INSTR(view_definition, 'get_lock')) OR EXISTS (SELECT 1 FROM "
-		"information_schema.triggers WHERE INSTR(action_statement, 'get_lock'))";
-	int r;
-
-	if (s->hidden.knows_lock_texts)
-		return CENOTE_OK;
-	s->hidden.has_lock_texts = 1;
-	r = cnd_my_each(s, sql, sizeof(sql) - 1, take_truth, &s->hidden.has_lock_texts);
-	s->hidden.knows_lock_texts = r == CENOTE_OK;
-	return r;
-}
-
-/* No visible code takes a lock. If a lock is held nevertheless, its code is hidden from the user, and the client
- * must learn that the lock is lost. */
-static int
-give_up_locks(struct cnd_session *s)
-{
-	static const char sql[] = "SELECT RELEASE_ALL_LOCKS()";
-	uint8_t had_some = 1;
-	int r = cnd_my_each(s, sql, sizeof(sql) - 1, take_truth, &had_some);
-
-	if (r < 0 || !had_some)
-		return r;
-	s->is_lost = 1;
-	cnc_diag_set(s->diag, CNC_SQLSTATE(CONNECTION_LOST),
-		"a view or trigger whose text the user %s may not see had taken a lock "
-		"by "
-		"GET_LOCK(), and the lock is lost",
-		s->opt.user ? s->opt.user : "of the pool");
-	return CENOTE_ERR_CONN;
-}
-
-/* 1: the session holds something of the client; 0: it does not; negative: a failure. */
-static int
-is_held(struct cnd_session *s, const struct answer *a)
-{
-	int r;
-
-	if (!s->trace.may_hide)
-		return 0;
-	/* if the client itself set user variables, note_answer() holds the session */
-	if ((a->has_variables && !s->trace.user_variables) || (a->has_run && a->has_set))
-		return 1;
-	if (!a->has_run)
-		return 0;
-	r = learn_lock_texts(s);
-	if (r < 0 || s->hidden.has_lock_texts)
-		return r < 0 ? r : 1;
-	return give_up_locks(s);
-}
-
-static bool
-must_ask(const struct cnd_session *s)
-{
-	const struct cnd_my_trace *t = &s->trace;
-
-	if (t->pins != 0 || t->variables == CND_MY_HELD ||
-		t->user_variables == CND_MY_HELD)
-		return false;
-	return t->has_new_id || t->may_hide || t->variables != CND_MY_KNOWN ||
-	       t->user_variables != CND_MY_KNOWN;
-}
-
-/* Libcenote switches autocommit off again on the next session, if the client did not do that by SQL. So it must still be
- * off. */
-static bool
-is_autocommit_lost(const struct cnd_session *s)
-{
-	return s->trace.is_autocommit_off &&
-	       cnd_my_status(s->my) & SERVER_STATUS_AUTOCOMMIT;
-}
-
-static void
-note_answer(struct cnd_session *s, const struct answer *a)
-{
-	struct cnd_my_trace *t = &s->trace;
-
-	if (t->variables == CND_MY_UNASKED)
-		t->variables = a->is_movable && !is_autocommit_lost(s) ? CND_MY_KNOWN
-								       : CND_MY_HELD;
-	if (t->user_variables == CND_MY_UNASKED)
-		t->user_variables = a->has_variables ? CND_MY_HELD : CND_MY_KNOWN;
-	t->last_insert_id = a->id;
-	t->has_new_id = 0;
-	t->may_hide = 0;
-	t->is_moved = 1;
-}
-
-/* Ask what the session holds: the id, since DONE does not always report that of LAST_INSERT_ID(); the variables, after
- * a SET; and what hidden code left. This query becomes the session's last statement, so the other values
- * that the client's last statement left are lost, as after a move to another session. */
-int
-cnd_my_settle(struct cnd_session *s, struct cnc_diag *ret_diag)
-{
-	struct answer answer = { .s = s };
-	int r;
-
-	if (!must_ask(s))
-		return CENOTE_OK;
-	r = cnd_my_enter(s, ret_diag, NULL);
-	if (r == CENOTE_OK)
-		r = ask(s, &answer);
-	if (r < 0)
-		return r;
-	/* with sql_select_limit = 0 the server gives no row */
-	r = answer.has_come ? is_held(s, &answer) : 1;
-	if (r < 0)
-		return r;
-	if (r > 0)
-		s->trace.pins |= CENOTE_PIN_FUNCTION;
-	note_answer(s, &answer);
-	return CENOTE_OK;
+	*ret_state = (struct cnd_state){ .tx = CENOTE_TX_IDLE, .carry = CNP_STR_NONE };
+	ret_state->pins = s->trace.pins | cnd_my_pins_of_texts(s);
+	if (cnd_has_portals(s->host->statements))
+		ret_state->pins |= CENOTE_PIN_CURSOR;
+	if (s->trace.has_new_id || s->trace.may_hide)
+		ret_state->pins |= CENOTE_PIN_FUNCTION;
+	if (s->trace.variables != CND_MY_KNOWN || s->trace.user_variables != CND_MY_KNOWN)
+		ret_state->pins |= CENOTE_PIN_SETTINGS;
+	if (s->trace.n_meanings > 0 && cnd_my_has_older(s))
+		ret_state->pins |= CENOTE_PIN_PREPARED;
+	ret_state->carry = make_carry(s);
+	if (cnd_my_status(s->my) & SERVER_STATUS_IN_TRANS)
+		ret_state->tx = CENOTE_TX_OPEN;
 }

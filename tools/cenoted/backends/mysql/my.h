@@ -22,12 +22,13 @@
  *     compat.c      what differs between MariaDB's and Oracle's library
  *     options.c     the keys of a server line, and the password file
  *     connect.c     connections of the library
- *     session.c     login, attach, reset, state: the life of a session
+ *     session.c     the life of a session: login, facts, another user
  *     reset.c       resetting a session to the state of a new login
  *     wait.c        waiting that can be interrupted; cancelling
  *     watch.c       the same where the library waits without calling a hook
  *     carry.c       state that moves with a client to another session
- *     variables.c   the variables among it
+ *     settle.c      what the server is asked before a client gives up its session
+ *     variables.c   session variables that can move
  *     query.c       queries in the text protocol, and any number of results
  *     stmt.c        prepared statements, portals
  *     infile.c      LOAD DATA LOCAL INFILE
@@ -70,7 +71,16 @@ enum cnd_my_note {
 	CND_MY_NOTE_SETS = 4096, /* sets variables that the server can be asked for */
 	CND_MY_NOTE_MODES = 8192, /* sets sql_mode */
 	CND_MY_NOTE_MEANING = 16384, /* may change what a statement means, as USE does */
-	CND_MY_NOTE_VARIABLES = 32768 /* sets user variables */
+	CND_MY_NOTE_VARIABLES = 32768, /* sets user variables */
+	/* These are of one statement alone, so they are true if it succeeds. */
+	CND_MY_NOTE_PREPARES = 1 << 16, /* PREPARE, one statement */
+	CND_MY_NOTE_DEALLOCATES = 1 << 17,
+	CND_MY_NOTE_CREATES = 1 << 18, /* at most one temporary table */
+	CND_MY_NOTE_DROPS = 1 << 19, /* exactly one temporary table */
+	CND_MY_NOTE_LOCKS_TABLES = 1 << 20,
+	CND_MY_NOTE_UNLOCKS_TABLES = 1 << 21,
+	CND_MY_NOTE_RELEASES = 1 << 22, /* all locks of GET_LOCK() */
+	CND_MY_NOTE_TAKES_LOCK = 1 << 23 /* GET_LOCK(), also if the statement fails */
 };
 
 struct cnd_my_scan {
@@ -106,6 +116,9 @@ void cnd_my_confirm_native(struct cnd_my_reading *reading, const char *name, siz
  * parenthesis. */
 int cnd_my_is_harmless(
 	const struct cnd_my_reading *reading, const char *name, size_t n, int has_space);
+/* How a session of this sql_mode and character set reads texts. NULL: it is not known. */
+uint32_t cnd_my_lexis(const char *sql_mode, const char *charset);
+
 /* ---- session variables that can move to another session ---- */
 
 enum cnd_my_variable_flag {
@@ -239,7 +252,7 @@ struct cnd_my_reset {
 	const char *forget;
 };
 
-/* carry.c: what the server can report about code that no text shows. */
+/* settle.c: what the server can report about code that no text shows. */
 struct cnd_my_hidden {
 	uint8_t is_told; /* the server can report what triggers and views did */
 	uint8_t has_lock_texts; /* some triggers, views or functions take locks */
@@ -272,7 +285,7 @@ enum cnd_my_knowledge {
 	CND_MY_HELD /* the server was asked: the session is held until the client's next such statement */
 };
 
-/* carry.c and query.c: what the client did, and what may be left in the session. */
+/* carry.c, settle.c and query.c: what the client did, and what may be left in the session. */
 struct cnd_my_trace {
 	uint32_t pins; /* those that last until the reset */
 	uint32_t notes; /* bits of enum cnd_my_note, of all that the client did */
@@ -283,7 +296,12 @@ struct cnd_my_trace {
 	unsigned n_meanings; /* changes of what a statement means since attach() */
 	uint8_t variables; /* enum cnd_my_knowledge: session variables and the database */
 	uint8_t user_variables; /* enum cnd_my_knowledge */
-	uint8_t is_set; /* the running text is one SET statement */
+	uint32_t running; /* bits of enum cnd_my_note: of the running text */
+	/* What is left at most. The server has confirmed each statement that began or ended something. */
+	unsigned n_prepared; /* statements of PREPARE */
+	unsigned n_temporary; /* temporary tables */
+	uint8_t has_table_locks;
+	uint8_t has_locks; /* of GET_LOCK() */
 	uint8_t has_modes; /* sql_mode may have changed since attach() */
 	uint8_t is_autocommit_off; /* the client switched it off, not by SQL, and so does it again */
 	uint8_t changes_login; /* the running request changes the state that new logins begin with */
@@ -344,6 +362,10 @@ struct cnd_session {
 	struct cnd_my_trace trace;
 	struct cnd_my_wants wants;
 };
+
+/* What takes the rows of cnd_my_each(). */
+typedef int cnd_my_each_fn(
+	void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n);
 
 /* types.c */
 /* Strings are borrowed from the field. `format` is the format of the values. */
@@ -440,9 +462,6 @@ int cnd_my_login(const struct cnd_host *host, const struct cnd_server_spec *spec
 void cnd_my_logout(struct cnd_session *s);
 void cnd_my_info(const struct cnd_session *s, struct cnd_info *ret_info);
 int cnd_my_ping(struct cnd_session *s, struct cnc_diag *ret_diag);
-int cnd_my_attach(
-	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag);
-void cnd_my_state(const struct cnd_session *s, struct cnd_state *ret_state);
 int cnd_my_idle(struct cnd_session *s, struct cnd_sink *sink);
 int cnd_my_change_user(
 	struct cnd_session *s, const struct cnp_change_user *to, struct cnd_sink *sink);
@@ -495,17 +514,25 @@ void cnd_my_tell_progress(struct cnd_session *s, const struct cnd_my_progress *p
 void cnd_my_tell_more(struct cnd_session *s);
 
 /* variables.c */
-/* After the login: read the values that a session begins with. */
-int cnd_my_variables_learn(struct cnd_session *s);
+/* The text that asks for the variables; in `keep`. NULL: no memory. */
+const char *cnd_my_variables_question(struct cnd_session *s);
+/* Take the answer after a login. */
+cnd_my_each_fn cnd_my_variables_begin;
 /* Take a row of s->variables.list: add to s->carry what differs from the login, and learn how the session reads texts.
  * CENOTE_DONE: a value cannot be carried. */
 int cnd_my_variables_take(
 	struct cnd_session *s, const MYSQL_ROW row, const unsigned long *lengths);
-/* Set what a carry says, and last_insert_id. CENOTE_ERR_PROTOCOL: no backend wrote that. */
-int cnd_my_variables_set(struct cnd_session *s, uint64_t id, struct cnp_str pairs);
-uint32_t cnd_my_lexis(const char *sql_mode, const char *charset);
+/* Whether this server is asked for it. */
+bool cnd_my_is_asked(const struct cnd_session *s, const struct cnd_my_variable *v);
+/* Whether the value can stand in a SET without escapes, in any character set and sql_mode. */
+bool cnd_my_needs_no_escape(const struct cnd_my_variable *v, const char *value, size_t n);
 
 /* carry.c */
+int cnd_my_attach(
+	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag);
+void cnd_my_state(const struct cnd_session *s, struct cnd_state *ret_state);
+
+/* settle.c */
 int cnd_my_settle(struct cnd_session *s, struct cnc_diag *ret_diag);
 
 /* stmt.c */
@@ -548,6 +575,8 @@ int cnd_my_function(struct cnd_session *s, uint32_t function, const struct cnd_e
 	struct cnd_sink *sink);
 /* Run our own SQL, one or several statements, and discard the rows. */
 int cnd_my_run(struct cnd_session *s, const char *sql, size_t len);
+/* The pins of what the client's texts began and did not end, which the server cannot be asked for. */
+uint32_t cnd_my_pins_of_texts(const struct cnd_session *s);
 /* The session's variables or its database may have changed. */
 void cnd_my_may_have_set(struct cnd_session *s);
 /* Before a text is scanned: learn how the server reads it, if SET may have changed that. */
@@ -568,8 +597,6 @@ int cnd_my_columns(struct cnd_session *s, const MYSQL_FIELD *fields, uint32_t n,
 /* Run our own SQL. Its rows go to the sink under `columns` (values in their formats), followed by done(). */
 int cnd_my_answer(struct cnd_session *s, const char *sql, size_t len,
 	const struct cnp_column *columns, uint32_t n, struct cnd_sink *sink);
-typedef int cnd_my_each_fn(
-	void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n);
 /* Run our own SQL, one or several statements. Each row goes to a function, which may return a negative reason to
  * stop. */
 int cnd_my_each(struct cnd_session *s, const char *sql, size_t len, cnd_my_each_fn *each,

@@ -19,13 +19,12 @@ note_variables(struct cnd_session *s, const struct cnd_my_scan *scan)
 {
 	struct cnd_my_trace *t = &s->trace;
 
-	t->is_set = (scan->notes & CND_MY_NOTE_SETS) != 0;
 	t->n_meanings += (scan->notes & CND_MY_NOTE_MEANING) != 0;
 	t->is_database_changed |= (scan->notes & CND_MY_NOTE_DATABASE) != 0;
 	t->has_modes |= (scan->notes & CND_MY_NOTE_MODES) != 0;
 	if (scan->notes & CND_MY_NOTE_CHARSET)
 		s->reading.lexis |= CND_MY_LEXIS_NOT_UTF8;
-	if (t->is_set)
+	if (scan->notes & CND_MY_NOTE_SETS)
 		cnd_my_may_have_set(s);
 	if (!(scan->notes & CND_MY_NOTE_VARIABLES))
 		return;
@@ -68,6 +67,8 @@ void
 cnd_my_note(struct cnd_session *s, const struct cnd_my_scan *scan)
 {
 	note_variables(s, scan);
+	s->trace.running = scan->notes;
+	s->trace.has_locks |= (scan->notes & CND_MY_NOTE_TAKES_LOCK) != 0;
 	s->trace.pins |= scan->pins;
 	s->trace.notes |= scan->notes;
 	s->trace.has_hidden |= (scan->notes & CND_MY_NOTE_HIDES) != 0;
@@ -109,6 +110,44 @@ note_text(struct cnd_session *s, const char *sql, size_t len, struct cnd_my_scan
 		s->trace.has_touched = !cnd_my_is_tableless(s, sql, len);
 }
 
+static void
+take_one(unsigned *count, int is_taken)
+{
+	*count -= is_taken && *count > 0;
+}
+
+/* The running statement has succeeded. */
+static void
+count_running(struct cnd_session *s)
+{
+	struct cnd_my_trace *t = &s->trace;
+	uint32_t notes = t->running;
+
+	t->running = 0;
+	/* the server counts these together: see settle.c */
+	t->n_sets += (notes & (CND_MY_NOTE_SETS | CND_MY_NOTE_CREATES)) != 0;
+	t->n_prepared += (notes & CND_MY_NOTE_PREPARES) != 0;
+	take_one(&t->n_prepared, (notes & CND_MY_NOTE_DEALLOCATES) != 0);
+	t->n_temporary += (notes & CND_MY_NOTE_CREATES) != 0;
+	take_one(&t->n_temporary, (notes & CND_MY_NOTE_DROPS) != 0);
+	if (notes & CND_MY_NOTE_LOCKS_TABLES)
+		t->has_table_locks = 1;
+	if (notes & CND_MY_NOTE_UNLOCKS_TABLES)
+		t->has_table_locks = 0;
+	if (notes & CND_MY_NOTE_RELEASES)
+		t->has_locks = 0;
+}
+
+uint32_t
+cnd_my_pins_of_texts(const struct cnd_session *s)
+{
+	const struct cnd_my_trace *t = &s->trace;
+
+	return (t->n_prepared > 0 ? CENOTE_PIN_PREPARED : 0u) |
+	       (t->n_temporary > 0 ? CENOTE_PIN_TEMP : 0u) |
+	       (t->has_table_locks || t->has_locks ? CENOTE_PIN_LOCK : 0u);
+}
+
 void
 cnd_my_done(struct cnd_session *s, struct cnp_done *ret_done)
 {
@@ -125,8 +164,7 @@ cnd_my_done(struct cnd_session *s, struct cnp_done *ret_done)
 		.server_status = status };
 	s->trace.has_new_id |= ret_done->last_insert_id != 0;
 	s->trace.has_run = 1;
-	s->trace.n_sets += s->trace.is_set;
-	s->trace.is_set = 0;
+	count_running(s);
 	if (status & CND_MY_STATUS_MORE)
 		ret_done->flags |= CNP_DONE_MORE_RESULTS;
 }
@@ -360,7 +398,7 @@ cnd_my_after_error(struct cnd_session *s, int r)
 	if (r == CENOTE_ERR_SERVER && !s->is_lost &&
 		(cnd_my_status(s->my) & SERVER_STATUS_IN_TRANS ||
 			s->trace.notes & CND_MY_NOTE_OPAQUE ||
-			(s->trace.is_set && s->trace.has_modes)) &&
+			s->trace.running & CND_MY_NOTE_MODES) &&
 		!s->wait.is_killed &&
 		cnd_my_refresh_status(s->my, s->wants.is_single) != 0)
 		s->is_lost = 1;

@@ -332,8 +332,8 @@ can_be_put_off(const struct cnd_session *s)
 	const unsigned transaction = SERVER_STATUS_AUTOCOMMIT | SERVER_STATUS_IN_TRANS;
 
 	if (s->trace.has_done_more || s->trace.has_touched || s->trace.pins != 0 ||
-		s->trace.user_variables != CND_MY_KNOWN || s->wait.is_killed ||
-		s->opt.init_command || s->reset.loses_charset ||
+		cnd_my_pins_of_texts(s) != 0 || s->trace.user_variables != CND_MY_KNOWN ||
+		s->wait.is_killed || s->opt.init_command || s->reset.loses_charset ||
 		s->reset.loses_database || !is_database_known(s))
 		return 0;
 	return (cnd_my_status(s->my) & transaction) == SERVER_STATUS_AUTOCOMMIT &&

@@ -76,9 +76,12 @@ enum verb_flag {
 	VERB_START = 128,
 	VERB_HANDLER = 256,
 	VERB_FLUSH = 512,
+	VERB_DROP = 1024,
 	VERB_USERS = 2048, /* acts on users and roles, among other things */
 	VERB_SHOW = 4096,
-	VERB_GET = 8192
+	VERB_GET = 8192,
+	VERB_LOCK = 16384,
+	VERB_UNLOCK = 32768
 };
 
 struct verb {
@@ -108,16 +111,16 @@ static const struct verb verbs[] = {
 	{ "table", 0, CND_MY_NOTE_HIDES, 0 },
 	{ "create", 0, 0, VERB_DDL | VERB_CREATE },
 	{ "alter", 0, 0, VERB_DDL | VERB_USERS },
-	{ "drop", 0, 0, VERB_DDL | VERB_USERS },
+	{ "drop", 0, 0, VERB_DDL | VERB_USERS | VERB_DROP },
 	{ "rename", 0, 0, VERB_DDL | VERB_USERS },
 	{ "truncate", 0, 0, 0 },
 	{ "savepoint", 0, 0, 0 },
 	{ "release", 0, 0, 0 },
-	{ "prepare", CENOTE_PIN_PREPARED, 0, 0 },
+	{ "prepare", 0, CND_MY_NOTE_PREPARES, 0 },
 	{ "execute", 0, 0, VERB_WORST },
-	{ "deallocate", 0, 0, 0 },
-	{ "lock", CENOTE_PIN_LOCK, 0, VERB_DDL },
-	{ "unlock", 0, 0, 0 },
+	{ "deallocate", 0, CND_MY_NOTE_DEALLOCATES, 0 },
+	{ "lock", 0, 0, VERB_DDL | VERB_LOCK },
+	{ "unlock", 0, 0, VERB_UNLOCK },
 	{ "backup", CENOTE_PIN_LOCK, 0, 0 },
 	{ "flush", 0, 0, VERB_FLUSH },
 	{ "handler", 0, 0, VERB_HANDLER },
@@ -234,7 +237,11 @@ see_call(struct statement *st, int has_space)
 		take_question(st);
 	if (!is_qualified && is_harmless(st, has_space)) {
 		if (cnc_sql_is(name, "get_lock"))
-			st->scan->pins |= CENOTE_PIN_LOCK;
+			st->scan->notes |= CND_MY_NOTE_TAKES_LOCK;
+		if (cnc_sql_is(name, "release_all_locks") && st->n == 1 &&
+			(cnc_sql_is(&st->before, "select") ||
+				cnc_sql_is(&st->before, "do")))
+			st->scan->notes |= CND_MY_NOTE_RELEASES;
 		return;
 	}
 	if (st->has_target)
@@ -315,12 +322,18 @@ static const struct special {
 	uint32_t pins;
 	uint32_t notes;
 } specials[] = {
-	{ "temporary", VERB_CREATE, 0, CENOTE_PIN_TEMP, 0 },
+	{ "temporary", VERB_CREATE, 0, 0, CND_MY_NOTE_CREATES },
+	{ "temporary", VERB_DROP, 1, 0, CND_MY_NOTE_DROPS },
+	{ "prepare", VERB_DROP, 1, 0, CND_MY_NOTE_DEALLOCATES },
+	{ "table", VERB_LOCK, 1, 0, CND_MY_NOTE_LOCKS_TABLES },
+	{ "tables", VERB_LOCK, 1, 0, CND_MY_NOTE_LOCKS_TABLES },
+	{ "table", VERB_UNLOCK, 1, 0, CND_MY_NOTE_UNLOCKS_TABLES },
+	{ "tables", VERB_UNLOCK, 1, 0, CND_MY_NOTE_UNLOCKS_TABLES },
 	{ "select", VERB_CREATE, 0, 0, CND_MY_NOTE_SILENT_ID },
 	{ "returning", VERB_INSERT, 0, 0, CND_MY_NOTE_SILENT_ID },
 	{ "open", VERB_HANDLER, 0, CENOTE_PIN_CURSOR, 0 },
-	{ "lock", VERB_FLUSH, 0, CENOTE_PIN_LOCK, 0 },
-	{ "export", VERB_FLUSH, 0, CENOTE_PIN_LOCK, 0 },
+	{ "lock", VERB_FLUSH, 0, 0, CND_MY_NOTE_LOCKS_TABLES },
+	{ "export", VERB_FLUSH, 0, 0, CND_MY_NOTE_LOCKS_TABLES },
 	/* FLUSH STATUS sets the session's counters to zero; the backend finds hidden code by them */
 	{ "status", VERB_FLUSH, 0, CENOTE_PIN_SETTINGS, 0 },
 	{ "privileges", VERB_FLUSH, 0, 0, CND_MY_NOTE_LOGIN },
@@ -456,6 +469,13 @@ see_special(struct statement *st, const struct cnc_sql_token *t)
 		st->scan->notes |= CND_MY_NOTE_LOGIN;
 	if (flags & VERB_SET)
 		see_special_set(st, t);
+	/* LOCK INSTANCE FOR BACKUP */
+	if (flags & VERB_LOCK && st->n == 0 &&
+		!(st->scan->notes & CND_MY_NOTE_LOCKS_TABLES))
+		st->scan->pins |= CENOTE_PIN_LOCK;
+	/* IF EXISTS, or several tables: nobody knows how many there were */
+	if (flags & VERB_DROP && (cnc_sql_is(t, "if") || cnc_sql_is_char(t, ',')))
+		st->scan->notes &= ~(uint32_t)CND_MY_NOTE_DROPS;
 	if (flags & VERB_BEGIN && st->n == 0 && !cnc_sql_is(t, "work"))
 		take_worst(st->scan);
 	if (flags & VERB_START && st->n == 0 && !cnc_sql_is(t, "transaction"))
@@ -520,6 +540,9 @@ scan_statement(struct reader *x, struct cnc_sql_token t,
 	for (t = next_token(x); t.kind != CNC_SQL_END && !cnc_sql_is_char(&t, ';');
 		t = next_token(x))
 		see_token(&st, &t);
+	/* the function alone: the name and two parentheses */
+	if (st.n != 3)
+		scan->notes &= ~(uint32_t)CND_MY_NOTE_RELEASES;
 	return t;
 }
 
@@ -558,6 +581,24 @@ is_unreadable(const char *sql, size_t len, uint32_t lexis)
 	return i < len;
 }
 
+/* The statement is not alone, or calls something: its success says less, and nothing ends for sure. */
+static void
+mistrust(struct cnd_my_scan *scan)
+{
+	const uint32_t ends = CND_MY_NOTE_DEALLOCATES | CND_MY_NOTE_DROPS |
+			      CND_MY_NOTE_UNLOCKS_TABLES | CND_MY_NOTE_RELEASES;
+
+	if (scan->notes & CND_MY_NOTE_SETS)
+		take_worst(scan);
+	if (scan->notes & CND_MY_NOTE_PREPARES)
+		scan->pins |= CENOTE_PIN_PREPARED;
+	if (scan->notes & CND_MY_NOTE_CREATES)
+		scan->pins |= CENOTE_PIN_TEMP;
+	if (scan->notes & CND_MY_NOTE_LOCKS_TABLES)
+		scan->pins |= CENOTE_PIN_LOCK;
+	scan->notes &= ~ends;
+}
+
 void
 cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
 	struct cnd_my_scan *ret_scan)
@@ -583,9 +624,8 @@ cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
 	}
 	if (n == 0)
 		scan.notes |= CND_MY_NOTE_EMPTY;
-	/* the server's answers do not tell which of them came before the SET */
-	if (n > 1 && scan.notes & CND_MY_NOTE_SETS)
-		take_worst(&scan);
+	if (n > 1 || is_dark(&x) || scan.notes & CND_MY_NOTE_OPAQUE)
+		mistrust(&scan);
 	/* the text sets the variable itself, or a procedure that it calls may */
 	if (scan.pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_FUNCTION) ||
 		scan.notes & CND_MY_NOTE_VARIABLES)
@@ -612,4 +652,20 @@ cnd_my_is_select(const char *sql, size_t len, uint32_t lexis)
 		t = next_token(&x);
 	return !is_dark(&x) && (cnc_sql_is(&t, "select") || cnc_sql_is(&t, "values") ||
 				       cnc_sql_is(&t, "with"));
+}
+
+uint32_t
+cnd_my_lexis(const char *sql_mode, const char *charset)
+{
+	uint32_t lexis = 0;
+
+	if (!sql_mode)
+		lexis |= CND_MY_LEXIS_UNSURE;
+	else if (strstr(sql_mode, "ANSI_QUOTES"))
+		lexis |= CND_MY_LEXIS_ANSI_QUOTES;
+	if (sql_mode && strstr(sql_mode, "NO_BACKSLASH_ESCAPES"))
+		lexis |= CND_MY_LEXIS_NO_BACKSLASH;
+	if (!charset || strncmp(charset, "utf8", 4) != 0)
+		lexis |= CND_MY_LEXIS_NOT_UTF8;
+	return lexis;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The life of a session: log in, attach a client, report the state, change the user, log out. Owns
+ * The life of a session: log in, report facts, change the user, log out. Owns
  * the connection, the facts about the server and s->wants.
  */
 #include <fcntl.h>
@@ -223,6 +223,26 @@ learn_facts(struct cnd_session *s)
 	return r;
 }
 
+/* Read the values of the variables that can move. If the server lacks one of them, none moves. */
+static int
+learn_variables(struct cnd_session *s)
+{
+	const char *question = cnd_my_variables_question(s);
+	int r;
+
+	if (!question)
+		return CENOTE_ERR_NOMEM;
+	s->variables.login_lexis = s->reading.lexis;
+	r = cnd_my_each(s, question, strlen(question), cnd_my_variables_begin, s);
+	s->variables.list = NULL;
+	if (r == CENOTE_OK && s->variables.login[0])
+		s->variables.list = question + strlen("SELECT ");
+	if (r != CENOTE_ERR_SERVER || s->is_lost)
+		return r;
+	cnc_diag_clear(s->diag);
+	return CENOTE_OK;
+}
+
 /* The pool's own SQL may set the parameters that the client libraries report. */
 static int
 begin_as_pool(struct cnd_session *s)
@@ -232,7 +252,7 @@ begin_as_pool(struct cnd_session *s)
 	if (r < 0 || !s->opt.init_command)
 		return r;
 	r = learn_settings(s);
-	return r == CENOTE_OK ? cnd_my_variables_learn(s) : r;
+	return r == CENOTE_OK ? learn_variables(s) : r;
 }
 
 static int
@@ -247,7 +267,7 @@ log_in(struct cnd_session *s, const struct cnd_server_spec *spec)
 	if (r == CENOTE_OK)
 		r = learn_facts(s);
 	if (r == CENOTE_OK)
-		r = cnd_my_variables_learn(s);
+		r = learn_variables(s);
 	if (r == CENOTE_OK)
 		r = cnd_my_learn_reset(s);
 	if (r == CENOTE_OK)
@@ -390,7 +410,7 @@ cnd_my_enter_only(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink 
 	s->sink = sink;
 	s->stop = 0;
 	s->trace.changes_login = 0;
-	s->trace.is_set = 0;
+	s->trace.running = 0;
 	s->wait.tls_until_ms = 0;
 	s->infile.status = CENOTE_OK;
 	return s->wait.is_killed ? absorb_kill(s) : CENOTE_OK;
@@ -528,36 +548,6 @@ cnd_my_ping(struct cnd_session *s, struct cnc_diag *ret_diag)
 	if (r == CENOTE_OK && mysql_ping(s->my) != 0)
 		r = cnd_my_failed(s, NULL);
 	return r;
-}
-
-static struct cnp_str
-make_carry(const struct cnd_session *s)
-{
-	uint8_t *out = cnc_buf_head(&s->carry);
-
-	if (!s->trace.has_run)
-		return CNP_STR_NONE;
-	cnc_put_u64(out, s->trace.last_insert_id);
-	out[CND_MY_CARRY_LEN - 1] = s->trace.has_hidden;
-	return (struct cnp_str){ (const char *)out, cnc_buf_len(&s->carry) };
-}
-
-void
-cnd_my_state(const struct cnd_session *s, struct cnd_state *ret_state)
-{
-	*ret_state = (struct cnd_state){ .tx = CENOTE_TX_IDLE, .carry = CNP_STR_NONE };
-	ret_state->pins = s->trace.pins;
-	if (cnd_has_portals(s->host->statements))
-		ret_state->pins |= CENOTE_PIN_CURSOR;
-	if (s->trace.has_new_id || s->trace.may_hide)
-		ret_state->pins |= CENOTE_PIN_FUNCTION;
-	if (s->trace.variables != CND_MY_KNOWN || s->trace.user_variables != CND_MY_KNOWN)
-		ret_state->pins |= CENOTE_PIN_SETTINGS;
-	if (s->trace.n_meanings > 0 && cnd_my_has_older(s))
-		ret_state->pins |= CENOTE_PIN_PREPARED;
-	ret_state->carry = make_carry(s);
-	if (cnd_my_status(s->my) & SERVER_STATUS_IN_TRANS)
-		ret_state->tx = CENOTE_TX_OPEN;
 }
 
 /* The server sends nothing unasked except the reason why it closes; some versions do not even send that. */
