@@ -489,6 +489,9 @@ int cn_is_restored(const cenote_conn *conn);
 int cn_stmt_ensure(cenote_stmt *stmt);
 /* Prepare on this session every statement that was prepared on the previous one. */
 int cn_stmts_restore(cenote_conn *conn);
+/* Whether statements would mean something else if they were prepared after this text: USE, and where a server has
+ * databases to select, also SET. */
+int cn_changes_meaning(const cenote_conn *conn, const char *sql, size_t len);
 /* Prepare on this session the statements with a name that a request needs. `needed`: from cn_named_needed(); `stmt`: has
  * the name for CN_NAMED_ONE. CENOTE_OK: they are there; CENOTE_DONE: at least one was queued. */
 int cn_named_restore(cenote_conn *conn, uint8_t needed, const cenote_stmt *stmt);

@@ -79,16 +79,6 @@ enter_send(cenote_conn *conn)
 	return r < 0 ? r : cn_may_send(conn);
 }
 
-/* Whether statements would mean something else if they were prepared after this text: USE, and where a server has
- * databases to select, also SET. */
-static int
-changes_meaning(const cenote_conn *conn, const char *sql, size_t len)
-{
-	return cnc_sql_is_use(sql, len) ||
-	       (conn->info.facts.features & CNP_FEATURE_SELECT_DATABASE &&
-		       cnc_sql_is_set(sql, len));
-}
-
 static int
 queue_query(cenote_conn *conn, const char *sql, size_t len, const cenote_params *params,
 	const cenote_exec_options *options, int is_call)
@@ -114,7 +104,7 @@ queue_query(cenote_conn *conn, const char *sql, size_t len, const cenote_params 
 	m.as.query.formats.p = (const char *)exec.formats;
 	m.as.query.formats.n = exec.n_formats;
 	send.effect = cnc_sql_effect(sql, m.as.query.sql.n);
-	send.is_use = conn->stmts && changes_meaning(conn, sql, m.as.query.sql.n);
+	send.is_use = conn->stmts && cn_changes_meaning(conn, sql, m.as.query.sql.n);
 	return cn_request(conn, &send);
 }
 

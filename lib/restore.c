@@ -57,6 +57,14 @@ cn_stmts_restore(cenote_conn *conn)
 }
 
 int
+cn_changes_meaning(const cenote_conn *conn, const char *sql, size_t len)
+{
+	return cnc_sql_is_use(sql, len) ||
+	       (conn->info.facts.features & CNP_FEATURE_SELECT_DATABASE &&
+		       cnc_sql_is_set(sql, len));
+}
+
+int
 cn_named_restore(cenote_conn *conn, uint8_t needed, const cenote_stmt *stmt)
 {
 	int is_all = (needed & CNC_NAMES_USED) != 0;

@@ -51,6 +51,7 @@ queue_execute(cenote_stmt *stmt, const cenote_params *params,
 	struct cn_send send = {
 		.msg = &m,
 		.effect = stmt->effect,
+		.is_use = cn_changes_meaning(stmt->conn, stmt->sql, stmt->len),
 		.sync = sync,
 		.stmt = stmt,
 		.options = exec,

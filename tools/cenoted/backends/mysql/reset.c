@@ -408,5 +408,6 @@ cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	if (r == CENOTE_OK)
 		r = cnd_my_run_init(s);
 	s->trace.pins = 0;
+	s->trace.variables = CND_MY_KNOWN;
 	return r;
 }

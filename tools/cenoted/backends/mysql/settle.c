@@ -181,9 +181,12 @@ note_answer(struct cnd_session *s, const struct answer *a)
 {
 	struct cnd_my_trace *t = &s->trace;
 
-	if (t->variables == CND_MY_UNASKED)
+	if (t->variables == CND_MY_UNASKED) {
+		/* s->reading is by what the server said */
+		t->has_modes = 0;
 		t->variables = a->is_movable && !is_autocommit_lost(s) ? CND_MY_KNOWN
 								       : CND_MY_HELD;
+	}
 	if (t->user_variables == CND_MY_UNASKED)
 		t->user_variables = a->has_variables ? CND_MY_HELD : CND_MY_KNOWN;
 	t->last_insert_id = a->id;
