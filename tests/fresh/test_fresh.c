@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 /*
- * test_fresh postgresql|postgresql-tame|postgresql-lent|postgresql-shared|mariadb|freetds [ODBC DRIVER]
+ * test_fresh postgresql|postgresql-tame|postgresql-lent|postgresql-shared|mariadb|mariadb-shared|freetds [ODBC DRIVER]
  *
  * With a driver (support/cnt_odbc.h) the backend is odbc. postgresql-tame has a database without the functions because
  * of which cenoted replaces sessions. So have postgresql-lent, whose pools lend their sessions, and postgresql-shared,
- * whose pools have mode = transaction.
+ * and mariadb-shared, whose pools have mode = transaction.
  *
  * CHECK_FRESH_SEQUENCES  number of random clients (2000)
  * CHECK_FRESH_SECONDS    the time after which no more clients start (0: no limit)
@@ -668,12 +668,12 @@ choose(const char *server_name)
 	lends = strcmp(server_name, "postgresql-lent") == 0;
 	if (lends)
 		pool_lines = "lend = auto\n";
-	else if (strcmp(server_name, "postgresql-shared") == 0)
+	else if (strstr(server_name, "-shared"))
 		pool_lines = "mode = transaction\n";
-	is_tame = strncmp(server_name, "postgresql-", 11) == 0;
-	backend = strcmp(server_name, "mariadb") == 0   ? &fr_mariadb
-		  : strcmp(server_name, "freetds") == 0 ? &fr_tds
-							: &fr_postgresql;
+	is_tame = strchr(server_name, '-') != NULL;
+	backend = strncmp(server_name, "mariadb", 7) == 0 ? &fr_mariadb
+		  : strcmp(server_name, "freetds") == 0   ? &fr_tds
+							  : &fr_postgresql;
 }
 
 int

@@ -846,6 +846,48 @@ each_client_keeps_its_settings(void **state)
 	cenote_conn_destroy(b);
 }
 
+/* A session is free again when the client has ended what it made there, and not before. */
+static void
+what_ends_gives_the_session_back(void **state)
+{
+	static const struct {
+		const char *begin, *mine, *end, *look, *fresh;
+	} cases[] = {
+		{ "create temporary table own (a int)", "select count(*) from own",
+			"drop temporary table own",
+			"select count(*) from information_schema.tables where "
+			"table_name = 'own'",
+			"0" },
+		{ "select get_lock('own', 0)",
+			"select is_used_lock('own') <> connection_id()",
+			"select release_all_locks()", "select is_free_lock('own')", "1" },
+		{ "lock tables t write", "select count(*) from t", "unlock tables",
+			"select count(*) from u", "0" },
+		{ "prepare own from 'select 0'", "select 0", "deallocate prepare own",
+			"select 1", "1" },
+		{ "set @own = 0", "select @own", "set @own = null", "select @own is null",
+			"1" },
+		{ "set timestamp = 0.5", "select 0", NULL, "select @@timestamp > 1",
+			"1" },
+	};
+	cenote_conn *a = *state, *b;
+
+	wp_exec(a, "create or replace table t (a int)");
+	wp_exec(a, "create or replace table u (a int)");
+	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
+		wp_exec(a, cases[i].begin);
+		wp_expect_none_free(NULL);
+		assert_string_equal(wp_value(a, cases[i].mine), "0");
+		if (cases[i].end)
+			wp_exec(a, cases[i].end);
+		else
+			assert_ok(cenote_reset(a));
+		b = wp_attach(NULL);
+		assert_string_equal(wp_value(b, cases[i].look), cases[i].fresh);
+		cenote_conn_destroy(b);
+	}
+}
+
 /* A statement means what it meant when it was prepared. */
 static void
 statements_are_of_the_settings_that_they_were_prepared_with(void **state)
@@ -1147,6 +1189,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			statements_are_of_the_settings_that_they_were_prepared_with,
 			setup_shared, teardown),
+		cmocka_unit_test_setup_teardown(
+			what_ends_gives_the_session_back, setup_shared, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_value_in_pieces_keeps_its_session, setup_shared, teardown),
 		cmocka_unit_test_setup_teardown(
