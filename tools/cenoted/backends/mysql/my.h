@@ -126,7 +126,8 @@ enum cnd_my_variable_flag {
 	CND_MY_VARIABLE_MYSQL = 2, /* only MySQL has it */
 	CND_MY_VARIABLE_MARIADB = 4, /* only MariaDB's name for it is asked for */
 	/* without SESSION before the name, a SET may be for the next transaction only */
-	CND_MY_VARIABLE_NEXT = 8
+	CND_MY_VARIABLE_NEXT = 8,
+	CND_MY_VARIABLE_LIMIT = 16 /* seconds that a statement may take */
 };
 
 struct cnd_my_variable {

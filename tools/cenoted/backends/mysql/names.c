@@ -140,7 +140,7 @@ const struct cnd_my_variable cnd_my_variables[] = {
 	{ "lc_time_names", UNDERSTOOD, CND_MY_VARIABLE_TEXT },
 	{ "lock_wait_timeout", SETS, 0 },
 	{ "max_execution_time", SETS, CND_MY_VARIABLE_MYSQL },
-	{ "max_statement_time", SETS, CND_MY_VARIABLE_MARIADB },
+	{ "max_statement_time", SETS, CND_MY_VARIABLE_MARIADB | CND_MY_VARIABLE_LIMIT },
 	{ "sql_auto_is_null", UNDERSTOOD, 0 },
 	{ "sql_big_selects", SETS, 0 },
 	{ "sql_mode", UNDERSTOOD | CND_MY_NOTE_MODES, CND_MY_VARIABLE_TEXT },

@@ -90,7 +90,9 @@ put_difference(struct cnd_session *s, const struct cnd_my_variable *v, const cha
 {
 	if (n == strlen(login) && memcmp(value, login, n) == 0)
 		return CENOTE_OK;
-	if (!cnd_my_needs_no_escape(v, value, n))
+	/* a time limit below 0.1 s may end the statement that sets it again */
+	if (!cnd_my_needs_no_escape(v, value, n) ||
+		(v->flags & CND_MY_VARIABLE_LIMIT && strncmp(value, "0.0", 3) == 0))
 		return CENOTE_DONE;
 	return cnp_pairs_put(&s->carry, v->name, value);
 }
@@ -117,5 +119,7 @@ cnd_my_variables_take(
 			charset = row[i];
 	}
 	s->reading.lexis = cnd_my_lexis(sql_mode, charset);
+	if (r != CENOTE_OK)
+		cnc_buf_truncate(&s->carry, CND_MY_CARRY_LEN);
 	return r;
 }
