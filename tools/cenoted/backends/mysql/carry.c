@@ -26,7 +26,7 @@ add_setting(struct cnd_text *t, const struct cnd_my_variable *v, const char *val
 	cnd_text_add(t, ", @@session.");
 	cnd_text_add(t, v->name);
 	cnd_text_add(t, " = ");
-	/* also an empty sql_mode is one, but character_set_results cannot be */
+	/* an empty value means NULL only here: sql_mode may really be empty */
 	if (*value == '\0' && strcmp(v->name, "character_set_results") == 0) {
 		cnd_text_add(t, "NULL");
 		return;
@@ -161,12 +161,32 @@ set_variables(struct cnd_session *s, uint64_t id, struct cnp_str pairs)
 
 /* ---- a client begins ---- */
 
+/* Take what a client brings, except the pairs. CENOTE_ERR_PROTOCOL: no backend wrote it. */
+static int
+take_carry(struct cnd_session *s, const struct cnp_str *carry, struct cnp_str *ret_pairs)
+{
+	size_t n = carry->n;
+
+	/* the oldest versions carried the id alone, and older ones no pairs */
+	if (n != sizeof(uint64_t) && (n < CND_MY_CARRY_LEN || n > CND_MY_CARRY_MAX))
+		return CENOTE_ERR_PROTOCOL;
+	s->trace.is_moved = 1;
+	s->trace.last_insert_id = cnc_get_u64((const uint8_t *)carry->p);
+	*ret_pairs = CNP_STR_NONE;
+	if (n < CND_MY_CARRY_LEN)
+		return CENOTE_OK;
+	s->trace.had_hidden = carry->p[CND_MY_CARRY_LEN - 1] != 0;
+	s->trace.has_hidden = s->trace.had_hidden;
+	ret_pairs->p = carry->p + CND_MY_CARRY_LEN;
+	ret_pairs->n = n - CND_MY_CARRY_LEN;
+	return CENOTE_OK;
+}
+
 int
 cnd_my_attach(
 	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag)
 {
-	struct cnp_str pairs = CNP_STR_NONE;
-	uint64_t id;
+	struct cnp_str pairs;
 	int r;
 
 	s->trace.last_insert_id = 0;
@@ -174,29 +194,19 @@ cnd_my_attach(
 	s->trace.has_new_id = 0;
 	s->trace.may_hide = 0;
 	s->trace.is_moved = 0;
-	s->trace.has_hidden = s->trace.had_hidden =
-		carry->n >= CND_MY_CARRY_LEN && carry->p[CND_MY_CARRY_LEN - 1] != 0;
+	s->trace.has_hidden = 0;
+	s->trace.had_hidden = 0;
 	cnc_buf_truncate(&s->carry, CND_MY_CARRY_LEN);
 	if (carry->n == 0)
 		return CENOTE_OK;
-	/* the oldest versions carry the id alone, and older ones no pairs */
-	if (carry->n > CND_MY_CARRY_LEN)
-		pairs = (struct cnp_str){ carry->p + CND_MY_CARRY_LEN,
-			carry->n - CND_MY_CARRY_LEN };
-	s->trace.is_moved = 1;
-	if (carry->n >= sizeof(id))
-		s->trace.last_insert_id = cnc_get_u64((const uint8_t *)carry->p);
-	if (carry->n == sizeof(id) ||
-		(carry->n >= CND_MY_CARRY_LEN && carry->n <= CND_MY_CARRY_MAX)) {
-		if (s->trace.last_insert_id == 0 && pairs.n == 0)
-			return CENOTE_OK;
+	r = take_carry(s, carry, &pairs);
+	if (r == CENOTE_OK && s->trace.last_insert_id == 0 && pairs.n == 0)
+		return CENOTE_OK;
+	if (r == CENOTE_OK)
 		r = cnd_my_enter(s, ret_diag, NULL);
-		s->trace.has_run = 1;
-		if (r == CENOTE_OK)
-			r = set_variables(s, s->trace.last_insert_id, pairs);
-	} else {
-		r = CENOTE_ERR_PROTOCOL;
-	}
+	s->trace.has_run = 1;
+	if (r == CENOTE_OK)
+		r = set_variables(s, s->trace.last_insert_id, pairs);
 	if (r == CENOTE_ERR_PROTOCOL)
 		cnc_diag_set(ret_diag, CNC_SQLSTATE(PROTOCOL),
 			"the state that was carried along is not of this backend");
