@@ -424,17 +424,17 @@ cnp_server_attached(struct cnp_server *s, const struct cnp_attached *attached)
 
 /* The part of `carry` that the client does not have yet. If there is none, an empty value, which
  * means "unchanged". */
-static struct cnp_str
-news(struct cnp_server *s, const struct cnp_str *carry)
+static int
+news(struct cnp_server *s, const struct cnp_str *carry, struct cnp_str *ret_news)
 {
+	*ret_news = CNP_STR_NONE;
 	if (!carry || carry->n == 0 ||
 		(carry->n == cnc_buf_len(&s->told) &&
 			memcmp(carry->p, cnc_buf_head(&s->told), carry->n) == 0))
-		return CNP_STR_NONE;
+		return CENOTE_OK;
+	*ret_news = *carry;
 	cnc_buf_clear(&s->told, carry->n);
-	/* without memory it is sent once more */
-	(void)cnc_buf_append(&s->told, carry->p, carry->n);
-	return *carry;
+	return cnc_buf_append(&s->told, carry->p, carry->n);
 }
 
 static int
@@ -442,12 +442,13 @@ put_ready(struct cnp_server *s, uint32_t request, uint8_t tx, uint32_t pins,
 	const struct cnp_str *carry)
 {
 	struct cnp_msg m;
+	int r;
 
 	m.code = CNP_MSG_READY;
 	m.as.ready.tx = tx;
 	m.as.ready.pins = pins;
-	m.as.ready.carry = news(s, carry);
-	return put(s, request, &m);
+	r = news(s, carry, &m.as.ready.carry);
+	return r < 0 ? r : put(s, request, &m);
 }
 
 int
@@ -721,9 +722,10 @@ can_yield_for(const struct cnp_server *s, uint8_t reason)
 int
 cnp_server_yield(struct cnp_server *s, uint8_t reason, const struct cnp_str *carry)
 {
-	if (!can_yield_for(s, reason))
-		return CENOTE_ERR_STATE;
-	return put_yield(s, reason, news(s, carry), CNP_STR_NONE);
+	struct cnp_str part;
+	int r = can_yield_for(s, reason) ? news(s, carry, &part) : CENOTE_ERR_STATE;
+
+	return r < 0 ? r : put_yield(s, reason, part, CNP_STR_NONE);
 }
 
 int
@@ -887,6 +889,7 @@ take_attach(struct cnp_server *s, const struct cnp_frame *f, struct cnp_request 
 {
 	const uint32_t wanted = CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS;
 	const struct cnp_str *carry = &req->msg.as.attach.carry;
+	struct cnp_str part;
 	struct cnp_frame again;
 	int r;
 
@@ -901,7 +904,9 @@ take_attach(struct cnp_server *s, const struct cnp_frame *f, struct cnp_request 
 	if (r < 0)
 		return r;
 	/* The client has this `carry`, so do not send it again. */
-	(void)news(s, carry);
+	r = news(s, carry, &part);
+	if (r < 0)
+		return r;
 	s->first = CNP_MSG_ATTACH;
 	req->number = 0;
 	req->flags = 0;
