@@ -46,6 +46,17 @@ placeholder(const struct cnt_daemon *d, const char *text, const char **ret_value
 	return 0;
 }
 
+/* With CNT_LENDS in the environment, the pools of a configuration lend if they can, unless it says itself which do. */
+static void
+put_lend(const char *config, const char *p, FILE *f)
+{
+	static const char backend[] = "\nbackend = postgresql\n";
+
+	if (getenv("CNT_LENDS") != NULL && strstr(config, "\nlend = ") == NULL &&
+		strncmp(p, backend, sizeof(backend) - 1) == 0)
+		fputs("\nlend = auto", f);
+}
+
 int
 cnt_daemon_configure(struct cnt_daemon *d, const char *config)
 {
@@ -63,6 +74,7 @@ cnt_daemon_configure(struct cnt_daemon *d, const char *config)
 		const char *value;
 		size_t len = *p == '@' ? placeholder(d, p, &value) : 0;
 
+		put_lend(config ? config : "", p, f);
 		if (len > 0)
 			fputs(value, f);
 		else

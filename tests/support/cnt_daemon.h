@@ -29,7 +29,7 @@ struct cnt_daemon {
 /*
  * Placeholders of CNT_DAEMON_CONFIG: @DIR@ the temporary directory, @USER@ the user who runs the
  * test, @BACKENDS@ the directory of the backend modules, @LINES@ the value of CNT_DAEMON_LINES in
- * the environment.
+ * the environment. With CNT_LENDS in the environment, pools of PostgreSQL lend their sessions.
  */
 /* LeakSanitizer starts a process that looks at the tested process and its files in /proc, so the
  * sandbox is off. */

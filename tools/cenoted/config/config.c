@@ -28,13 +28,6 @@
 /* ---- the tables of keys ---- */
 
 #define C(member) offsetof(struct cnd_config, member)
-/* "scripts/check lent" runs the tests on pools that lend. */
-#ifdef CND_LENDS_BY_DEFAULT
-#define LEND_DEFAULT "auto"
-#else
-#define LEND_DEFAULT "off"
-#endif
-
 #define P(member) offsetof(struct cnd_pool_config, member)
 
 /* TLS: a pool inherits what it does not set from [cenoted]. */
@@ -82,7 +75,7 @@ static const struct cnd_key pool_keys[] = {
 	{ "workers", P(workers), &cnd_kind_workers, "0", 0 },
 	{ "mode", P(mode), &cnd_kind_mode, "session", 0 },
 	{ "strict", P(is_strict), &cnd_kind_yes, "no", 0 },
-	{ "lend", P(lend), &cnd_kind_lend, LEND_DEFAULT, 0 },
+	{ "lend", P(lend), &cnd_kind_lend, "off", 0 },
 	{ "auth", P(rules), &cnd_kind_rules, NULL, 1 },
 	{ "users", P(users_path), &cnd_kind_text, "", 0 },
 	{ "auth_timeout", P(auth_timeout_ms), &cnd_kind_ms, "10s", 0 },
