@@ -5,6 +5,7 @@
 #include "protocol/session_server.h"
 #include "auth/rules.h"
 #include "scoreboard.h"
+#include "status.h"
 
 /* Send HELLO, unless it has been sent. A client that wants TLS and gets none has had HELLO before its
  * first frame. */
@@ -15,13 +16,6 @@ int cnd_answer_hello_login(struct cnp_server *s, int tls, uint8_t logins);
 /* Answers to openings that need no session. Each function queues the whole answer, with HELLO, and
  * leaves the protocol in CLOSING (or BROKEN). */
 void cnd_answer_cancelled(struct cnp_server *s, int is_delivered);
-struct cnd_asker {
-	uid_t uid; /* only root, cenoted's own user and the client's own user see who a client is; -1: none */
-	uid_t cenoted; /* cenoted's own user */
-	uint32_t pool; /* the only pool that the answer covers; CND_POOL_RECORD: all */
-	/* the slot of the worker that answers, which counts as idle; -1: none */
-	int slot;
-};
 void cnd_answer_status(struct cnp_server *s, struct cnd_scoreboard *b,
 	const struct cnp_status *m, const struct cnd_asker *asker);
 /* Send an error in place of ATTACHED. */

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The status of pools and workers: what each column is, and who may see it. It comes from the
+ * scoreboard. Answers to status queries (answer.c) and the process that serves statistics use these
+ * tables, so both say the same.
+ */
+#include "status.h"
+
+#include <stdio.h>
+
+#include <cenote/types.h>
+
+#define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
+
+#define NUMBER(name, expression)                                                         \
+	static int64_t name(const struct cnd_status_row *r)                              \
+	{                                                                                \
+		return (int64_t)(expression);                                            \
+	}
+#define TEXT(name, expression)                                                           \
+	static const char *name(const struct cnd_status_row *r)                          \
+	{                                                                                \
+		return expression;                                                       \
+	}
+
+TEXT(pool_name, r->head->name)
+TEXT(pool_backend, r->head->backend)
+NUMBER(pool_min, r->head->min_sessions)
+NUMBER(pool_max, r->head->max_sessions)
+NUMBER(pool_live, r->census.live)
+NUMBER(pool_idle, r->census.n[CND_SLOT_IDLE])
+NUMBER(pool_in_use, r->census.in_use)
+NUMBER(pool_suspended, r->census.n[CND_SLOT_SUSPENDED])
+NUMBER(pool_failing, r->census.n[CND_SLOT_FAILING])
+NUMBER(pool_waiting, r->pool->waiting)
+NUMBER(pool_attaches, r->pool->attaches)
+NUMBER(pool_requests, r->pool->requests)
+NUMBER(pool_errors, r->pool->errors)
+NUMBER(pool_yields, r->pool->yields)
+NUMBER(pool_relogins, r->pool->relogins)
+NUMBER(pool_queued, r->pool->queued)
+NUMBER(pool_timeouts, r->pool->timeouts)
+TEXT(worker_error, r->login.error)
+NUMBER(worker_pid, cnd_slot_head(r->board, r->index)->pid)
+TEXT(worker_state, r->state == CND_SLOT_ATTACHED && r->slot->is_lent
+			   ? "lent"
+			   : cnd_slot_states[r->state % CND_SLOT_STATES].name)
+NUMBER(worker_state_ms, cnd_now_ms() - r->slot->since_ms)
+TEXT(worker_server, r->login.server)
+TEXT(worker_user, r->identity.user)
+TEXT(worker_program, r->identity.program)
+TEXT(worker_application, r->identity.application)
+NUMBER(worker_client_pid, r->identity.pid)
+TEXT(worker_tls, r->identity.tls)
+TEXT(worker_server_tls, r->login.tls)
+NUMBER(worker_attaches, r->slot->attaches)
+NUMBER(worker_requests, r->slot->requests)
+NUMBER(worker_errors, r->slot->errors)
+NUMBER(pinned_s, (cnd_now_ms() - r->slot->pinned_ms) / 1000)
+TEXT(pin_key, cnd_pin_names[r->pin].key)
+NUMBER(pin_now, r->census.pins[r->pin])
+NUMBER(pin_begun, r->pool->pins[r->pin])
+
+/* Write `first` and the keys of the pins. The next call overwrites the text: a process has one thread, and each value is
+ * copied before the next is read. */
+static const char *
+keys_of_pins(uint32_t pins, const char *first)
+{
+	static char text[128];
+	size_t len = (size_t)snprintf(text, sizeof(text), "%s", first);
+
+	for (size_t i = 0; i < CND_PINS; i++) {
+		if (pins & 1u << i)
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s",
+				len > 0 ? "," : "", cnd_pin_names[i].key);
+	}
+	return text;
+}
+
+/* The reasons why the client's session cannot be yielded. */
+static const char *
+worker_pins(const struct cnd_status_row *r)
+{
+	if (r->state != CND_SLOT_ATTACHED && r->state != CND_SLOT_SUSPENDED)
+		return "";
+	return keys_of_pins(
+		r->slot->pins, r->slot->tx != CENOTE_TX_IDLE ? "transaction" : "");
+}
+
+TEXT(pinned_by, keys_of_pins(r->slot->pinned, ""))
+
+/* In a pool's table: a metric that goes up and down, and one that only grows. */
+#define GAUGE(NAME, GET, METRIC, HELP)                                                   \
+	{                                                                                \
+		.name = (NAME), .number = (GET), .metric = (METRIC), .help = (HELP)      \
+	}
+#define COUNTER(NAME, GET, METRIC, HELP)                                                 \
+	{                                                                                \
+		.name = (NAME), .number = (GET), .metric = (METRIC), .help = (HELP),     \
+		.is_counter = 1                                                          \
+	}
+
+static const struct cnd_status_field pool_fields[] = {
+	{ .name = "pool", .text = pool_name },
+	{ .name = "backend", .text = pool_backend },
+	GAUGE("min", pool_min, "min_sessions",
+		"The fewest sessions that the pool keeps."),
+	GAUGE("max", pool_max, "max_sessions", "The most sessions that the pool opens."),
+	{ .name = "live", .number = pool_live },
+	{ .name = "idle", .number = pool_idle },
+	GAUGE("in_use", pool_in_use, "in_use_sessions",
+		"Sessions that a client has, or that are reset after a client."),
+	{ .name = "suspended", .number = pool_suspended },
+	{ .name = "failing", .number = pool_failing },
+	GAUGE("waiting", pool_waiting, "waiting_clients",
+		"Clients that wait for a session now."),
+	COUNTER("attaches", pool_attaches, "attaches",
+		"How often a client got a session."),
+	COUNTER("requests", pool_requests, "requests", "Requests of clients."),
+	COUNTER("errors", pool_errors, "errors", "Requests that ended with an error."),
+	COUNTER("yields", pool_yields, "yields",
+		"How often the pool took a session back from a client that held "
+		"nothing."),
+	COUNTER("relogins", pool_relogins, "relogins",
+		"How often a session logged in again because no reset was enough."),
+	COUNTER("queued", pool_queued, "queued_clients", "Clients that had to wait."),
+	COUNTER("timeouts", pool_timeouts, "queue_timeouts",
+		"Clients that waited for queue_timeout and got no session."),
+	{ .name = "last_error", .text = worker_error, .is_private = 1 },
+};
+
+static const struct cnd_status_field worker_fields[] = {
+	{ .name = "pool", .text = pool_name },
+	{ .name = "pid", .number = worker_pid },
+	{ .name = "state", .text = worker_state },
+	{ .name = "state_ms", .number = worker_state_ms },
+	{ .name = "server", .text = worker_server, .is_private = 1 },
+	{ .name = "user", .text = worker_user, .is_private = 1 },
+	{ .name = "program", .text = worker_program, .is_private = 1 },
+	{ .name = "application", .text = worker_application, .is_private = 1 },
+	{ .name = "client_pid", .number = worker_client_pid, .is_private = 1 },
+	{ .name = "attaches", .number = worker_attaches },
+	{ .name = "requests", .number = worker_requests },
+	{ .name = "errors", .number = worker_errors },
+	{ .name = "pins", .text = worker_pins },
+	{ .name = "last_error", .text = worker_error, .is_private = 1 },
+	{ .name = "tls", .text = worker_tls, .is_private = 1 },
+	{ .name = "server_tls", .text = worker_server_tls, .is_private = 1 },
+};
+
+static const struct cnd_status_field pinned_fields[] = {
+	{ .name = "pool", .text = pool_name },
+	{ .name = "pid", .number = worker_pid },
+	{ .name = "state", .text = worker_state },
+	{ .name = "user", .text = worker_user, .is_private = 1 },
+	{ .name = "program", .text = worker_program, .is_private = 1 },
+	{ .name = "application", .text = worker_application, .is_private = 1 },
+	{ .name = "client_pid", .number = worker_client_pid, .is_private = 1 },
+	{ .name = "pins", .text = pinned_by },
+	{ .name = "pinned_s", .number = pinned_s },
+};
+
+static const struct cnd_status_field pin_fields[] = {
+	{ .name = "pool", .text = pool_name },
+	{ .name = "pin", .text = pin_key },
+	{ .name = "pinned", .number = pin_now },
+	{ .name = "begun", .number = pin_begun },
+};
+
+_Static_assert(N_ITEMS(pool_fields) <= CND_STATUS_FIELDS_MAX &&
+		       N_ITEMS(worker_fields) <= CND_STATUS_FIELDS_MAX,
+	"room for all columns");
+
+static int
+may_know_of(const struct cnd_asker *asker, uint32_t pool)
+{
+	return asker->pool == CND_POOL_RECORD || asker->pool == pool;
+}
+
+static int
+read_pool(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *asker,
+	struct cnd_status_row *r)
+{
+	if (!cnd_pool_head(b, index)->is_used || !may_know_of(asker, index))
+		return 0;
+	*r = (struct cnd_status_row){ .board = b,
+		.index = index,
+		.head = cnd_pool_head(b, index),
+		.pool = cnd_pool_record(b, index) };
+	cnd_pool_census(b, index, &r->census);
+	if (asker->slot >= 0 && cnd_slot_head(b, (uint32_t)asker->slot)->pool == index) {
+		r->census.n[CND_SLOT_OPENING]--;
+		r->census.n[CND_SLOT_IDLE]++;
+		r->census.in_use--;
+	}
+	if (r->census.failing_slot >= 0)
+		cnd_slot_login(
+			cnd_slot_at(b, (uint32_t)r->census.failing_slot), &r->login);
+	return 1;
+}
+
+/* Whether the asker may know who the client is: only the client's own user, and users who run the
+ * pool, may. */
+static int
+may_know(const struct cnd_asker *asker, const struct cnd_identity *client)
+{
+	/* a TCP client has no user id, and must not match others without one */
+	if (asker->uid == (uid_t)-1)
+		return 0;
+	return asker->uid == 0 || asker->uid == asker->cenoted ||
+	       asker->uid == (uid_t)client->uid;
+}
+
+static int
+read_worker(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *asker,
+	struct cnd_status_row *r)
+{
+	const struct cnd_slot_head *head = cnd_slot_head(b, index);
+	const struct cnd_slot *slot;
+
+	if (head->pid == 0 || !may_know_of(asker, head->pool))
+		return 0;
+	slot = cnd_slot_at(b, index);
+	*r = (struct cnd_status_row){ .board = b,
+		.index = index,
+		.head = cnd_pool_head(b, head->pool),
+		.pool = cnd_pool_record(b, head->pool),
+		.slot = slot };
+	r->state = asker->slot == (int)index ? (uint32_t)CND_SLOT_IDLE : slot->state;
+	cnd_slot_identity(slot, &r->identity);
+	if (!may_know(asker, &r->identity))
+		r->identity = (struct cnd_identity){ .pid = 0 };
+	cnd_slot_login(slot, &r->login);
+	return 1;
+}
+
+static int
+read_pinned(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *asker,
+	struct cnd_status_row *r)
+{
+	return read_worker(b, index, asker, r) && cnd_slot_pinned(r->slot, r->state) != 0;
+}
+
+static int
+read_pin(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *asker,
+	struct cnd_status_row *r)
+{
+	uint32_t pool = index / CND_PINS, pin = index % CND_PINS;
+
+	if (cnd_pool_record(b, pool)->pins[pin] == 0 || !read_pool(b, pool, asker, r))
+		return 0;
+	r->pin = pin;
+	return 1;
+}
+
+uint32_t
+cnd_status_most(const struct cnd_status_kind *k, const struct cnd_scoreboard *b)
+{
+	return k->a_pool > 0 ? CND_POOL_RECORD * k->a_pool : b->n_slots;
+}
+
+#define FIELDS(list) (list), N_ITEMS(list)
+
+const struct cnd_status_kind cnd_status_kinds[CND_STATUS_KINDS] = {
+	[CND_STATUS_POOLS] = { "pools", FIELDS(pool_fields), 1, read_pool },
+	[CND_STATUS_WORKERS] = { "workers", FIELDS(worker_fields), 0, read_worker },
+	[CND_STATUS_PINS] = { "pins", FIELDS(pinned_fields), 0, read_pinned },
+	[CND_STATUS_PIN_COUNTS] = { "pin_counts", FIELDS(pin_fields), CND_PINS,
+		read_pin },
+};
