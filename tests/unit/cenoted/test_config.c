@@ -275,8 +275,6 @@ static const struct {
 		"chmod 600" },
 	{ POOL "tls_client_cert = perhaps\n", "1: pool a: tls_client_cert \"perhaps\"; "
 					      "write none, request or require" },
-	{ CENOTED "stats_listen = x\n" POOL,
-		"3: stats_listen is not available in this version" },
 	{ "[cenoted]\nrun_dir = here\n" POOL, "2: run_dir must begin with /" },
 	{ "[cenoted]\nrun_dir = /"
 	  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"

@@ -58,6 +58,8 @@ static const struct cnd_key cenoted_keys[] = {
 	{ "users", C(users_path), &cnd_kind_text, "", 0 },
 	{ "drain_timeout", C(drain_timeout_ms), &cnd_kind_ms, "30s", 0 },
 	{ "listen", C(listens), &cnd_kind_listen, NULL, 1 },
+	{ "stats_listen", C(stats), &cnd_kind_stats_listen, NULL, 1 },
+	{ "stats_allow", C(stats_networks), &cnd_kind_allow, NULL, 0 },
 	{ "tcp_keepalive", C(tcp_keepalive_ms), &cnd_kind_ms, "60s", 0 },
 	{ "seccomp", C(seccomp), &cnd_kind_switch, "auto", 0 },
 	{ "landlock", C(landlock), &cnd_kind_switch, "auto", 0 },
@@ -98,9 +100,6 @@ static const struct cnd_key pool_keys[] = {
 	{ "max_row", P(max_row), &cnd_kind_frame_size, "1023MB", 0 },
 	TLS_KEYS(P, NULL, NULL, NULL),
 };
-
-/* Keys that only a later version has. Accepting them silently would mislead the administrator. */
-static const char *const later_keys[] = { "stats_listen" };
 
 _Static_assert(
 	N_ITEMS(cenoted_keys) <= CND_KEYS_MAX && N_ITEMS(pool_keys) <= CND_KEYS_MAX,
@@ -191,15 +190,8 @@ set_initial(struct cnd_loader *l, const struct cnd_key *keys, size_t n, void *ba
 static void
 unknown_key(struct cnd_loader *l, const struct cnd_key *keys, size_t n, const char *name)
 {
-	const char *nearest;
+	const char *nearest = cnd_nearest(name, &keys[0].name, n, sizeof(keys[0]));
 
-	for (size_t i = 0; i < N_ITEMS(later_keys); i++) {
-		if (strcmp(name, later_keys[i]) == 0) {
-			cnd_config_bad(l, "%s is not available in this version", name);
-			return;
-		}
-	}
-	nearest = cnd_nearest(name, &keys[0].name, n, sizeof(keys[0]));
 	if (name_here(name) != NULL)
 		cnd_config_bad(l, "unknown key \"%s\"; %s", name, name_here(name));
 	else if (other_section(keys, name) != NULL)
@@ -580,7 +572,8 @@ cnd_config_print(const struct cnd_config *c, FILE *out)
 {
 	fprintf(out, "[cenoted]\n");
 	print_keys(cenoted_keys, N_ITEMS(cenoted_keys), c, out);
-	cnd_config_print_listens(&c->listens, out);
+	cnd_config_print_listens("listen", &c->listens, out);
+	cnd_config_print_listens("stats_listen", &c->stats, out);
 	for (size_t i = 0; i < c->n_pools; i++) {
 		fputc('\n', out);
 		print_pool(&c->pools[i], out, 0);

@@ -135,6 +135,8 @@ struct cnd_config {
 	int landlock;
 	int core_dumps; /* 1: allowed */
 	struct cnd_listens listens;
+	struct cnd_listens stats; /* where statistics are served */
+	struct cnd_networks stats_networks; /* who may read them */
 	uint32_t max_sessions;
 	uid_t uid; /* of the door, and of workers and helpers whose pool has no user */
 	gid_t gid;

@@ -18,6 +18,7 @@
 #include "shared/log.h"
 #include "shared/sandbox.h"
 #include "shared/tls.h"
+#include "stats/stats.h"
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -104,6 +105,48 @@ check_sandbox(struct cnd_loader *l)
 	}
 }
 
+static int
+is_loopback(const struct cnd_listen *a)
+{
+	static const char *const networks[] = { "127.0.0.0/8", "::1/128" };
+	struct cnd_network network;
+	struct cnd_peer peer;
+	int r = 0;
+
+	if (cnd_peer_set(&peer, (const struct sockaddr *)&a->addr) < 0)
+		return 0;
+	for (size_t i = 0; i < N_ITEMS(networks); i++)
+		r |= cnd_network_parse(networks[i], &network) == 0 &&
+		     cnd_network_has(&network, &peer.addr);
+	return r;
+}
+
+/* Statistics go to other machines only if the configuration says to which. */
+static void
+check_stats(struct cnd_loader *l)
+{
+	struct cnd_config *c = l->config;
+	unsigned line = cnd_loader_line_of(l, "stats_listen");
+	const char *lack = c->stats.n > 0 ? cnd_stats_lacks() : NULL;
+	char text[CND_LISTEN_TEXT_MAX];
+
+	if (lack != NULL)
+		cnd_config_error(c, line, "stats_listen: %s", lack);
+	for (size_t i = 0; i < c->stats.n; i++) {
+		const struct cnd_listen *a = &c->stats.list[i];
+
+		if (cnd_listen_is_in(&c->listens, a))
+			cnd_config_error(c, line, "stats_listen: %s is also in listen",
+				cnd_listen_text(a, text));
+		if (c->stats_networks.n == 0 && !is_loopback(a))
+			cnd_config_error(c, line,
+				"stats_listen: other machines can reach %s; say in "
+				"stats_allow which of them may, such as stats_allow = "
+				"192.0.2.0/24",
+				cnd_listen_text(a, text));
+	}
+}
+
 static void
 check_cenoted(struct cnd_loader *l)
 {
@@ -113,6 +156,7 @@ check_cenoted(struct cnd_loader *l)
 	set_run_dir(c);
 	check_user(l);
 	check_sandbox(l);
+	check_stats(l);
 	if (*c->run_dir != '/')
 		cnd_config_error(c, cnd_loader_line_of(l, "run_dir"),
 			*c->run_dir == '\0'

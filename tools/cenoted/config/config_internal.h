@@ -54,8 +54,8 @@ struct cnd_key {
 extern const struct cnd_kind cnd_kind_text, cnd_kind_ms, cnd_kind_frame_size,
 	cnd_kind_slots, cnd_kind_workers, cnd_kind_level, cnd_kind_socket_mode,
 	cnd_kind_sessions, cnd_kind_mode, cnd_kind_lend, cnd_kind_reset, cnd_kind_rules,
-	cnd_kind_users, cnd_kind_switch, cnd_kind_yes, cnd_kind_listen, cnd_kind_allow,
-	cnd_kind_deny;
+	cnd_kind_users, cnd_kind_switch, cnd_kind_yes, cnd_kind_listen,
+	cnd_kind_stats_listen, cnd_kind_allow, cnd_kind_deny;
 extern const struct cnd_kind cnd_kind_server; /* config_server.c */
 
 /* config_base.c */
@@ -72,7 +72,8 @@ int cnd_config_bad(struct cnd_loader *l, const char *format, ...)
 unsigned cnd_loader_line_of(const struct cnd_loader *l, const char *name);
 
 /* config_kinds.c */
-void cnd_config_print_listens(const struct cnd_listens *listens, FILE *out);
+void cnd_config_print_listens(
+	const char *key, const struct cnd_listens *listens, FILE *out);
 
 /* config_server.c */
 void cnd_config_print_server(

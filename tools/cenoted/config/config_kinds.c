@@ -259,13 +259,26 @@ parse_listen(struct cnd_loader *l, void *field, const char *value)
 		       : 0;
 }
 
+static int
+parse_stats_listen(struct cnd_loader *l, void *field, const char *value)
+{
+	const struct cnd_listens *listens = field;
+	char why[CND_LISTEN_WHY_MAX];
+
+	if (cnd_listen_add(field, value, why) < 0)
+		return cnd_config_bad(l, "stats_listen: %s", why);
+	if (listens->list[listens->n - 1].has_proxy)
+		return cnd_config_bad(l, "stats_listen: proxy=v2 is only for listen");
+	return 0;
+}
+
 void
-cnd_config_print_listens(const struct cnd_listens *listens, FILE *out)
+cnd_config_print_listens(const char *key, const struct cnd_listens *listens, FILE *out)
 {
 	char text[CND_LISTEN_TEXT_MAX];
 
 	for (size_t i = 0; i < listens->n; i++)
-		fprintf(out, "%-19s = %s%s\n", "listen",
+		fprintf(out, "%-19s = %s%s\n", key,
 			cnd_listen_text(&listens->list[i], text),
 			listens->list[i].has_proxy ? " proxy=v2" : "");
 }
@@ -478,5 +491,6 @@ const struct cnd_kind cnd_kind_users = { parse_users, print_users };
 const struct cnd_kind cnd_kind_switch = { parse_switch, print_switch };
 const struct cnd_kind cnd_kind_yes = { parse_yes, print_yes };
 const struct cnd_kind cnd_kind_listen = { parse_listen, NULL };
+const struct cnd_kind cnd_kind_stats_listen = { parse_stats_listen, NULL };
 const struct cnd_kind cnd_kind_allow = { parse_allow, print_allow };
 const struct cnd_kind cnd_kind_deny = { parse_deny, print_deny };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The TCP addresses of the `listen` lines: reads them from the configuration, compares them, and
+ * The TCP addresses of the `listen` and `stats_listen` lines: reads them from the configuration, compares them, and
  * writes them out. The master opens the sockets (master/listeners.c).
  */
 #include "listen.h"
@@ -116,6 +116,16 @@ cnd_listen_is_equal(const struct cnd_listen *a, const struct cnd_listen *b)
 {
 	return a->len == b->len && a->has_proxy == b->has_proxy &&
 	       memcmp(&a->addr, &b->addr, a->len) == 0;
+}
+
+int
+cnd_listen_is_in(const struct cnd_listens *l, const struct cnd_listen *a)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		if (cnd_listen_is_equal(&l->list[i], a))
+			return 1;
+	}
+	return 0;
 }
 
 const char *

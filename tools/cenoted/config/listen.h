@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-/* The TCP addresses that the door accepts on: the `listen` lines of the configuration. */
+/* The TCP addresses of the `listen` lines, which the door accepts on, or of the `stats_listen` lines. */
 #define CND_LISTENERS_MAX  32u
 #define CND_LISTEN_WHY_MAX 256u
 
@@ -29,6 +29,7 @@ struct cnd_listens {
  */
 int cnd_listen_add(struct cnd_listens *l, const char *text, char why[CND_LISTEN_WHY_MAX]);
 int cnd_listen_is_equal(const struct cnd_listen *a, const struct cnd_listen *b);
+int cnd_listen_is_in(const struct cnd_listens *l, const struct cnd_listen *a);
 
 /* Write the address: "127.0.0.1:9432", "[::]:9432". */
 #define CND_LISTEN_TEXT_MAX 64u

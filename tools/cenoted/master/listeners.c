@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The sockets for the TCP addresses of the configuration. The master opens them at its start and at
- * a reload, or takes them from the service manager. The door, which accepts on them, gets a copy of
- * each. master.c and master_pools.c call this file.
+ * a reload, or takes them from the service manager. The door, or the process that serves statistics,
+ * accepts on them and gets a copy of each. master.c and master_pools.c call this file.
  */
 #include "listeners.h"
 
@@ -73,16 +73,6 @@ is_open(const struct cnd_listeners *l, const struct cnd_listen *a)
 }
 
 static int
-is_wanted(const struct cnd_listens *l, const struct cnd_listen *a)
-{
-	for (size_t i = 0; i < l->n; i++) {
-		if (cnd_listen_is_equal(&l->list[i], a))
-			return 1;
-	}
-	return 0;
-}
-
-static int
 open_soon(const struct cnd_listen *a, cnd_await_address *await)
 {
 	char text[CND_LISTEN_TEXT_MAX];
@@ -96,8 +86,9 @@ open_soon(const struct cnd_listen *a, cnd_await_address *await)
 }
 
 int
-cnd_listeners_prepare(const struct cnd_listeners *now, const struct cnd_listens *wanted,
-	cnd_await_address *await, struct cnd_listeners *ret_new)
+cnd_listeners_prepare(const char *key, const struct cnd_listeners *now,
+	const struct cnd_listens *wanted, cnd_await_address *await,
+	struct cnd_listeners *ret_new)
 {
 	char text[CND_LISTEN_TEXT_MAX];
 	int fd;
@@ -112,7 +103,7 @@ cnd_listeners_prepare(const struct cnd_listeners *now, const struct cnd_listens 
 		if (fd < 0)
 			fd = open_soon(a, await);
 		if (fd < 0) {
-			cnd_log(LOG_ERR, "listen %s: %s", cnd_listen_text(a, text),
+			cnd_log(LOG_ERR, "%s %s: %s", key, cnd_listen_text(a, text),
 				strerror(errno));
 			cnd_listeners_close(ret_new);
 			return -1;
@@ -143,7 +134,7 @@ close_others(struct cnd_listeners *now, const struct cnd_listens *wanted, int co
 	for (uint32_t i = 0; i < CND_LISTENERS_MAX; i++) {
 		struct cnd_listener *l = &now->list[i];
 
-		if (l->fd < 0 || is_wanted(wanted, &l->at))
+		if (l->fd < 0 || cnd_listen_is_in(wanted, &l->at))
 			continue;
 		tell_door(control_fd, CND_IPC_LISTENER_GONE, i, l);
 		close(l->fd);

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "activation.h"
@@ -73,8 +74,11 @@ begin_draining(void)
 	cnd_listeners_init(&none);
 	cnd_log(LOG_NOTICE, "draining");
 	cnd_notify("STOPPING=1\nSTATUS=draining");
-	/* Remove the names first, so that clients whose sessions end here find the next cenoted. */
+	/* Remove the names first, so that clients whose sessions end here find the next cenoted. The next
+	 * cenoted needs the addresses. */
 	cnd_pools_unlink();
+	cnd_children_end_stats();
+	cnd_listeners_adopt(&cnd_the_master.stats_listeners, &nowhere, &none, -1);
 	cnd_listeners_adopt(
 		&cnd_the_master.listeners, &nowhere, &none, cnd_the_master.control[0]);
 	cnd_the_master.phase = CND_PHASE_DRAINING;
@@ -189,7 +193,10 @@ static int64_t
 tend(int64_t now)
 {
 	int64_t until = tend_tickets(now);
+	int64_t stats = cnd_children_keep_stats(now);
 
+	if (stats < until)
+		until = stats;
 	if (cnd_the_master.door == 0 && now >= cnd_the_master.door_again_ms)
 		cnd_children_fork_door();
 	if (cnd_the_master.door == 0 && cnd_the_master.door_again_ms < until)
@@ -359,6 +366,7 @@ init(struct cnd_config *config)
 	cnd_the_master.pid_file = -1;
 	cnd_the_master.child.config = config;
 	cnd_the_master.child.master = getpid();
+	cnd_the_master.child.started_s = (int64_t)time(NULL);
 	cnd_the_master.child.board = cnd_scoreboard_create(n);
 	cnd_the_master.places = calloc(n, sizeof(*cnd_the_master.places));
 	cnd_the_master.groups = calloc(n, sizeof(*cnd_the_master.groups));
@@ -370,6 +378,7 @@ init(struct cnd_config *config)
 		return -1;
 	}
 	cnd_listeners_init(&cnd_the_master.listeners);
+	cnd_listeners_init(&cnd_the_master.stats_listeners);
 	for (uint32_t i = 0; i < n; i++)
 		cnd_the_master.places[i].inbox = -1;
 	for (uint32_t i = 0; i < CND_POOL_RECORD; i++)
@@ -385,13 +394,17 @@ init(struct cnd_config *config)
 static int
 open_listeners(void)
 {
-	const struct cnd_listens *wanted = &cnd_the_master.config->listens;
-	struct cnd_listeners listeners;
+	const struct cnd_config *c = cnd_the_master.config;
+	struct cnd_listeners new;
 
-	if (cnd_listeners_prepare(
-		    &cnd_the_master.listeners, wanted, await_address, &listeners) < 0)
+	if (cnd_listeners_prepare("listen", &cnd_the_master.listeners, &c->listens,
+		    await_address, &new) < 0)
 		return -1;
-	cnd_listeners_adopt(&cnd_the_master.listeners, wanted, &listeners, -1);
+	cnd_listeners_adopt(&cnd_the_master.listeners, &c->listens, &new, -1);
+	if (cnd_listeners_prepare("stats_listen", &cnd_the_master.stats_listeners,
+		    &c->stats, await_address, &new) < 0)
+		return -1;
+	cnd_listeners_adopt(&cnd_the_master.stats_listeners, &c->stats, &new, -1);
 	return 0;
 }
 
@@ -466,6 +479,7 @@ cnd_master_run(
 	for (size_t i = 0; i < CND_POOL_RECORD; i++)
 		cnd_pool_close(&cnd_the_master.pools[i]);
 	cnd_listeners_close(&cnd_the_master.listeners);
+	cnd_listeners_close(&cnd_the_master.stats_listeners);
 	cnd_scoreboard_destroy(cnd_the_master.child.board);
 	free(cnd_the_master.places);
 	free(cnd_the_master.groups);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The master's children: it forks the door, workers and helpers, sends workers their orders, and
+ * The master's children: it forks the door, workers, helpers and the process for statistics, sends workers their orders, and
  * reaps children that have ended. It decides how many workers each pool has. master.c and
  * master_pools.c call this file.
  */
@@ -16,6 +16,7 @@
 
 #include "door/door.h"
 #include "shared/log.h"
+#include "stats/stats.h"
 #include "worker/helper.h"
 #include "worker/worker.h"
 
@@ -166,6 +167,57 @@ cnd_children_fork_door(void)
 		return;
 	}
 	cnd_the_master.door = pid;
+}
+
+_Noreturn static void
+become_stats(void)
+{
+	const struct cnd_listeners *l = &cnd_the_master.stats_listeners;
+	int keep[CND_LISTENERS_MAX + 1] = { cnd_log_fd() };
+	size_t n = 1;
+
+	for (size_t i = 0; i < CND_LISTENERS_MAX; i++) {
+		if (l->list[i].fd >= 0)
+			keep[n++] = l->list[i].fd;
+	}
+	confine_board(CND_BOARD_NONE, NULL, 0);
+	close_others(keep, n);
+	cnd_stats_run(&cnd_the_master.child, l);
+}
+
+int64_t
+cnd_children_keep_stats(int64_t now)
+{
+	pid_t pid;
+
+	if (cnd_the_master.config->stats.n == 0 || cnd_the_master.stats > 0 ||
+		cnd_the_master.phase != CND_PHASE_SERVING)
+		return CND_NEVER;
+	if (now < cnd_the_master.stats_again_ms)
+		return cnd_the_master.stats_again_ms;
+	pid = fork();
+	if (pid == 0)
+		become_stats();
+	cnd_the_master.stats_born_ms = now;
+	if (pid > 0) {
+		cnd_the_master.stats = pid;
+		return CND_NEVER;
+	}
+	cnd_log(LOG_ERR, "cannot fork: %s", strerror(errno));
+	cnd_the_master.stats_again_ms = now + FORK_AGAIN_MIN;
+	return cnd_the_master.stats_again_ms;
+}
+
+/* It has no state, so nothing is lost. */
+void
+cnd_children_end_stats(void)
+{
+	if (cnd_the_master.stats > 0) {
+		kill(cnd_the_master.stats, SIGKILL);
+		(void)waitpid(cnd_the_master.stats, NULL, 0);
+	}
+	cnd_the_master.stats = 0;
+	cnd_the_master.stats_again_ms = 0;
 }
 
 _Noreturn static void
@@ -543,7 +595,19 @@ bury_worker(uint32_t slot, int status)
 	cnd_master_forget_pool(p);
 }
 
-/* A worker or the door has ended. */
+static void
+bury_stats(pid_t pid, int status)
+{
+	int64_t now = cnd_now_ms();
+
+	log_end("stats", "", pid, status);
+	cnd_the_master.stats = 0;
+	cnd_the_master.stats_again_ms =
+		now + (now - cnd_the_master.stats_born_ms < YOUNG_MS ? FORK_AGAIN_MAX
+								     : FORK_AGAIN_MIN);
+}
+
+/* A child other than a helper has ended. */
 static void
 bury(pid_t pid, int status)
 {
@@ -555,6 +619,8 @@ bury(pid_t pid, int status)
 	slot = slot_of(pid);
 	if (slot >= 0) {
 		bury_worker((uint32_t)slot, status);
+	} else if (pid == cnd_the_master.stats) {
+		bury_stats(pid, status);
 	} else if (pid == cnd_the_master.door) {
 		log_end("door", "", pid, status);
 		cnd_the_master.door = 0;

@@ -38,6 +38,7 @@ struct cnd_master {
 	/* indexed like the records of the scoreboard */
 	struct cnd_pool pools[CND_POOL_RECORD];
 	struct cnd_listeners listeners;
+	struct cnd_listeners stats_listeners;
 	struct cnd_place *places; /* by slot */
 	struct cnd_group *groups; /* as many places as there are slots */
 	int control[2]; /* [0] is the master's end, [1] the door's */
@@ -45,6 +46,9 @@ struct cnd_master {
 	int pid_file; /* -1: none */
 	pid_t door;
 	int64_t door_again_ms;
+	pid_t stats; /* the process that serves statistics; 0: none */
+	int64_t stats_born_ms;
+	int64_t stats_again_ms;
 	enum cnd_phase phase;
 	int64_t phase_until_ms;
 	sigset_t waiting_mask;
@@ -105,6 +109,10 @@ void cnd_children_order_all(uint32_t order);
 uint32_t cnd_children_n_workers(void);
 void cnd_children_kill(void);
 void cnd_children_kill_helpers(void);
+/* Fork the process that serves statistics, if the configuration wants it and it does not run. Returns
+ * when to call this again; CND_NEVER: not needed. */
+int64_t cnd_children_keep_stats(int64_t now);
+void cnd_children_end_stats(void);
 /* End the door, and wait until it has ended. */
 void cnd_children_end_door(void);
 /* The same as cnd_children_grow() if so many clients wait in a worker, besides those at the door. */

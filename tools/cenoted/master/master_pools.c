@@ -25,6 +25,7 @@ publish_pool(struct cnd_pool *p)
 	atomic_store(&head->max_sessions, c->max_sessions);
 	atomic_store(&head->queue_timeout_ms, c->queue_timeout_ms);
 	atomic_store(&head->mode, (uint32_t)c->mode);
+	atomic_store(&head->n_servers, (uint32_t)c->n_servers);
 	snprintf(head->name, sizeof(head->name), "%s", c->name);
 	snprintf(head->backend, sizeof(head->backend), "%s", c->backend);
 }
@@ -302,12 +303,39 @@ keep_fixed(struct cnd_config *c)
 	c->max_sessions = cnd_the_master.config->max_sessions;
 }
 
+/* Open the addresses that are new. 0; or -1, logged: none is left open then. */
+static int
+prepare_listeners(const struct cnd_config *c, struct cnd_listeners *ret_new,
+	struct cnd_listeners *ret_new_stats)
+{
+	cnd_listeners_init(ret_new_stats);
+	if (cnd_listeners_prepare(
+		    "listen", &cnd_the_master.listeners, &c->listens, NULL, ret_new) < 0)
+		return -1;
+	if (cnd_listeners_prepare("stats_listen", &cnd_the_master.stats_listeners,
+		    &c->stats, NULL, ret_new_stats) == 0)
+		return 0;
+	cnd_listeners_close(ret_new);
+	return -1;
+}
+
+static void
+adopt_listeners(const struct cnd_config *c, const struct cnd_listeners *new,
+	const struct cnd_listeners *new_stats)
+{
+	cnd_listeners_adopt(&cnd_the_master.listeners, &c->listens, new,
+		cnd_the_master.door > 0 ? cnd_the_master.control[0] : -1);
+	cnd_listeners_adopt(&cnd_the_master.stats_listeners, &c->stats, new_stats, -1);
+	/* the next one has the new configuration */
+	cnd_children_end_stats();
+}
+
 void
 cnd_pools_reload(void)
 {
 	static const struct cnd_backend *backends[CND_CONFIG_POOLS];
 	static struct cnd_pool *opened[CND_CONFIG_POOLS];
-	struct cnd_listeners listeners;
+	struct cnd_listeners new, new_stats;
 	struct cnd_config *c = cnd_config_load(cnd_the_master.config->path);
 
 	cnd_notify_reloading();
@@ -325,10 +353,9 @@ cnd_pools_reload(void)
 		return;
 	}
 	keep_fixed(c);
-	if (cnd_listeners_prepare(
-		    &cnd_the_master.listeners, &c->listens, NULL, &listeners) < 0 ||
-		open_new_pools(c, opened) < 0) {
-		cnd_listeners_close(&listeners);
+	if (prepare_listeners(c, &new, &new_stats) < 0 || open_new_pools(c, opened) < 0) {
+		cnd_listeners_close(&new);
+		cnd_listeners_close(&new_stats);
 		cnd_log(LOG_ERR, "the configuration stays as it was");
 		/* swap these settings back */
 		keep_fixed(c);
@@ -338,8 +365,7 @@ cnd_pools_reload(void)
 	}
 	adopt_log(c);
 	adopt_pools(c, backends, opened);
-	cnd_listeners_adopt(&cnd_the_master.listeners, &c->listens, &listeners,
-		cnd_the_master.door > 0 ? cnd_the_master.control[0] : -1);
+	adopt_listeners(c, &new, &new_stats);
 	cnd_config_destroy(cnd_the_master.config);
 	cnd_the_master.config = c;
 	cnd_the_master.child.config = c;

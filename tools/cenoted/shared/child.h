@@ -10,6 +10,7 @@ struct cnd_child {
 	struct cnd_scoreboard *board;
 	const struct cnd_config *config;
 	pid_t master;
+	int64_t started_s; /* when cenoted started, in seconds since 1970 */
 	/* the ticket keys of the child's pool, read-only; NULL: none */
 	const struct cn_tls_tickets *tickets;
 	int helper_inbox[2]; /* helpers write into [0], the door reads from [1] */

@@ -126,6 +126,7 @@ struct cnd_pool_head {
 	_Atomic uint32_t max_sessions;
 	_Atomic uint32_t live; /* workers of the pool, in any state */
 	_Atomic uint32_t mode; /* enum cnd_mode */
+	_Atomic uint32_t n_servers; /* `server` lines */
 	_Atomic int64_t queue_timeout_ms;
 	char name[CND_POOL_NAME_MAX + 1];
 	char backend[32];

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The pages of the process for statistics. All numbers come from the scoreboard and are read for
+ * each request. stats.c calls this file.
+ *
+ * The names of pools and backends have no character that JSON or OpenMetrics escapes
+ * (is_pool_name() in config.c, is_name() in module.c), and only the master writes them. All other
+ * texts here are constants: what workers wrote is private.
+ */
+#include "stats_internal.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include <cenote/types.h>
+
+#include "shared/status.h"
+#include "page.h"
+
+#define OK          200u
+#define UNAVAILABLE 503u
+#define N_ITEMS(a)  (sizeof(a) / sizeof((a)[0]))
+
+/* Somebody of whom nothing is known. */
+static const struct cnd_asker anybody = {
+	.uid = (uid_t)-1, .cenoted = (uid_t)-1, .pool = CND_POOL_RECORD, .slot = -1
+};
+
+/* ---- the numbers ---- */
+
+/* What the sessions of a pool have, counted by their slots. */
+struct counts {
+	uint64_t lent; /* clients that have the server's socket */
+	uint64_t transactions;
+	uint64_t pins[CND_PINS];
+	uint64_t tls_clients;
+	uint64_t tls_servers;
+};
+
+struct pool {
+	struct cnd_status_row row;
+	struct counts counts;
+};
+
+/* One scrape at a time is answered. */
+static struct pool pools[CND_POOL_RECORD];
+static size_t n_pools;
+
+static struct pool *
+find_pool(uint32_t index)
+{
+	for (size_t i = 0; i < n_pools; i++) {
+		if (pools[i].row.index == index)
+			return &pools[i];
+	}
+	return NULL;
+}
+
+static void
+count_slot(const struct cnd_scoreboard *b, uint32_t slot)
+{
+	const struct cnd_slot *s = cnd_slot_at(b, slot);
+	struct pool *p = cnd_slot_head(b, slot)->pid != 0
+				 ? find_pool(cnd_slot_head(b, slot)->pool)
+				 : NULL;
+	uint32_t state = s->state, pins = s->pins;
+	struct cnd_identity identity;
+	struct cnd_login login;
+
+	if (p == NULL)
+		return;
+	cnd_slot_login(s, &login);
+	p->counts.tls_servers += login.tls[0] != '\0';
+	if (state != CND_SLOT_ATTACHED && state != CND_SLOT_SUSPENDED)
+		return;
+	cnd_slot_identity(s, &identity);
+	p->counts.tls_clients += identity.tls[0] != '\0';
+	p->counts.lent += s->is_lent != 0;
+	p->counts.transactions += s->tx != CENOTE_TX_IDLE;
+	for (size_t i = 0; i < CND_PINS; i++)
+		p->counts.pins[i] += pins >> i & 1;
+}
+
+/* Read the pools of the configuration, and not those that it has no more, whose last clients are
+ * still here: a new pool may have the same name. */
+static void
+read_pools(struct cnd_scoreboard *b)
+{
+	n_pools = 0;
+	for (uint32_t i = 0; i < CND_POOL_RECORD; i++) {
+		struct pool *p = &pools[n_pools];
+
+		*p = (struct pool){ .counts = { 0 } };
+		if (cnd_status_kinds[CND_STATUS_POOLS].read(b, i, &anybody, &p->row) &&
+			p->row.head->max_sessions > 0)
+			n_pools++;
+	}
+	for (uint32_t i = 0; i < b->n_slots; i++)
+		count_slot(b, i);
+}
+
+/* ---- OpenMetrics 1.0 ---- */
+
+static void
+begin_family(FILE *out, const char *name, const char *type, const char *help)
+{
+	fprintf(out, "# TYPE %s %s\n# HELP %s %s\n", name, type, name, help);
+}
+
+static void
+write_fields(FILE *out)
+{
+	const struct cnd_status_kind *k = &cnd_status_kinds[CND_STATUS_POOLS];
+
+	for (uint32_t i = 0; i < k->n_fields; i++) {
+		const struct cnd_status_field *f = &k->fields[i];
+		char name[64];
+
+		if (f->metric == NULL)
+			continue;
+		snprintf(name, sizeof(name), "cenote_pool_%s", f->metric);
+		begin_family(out, name, f->is_counter ? "counter" : "gauge", f->help);
+		for (size_t p = 0; p < n_pools; p++)
+			fprintf(out, "%s%s{pool=\"%s\"} %llu\n", name,
+				f->is_counter ? "_total" : "", pools[p].row.head->name,
+				(unsigned long long)f->number(&pools[p].row));
+	}
+}
+
+/* One sample of a gauge that has a second label. */
+static void
+write_sample(FILE *out, const char *name, const struct pool *p, const char *label,
+	const char *value, uint64_t n)
+{
+	fprintf(out, "cenote_pool_%s{pool=\"%s\",%s=\"%s\"} %llu\n", name,
+		p->row.head->name, label, value, (unsigned long long)n);
+}
+
+static void
+write_states(FILE *out)
+{
+	begin_family(out, "cenote_pool_sessions", "gauge", "Sessions by their state.");
+	for (size_t p = 0; p < n_pools; p++) {
+		for (uint32_t i = CND_SLOT_FREE + 1; i < CND_SLOT_STATES; i++)
+			write_sample(out, "sessions", &pools[p], "state",
+				cnd_slot_states[i].name, pools[p].row.census.n[i]);
+	}
+}
+
+static void
+write_pins(FILE *out)
+{
+	begin_family(out, "cenote_pool_pinned_sessions", "gauge",
+		"Sessions that stay with their client, by the reason. One session may "
+		"have "
+		"several.");
+	for (size_t p = 0; p < n_pools; p++) {
+		write_sample(out, "pinned_sessions", &pools[p], "pin", "transaction",
+			pools[p].counts.transactions);
+		for (size_t i = 0; i < CND_PINS; i++)
+			write_sample(out, "pinned_sessions", &pools[p], "pin",
+				cnd_pin_names[i].key, pools[p].counts.pins[i]);
+	}
+}
+
+static void
+write_tls(FILE *out)
+{
+	begin_family(out, "cenote_pool_tls_sessions", "gauge",
+		"Sessions with TLS, to the client or to the server.");
+	for (size_t p = 0; p < n_pools; p++) {
+		write_sample(out, "tls_sessions", &pools[p], "side", "client",
+			pools[p].counts.tls_clients);
+		write_sample(out, "tls_sessions", &pools[p], "side", "server",
+			pools[p].counts.tls_servers);
+	}
+}
+
+static void
+write_lines(FILE *out)
+{
+	char number[16];
+
+	begin_family(out, "cenote_pool_server_sessions", "gauge",
+		"Sessions of each server line, counted from 1.");
+	for (size_t p = 0; p < n_pools; p++) {
+		for (uint32_t i = 0; i < pools[p].row.head->n_servers; i++) {
+			snprintf(number, sizeof(number), "%u", i + 1);
+			write_sample(out, "server_sessions", &pools[p], "line", number,
+				pools[p].row.pool->line_sessions[i]);
+		}
+	}
+}
+
+static void
+write_lent(FILE *out)
+{
+	begin_family(out, "cenote_pool_lent_sessions", "gauge",
+		"Sessions whose client has the server's socket.");
+	for (size_t p = 0; p < n_pools; p++)
+		fprintf(out, "cenote_pool_lent_sessions{pool=\"%s\"} %llu\n",
+			pools[p].row.head->name,
+			(unsigned long long)pools[p].counts.lent);
+}
+
+static void
+write_process(const struct cnd_child *child, FILE *out)
+{
+	begin_family(out, "cenote_sessions_limit", "gauge",
+		"The most sessions of all pools together.");
+	fprintf(out, "cenote_sessions_limit %u\n", child->board->n_slots);
+	begin_family(out, "process_start_time_seconds", "gauge",
+		"When cenoted started, since 1970.");
+	fprintf(out,
+		"# UNIT process_start_time_seconds seconds\n"
+		"process_start_time_seconds %lld\n",
+		(long long)child->started_s);
+	begin_family(out, "cenote_build", "info", "The version of cenoted.");
+	fprintf(out, "cenote_build_info{version=\"%s\"} 1\n", CND_VERSION);
+}
+
+static unsigned
+write_metrics(const struct cnd_child *child, FILE *out)
+{
+	static void (*const parts[])(FILE * out) = { write_fields, write_states,
+		write_pins, write_tls, write_lines, write_lent };
+
+	read_pools(child->board);
+	for (size_t i = 0; i < N_ITEMS(parts); i++)
+		parts[i](out);
+	write_process(child, out);
+	fputs("# EOF\n", out);
+	return OK;
+}
+
+/* ---- for programs that watch cenoted ---- */
+
+static unsigned
+write_live(const struct cnd_child *child, FILE *out)
+{
+	int is_live = getppid() == child->master;
+
+	fputs(is_live ? "alive\n" : "the master has ended\n", out);
+	return is_live ? OK : UNAVAILABLE;
+}
+
+/* A pool that keeps no sessions is ready without one, unless its server refuses them. */
+static int
+is_ready(const struct cnd_status_row *r)
+{
+	const struct cnd_census *c = &r->census;
+
+	return c->n[CND_SLOT_IDLE] + c->in_use > 0 ||
+	       (r->head->min_sessions == 0 && c->n[CND_SLOT_FAILING] == 0);
+}
+
+static unsigned
+write_ready(const struct cnd_child *child, FILE *out)
+{
+	unsigned status = OK;
+
+	read_pools(child->board);
+	for (size_t i = 0; i < n_pools; i++) {
+		if (is_ready(&pools[i].row))
+			continue;
+		fprintf(out, "%s%s", status == OK ? "no session is logged in: " : ", ",
+			pools[i].row.head->name);
+		status = UNAVAILABLE;
+	}
+	fputs(status == OK ? "ready\n" : "\n", out);
+	return status;
+}
+
+/* ---- JSON ---- */
+
+static void
+write_row(FILE *out, const struct cnd_status_kind *k, const struct cnd_status_row *row)
+{
+	const char *between = "{";
+
+	for (uint32_t i = 0; i < k->n_fields; i++) {
+		const struct cnd_status_field *f = &k->fields[i];
+
+		if (f->is_private)
+			continue;
+		fprintf(out, "%s\"%s\":", between, f->name);
+		if (f->number != NULL)
+			fprintf(out, "%lld", (long long)f->number(row));
+		else
+			fprintf(out, "\"%s\"", f->text(row));
+		between = ",";
+	}
+	fputc('}', out);
+}
+
+static unsigned
+write_status(const struct cnd_child *child, FILE *out)
+{
+	struct cnd_status_row row;
+
+	fprintf(out, "{\"version\":\"%s\",\"started\":%lld", CND_VERSION,
+		(long long)child->started_s);
+	for (size_t i = 0; i < CND_STATUS_KINDS; i++) {
+		const struct cnd_status_kind *k = &cnd_status_kinds[i];
+		const char *between = "\n";
+
+		fprintf(out, ",\n\"%s\":[", k->what);
+		for (uint32_t n = 0; n < cnd_status_most(k, child->board); n++) {
+			if (!k->read(child->board, n, &anybody, &row))
+				continue;
+			fputs(between, out);
+			write_row(out, k, &row);
+			between = ",\n";
+		}
+		fputc(']', out);
+	}
+	fputs("}\n", out);
+	return OK;
+}
+
+static unsigned
+write_page(const struct cnd_child *child, FILE *out)
+{
+	(void)child;
+	fputs(page_text, out);
+	return OK;
+}
+
+const struct cnd_page *
+cnd_page_find(const char *path)
+{
+	static const struct cnd_page pages[] = {
+		{ "/", "text/html; charset=utf-8", write_page },
+		{ "/metrics",
+			"application/openmetrics-text; version=1.0.0; charset=utf-8",
+			write_metrics },
+		{ "/status.json", "application/json", write_status },
+		{ "/live", "text/plain", write_live },
+		{ "/ready", "text/plain", write_ready },
+	};
+
+	for (size_t i = 0; i < N_ITEMS(pages); i++) {
+		if (strcmp(path, pages[i].path) == 0)
+			return &pages[i];
+	}
+	return NULL;
+}
