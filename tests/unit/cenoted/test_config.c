@@ -275,6 +275,9 @@ static const struct {
 		"chmod 600" },
 	{ POOL "tls_client_cert = perhaps\n", "1: pool a: tls_client_cert \"perhaps\"; "
 					      "write none, request or require" },
+	{ CENOTED "stats_listen = x\n" POOL,
+		"3: stats_listen: \"x\" is not an address; write HOST:PORT, [IPV6]:PORT "
+		"or *:PORT" },
 	{ "[cenoted]\nrun_dir = here\n" POOL, "2: run_dir must begin with /" },
 	{ "[cenoted]\nrun_dir = /"
 	  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"

@@ -603,7 +603,7 @@ bury_stats(pid_t pid, int status)
 	log_end("stats", "", pid, status);
 	cnd_the_master.stats = 0;
 	cnd_the_master.stats_again_ms =
-		now + (now - cnd_the_master.stats_born_ms < YOUNG_MS ? FORK_AGAIN_MAX
+		now + (now - cnd_the_master.stats_born_ms < YOUNG_MS ? YOUNG_MS
 								     : FORK_AGAIN_MIN);
 }
 
