@@ -223,7 +223,9 @@ numbers_agree_with_the_status_of_the_pools(void **state)
 		{ "errors_total", "errors" }, { "yields_total", "yields" },
 		{ "relogins_total", "relogins" }, { "queued_clients_total", "queued" },
 		{ "queue_timeouts_total", "timeouts" }, { "waiting_clients", "waiting" },
-		{ "min_sessions", "min" }, { "max_sessions", "max" } };
+		{ "failed_logins_total", "failed_logins" },
+		{ "refused_logins_total", "refused_logins" }, { "min_sessions", "min" },
+		{ "max_sessions", "max" } };
 	int port = start("", "queue_timeout = 200ms\n"
 			     "[pool other.pool_2-b]\nbackend = sqlite\n"
 			     "server = path=@DIR@/main.db\nsessions = 0..2\n");
@@ -244,8 +246,8 @@ numbers_agree_with_the_status_of_the_pools(void **state)
 	for (size_t i = 0; i < CNT_COUNT(pairs); i++) {
 		snprintf(sample, sizeof(sample), "cenote_pool_%s{pool=\"main\"}",
 			pairs[i].sample);
-		assert_int_equal(
-			om_value(body(), sample), wp_pool_number("main", pairs[i].column));
+		assert_int_equal(om_value(body(), sample),
+			wp_pool_number("main", pairs[i].column));
 	}
 	assert_int_equal(
 		om_value(body(), "cenote_pool_attaches_total{pool=\"main\"}"), 2);
@@ -253,6 +255,29 @@ numbers_agree_with_the_status_of_the_pools(void **state)
 	assert_int_equal(om_value(body(), "cenote_pool_max_sessions"
 					  "{pool=\"other.pool_2-b\"}"),
 		2);
+}
+
+static void
+failed_and_refused_logins_are_counted(void **state)
+{
+	int port = start("", "[pool closed]\nbackend = sqlite\nauth = reject\n"
+			     "server = path=@DIR@/main.db\nsessions = 1\n"
+			     "[pool down]\nbackend = sqlite\n"
+			     "server = path=@DIR@/later/x.db\nsessions = 1\n");
+	cenote_conn *conn;
+
+	wp_await("down", "failing", 1);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(wp_try("closed", &conn), CENOTE_ERR_AUTH);
+		cenote_conn_destroy(conn);
+	}
+	assert_int_equal(get(port, "/metrics"), 200);
+	assert_int_equal(
+		om_value(body(), "cenote_pool_refused_logins_total{pool=\"closed\"}"), 3);
+	assert_int_equal(
+		om_value(body(), "cenote_pool_failed_logins_total{pool=\"closed\"}"), 0);
+	assert_true(
+		om_value(body(), "cenote_pool_failed_logins_total{pool=\"down\"}") > 0);
 }
 
 static void
@@ -480,6 +505,8 @@ main(void)
 			nonsense_and_huge_requests_do_no_harm, wp_teardown),
 		cmocka_unit_test_teardown(
 			numbers_agree_with_the_status_of_the_pools, wp_teardown),
+		cmocka_unit_test_teardown(
+			failed_and_refused_logins_are_counted, wp_teardown),
 		cmocka_unit_test_teardown(
 			the_text_is_well_formed_while_clients_work, wp_teardown),
 		cmocka_unit_test_teardown(

@@ -100,6 +100,8 @@ cnd_pools_begin(
 	atomic_store(&record->errors, 0);
 	atomic_store(&record->yields, 0);
 	atomic_store(&record->relogins, 0);
+	atomic_store(&record->failed_logins, 0);
+	atomic_store(&record->refused_logins, 0);
 	atomic_store(&record->queued, 0);
 	atomic_store(&record->timeouts, 0);
 	atomic_store(&record->contended_ms, INT32_MIN);

@@ -146,13 +146,16 @@ struct cnd_pool_record {
 	_Atomic int64_t
 		contended_ms; /* when a client last waited; the door and shared workers write it */
 	/* how often clients changed what a login sets; the pool's workers write this and the next
-	 * five */
+	 * seven */
 	_Atomic uint32_t login_changes;
 	_Atomic uint64_t attaches;
 	_Atomic uint64_t requests;
 	_Atomic uint64_t errors;
 	_Atomic uint64_t yields;
 	_Atomic uint64_t relogins; /* sessions that no reset could make fresh */
+	_Atomic uint64_t failed_logins; /* to a server */
+	_Atomic uint64_t
+		refused_logins; /* of clients, by a rule or for a wrong password */
 	_Atomic uint64_t queued; /* clients that had to wait; the door writes it */
 	_Atomic uint64_t timeouts;
 	_Atomic uint64_t pins

@@ -40,6 +40,8 @@ NUMBER(pool_yields, r->pool->yields)
 NUMBER(pool_relogins, r->pool->relogins)
 NUMBER(pool_queued, r->pool->queued)
 NUMBER(pool_timeouts, r->pool->timeouts)
+NUMBER(pool_failed_logins, r->pool->failed_logins)
+NUMBER(pool_refused_logins, r->pool->refused_logins)
 TEXT(worker_error, r->login.error)
 NUMBER(worker_pid, cnd_slot_head(r->board, r->index)->pid)
 TEXT(worker_state, r->state == CND_SLOT_ATTACHED && r->slot->is_lent
@@ -126,6 +128,10 @@ static const struct cnd_status_field pool_fields[] = {
 	COUNTER("queued", pool_queued, "queued_clients", "Clients that had to wait."),
 	COUNTER("timeouts", pool_timeouts, "queue_timeouts",
 		"Clients that waited for queue_timeout and got no session."),
+	COUNTER("failed_logins", pool_failed_logins, "failed_logins",
+		"Logins to the server that failed."),
+	COUNTER("refused_logins", pool_refused_logins, "refused_logins",
+		"Clients that were refused by a rule or for a wrong password."),
 	{ .name = "last_error", .text = worker_error, .is_private = 1 },
 };
 

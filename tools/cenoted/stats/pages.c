@@ -15,7 +15,6 @@
 #include <cenote/types.h>
 
 #include "shared/status.h"
-#include "page.h"
 
 #define OK          200u
 #define UNAVAILABLE 503u
@@ -322,7 +321,7 @@ static unsigned
 write_page(const struct cnd_child *child, FILE *out)
 {
 	(void)child;
-	fputs(page_text, out);
+	fputs(cnd_stats_page, out);
 	return OK;
 }
 

@@ -16,6 +16,9 @@ struct cnd_page {
 	unsigned (*write)(const struct cnd_child *child, FILE *out);
 };
 
+/* The page for a person, page.html. */
+extern const char cnd_stats_page[];
+
 /* NULL: there is no such page. */
 const struct cnd_page *cnd_page_find(const char *path);
 

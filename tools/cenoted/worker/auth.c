@@ -109,6 +109,7 @@ refuse(const struct login *l, const char *why)
 {
 	char text[CND_PEER_TEXT_MAX + 16];
 
+	l->w->client.is_refused = true;
 	cnd_log(LOG_WARNING, "login refused: %s: %s", client_text(l, text), why);
 	cnd_answer_refuse(&l->w->client.server, CNC_SQLSTATE(BAD_LOGIN),
 		"pool %s: the login was refused; cenoted's log has the reason, and "
@@ -122,6 +123,7 @@ static int
 deny(const struct login *l)
 {
 	l->w->client.has_failed = true;
+	l->w->client.is_refused = true;
 	cnd_answer_refuse(&l->w->client.server, CNC_SQLSTATE(BAD_PASSWORD),
 		"pool %s: there is no such user, or the password is wrong",
 		l->w->config->name);

@@ -386,6 +386,7 @@ forget_client(struct cnd_worker *w)
 	w->serving.is_gone = false;
 	w->serving.is_suspending = false;
 	c->has_failed = false;
+	c->is_refused = false;
 	c->is_again = false;
 	c->restores = false;
 	c->is_resumed = false;
@@ -420,6 +421,9 @@ cnd_client_serve(struct cnd_worker *w)
 	r = is_back ? cnd_attach_back(w) : cnd_attach_open(w);
 	if (r == CENOTE_OK)
 		return converse(w);
+	if (w->client.is_refused)
+		atomic_fetch_add_explicit(
+			&w->pool->refused_logins, 1, memory_order_relaxed);
 	cnd_client_part(w, r);
 	return w->serving.is_lost ? CND_PARTING_LOST : CND_PARTING_GONE;
 }

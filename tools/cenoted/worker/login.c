@@ -357,6 +357,7 @@ note_failure(struct cnd_worker *w)
 	if (cnd_worker_order(w) != CND_ORDER_NONE)
 		return;
 	w->login.n_failures++;
+	atomic_fetch_add_explicit(&w->pool->failed_logins, 1, memory_order_relaxed);
 	if (is_clients_fault(w, &w->serving.diag)) {
 		cnd_log(LOG_NOTICE,
 			"cannot log in with a client's settings or password (SQLSTATE "

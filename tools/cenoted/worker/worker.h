@@ -92,6 +92,7 @@ struct cnd_worker_client {
 	bool restores; /* it prepares its statements with a name again on another session */
 	bool is_resumed; /* more clients may come to resume this session */
 	bool has_failed; /* its password was wrong */
+	bool is_refused; /* by a rule, or because its password was wrong */
 	bool is_told; /* since it attached, it was told a new fact of the session */
 	bool is_back; /* it stayed without a session, and attaches on the same connection */
 	bool is_staying; /* it has got YIELD, and will stay without a session */
