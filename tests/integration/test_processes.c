@@ -19,6 +19,7 @@
 #include "protocol/frame.h"
 #include "shared/sandbox.h"
 #include "shared/scoreboard.h"
+#include "stats/stats.h"
 
 #define CELL 256
 
@@ -371,7 +372,7 @@ compare(const char *process, int column, pid_t pid)
 	return n_wrong;
 }
 
-/* Start two pools with TLS and one session each, and an address. Returns the port. */
+/* Start two pools with TLS and one session each, and two addresses. Returns the port for clients. */
 static int
 start(void)
 {
@@ -384,13 +385,14 @@ start(void)
 	snprintf(config, sizeof(config),
 		"[cenoted]\nuser = nobody\nrun_dir = @DIR@/run\n"
 		"backend_dir = @BACKENDS@\nlog = stderr\nlisten = 127.0.0.1:%d\n"
+		"stats_listen = 127.0.0.1:%d\n"
 		"\n[pool main]\nbackend = sqlite\nserver = path=@DIR@/data/main.db\n"
 		"sessions = 1\ntls_cert = @DIR@/certs/pool.crt\n"
 		"tls_key = @DIR@/certs/server.key\nallow_users = *\n"
 		"\n[pool other]\nbackend = sqlite\nserver = path=@DIR@/data/other.db\n"
 		"sessions = 1\ntls_cert = @DIR@/certs/pool.crt\n"
 		"tls_key = @DIR@/certs/server.key\n",
-		port);
+		port, cnt_server_free_port());
 	wt_create(config, "server.crt");
 	snprintf(data, sizeof(data), "%s/data", wp_daemon.dir);
 	assert_int_equal(mkdir(data, 0700), 0);
@@ -409,8 +411,9 @@ each_process_is_as_the_table_says(void **state)
 	pid_t helper;
 	int fd;
 
-	if (geteuid() != 0 || cnd_sandbox_lacks_seccomp() != NULL) {
-		print_message("# it needs root, and seccomp\n");
+	if (geteuid() != 0 || cnd_sandbox_lacks_seccomp() != NULL ||
+		cnd_stats_lacks() != NULL) {
+		print_message("# it needs root, seccomp and libmicrohttpd\n");
 		skip();
 	}
 	fd = keep_helper(start());
@@ -418,10 +421,12 @@ each_process_is_as_the_table_says(void **state)
 	helper = wp_await_child("cenoted-helper");
 	await_filter(helper);
 	await_filter(wp_await_child("cenoted-door"));
+	await_filter(wp_await_child("cenoted-stats"));
 	n_wrong = compare("master", 0, wp_daemon.pid) +
 		  compare("door", 1, wp_await_child("cenoted-door")) +
 		  compare("worker", 2, wp_worker_pid(conn)) +
-		  compare("helper", 3, helper);
+		  compare("helper", 3, helper) +
+		  compare("stats", 4, wp_await_child("cenoted-stats"));
 	close(fd);
 	cenote_conn_destroy(conn);
 	assert_int_equal(n_wrong, 0);

@@ -41,7 +41,7 @@ struct pool {
 	struct counts counts;
 };
 
-/* One scrape at a time is answered. */
+/* One request is answered at a time. */
 static struct pool pools[CND_POOL_RECORD];
 static size_t n_pools;
 
