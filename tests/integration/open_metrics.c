@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "open_metrics.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,8 @@ struct checker {
 	size_t n_families;
 	char type[16]; /* of the last family */
 	int has_samples; /* the last family has some */
+	double bucket_limit; /* of the bucket before; 0: none */
+	long long bucket_count;
 };
 
 static void
@@ -64,6 +67,7 @@ begin_family(struct checker *c, const char *text)
 		text + n + 1);
 	if (text[n] != ' ' ||
 		(strcmp(c->type, "gauge") != 0 && strcmp(c->type, "counter") != 0 &&
+			strcmp(c->type, "histogram") != 0 &&
 			strcmp(c->type, "info") != 0))
 		refuse(c, "an unknown type");
 }
@@ -127,12 +131,51 @@ check_labels(const struct checker *c, const char *at)
 	return at + 1;
 }
 
-static const char *
-suffix_of(const char *type)
+static int
+ends_with(const char *text, size_t n, const char *end)
 {
+	return n > strlen(end) && strncmp(text + n - strlen(end), end, strlen(end)) == 0;
+}
+
+/* What the name of a sample has after the family's name. */
+static const char *
+suffix_of(const char *type, const char *text, size_t n)
+{
+	if (strcmp(type, "histogram") == 0)
+		return ends_with(text, n, "_sum")     ? "_sum"
+		       : ends_with(text, n, "_count") ? "_count"
+						      : "_bucket";
 	return strcmp(type, "counter") == 0 ? "_total"
 	       : strcmp(type, "info") == 0  ? "_info"
 					    : "";
+}
+
+/* Buckets of a histogram have growing limits and counts. The last one is followed by its count. */
+static void
+check_bucket(struct checker *c, const char *text, size_t n)
+{
+	const char *at = strstr(text, "le=\"");
+	long long count = strtoll(text + strcspn(text, " "), NULL, 10);
+	double limit;
+
+	if (strcmp(c->type, "histogram") != 0 || ends_with(text, n, "_sum"))
+		return;
+	if (ends_with(text, n, "_count")) {
+		if (count != c->bucket_count || c->bucket_limit != HUGE_VAL)
+			refuse(c, "the count is not that of the bucket +Inf");
+		c->bucket_limit = 0;
+		c->bucket_count = 0;
+		return;
+	}
+	if (at == NULL || at > text + strcspn(text, "\n")) {
+		refuse(c, "a bucket without a limit");
+		return;
+	}
+	limit = strtod(at + 4, NULL);
+	if (limit <= c->bucket_limit || count < c->bucket_count)
+		refuse(c, "a bucket that does not grow");
+	c->bucket_limit = limit;
+	c->bucket_count = count;
 }
 
 static void
@@ -143,9 +186,10 @@ check_sample(struct checker *c, const char *text)
 	const char *labels, *line = text + strcspn(text, "\n");
 	char *end;
 
-	snprintf(name, sizeof(name), "%s%s", family(c), suffix_of(c->type));
+	snprintf(name, sizeof(name), "%s%s", family(c), suffix_of(c->type, text, n));
 	if (strlen(name) != n || strncmp(text, name, n) != 0)
 		refuse(c, "a sample of another family");
+	check_bucket(c, text, n);
 	labels = check_labels(c, text + n);
 	if (*labels != ' ')
 		refuse(c, "no blank before the value");

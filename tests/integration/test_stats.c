@@ -214,6 +214,15 @@ nonsense_and_huge_requests_do_no_harm(void **state)
 
 /* ---- numbers ---- */
 
+/* A child that waits for a session. */
+static int
+wait_for_session(void *arg)
+{
+	(void)arg;
+	cenote_conn_destroy(wp_attach(NULL));
+	return 0;
+}
+
 static void
 numbers_agree_with_the_status_of_the_pools(void **state)
 {
@@ -255,6 +264,43 @@ numbers_agree_with_the_status_of_the_pools(void **state)
 	assert_int_equal(om_value(body(), "cenote_pool_max_sessions"
 					  "{pool=\"other.pool_2-b\"}"),
 		2);
+}
+
+static void
+times_of_requests_and_of_waiting_are_counted(void **state)
+{
+	int port = start("", "");
+	cenote_conn *a = wp_attach(NULL), *b = wp_attach(NULL), *c;
+	pid_t child;
+
+	for (int i = 0; i < 10; i++)
+		wp_exec(a, "select 1");
+	child = wp_fork(wait_for_session, NULL, -1);
+	wp_await("main", "waiting", 1);
+	wp_pause_ms(100);
+	cenote_conn_destroy(b);
+	assert_int_equal(wp_join(child), 0);
+	cenote_conn_destroy(a);
+	wp_await("main", "in_use", 0);
+	assert_int_equal(get(port, "/metrics"), 200);
+	om_check(body());
+	assert_int_equal(
+		om_value(body(), "cenote_pool_request_seconds_count{pool=\"main\"}"),
+		wp_pool_number("main", "requests"));
+	/* the clock of the door is a coarse one */
+	assert_true(om_value(body(), "cenote_pool_waiting_seconds_count{pool=\"main\"}") >
+		    om_value(body(), "cenote_pool_waiting_seconds_bucket"
+				     "{pool=\"main\",le=\"0.049152\"}"));
+	/* a client that attached before the times were wanted is not measured */
+	reload(WP_POOL("sessions = 1..2\n"));
+	c = wp_attach(NULL);
+	reload(config_of(port, "", ""));
+	await_status(port, "/live", 200);
+	wp_exec(c, "select 1");
+	cenote_conn_destroy(c);
+	assert_int_equal(get(port, "/metrics"), 200);
+	assert_true(om_value(body(), "cenote_pool_request_seconds_count{pool=\"main\"}") <
+		    wp_pool_number("main", "requests"));
 }
 
 static void
@@ -505,6 +551,8 @@ main(void)
 			nonsense_and_huge_requests_do_no_harm, wp_teardown),
 		cmocka_unit_test_teardown(
 			numbers_agree_with_the_status_of_the_pools, wp_teardown),
+		cmocka_unit_test_teardown(
+			times_of_requests_and_of_waiting_are_counted, wp_teardown),
 		cmocka_unit_test_teardown(
 			failed_and_refused_logins_are_counted, wp_teardown),
 		cmocka_unit_test_teardown(

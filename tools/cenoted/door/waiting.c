@@ -106,10 +106,14 @@ dismiss_waiting(struct cnd_guest *g)
 static void
 dismiss_taken(struct cnd_door_pool *p)
 {
-	while (p->waiting.first != NULL &&
-		cnd_ticket_state(record_of(p->waiting.first->pool),
-			p->waiting.first->ticket) == CND_TICKET_TAKEN)
-		dismiss_waiting(p->waiting.first);
+	struct cnd_guest *g;
+
+	while ((g = p->waiting.first) != NULL &&
+		cnd_ticket_state(record_of(g->pool), g->ticket) == CND_TICKET_TAKEN) {
+		cnd_histogram_add(&record_of(g->pool)->waiting_time,
+			(cnd_now_ms() - g->since_ms) * 1000);
+		dismiss_waiting(g);
+	}
 }
 
 static void

@@ -405,6 +405,7 @@ open_listeners(void)
 		    &c->stats, await_address, &new) < 0)
 		return -1;
 	cnd_listeners_adopt(&cnd_the_master.stats_listeners, &c->stats, &new, -1);
+	cnd_scoreboard_set_timed(cnd_the_master.child.board, c->stats.n > 0);
 	return 0;
 }
 

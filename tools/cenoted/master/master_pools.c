@@ -104,6 +104,8 @@ cnd_pools_begin(
 	atomic_store(&record->refused_logins, 0);
 	atomic_store(&record->queued, 0);
 	atomic_store(&record->timeouts, 0);
+	cnd_histogram_reset(&record->request_time);
+	cnd_histogram_reset(&record->waiting_time);
 	atomic_store(&record->contended_ms, INT32_MIN);
 	for (size_t i = 0; i < CND_SERVERS_MAX; i++) {
 		atomic_store(&record->line_sessions[i], 0);
@@ -330,6 +332,7 @@ adopt_listeners(const struct cnd_config *c, const struct cnd_listeners *new,
 	cnd_listeners_adopt(&cnd_the_master.stats_listeners, &c->stats, new_stats, -1);
 	/* the next one has the new configuration */
 	cnd_children_end_stats();
+	cnd_scoreboard_set_timed(cnd_the_master.child.board, c->stats.n > 0);
 }
 
 void

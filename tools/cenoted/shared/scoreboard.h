@@ -132,6 +132,14 @@ struct cnd_pool_head {
 	char backend[32];
 };
 
+/* How often something took how long. There are two buckets for each power of 2: from 16 µs to 67 s,
+ * and one for what took longer. */
+#define CND_BUCKETS 46u
+struct cnd_histogram {
+	_Atomic uint64_t n[CND_BUCKETS];
+	_Atomic uint64_t sum_us;
+};
+
 /* The part of a pool's entry that its workers and the door write. */
 struct cnd_pool_record {
 	_Atomic uint32_t
@@ -160,6 +168,10 @@ struct cnd_pool_record {
 	_Atomic uint64_t timeouts;
 	_Atomic uint64_t pins
 		[CND_PINS]; /* how often each pin began to hold a session; the workers write it */
+	struct cnd_histogram
+		request_time; /* from a request's beginning to its end; only if the master wants times */
+	struct cnd_histogram
+		waiting_time; /* of clients that waited in the door or in a shared worker */
 	_Atomic uint64_t idle[CND_IDLE_WORDS]; /* one bit for each slot */
 	/* sessions of each server line */
 	_Atomic uint32_t line_sessions[CND_SERVERS_MAX];
@@ -212,6 +224,15 @@ struct cnd_pool_head *cnd_pool_head(const struct cnd_scoreboard *b, uint32_t poo
 struct cnd_pool_record *cnd_pool_record(const struct cnd_scoreboard *b, uint32_t pool);
 struct cnd_slot_head *cnd_slot_head(const struct cnd_scoreboard *b, uint32_t slot);
 struct cnd_slot *cnd_slot_at(const struct cnd_scoreboard *b, uint32_t slot);
+
+/* Whether workers measure how long requests take; the master decides. */
+void cnd_scoreboard_set_timed(struct cnd_scoreboard *b, int is_timed);
+int cnd_scoreboard_is_timed(const struct cnd_scoreboard *b);
+
+void cnd_histogram_add(struct cnd_histogram *h, int64_t us);
+/* The longest time that the bucket counts. The last bucket has no such limit. */
+uint64_t cnd_histogram_limit_us(uint32_t bucket);
+void cnd_histogram_reset(struct cnd_histogram *h);
 
 extern const struct cnc_sm_state cnd_slot_states[CND_SLOT_STATES];
 

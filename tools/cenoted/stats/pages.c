@@ -9,6 +9,7 @@
  */
 #include "stats_internal.h"
 
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -203,6 +204,44 @@ write_lent(FILE *out)
 }
 
 static void
+write_histogram(FILE *out, const char *name, const char *help, size_t offset)
+{
+	begin_family(out, name, "histogram", help);
+	fprintf(out, "# UNIT %s seconds\n", name);
+	for (size_t p = 0; p < n_pools; p++) {
+		const struct cnd_histogram *h =
+			(const void *)((const char *)pools[p].row.pool + offset);
+		const char *pool = pools[p].row.head->name;
+		double sum = (double)h->sum_us / 1e6;
+		unsigned long long n = 0;
+
+		for (uint32_t i = 0; i < CND_BUCKETS; i++) {
+			n += h->n[i];
+			fprintf(out, "%s_bucket{pool=\"%s\",le=\"", name, pool);
+			if (i + 1 < CND_BUCKETS)
+				fprintf(out, "%.9g\"} %llu\n",
+					(double)cnd_histogram_limit_us(i) / 1e6, n);
+			else
+				fprintf(out, "+Inf\"} %llu\n", n);
+		}
+		fprintf(out, "%s_count{pool=\"%s\"} %llu\n%s_sum{pool=\"%s\"} %.6f\n",
+			name, pool, n, name, pool, sum);
+	}
+}
+
+static void
+write_times(FILE *out)
+{
+	write_histogram(out, "cenote_pool_request_seconds",
+		"How long requests took in the worker and the server.",
+		offsetof(struct cnd_pool_record, request_time));
+	write_histogram(out, "cenote_pool_waiting_seconds",
+		"How long clients waited for a session that came through the door or "
+		"stayed.",
+		offsetof(struct cnd_pool_record, waiting_time));
+}
+
+static void
 write_process(const struct cnd_child *child, FILE *out)
 {
 	begin_family(out, "cenote_sessions_limit", "gauge",
@@ -222,7 +261,7 @@ static unsigned
 write_metrics(const struct cnd_child *child, FILE *out)
 {
 	static void (*const parts[])(FILE * out) = { write_fields, write_states,
-		write_pins, write_tls, write_lines, write_lent };
+		write_pins, write_tls, write_lines, write_lent, write_times };
 
 	read_pools(child->board);
 	for (size_t i = 0; i < N_ITEMS(parts); i++)

@@ -415,6 +415,7 @@ cnd_client_serve(struct cnd_worker *w)
 	if (is_back)
 		cnp_server_restart_kept(&w->client.server, &w->client.back.kept);
 	cnd_request_forget_client(&w->serving);
+	cnd_owner_begin_client(w);
 	cnd_lend_begin(w);
 	w->settle.last_ms = INT32_MIN;
 	w->settle.due_ms = CND_NEVER;

@@ -6,6 +6,7 @@
 #include "worker.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "core/sqlstate.h"
 #include "shared/log.h"
@@ -80,6 +81,34 @@ end(struct cnd_serving *s, const struct cnp_request *req)
 	atomic_store_explicit(
 		&w->slot->requests, w->slot->requests + 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&w->pool->requests, 1, memory_order_relaxed);
+}
+
+static int64_t
+now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static void
+begin_timed(struct cnd_serving *s, const struct cnp_request *req)
+{
+	struct cnd_worker *w = s->owner;
+
+	if (req != NULL)
+		w->begun_us = now_us();
+	begin(s, req);
+}
+
+static void
+end_timed(struct cnd_serving *s, const struct cnp_request *req)
+{
+	struct cnd_worker *w = s->owner;
+
+	cnd_histogram_add(&w->pool->request_time, now_us() - w->begun_us);
+	end(s, req);
 }
 
 static void
@@ -207,21 +236,24 @@ suspend(struct cnd_serving *s, const struct cnp_suspend *m)
 	return r;
 }
 
-static const struct cnd_serving_ops worker_ops = {
-	.flush = flush,
-	.await_piece = await_piece,
-	.long_result = long_result,
-	.begin = begin,
-	.end = end,
-	.failed = failed,
-	.lost = lost,
-	.publish = publish,
-	.info = info,
-	.parameter_changed = parameter_changed,
-	.facts_changed = facts_changed,
-	.log_in_again = log_in_again,
-	.suspend = suspend,
-};
+/* Without statistics, no request reads a clock for them. */
+#define OPS(BEGIN, END)                                                                  \
+	{                                                                                \
+		.flush = flush, .await_piece = await_piece, .long_result = long_result,  \
+		.begin = (BEGIN), .end = (END), .failed = failed, .lost = lost,          \
+		.publish = publish, .info = info,                                        \
+		.parameter_changed = parameter_changed, .facts_changed = facts_changed,  \
+		.log_in_again = log_in_again, .suspend = suspend                         \
+	}
+
+static const struct cnd_serving_ops worker_ops = OPS(begin, end);
+static const struct cnd_serving_ops timed_ops = OPS(begin_timed, end_timed);
+
+void
+cnd_owner_begin_client(struct cnd_worker *w)
+{
+	w->serving.ops = cnd_scoreboard_is_timed(w->board) ? &timed_ops : &worker_ops;
+}
 
 void
 cnd_owner_init(struct cnd_worker *w)

@@ -147,6 +147,7 @@ cnd_staying_take(struct cnd_worker *w)
 
 	if (c == NULL)
 		return 0;
+	cnd_histogram_add(&w->pool->waiting_time, (cnd_now_ms() - c->since_ms) * 1000);
 	client->fd = c->fd;
 	cnd_channel_move(&client->channel, &c->channel);
 	client->is_handed_over = c->is_handed_over;

@@ -182,6 +182,7 @@ struct cnd_worker {
 	int epoll_fd;
 	sigset_t waiting_mask; /* signals are blocked except while it waits */
 	int64_t idle_ms; /* when the worker became idle, or last asked to leave */
+	int64_t begun_us; /* when the request began, if it is measured (monotonic clock) */
 	bool has_served; /* a client has gone since the worker last waited for a client */
 
 	struct cnd_serving
@@ -278,6 +279,8 @@ void cnd_login_rebalance(struct cnd_worker *w);
 /* owner.c */
 /* Make w->serving, for the pool of w->config. */
 void cnd_owner_init(struct cnd_worker *w);
+/* Measure the requests of the next client, if the master wants that. */
+void cnd_owner_begin_client(struct cnd_worker *w);
 
 /* host.c */
 void cnd_host_init(struct cnd_worker *w);
