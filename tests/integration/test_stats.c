@@ -355,6 +355,67 @@ the_text_is_well_formed_while_clients_work(void **state)
 	cenote_conn_destroy(a);
 }
 
+/* Every metric that the file names is served. */
+static void
+check_names_in(const char *path, const char *metrics)
+{
+	char line[1024], name[128];
+	FILE *f = fopen(path, "re");
+	size_t n_names = 0;
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f) != NULL) {
+		for (const char *at = line; (at = strstr(at, "cenote_")) != NULL;) {
+			size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyz_");
+
+			snprintf(name, sizeof(name), "\n%.*s", (int)n, at);
+			/* cenote_status() is a function */
+			if (at[n] != '(' && strstr(metrics, name) == NULL)
+				fail_msg("%s: there is no metric %s", path, name + 1);
+			at += n;
+			n_names++;
+		}
+	}
+	fclose(f);
+	assert_true(n_names > 5);
+}
+
+static int
+names(const char *document, const char *metric, size_t len)
+{
+	for (const char *at = document; (at = strstr(at, "`cenote_")) != NULL; at++) {
+		size_t n = strcspn(at + 1, "`");
+
+		if (strncmp(at + 1, metric, len) == 0 &&
+			(n == len || strncmp(at + 1 + len, "_total`", 7) == 0 ||
+				strncmp(at + 1 + len, "_info`", 6) == 0))
+			return 1;
+	}
+	return 0;
+}
+
+static void
+documents_and_examples_name_the_metrics_that_there_are(void **state)
+{
+	static char document[1u << 16];
+	int port = start("", "");
+	FILE *f = fopen(CNT_SOURCE_ROOT "/docs/operations.md", "re");
+
+	assert_non_null(f);
+	assert_true(fread(document, 1, sizeof(document) - 1, f) > 0);
+	fclose(f);
+	assert_int_equal(get(port, "/metrics"), 200);
+	for (const char *at = body(); (at = strstr(at, "# TYPE cenote_")) != NULL;) {
+		size_t n = strcspn(at += 7, " ");
+
+		if (!names(document, at, n))
+			fail_msg("docs/operations.md lacks %.*s", (int)n, at);
+	}
+	check_names_in(CNT_SOURCE_ROOT "/docs/operations.md", answer);
+	check_names_in(CNT_SOURCE_ROOT "/tools/cenoted/monitoring/alerts.yml", answer);
+	check_names_in(CNT_SOURCE_ROOT "/tools/cenoted/monitoring/grafana.json", answer);
+}
+
 static void
 nothing_says_who_a_client_is_or_where_a_server_is(void **state)
 {
@@ -557,6 +618,9 @@ main(void)
 			failed_and_refused_logins_are_counted, wp_teardown),
 		cmocka_unit_test_teardown(
 			the_text_is_well_formed_while_clients_work, wp_teardown),
+		cmocka_unit_test_teardown(
+			documents_and_examples_name_the_metrics_that_there_are,
+			wp_teardown),
 		cmocka_unit_test_teardown(
 			nothing_says_who_a_client_is_or_where_a_server_is, wp_teardown),
 		cmocka_unit_test_teardown(
