@@ -15,7 +15,8 @@
 #define DIGITS  "0123456789"
 
 struct checker {
-	const char *line; /* for messages */
+	const char *line; /* the one that is being checked */
+	char shown[128]; /* its beginning, for messages */
 	char families[FAMILIES_MAX][NAME_MAX_LEN]; /* in the order of their TYPE lines */
 	size_t n_families;
 	char type[16]; /* of the last family */
@@ -27,7 +28,7 @@ struct checker {
 static void
 refuse(const struct checker *c, const char *why)
 {
-	fail_msg("%s: %.*s", why, (int)strcspn(c->line, "\n"), c->line);
+	fail_msg("%s: %s", why, c->shown);
 }
 
 /* The length of the name at the beginning of a text. */
@@ -216,7 +217,7 @@ check_unique(const struct checker *c, const char *text)
 void
 om_check(const char *text)
 {
-	struct checker c = { .n_families = 0 };
+	struct checker c = { .line = text };
 	const char *next;
 
 	for (const char *at = text;; at = next) {
@@ -224,6 +225,9 @@ om_check(const char *text)
 		if (*at == '\0')
 			refuse(&c, "no EOF line");
 		next = at + strcspn(at, "\n") + 1;
+		c.shown[0] = '\0';
+		strncat(c.shown, at, sizeof(c.shown) - 1);
+		c.shown[strcspn(c.shown, "\n")] = '\0';
 		if (strncmp(at, "# EOF\n", 6) == 0)
 			break;
 		if (strncmp(at, "# TYPE ", 7) == 0) {
