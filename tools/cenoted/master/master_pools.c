@@ -104,6 +104,8 @@ cnd_pools_begin(
 	atomic_store(&record->refused_logins, 0);
 	atomic_store(&record->queued, 0);
 	atomic_store(&record->timeouts, 0);
+	for (size_t i = 0; i < CND_PINS; i++)
+		atomic_store(&record->pins[i], 0);
 	cnd_histogram_reset(&record->request_time);
 	cnd_histogram_reset(&record->waiting_time);
 	atomic_store(&record->contended_ms, INT32_MIN);

@@ -32,7 +32,6 @@ static const struct cnd_asker anybody = {
 struct counts {
 	uint64_t lent; /* clients that have the server's socket */
 	uint64_t transactions;
-	uint64_t pins[CND_PINS];
 	uint64_t tls_clients;
 	uint64_t tls_servers;
 };
@@ -63,7 +62,7 @@ count_slot(const struct cnd_scoreboard *b, uint32_t slot)
 	struct pool *p = cnd_slot_head(b, slot)->pid != 0
 				 ? find_pool(cnd_slot_head(b, slot)->pool)
 				 : NULL;
-	uint32_t state = s->state, pins = s->pins;
+	uint32_t state = s->state;
 	struct cnd_identity identity;
 	struct cnd_login login;
 
@@ -77,8 +76,6 @@ count_slot(const struct cnd_scoreboard *b, uint32_t slot)
 	p->counts.tls_clients += identity.tls[0] != '\0';
 	p->counts.lent += s->is_lent != 0;
 	p->counts.transactions += s->tx != CENOTE_TX_IDLE;
-	for (size_t i = 0; i < CND_PINS; i++)
-		p->counts.pins[i] += pins >> i & 1;
 }
 
 /* Read the pools of the configuration, and not those that it has no more, whose last clients are
@@ -127,7 +124,7 @@ write_fields(FILE *out)
 	}
 }
 
-/* One sample of a gauge that has a second label. */
+/* One sample of a metric that has a second label. */
 static void
 write_sample(FILE *out, const char *name, const struct pool *p, const char *label,
 	const char *value, uint64_t n)
@@ -159,7 +156,14 @@ write_pins(FILE *out)
 			pools[p].counts.transactions);
 		for (size_t i = 0; i < CND_PINS; i++)
 			write_sample(out, "pinned_sessions", &pools[p], "pin",
-				cnd_pin_names[i].key, pools[p].counts.pins[i]);
+				cnd_pin_names[i].key, pools[p].row.census.pins[i]);
+	}
+	begin_family(out, "cenote_pool_pins", "counter",
+		"How often a pin began to keep a session with its client.");
+	for (size_t p = 0; p < n_pools; p++) {
+		for (size_t i = 0; i < CND_PINS; i++)
+			write_sample(out, "pins_total", &pools[p], "pin",
+				cnd_pin_names[i].key, pools[p].row.pool->pins[i]);
 	}
 }
 
