@@ -84,6 +84,31 @@ static const char make_common[] =
 	"create trigger count_up before insert on item for each row execute function"
 	" count_up()";
 
+/* Prepare a statement under a name, which the pool prepares again wherever the client goes. */
+static void
+prepare_named(cenote_conn *conn, const char *sql)
+{
+	cenote_stmt *stmt;
+
+	assert_ok(cenote_stmt_create(conn, sql, CENOTE_NTS, &stmt));
+	assert_ok(cenote_stmt_set_name(stmt, "named"));
+	assert_ok(cenote_stmt_prepare(stmt));
+	cenote_stmt_destroy(stmt);
+}
+
+static void
+run_named(cenote_conn *conn, const char *wanted)
+{
+	cenote_result *res;
+	cenote_stmt *stmt;
+
+	assert_ok(cenote_stmt_by_name(conn, "named", &stmt));
+	assert_ok(cenote_stmt_execute(stmt, NULL, NULL, &res));
+	assert_string_equal(cenote_result_text(res, 0, 0, NULL), wanted);
+	cenote_result_destroy(res);
+	cenote_stmt_destroy(stmt);
+}
+
 static void
 rows_are_read_and_written_without_questions(void **state)
 {
@@ -98,6 +123,8 @@ rows_are_read_and_written_without_questions(void **state)
 	by_superuser("select pg_reload_conf()");
 	wp_exec(conns[0], "insert into item default values");
 	turns_take(conns, N_CLIENTS, 2);
+	for (int i = 0; i < N_CLIENTS; i++)
+		prepare_named(conns[i], "select name from names where id = 1");
 	n_proofs = count_logged("set_limit (ids)");
 	n_settled = count_logged("pg_listening_channels");
 	n_first = count_logged("insert into item (name)");
@@ -109,6 +136,7 @@ rows_are_read_and_written_without_questions(void **state)
 		wp_exec(conn, "insert into item (name) values ('a')");
 		assert_string_equal(
 			wp_value(conn, "select name from names where id = 1"), "FIRST");
+		run_named(conn, "FIRST");
 	}
 	since = (wp_now_ms() - since) / 1000;
 	assert_string_equal(wp_value(conns[0], "select n from note"), "181");

@@ -56,7 +56,7 @@ check_all(const struct expected *cases, size_t n, int has_standard_strings)
 		/* other tests are about these */
 		found.flags &= ~(uint32_t)(DEFINES | STAYS | CND_PG_SCAN_ACTS |
 					   CND_PG_SCAN_LOCAL | SETS | HIDES |
-					   CND_PG_SCAN_RESETS);
+					   CND_PG_SCAN_RESETS | CND_PG_SCAN_DEALLOCATES);
 		if (found.pins != cases[i].pins || found.flags != cases[i].flags)
 			print_error("%s: pins %u, flags %u\n", cases[i].sql,
 				(unsigned)found.pins, (unsigned)found.flags);

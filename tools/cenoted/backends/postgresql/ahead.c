@@ -96,6 +96,7 @@ static int
 add_execute(struct cnd_session *s, const struct cnd_ahead *what,
 	struct cnd_pg_ahead *ret_ahead)
 {
+	struct cnd_pg_scan scan;
 	int r;
 
 	if (!is_whole(s, what->exec))
@@ -104,9 +105,10 @@ add_execute(struct cnd_session *s, const struct cnd_ahead *what,
 		return add_numbered(s, what, ret_ahead);
 	if (s->client.may_copy || has_zero(what->which->name))
 		return CENOTE_AGAIN;
+	scan = *cnd_pg_known_find(s, what->which->name);
 	r = add_run(s, what->which->name, NULL, what->exec);
 	if (r == CENOTE_OK)
-		cnd_pg_note(s, &cnd_pg_unknown, 0);
+		cnd_pg_note(s, &scan, 0);
 	return r;
 }
 
@@ -121,6 +123,8 @@ add_prepare(struct cnd_session *s, const struct cnd_prepare *p)
 	cnd_pg_memo_scan(&s->memo, p->sql.p, p->sql.n, &s->facts, &scan);
 	if ((scan.flags & CND_PG_SCAN_COPY) || cnd_pg_strict_advice(s, &scan) != NULL)
 		return CENOTE_AGAIN;
+	/* the server may refuse it, since there is one of that name */
+	cnd_pg_known_forget(s);
 	r = cnd_pg_add_prepare(s, p, p->name.p, p->name.n, NULL);
 	if (r == CENOTE_OK)
 		cnd_pg_note_prepared(s, &scan, p->name);
@@ -134,6 +138,8 @@ add_about(struct cnd_session *s, const struct cnd_ahead *what, char message)
 
 	if (has_zero(name))
 		return CENOTE_AGAIN;
+	if (message == 'C')
+		cnd_pg_known_forget(s);
 	return cnd_pg_add_named(&s->out.buf, message,
 		what->which->kind == CNP_NAMED_PORTAL ? 'P' : 'S', name.p, name.n);
 }

@@ -65,6 +65,7 @@ void
 cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple)
 {
 	uint32_t pins = scan->pins & ~(uint32_t)CENOTE_PIN_SETTINGS;
+	int harmless;
 
 	/* If the removed function was called before, settle.c can no longer look at its code. So assume it left settings. */
 	if ((scan->flags & CND_PG_SCAN_REMOVES) != 0 &&
@@ -80,8 +81,9 @@ cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple
 	s->client.has_acted |= (scan->flags & MORE_THAN_ROWS) != 0;
 	if ((scan->flags & (CND_PG_SCAN_DEFINES | CND_PG_SCAN_REMOVES)) != 0)
 		cnd_pg_proof_end();
-	s->client.pins |=
-		is_harmless(s, scan) ? pins & ~(uint32_t)CENOTE_PIN_FUNCTION : pins;
+	harmless = is_harmless(s, scan);
+	s->client.pins |= harmless ? pins & ~(uint32_t)CENOTE_PIN_FUNCTION : pins;
+	cnd_pg_known_note(s, scan, harmless);
 	s->client.lasting |= scan->flags & (CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS);
 	if ((pins & CENOTE_PIN_TEMP) != 0)
 		s->client.lasting |= CND_PG_SCAN_STAYS;
@@ -541,13 +543,17 @@ execute_named(struct cnd_session *s, struct cnp_str name, const struct cnd_exec 
 	struct cnd_sink *sink)
 {
 	char portal[CND_PG_NAME_MAX];
+	struct cnd_pg_scan scan;
 	int r;
 
 	(void)cnd_pg_run_begin(s, sink);
-	r = begin_first(s, &cnd_pg_unknown);
+	if (cnd_pg_is_due(s, name))
+		cnd_pg_known_add(s, name, &s->due.scan);
+	scan = *cnd_pg_known_find(s, name);
+	r = begin_first(s, &scan);
 	if (r < 0)
 		return r;
-	cnd_pg_note(s, &cnd_pg_unknown, 0);
+	cnd_pg_note(s, &scan, 0);
 	set_run(s, exec);
 	name_portal(exec, portal);
 	r = cnd_pg_add_due(s, name);

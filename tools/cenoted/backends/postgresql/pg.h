@@ -92,7 +92,8 @@ enum cnd_pg_scan_flag {
 	CND_PG_SCAN_RESETS = 2048, /* a statement may undo such changes */
 	/* a statement may set something that no question shows */
 	CND_PG_SCAN_HIDES = 4096,
-	CND_PG_SCAN_ON_COMMIT_DROP = 8192
+	CND_PG_SCAN_ON_COMMIT_DROP = 8192,
+	CND_PG_SCAN_DEALLOCATES = 16384 /* a statement may end prepared statements */
 };
 
 /* Room for the names of the settings that one text sets. */

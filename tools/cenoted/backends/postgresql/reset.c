@@ -40,6 +40,7 @@ forget_client(struct cnd_session *s)
 	s->client.holds_unnamed = 0;
 	s->client.is_local = 0;
 	cnd_pg_forget_due(s);
+	cnd_pg_known_forget(s);
 	cnd_pg_begun_forget(s);
 	cnd_pg_settings_forget(s);
 }

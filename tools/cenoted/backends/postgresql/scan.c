@@ -465,7 +465,7 @@ see_reindex(struct scan *s, struct cnc_sql l)
 static void
 see_discard(struct scan *s, struct cnc_sql l)
 {
-	s->found.flags |= CND_PG_SCAN_RESETS;
+	s->found.flags |= CND_PG_SCAN_RESETS | CND_PG_SCAN_DEALLOCATES;
 	if (cnc_sql_take(&l, "all"))
 		s->found.flags |= CND_PG_SCAN_NO_BLOCK;
 }
@@ -487,7 +487,7 @@ static const struct verb {
 	{ "commit", 0, 0, see_commit },
 	{ "copy", FUNCTION, CND_PG_SCAN_COPY, NULL },
 	{ "create", FUNCTION, CND_PG_SCAN_DEFINES | CND_PG_SCAN_ACTS, see_create },
-	{ "deallocate", 0, 0, NULL },
+	{ "deallocate", 0, CND_PG_SCAN_DEALLOCATES, NULL },
 	{ "declare", FUNCTION, 0, see_declare },
 	{ "delete", FUNCTION, 0, NULL },
 	{ "discard", 0, 0, see_discard },

@@ -20,6 +20,7 @@
  *     session.c     attach, state, messages while no request runs, logout
  *     parameters.c  the values that the server reports
  *     settings.c    the settings that move with a client
+ *     known.c       what executions by a name run
  *     strict.c      what a pool with strict = yes refuses
  *     ask_values.c  the question for their present values
  *     begun.c       the options that a client attaches with
@@ -192,7 +193,20 @@ struct cnd_pg_params {
 struct cnd_pg_due {
 	struct cnc_buf buf; /* its Close and Parse; empty: there is none */
 	char name[CND_PG_NAME_MAX];
+	struct cnd_pg_scan scan; /* of its text */
 	uint8_t is_parsing; /* the next ParseComplete is for it */
+};
+
+#define CND_PG_KNOWN_MAX 8u
+
+/* known.c: what the last statements with a name are. */
+struct cnd_pg_known {
+	struct {
+		char name[CND_PG_NAME_MAX];
+		struct cnd_pg_scan scan;
+	} list[CND_PG_KNOWN_MAX];
+	size_t n;
+	size_t next; /* the entry that is replaced next */
 };
 
 /* reset.c: the settings that a new login begins with. */
@@ -294,6 +308,7 @@ struct cnd_session {
 	struct cnd_pg_sync sync;
 	struct cnd_pg_spent spent;
 	struct cnd_pg_due due;
+	struct cnd_pg_known known;
 	struct cnd_pg_ahead_list ahead;
 	struct cnd_pg_login login;
 	struct cnd_pg_client client;
@@ -393,6 +408,17 @@ struct cnd_pg_parameter *cnd_pg_parameter(struct cnd_session *s, const char *nam
 
 /* ask_values.c: ask the server for the present values of all parameters. */
 int cnd_pg_ask_values(struct cnd_session *s);
+
+/* known.c */
+void cnd_pg_known_forget(struct cnd_session *s);
+/* A statement is sent. */
+void cnd_pg_known_note(
+	struct cnd_session *s, const struct cnd_pg_scan *scan, int is_harmless);
+void cnd_pg_known_add(
+	struct cnd_session *s, struct cnp_str name, const struct cnd_pg_scan *scan);
+/* cnd_pg_unknown if the text is not known. Valid until the next note or add. */
+const struct cnd_pg_scan *cnd_pg_known_find(
+	const struct cnd_session *s, struct cnp_str name);
 
 /* strict.c */
 /* Why the pool refuses a statement; NULL: it does not. */
@@ -609,6 +635,7 @@ int cnd_pg_describe(
 int cnd_pg_close(
 	struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink);
 void cnd_pg_forget(struct cnd_session *s, struct cnd_statement *statement);
+int cnd_pg_is_due(const struct cnd_session *s, struct cnp_str name);
 /* Add the statement that is due, if it has this name. */
 int cnd_pg_add_due(struct cnd_session *s, struct cnp_str name);
 void cnd_pg_forget_due(struct cnd_session *s);

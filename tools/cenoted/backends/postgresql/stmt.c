@@ -167,7 +167,8 @@ cnd_pg_forget_due(struct cnd_session *s)
 }
 
 static int
-keep_due(struct cnd_session *s, const struct cnd_prepare *p, struct cnd_sink *sink)
+keep_due(struct cnd_session *s, const struct cnd_prepare *p,
+	const struct cnd_pg_scan *scan, struct cnd_sink *sink)
 {
 	struct cnc_buf *b = &s->due.buf;
 	int r;
@@ -183,8 +184,15 @@ keep_due(struct cnd_session *s, const struct cnd_prepare *p, struct cnd_sink *si
 		return r;
 	}
 	memcpy(s->due.name, p->name.p, p->name.n + 1);
+	s->due.scan = *scan;
 	s->client.is_used = 1;
 	return cnd_done(sink, "PREPARE", 0);
+}
+
+int
+cnd_pg_is_due(const struct cnd_session *s, struct cnp_str name)
+{
+	return cnc_buf_len(&s->due.buf) > 0 && strcmp(s->due.name, name.p) == 0;
 }
 
 int
@@ -194,7 +202,7 @@ cnd_pg_add_due(struct cnd_session *s, struct cnp_str name)
 	uint8_t *room;
 	int r;
 
-	if (cnc_buf_len(due) == 0 || strcmp(s->due.name, name.p) != 0)
+	if (!cnd_pg_is_due(s, name))
 		return CENOTE_OK;
 	r = cnc_buf_reserve(&s->out.buf, cnc_buf_len(due), &room);
 	if (r < 0)
@@ -212,6 +220,7 @@ prepare_named(struct cnd_session *s, const struct cnd_prepare *p, struct cnd_sin
 {
 	struct cnd_pg_run *run = cnd_pg_run_begin(s, sink);
 	struct cnd_pg_scan scan;
+	int r;
 
 	run->is_describing = 1;
 	run->own_tag = "PREPARE";
@@ -220,9 +229,12 @@ prepare_named(struct cnd_session *s, const struct cnd_prepare *p, struct cnd_sin
 	if (scan.flags & CND_PG_SCAN_COPY)
 		s->client.may_copy = 1;
 	if (p->is_next && p->name.n < sizeof(s->due.name))
-		return keep_due(s, p, sink);
-	return send_prepare(s, p, p->name.p, p->name.n, p->is_setup ? p->name.p : NULL,
+		return keep_due(s, p, &scan, sink);
+	r = send_prepare(s, p, p->name.p, p->name.n, p->is_setup ? p->name.p : NULL,
 		p->is_sync || p->is_setup);
+	if (r == CENOTE_OK && run->status == CENOTE_OK)
+		cnd_pg_known_add(s, p->name, &scan);
+	return r;
 }
 
 int
@@ -249,6 +261,8 @@ cnd_pg_prepare(
 		r = cnd_pg_ready(s, sink);
 	if (r < 0)
 		return r;
+	if (prepare->statement != NULL && prepare->name.n > 0)
+		cnd_pg_known_forget(s);
 	r = prepare->statement != NULL ? prepare_numbered(s, prepare, sink)
 				       : prepare_named(s, prepare, sink);
 	s->sync.is_broken = r < 0 && prepare->is_setup && s->sync.is_skipping;
@@ -328,6 +342,7 @@ cnd_pg_close(struct cnd_session *s, const struct cnd_named *which, struct cnd_si
 	run = cnd_pg_run_begin(s, sink);
 	run->is_closing = 1;
 	run->own_tag = "CLOSE";
+	cnd_pg_known_forget(s);
 	r = cnd_pg_add_named(&s->out.buf, 'C', kind, name.p, name.n);
 	if (which->statement != NULL)
 		cnd_pg_forget(s, which->statement);
