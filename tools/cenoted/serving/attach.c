@@ -12,7 +12,6 @@ set_options(struct cnd_serving *s, struct cnp_str options)
 {
 	struct cnp_str name, value;
 	struct cnc_reader reader;
-	bool is_new = false, is_known = false;
 	int r;
 
 	if (!(s->backend->features & CNP_FEATURE_OPTIONS) ||
@@ -23,20 +22,12 @@ set_options(struct cnd_serving *s, struct cnp_str options)
 		r = s->backend->set_option(s->session, name.p, value.p, &s->diag);
 		if (r < 0 && r != CENOTE_ERR_ARG)
 			return r;
-		is_new |= r == CENOTE_OK;
-		is_known |= r != CENOTE_ERR_ARG;
 		cnc_diag_clear(&s->diag);
 	}
-	if (s->backend->options_are_set != NULL) {
-		r = s->backend->options_are_set(s->session, &s->diag);
-		if (r < 0)
-			return r;
-		is_new |= r == CENOTE_OK;
-	}
-	/* also without a new fact: the reset may change an option back */
-	if (is_new || is_known)
-		s->ops->facts_changed(s, is_new);
-	return CENOTE_OK;
+	r = s->backend->options_are_set != NULL
+		    ? s->backend->options_are_set(s->session, &s->diag)
+		    : CENOTE_OK;
+	return r < 0 ? r : CENOTE_OK;
 }
 
 int
@@ -44,8 +35,10 @@ cnd_serving_attach(struct cnd_serving *s, const struct cnp_attach *m)
 {
 	int r = s->backend->attach(s->session, &m->carry, &s->diag);
 
-	/* the facts may be those that the client brought */
-	if (r == CENOTE_OK && m->carry.n > 0)
+	if (r == CENOTE_OK)
+		r = set_options(s, m->options);
+	/* also after a failure: the next client must not hear the facts of this one */
+	if (m->carry.n > 0 || (s->backend->features & CNP_FEATURE_OPTIONS))
 		s->ops->facts_changed(s, true);
-	return r < 0 ? r : set_options(s, m->options);
+	return r;
 }
