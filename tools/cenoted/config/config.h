@@ -14,6 +14,8 @@
 
 /* The configuration, read and checked. Nothing here has an effect; the master decides what to do
  * with it. Times are in milliseconds; 0 means none. */
+/* run_dir/admin.sock is the socket of cenotectl, so no pool has this name. */
+#define CND_ADMIN_NAME        "admin"
 #define CND_POOL_NAME_MAX     64u
 #define CND_CONFIG_POOLS      256u
 #define CND_SERVERS_MAX       64u

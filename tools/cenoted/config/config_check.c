@@ -283,6 +283,11 @@ check_pool(struct cnd_config *c, struct cnd_pool_config *p)
 	check_pool_user(c, p);
 	check_auth(c, p);
 
+	if (strcmp(p->name, CND_ADMIN_NAME) == 0)
+		cnd_config_error(c, p->line,
+			"pool " CND_ADMIN_NAME
+			": choose another name: run_dir/" CND_ADMIN_NAME
+			".sock is the socket of cenotectl");
 	if (*p->backend == '\0')
 		cnd_config_error(
 			c, p->line, "pool %s: the key backend is missing", p->name);

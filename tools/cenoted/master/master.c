@@ -84,6 +84,7 @@ begin_draining(void)
 	cnd_the_master.phase = CND_PHASE_DRAINING;
 	cnd_the_master.phase_until_ms =
 		cnd_now_ms() + cnd_the_master.config->drain_timeout_ms;
+	cnd_pools_resume_all();
 	cnd_children_order_all(CND_ORDER_DRAIN);
 }
 
@@ -106,6 +107,13 @@ go_on_ending(int64_t now)
 	else if (cnd_the_master.phase == CND_PHASE_ENDING &&
 		 now >= cnd_the_master.phase_until_ms)
 		cnd_children_kill();
+}
+
+void
+cnd_master_drain(bool is_now)
+{
+	if (is_now || n_terms == 0)
+		n_terms += is_now ? 2 : 1;
 }
 
 /* ---- life ---- */
@@ -194,9 +202,12 @@ tend(int64_t now)
 {
 	int64_t until = tend_tickets(now);
 	int64_t stats = cnd_children_keep_stats(now);
+	int64_t admin = cnd_admin_tend(now);
 
 	if (stats < until)
 		until = stats;
+	if (admin < until)
+		until = admin;
 	if (cnd_the_master.door == 0 && now >= cnd_the_master.door_again_ms)
 		cnd_children_fork_door();
 	if (cnd_the_master.door == 0 && cnd_the_master.door_again_ms < until)
@@ -217,10 +228,11 @@ tend(int64_t now)
 static void
 wait_for_something(int64_t until)
 {
-	static struct pollfd fds[1 + CND_SLOTS_MAX];
+	static struct pollfd fds[1 + 1 + CND_ADMIN_CLIENTS + CND_SLOTS_MAX];
 	struct timespec left = { 0, 0 };
 	int64_t ms = until == CND_NEVER ? 0 : until - cnd_now_ms();
-	nfds_t n = 1 + cnd_groups_gather(fds + 1);
+	nfds_t groups = 1 + cnd_admin_gather(fds + 1);
+	nfds_t n = groups + cnd_groups_gather(fds + groups);
 
 	fds[0] = (struct pollfd){ .fd = cnd_the_master.control[0], .events = POLLIN };
 	if (ms > 0) {
@@ -232,7 +244,8 @@ wait_for_something(int64_t until)
 		return;
 	if (fds[0].revents != 0)
 		hear_door();
-	cnd_groups_hear(fds + 1, n - 1);
+	cnd_groups_hear(fds + groups, n - groups);
+	cnd_admin_hear(fds + 1);
 }
 
 static int
@@ -249,11 +262,12 @@ serve(void)
 		if (cnd_the_master.phase != CND_PHASE_SERVING)
 			go_on_ending(cnd_now_ms());
 		else if (n_hups != n_hups_seen)
-			cnd_pools_reload();
+			(void)cnd_pools_reload();
 		n_hups_seen = n_hups;
 	}
 	cnd_children_end_door();
 	cnd_children_kill_helpers();
+	cnd_admin_end();
 	cnd_log(LOG_NOTICE, "ended");
 	return 0;
 }
@@ -377,6 +391,7 @@ init(struct cnd_config *config)
 		cnd_log(LOG_ERR, "cannot start: %s", strerror(errno));
 		return -1;
 	}
+	cnd_log_share_level(cnd_board_log_level(cnd_the_master.child.board));
 	cnd_listeners_init(&cnd_the_master.listeners);
 	cnd_listeners_init(&cnd_the_master.stats_listeners);
 	for (uint32_t i = 0; i < n; i++)
@@ -430,6 +445,7 @@ open_all(const struct cnd_backend **backends)
 		cnd_pools_unlink();
 		return -1;
 	}
+	cnd_admin_open();
 	return 0;
 }
 
@@ -481,6 +497,7 @@ cnd_master_run(
 		cnd_pool_close(&cnd_the_master.pools[i]);
 	cnd_listeners_close(&cnd_the_master.listeners);
 	cnd_listeners_close(&cnd_the_master.stats_listeners);
+	cnd_log_share_level(NULL);
 	cnd_scoreboard_destroy(cnd_the_master.child.board);
 	free(cnd_the_master.places);
 	free(cnd_the_master.groups);

@@ -411,7 +411,8 @@ cnd_children_grow_for(struct cnd_pool *p, uint64_t n_waiting)
 	struct cnd_census census;
 	uint64_t n;
 
-	if (p->config == NULL || cnd_now_ms() < p->fork_again_ms)
+	if (p->config == NULL || cnd_master_head(p)->is_paused ||
+		cnd_now_ms() < p->fork_again_ms)
 		return;
 	cnd_pool_census(cnd_the_master.child.board, p->index, &census);
 	/* the server refuses even the workers that exist */
@@ -471,6 +472,25 @@ cnd_children_nudge(uint32_t slot)
 {
 	if (cnd_the_master.places[slot].pid > 0)
 		kill(cnd_the_master.places[slot].pid, SIGUSR1);
+}
+
+void
+cnd_children_nudge_pool(uint32_t pool)
+{
+	for (uint32_t i = 0; i < cnd_the_master.child.board->n_slots; i++) {
+		if (cnd_the_master.places[i].pool == pool)
+			cnd_children_nudge(i);
+	}
+}
+
+void
+cnd_children_kill_client(uint32_t slot)
+{
+	struct cnd_scoreboard *board = cnd_the_master.child.board;
+
+	atomic_store(&cnd_slot_head(board, slot)->kill_generation,
+		cnd_slot_at(board, slot)->generation);
+	order_worker(slot, CND_ORDER_KILL);
 }
 
 uint32_t

@@ -84,6 +84,24 @@ cnd_master_forget_pool(struct cnd_pool *p)
 
 /* Make the pid file again if somebody removed it. */
 void cnd_master_keep_pid_file(void);
+/* As one SIGTERM, or two. */
+void cnd_master_drain(bool is_now);
+
+/* ---- admin.c ---- */
+
+#define CND_ADMIN_CLIENTS 8u
+/* Open the socket of cenotectl. A failure is logged. */
+void cnd_admin_open(void);
+/* Open it again if somebody removed it. */
+void cnd_admin_keep(void);
+/* Add its descriptors to those that the master waits for, and act on those that are ready. Returns how many there are: at most
+ * 1 + CND_ADMIN_CLIENTS. */
+nfds_t cnd_admin_gather(struct pollfd *fds);
+void cnd_admin_hear(const struct pollfd *fds);
+/* Part with clients whose time is over. Returns when to call this again. */
+int64_t cnd_admin_tend(int64_t now);
+/* cenoted has ended: tell those who wait for that, and remove the socket's name. */
+void cnd_admin_end(void);
 
 /* ---- master_children.c ---- */
 
@@ -105,6 +123,10 @@ void cnd_children_reap(void);
 /* Give an order (enum cnd_order) to the workers of one pool, or to all. */
 void cnd_children_order_pool(uint32_t pool, uint32_t order);
 void cnd_children_order_all(uint32_t order);
+/* End the session of the client that has this slot's now. */
+void cnd_children_kill_client(uint32_t slot);
+/* Wake the workers of a pool. */
+void cnd_children_nudge_pool(uint32_t pool);
 /* The number of workers that run, or of sessions for workers that share them. */
 uint32_t cnd_children_n_workers(void);
 void cnd_children_kill(void);
@@ -159,8 +181,13 @@ struct cnd_pool *cnd_pools_open(const struct cnd_config *c,
 /* Start the pool: from now on it has workers. */
 void cnd_pools_begin(struct cnd_pool *p, struct cnd_pool_config *pc,
 	const struct cnd_backend *backend);
-/* Read the configuration again and apply it. A configuration with an error changes nothing. */
-void cnd_pools_reload(void);
+/* Read the configuration again and apply it. 0; or -1, logged: it has an error, and nothing has changed. */
+int cnd_pools_reload(void);
+/* How long after cnd_pools_set_paused() the last worker has surely seen it. */
+#define CND_PAUSE_SETTLES_MS 100
+/* Let no new transaction begin in the pool, or let them begin again. */
+void cnd_pools_set_paused(struct cnd_pool *p, uint32_t is_paused);
+void cnd_pools_resume_all(void);
 /* Remove the names of all sockets, and the pid file. */
 void cnd_pools_unlink(void);
 

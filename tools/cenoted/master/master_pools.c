@@ -91,6 +91,7 @@ cnd_pools_begin(
 	p->config = pc;
 	p->backend = backend;
 	atomic_store(&cnd_master_head(p)->live, 0);
+	atomic_store(&cnd_master_head(p)->is_paused, 0);
 	keep_tickets(p);
 	atomic_store(&record->leaving, 0);
 	atomic_store(&record->unproven, 0);
@@ -148,6 +149,26 @@ cnd_pools_unlink(void)
 		unlink(cnd_the_master.config->pid_file);
 }
 
+void
+cnd_pools_set_paused(struct cnd_pool *p, uint32_t is_paused)
+{
+	if (atomic_exchange(&cnd_master_head(p)->is_paused, is_paused) == is_paused)
+		return;
+	cnd_log(LOG_NOTICE, "pool %s was %s", p->name, is_paused ? "paused" : "resumed");
+	cnd_children_nudge_pool(p->index);
+	if (!is_paused)
+		cnd_children_grow(p);
+}
+
+void
+cnd_pools_resume_all(void)
+{
+	for (size_t i = 0; i < CND_POOL_RECORD; i++) {
+		if (cnd_the_master.pools[i].config != NULL)
+			cnd_pools_set_paused(&cnd_the_master.pools[i], 0);
+	}
+}
+
 /* ---- reloading ---- */
 
 /* Warn about changes that need a restart, so that nobody believes they are in force. */
@@ -179,6 +200,7 @@ remove_pool(struct cnd_pool *p)
 	cnd_pool_unlink(p);
 	tell_door(CND_IPC_POOL_GONE, p);
 	p->config = NULL;
+	atomic_store(&cnd_master_head(p)->is_paused, 0);
 	atomic_store(&cnd_master_head(p)->min_sessions, 0);
 	atomic_store(&cnd_master_head(p)->max_sessions, 0);
 	/* serve the clients that connected before the socket's name was removed */
@@ -260,10 +282,13 @@ static void
 adopt_opened(struct cnd_pool *p, struct cnd_pool *old, struct cnd_pool_config *pc,
 	const struct cnd_backend *backend)
 {
+	uint32_t is_paused = old != NULL && cnd_master_head(old)->is_paused;
+
 	if (old != NULL)
 		remove_pool(old);
 	cnd_log(LOG_NOTICE, "pool %s was added", p->name);
 	cnd_pools_begin(p, pc, backend);
+	atomic_store(&cnd_master_head(p)->is_paused, is_paused);
 	tell_door(CND_IPC_POOL, p);
 }
 
@@ -337,7 +362,7 @@ adopt_listeners(const struct cnd_config *c, const struct cnd_listeners *new,
 	cnd_scoreboard_set_timed(cnd_the_master.child.board, c->stats.n > 0);
 }
 
-void
+int
 cnd_pools_reload(void)
 {
 	static const struct cnd_backend *backends[CND_CONFIG_POOLS];
@@ -357,7 +382,7 @@ cnd_pools_reload(void)
 	if (c->n_errors > 0) {
 		cnd_config_destroy(c);
 		cnd_notify("READY=1");
-		return;
+		return -1;
 	}
 	keep_fixed(c);
 	if (prepare_listeners(c, &new, &new_stats) < 0 || open_new_pools(c, opened) < 0) {
@@ -368,7 +393,7 @@ cnd_pools_reload(void)
 		keep_fixed(c);
 		cnd_config_destroy(c);
 		cnd_notify("READY=1");
-		return;
+		return -1;
 	}
 	adopt_log(c);
 	adopt_pools(c, backends, opened);
@@ -377,7 +402,9 @@ cnd_pools_reload(void)
 	cnd_the_master.config = c;
 	cnd_the_master.child.config = c;
 	cnd_master_keep_pid_file();
+	cnd_admin_keep();
 	cnd_log(LOG_NOTICE, "reloaded %s", c->path);
 	cnd_config_warn(c, cnd_log_warning);
 	cnd_notify("READY=1");
+	return 0;
 }

@@ -138,13 +138,13 @@ is_alive(const struct sockaddr_un *address)
 /* Remove a socket that a dead daemon left. EADDRINUSE: another process listens on it. Only sockets
  * and links are removed; any other file is not ours. */
 static int
-clear_old_socket(const struct cnd_pool *p)
+clear_old_socket(const struct cnd_pool *p, int is_taken_over)
 {
 	struct stat st;
 
 	if (fstatat(p->dir_fd, file_of(p), &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : -1;
-	if (S_ISSOCK(st.st_mode) && is_alive(&p->address) != 0)
+	if (S_ISSOCK(st.st_mode) && !is_taken_over && is_alive(&p->address) != 0)
 		return -1;
 	if (!S_ISSOCK(st.st_mode) && !S_ISLNK(st.st_mode)) {
 		errno = EEXIST;
@@ -190,28 +190,35 @@ cnd_pool_set_owner(const struct cnd_pool *p, const struct cnd_config *c,
 	return -1;
 }
 
+/* Nobody may connect before listen(), and by then the caller has set the owner. */
 static int
-open_socket(
-	struct cnd_pool *p, const struct cnd_config *c, const struct cnd_pool_config *pc)
+bind_socket(struct cnd_pool *p, mode_t mode)
 {
 	mode_t mask;
 	int r;
 
+	p->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (p->listen_fd < 0)
+		return -1;
+	mask = umask(0777 & ~mode);
+	r = bind(p->listen_fd, (const struct sockaddr *)&p->address, sizeof(p->address));
+	umask(mask);
+	return r < 0 ? r : open_path(p);
+}
+
+static int
+open_socket(
+	struct cnd_pool *p, const struct cnd_config *c, const struct cnd_pool_config *pc)
+{
 	p->listen_fd = cnd_activation_take(
 		(const struct sockaddr *)&p->address, sizeof(p->address));
 	p->is_inherited = p->listen_fd >= 0;
 	if (p->is_inherited)
 		return 0;
-	if (clear_old_socket(p) < 0)
+	if (clear_old_socket(p, 0) < 0)
 		return -1;
-	p->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (p->listen_fd < 0)
-		return -1;
-	/* nobody may connect before listen(), and by then the owner is set */
-	mask = umask(0777 & ~(mode_t)c->socket_mode);
-	r = bind(p->listen_fd, (const struct sockaddr *)&p->address, sizeof(p->address));
-	umask(mask);
-	if (r < 0 || open_path(p) < 0 || cnd_pool_set_owner(p, c, pc) < 0)
+	if (bind_socket(p, (mode_t)c->socket_mode) < 0 ||
+		cnd_pool_set_owner(p, c, pc) < 0)
 		return -1;
 	return listen(p->listen_fd, BACKLOG);
 }
@@ -224,17 +231,39 @@ hint_for(int error)
 	return error == EEXIST ? ", and is not a socket" : "";
 }
 
+static void
+begin_open(struct cnd_pool *p, const struct cnd_config *c)
+{
+	p->listen_fd = p->dir_fd = p->path_fd = -1;
+	p->queue[0] = p->queue[1] = p->wake_fd = -1;
+	p->address = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	snprintf(p->address.sun_path, sizeof(p->address.sun_path), "%s/%s.sock",
+		c->run_dir, p->name);
+}
+
+int
+cnd_pool_open_admin(struct cnd_pool *p, const struct cnd_config *c)
+{
+	*p = (struct cnd_pool){ .name = CND_ADMIN_NAME };
+	begin_open(p, c);
+	if (open_run_dir(p, c) == 0 && clear_old_socket(p, 1) == 0 &&
+		bind_socket(p, 0600) == 0 &&
+		(geteuid() != 0 || fchownat(p->path_fd, "", c->uid, (gid_t)-1,
+					   AT_EMPTY_PATH) == 0) &&
+		listen(p->listen_fd, BACKLOG) == 0)
+		return 0;
+	cnd_log(LOG_ERR, "%s: %s", p->address.sun_path, strerror(errno));
+	cnd_pool_close(p);
+	return -1;
+}
+
 int
 cnd_pool_open(struct cnd_pool *p, const struct cnd_config *c,
 	const struct cnd_pool_config *pc, cnd_await_address *await)
 {
 	int r;
 
-	p->listen_fd = p->dir_fd = p->path_fd = -1;
-	p->queue[0] = p->queue[1] = p->wake_fd = -1;
-	p->address = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	snprintf(p->address.sun_path, sizeof(p->address.sun_path), "%s/%s.sock",
-		c->run_dir, p->name);
+	begin_open(p, c);
 	if (open_run_dir(p, c) < 0) {
 		cnd_pool_close(p);
 		return -1;

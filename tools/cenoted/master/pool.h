@@ -38,6 +38,8 @@ void cnd_pool_check_backends(
  * nothing is left open then. `await` as in cnd_listeners_prepare(). */
 int cnd_pool_open(struct cnd_pool *p, const struct cnd_config *c,
 	const struct cnd_pool_config *pc, cnd_await_address *await);
+/* Open only the socket of cenotectl, in the same directory. The newest cenoted there has it. 0; or -1, logged. */
+int cnd_pool_open_admin(struct cnd_pool *p, const struct cnd_config *c);
 /* Give the socket the owner and mode that the configuration has now. */
 int cnd_pool_set_owner(const struct cnd_pool *p, const struct cnd_config *c,
 	const struct cnd_pool_config *pc);

@@ -27,9 +27,14 @@ static struct {
 	enum target target;
 	int fd;
 	int level;
+	_Atomic int32_t *shared_level; /* NULL: `level` */
+	cnd_log_listener *listener; /* NULL: none */
+	void *listener_user;
 	int is_starting;
 	char role[96];
-} state = { TARGET_STDERR, STDERR_FILENO, LOG_INFO, 0, "cenoted" };
+} state = {
+	.target = TARGET_STDERR, .fd = STDERR_FILENO, .level = LOG_INFO, .role = "cenoted"
+};
 
 static const struct {
 	const char *name;
@@ -144,6 +149,23 @@ void
 cnd_log_set_level(int level)
 {
 	state.level = level;
+	if (state.shared_level != NULL)
+		atomic_store(state.shared_level, level);
+}
+
+void
+cnd_log_share_level(_Atomic int32_t *level)
+{
+	if (level != NULL)
+		atomic_store(level, state.level);
+	state.shared_level = level;
+}
+
+void
+cnd_log_set_listener(cnd_log_listener *listener, void *user)
+{
+	state.listener = listener;
+	state.listener_user = user;
 }
 
 void
@@ -181,8 +203,17 @@ put_prefix(char *line, size_t size, int level)
 	return n;
 }
 
+static int
+level_now(void)
+{
+	return state.shared_level != NULL
+		       ? atomic_load_explicit(state.shared_level, memory_order_relaxed)
+		       : state.level;
+}
+
+/* Give the message to the person who starts cenoted, and to the listener. */
 static void
-say_to_starter(const char *format, va_list args)
+say_aside(const char *format, va_list args)
 {
 	char line[LINE_MAX_BYTES];
 	va_list again;
@@ -195,7 +226,10 @@ say_to_starter(const char *format, va_list args)
 	if (len < 0)
 		return;
 	make_printable(line);
-	(void)dprintf(STDERR_FILENO, "cenoted: %s\n", line);
+	if (state.listener != NULL)
+		state.listener(state.listener_user, line);
+	if (state.is_starting && state.target != TARGET_STDERR)
+		(void)dprintf(STDERR_FILENO, "cenoted: %s\n", line);
 }
 
 void
@@ -205,10 +239,10 @@ cnd_vlog(int level, const char *format, va_list args)
 	size_t n = 0;
 	int len;
 
-	if (level > state.level)
+	if (level > level_now())
 		return;
-	if (state.is_starting && state.target != TARGET_STDERR && level <= LOG_WARNING)
-		say_to_starter(format, args);
+	if (level <= LOG_WARNING && (state.is_starting || state.listener != NULL))
+		say_aside(format, args);
 	if (state.target == TARGET_SYSLOG)
 		n = (size_t)snprintf(line, sizeof(line), "%s: ", state.role);
 	else

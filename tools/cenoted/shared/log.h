@@ -3,6 +3,8 @@
 #define CND_LOG_H
 
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <syslog.h>
 
 /* The log: time, process id, role and pool, then the message. Every caller must keep to this rule:
@@ -23,6 +25,12 @@ void cnd_log_before_closing(void);
 void cnd_log_after_fork(void);
 /* Drop messages above this level (syslog's numbers). */
 void cnd_log_set_level(int level);
+/* From now on the level is in this memory, for this process and its children; NULL: it is the process's own again. Only the
+ * process that may write there sets the level. */
+void cnd_log_share_level(_Atomic int32_t *level);
+/* Also give each warning and error to this function; NULL: to none. */
+typedef void cnd_log_listener(void *user, const char *text);
+void cnd_log_set_listener(cnd_log_listener *listener, void *user);
 /* Set the role and pool that every further line shows; the texts are copied. `pool` may be NULL. */
 void cnd_log_set_role(const char *role, const char *pool);
 

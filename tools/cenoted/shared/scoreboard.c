@@ -41,6 +41,7 @@ struct heads {
 	struct cnd_pool_head pools[CND_POOL_RECORD];
 	struct cnd_slot_head slots[CND_SLOTS_MAX];
 	_Atomic uint32_t is_timed;
+	_Atomic int32_t log_level;
 };
 
 static size_t
@@ -151,6 +152,12 @@ cnd_scoreboard_confine(
 	close(b->fd);
 	b->fd = -1;
 	return r;
+}
+
+_Atomic int32_t *
+cnd_board_log_level(const struct cnd_scoreboard *b)
+{
+	return &((struct heads *)b->base)->log_level;
 }
 
 struct cnd_pool_head *

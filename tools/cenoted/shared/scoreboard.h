@@ -41,6 +41,7 @@ enum cnd_order {
 	CND_ORDER_NONE,
 	CND_ORDER_RELOAD, /* end as soon as the client holds nothing: the pool has changed */
 	CND_ORDER_DRAIN, /* like RELOAD, but because cenoted ends */
+	CND_ORDER_KILL, /* as NOW for the client of kill_generation, as RELOAD for others */
 	CND_ORDER_NOW /* end even if the client holds something */
 };
 
@@ -77,6 +78,7 @@ struct cnd_slot_head {
 	_Atomic int32_t pid; /* 0: there is no worker */
 	_Atomic uint32_t pool;
 	_Atomic uint32_t order; /* enum cnd_order */
+	_Atomic uint32_t kill_generation; /* the client that the order KILL means */
 };
 
 /* The part of a worker's entry that the worker and the door write. */
@@ -127,6 +129,7 @@ struct cnd_pool_head {
 	_Atomic uint32_t live; /* workers of the pool, in any state */
 	_Atomic uint32_t mode; /* enum cnd_mode */
 	_Atomic uint32_t n_servers; /* `server` lines */
+	_Atomic uint32_t is_paused; /* no new transaction begins */
 	_Atomic int64_t queue_timeout_ms;
 	char name[CND_POOL_NAME_MAX + 1];
 	char backend[32];
@@ -219,6 +222,8 @@ void cnd_scoreboard_destroy(struct cnd_scoreboard *b);
 int cnd_scoreboard_confine(
 	struct cnd_scoreboard *b, uint32_t pool, const uint32_t *slots, uint32_t n_slots);
 
+/* The level of the log, which only the master writes. */
+_Atomic int32_t *cnd_board_log_level(const struct cnd_scoreboard *b);
 /* pool < CND_POOL_RECORD, slot < n_slots. */
 struct cnd_pool_head *cnd_pool_head(const struct cnd_scoreboard *b, uint32_t pool);
 struct cnd_pool_record *cnd_pool_record(const struct cnd_scoreboard *b, uint32_t pool);

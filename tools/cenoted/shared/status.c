@@ -166,6 +166,19 @@ static const struct cnd_status_field pinned_fields[] = {
 	{ .name = "pinned_s", .number = pinned_s },
 };
 
+static const struct cnd_status_field client_fields[] = {
+	{ .name = "pool", .text = pool_name },
+	{ .name = "client_pid", .number = worker_client_pid, .is_private = 1 },
+	{ .name = "user", .text = worker_user, .is_private = 1 },
+	{ .name = "program", .text = worker_program, .is_private = 1 },
+	{ .name = "application", .text = worker_application, .is_private = 1 },
+	{ .name = "state", .text = worker_state },
+	{ .name = "state_ms", .number = worker_state_ms },
+	{ .name = "pins", .text = worker_pins },
+	{ .name = "tls", .text = worker_tls, .is_private = 1 },
+	{ .name = "worker_pid", .number = worker_pid },
+};
+
 static const struct cnd_status_field pin_fields[] = {
 	{ .name = "pool", .text = pool_name },
 	{ .name = "pin", .text = pin_key },
@@ -248,6 +261,14 @@ read_pinned(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *as
 }
 
 static int
+read_client(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *asker,
+	struct cnd_status_row *r)
+{
+	return read_worker(b, index, asker, r) &&
+	       (r->state == CND_SLOT_ATTACHED || r->state == CND_SLOT_SUSPENDED);
+}
+
+static int
 read_pin(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *asker,
 	struct cnd_status_row *r)
 {
@@ -274,3 +295,6 @@ const struct cnd_status_kind cnd_status_kinds[CND_STATUS_KINDS] = {
 	[CND_STATUS_PIN_COUNTS] = { "pin_counts", FIELDS(pin_fields), CND_PINS,
 		read_pin },
 };
+
+const struct cnd_status_kind cnd_status_clients = { "clients", FIELDS(client_fields), 0,
+	read_client };

@@ -60,6 +60,9 @@ enum cnd_status_what {
 
 extern const struct cnd_status_kind cnd_status_kinds[CND_STATUS_KINDS];
 
+/* The clients that have a session; only cenotectl asks for them. */
+extern const struct cnd_status_kind cnd_status_clients;
+
 /* Rows have an index below this. */
 uint32_t cnd_status_most(const struct cnd_status_kind *k, const struct cnd_scoreboard *b);
 

@@ -387,8 +387,12 @@ on_attach(struct cnd_worker *w, const struct cnp_attach *m)
 	r = cnd_pass_through_route(w, m->user.p);
 	if (r == CENOTE_OK)
 		r = cnd_auth_log_in(w, m->user);
+	if (r == CENOTE_OK && is_wrong_database(w, m->database))
+		r = CENOTE_ERR_AUTH;
 	if (r == CENOTE_OK)
-		r = is_wrong_database(w, m->database) ? CENOTE_ERR_AUTH : lend(w, m);
+		r = cnd_pause_attach(w);
+	if (r == CENOTE_OK)
+		r = lend(w, m);
 	cnd_pass_through_forget(w);
 	return r;
 }
@@ -449,6 +453,9 @@ cnd_attach_back(struct cnd_worker *w)
 	r = find_settings(w, req.msg.as.attach.options);
 	if (r < 0)
 		return say_failed(w, r);
+	r = cnd_pause_attach(w);
+	if (r < 0)
+		return r;
 	begin_lending(w);
 	w->client.is_again = true;
 	w->client.restores = (req.msg.as.attach.flags & CNP_ATTACH_RESTORES) != 0;

@@ -111,10 +111,14 @@ reason_to_yield(const struct cnd_worker *w)
 	uint32_t order = cnd_worker_order(w);
 	int64_t now;
 
+	if (order == CND_ORDER_NOW && cnd_worker_is_killed(w))
+		return 0;
 	if (order == CND_ORDER_RELOAD)
 		return CNP_YIELD_RELOAD;
 	if (order != CND_ORDER_NONE)
 		return CNP_YIELD_DRAIN;
+	if (cnd_pause_holds(w))
+		return CNP_YIELD_CONTENDED;
 	if (w->config->mode != CND_MODE_TRANSACTION && cnd_client_limit(w) == CND_NEVER)
 		return 0;
 	now = cnd_now_ms();
@@ -213,8 +217,8 @@ must_part(struct cnd_worker *w)
 		return 1;
 	cnd_client_limit_text(w, now, limit);
 	if (is_ending)
-		cnd_answer_refuse(
-			&w->client.server, CNC_SQLSTATE(SHUTDOWN), "cenoted is ending");
+		cnd_answer_refuse(&w->client.server, CNC_SQLSTATE(SHUTDOWN), "%s",
+			cnd_worker_why_now(w));
 	else
 		cnd_answer_refuse(
 			&w->client.server, CNC_SQLSTATE(IDLE_TIMEOUT), "%s", limit);
@@ -273,6 +277,14 @@ warn_of_pins(struct cnd_worker *w)
 	return CENOTE_OK;
 }
 
+/* Whether a pause keeps the client's next request waiting. */
+static bool
+is_held_up(const struct cnd_worker *w)
+{
+	return cnd_pause_holds(w) && w->serving.held.tx == CENOTE_TX_IDLE &&
+	       w->serving.ahead.n == 0;
+}
+
 /* Wait until the client or the server sends something or a limit is reached. Negative: part. */
 static int
 await_more(struct cnd_worker *w)
@@ -281,6 +293,7 @@ await_more(struct cnd_worker *w)
 	struct pollfd fds[3] = { { .fd = w->client.fd, .events = POLLIN },
 		{ .fd = watched_fd(w), .events = POLLIN },
 		{ .fd = w->inbox_fd, .events = POLLIN } };
+	bool is_paused = is_held_up(w);
 	int64_t settle_ms = CND_NEVER;
 	int64_t until;
 	int r = cnd_client_flush(w);
@@ -293,6 +306,8 @@ await_more(struct cnd_worker *w)
 	if (r < 0)
 		return r;
 	until = next_look(w);
+	if (is_paused)
+		fds[0].events = POLLRDHUP;
 	if (cnd_request_may_settle(&w->serving) &&
 		cnp_server_can_yield(&w->client.server))
 		settle_ms = cnd_now_ms() + (w->serving.backend->is_settling_felt
@@ -315,6 +330,10 @@ await_more(struct cnd_worker *w)
 		return r;
 	if (fds[0].revents == 0)
 		return CENOTE_OK;
+	if (is_paused) {
+		w->serving.is_gone = true;
+		return CENOTE_ERR_CONN;
+	}
 	r = cnd_client_receive(w);
 	if (r > 0 && cnd_client_limit(w) != CND_NEVER)
 		w->client.active_ms = cnd_now_ms();
@@ -358,8 +377,13 @@ converse(struct cnd_worker *w)
 	int r = CENOTE_OK;
 
 	while (r >= 0 && cnp_server_state(&w->client.server) < CNP_SERVER_CLOSING) {
-		if (is_turn_over(w) && try_to_yield(w))
+		if ((is_held_up(w) || is_turn_over(w)) && try_to_yield(w))
 			break;
+		/* it cannot yield, so it waits with its session */
+		if (is_held_up(w)) {
+			r = await_more(w);
+			continue;
+		}
 		r = cnp_server_next(&w->client.server, &req);
 		if (r == CENOTE_OK)
 			r = run_one(w, &req);

@@ -77,7 +77,7 @@ look(struct cnd_worker *w, struct cnc_diag *diag)
 		lose_patience(w);
 	if (cnd_worker_order(w) >= order)
 		return stop(w, diag, CENOTE_ERR_SERVER, CNC_SQLSTATE(SHUTDOWN),
-			"cenoted is ending");
+			cnd_worker_why_now(w));
 	w->stop.is_cancelled =
 		w->client.fd >= 0 && cnd_slot_take_cancel(w->slot, w->serving.ahead.last);
 	if (w->stop.is_cancelled)

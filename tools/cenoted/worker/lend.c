@@ -412,12 +412,14 @@ look(struct cnd_worker *w)
 	look_for_cancel(w);
 	look_at_query(w);
 	if (order == CND_ORDER_NOW)
-		return take_if_free(w, CNP_YIELD_DRAIN) ||
-		       take_by_force(w, "cenoted is ending");
+		return (!cnd_worker_is_killed(w) && take_if_free(w, CNP_YIELD_DRAIN)) ||
+		       take_by_force(w, cnd_worker_why_now(w));
 	if (order != CND_ORDER_NONE)
 		return take_if_free(w, order == CND_ORDER_RELOAD ? CNP_YIELD_RELOAD
 								 : CNP_YIELD_DRAIN) ||
 		       take_at_limit(w, now);
+	if (cnd_pause_holds(w) && take_if_free(w, CNP_YIELD_CONTENDED))
+		return true;
 	return take_at_limit(w, now);
 }
 

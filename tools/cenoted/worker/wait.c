@@ -54,7 +54,25 @@ cnd_worker_order(const struct cnd_worker *w)
 	uint32_t order = atomic_load_explicit(
 		&cnd_slot_head(w->board, w->slot_index)->order, memory_order_relaxed);
 
+	if (order == CND_ORDER_KILL)
+		return cnd_worker_is_killed(w) ? CND_ORDER_NOW : CND_ORDER_RELOAD;
 	return order == CND_ORDER_NONE && is_terminated ? CND_ORDER_RELOAD : order;
+}
+
+bool
+cnd_worker_is_killed(const struct cnd_worker *w)
+{
+	const struct cnd_slot_head *head = cnd_slot_head(w->board, w->slot_index);
+
+	return head->order == CND_ORDER_KILL &&
+	       head->kill_generation == w->slot->generation;
+}
+
+const char *
+cnd_worker_why_now(const struct cnd_worker *w)
+{
+	return cnd_worker_is_killed(w) ? "an administrator ended the session"
+				       : "cenoted is ending";
 }
 
 void

@@ -243,6 +243,10 @@ void cnd_worker_set_signals(sigset_t *ret_waiting_mask);
 bool cnd_worker_is_terminated(void);
 /* The master's order: enum cnd_order. */
 uint32_t cnd_worker_order(const struct cnd_worker *w);
+/* An administrator ended the session of this client. Such a client does not yield. */
+bool cnd_worker_is_killed(const struct cnd_worker *w);
+/* Why the order is NOW, for the client. */
+const char *cnd_worker_why_now(const struct cnd_worker *w);
 /*
  * Wait, and allow signals meanwhile. Returns how many descriptors have events. 0, with no events set:
  * the time is up or a signal came; look around and wait again.
@@ -413,6 +417,12 @@ void cnd_client_limit_text(
 	const struct cnd_worker *w, int64_t now, char to[CND_LIMIT_TEXT_MAX]);
 /* Whether the client has closed its end. Reads nothing. */
 int cnd_client_has_gone(const struct cnd_worker_client *c);
+
+/* pause.c */
+/* Whether a client that has a session may begin no transaction now: the pool is paused, in mode = transaction. */
+bool cnd_pause_holds(const struct cnd_worker *w);
+/* A client is about to get the session: wait while the pool is paused. CENOTE_OK; negative: the client is done. */
+int cnd_pause_attach(struct cnd_worker *w);
 
 /* pins.c */
 /* Another client begins, or one that resumes: it holds nothing yet. */
