@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: test_completion.sh COMPLETION_FOLDER SQLSH CENOTED CENOTE_BENCH
+# usage: test_completion.sh COMPLETION_FOLDER SQLSH CENOTED CENOTE_BENCH CENOTECTL
 #
 # What bash offers for the programs, as they are: every option that --help names, and values.
 
 set -u
-folder=$1 sqlsh=$2 cenoted=$3 bench=$4
+folder=$1 sqlsh=$2 cenoted=$3 bench=$4 ctl=$5
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 n=0
@@ -33,12 +33,12 @@ check() # NAME GOT EXPECTED
     fi
 }
 
-for program in sqlsh cenoted cenote-bench; do
+for program in sqlsh cenoted cenote-bench cenotectl; do
     # shellcheck disable=SC1090
     . "$folder/$program" || exit 99
 done
 
-for pair in "_sqlsh $sqlsh" "_cenoted $cenoted" "_cenote_bench $bench"; do
+for pair in "_sqlsh $sqlsh" "_cenoted $cenoted" "_cenote_bench $bench" "_cenotectl $ctl"; do
     read -r function program <<<"$pair"
     options=$("$program" --help | grep -oE -- '--[a-z][a-z-]*' | sort -u | tr '\n' ' ')
     check "${program##*/}: every option of --help" "$(offered "$function" "$program" --)" \
@@ -56,4 +56,8 @@ check "sqlsh: pools" "$(offered _sqlsh "$sqlsh" inv)" "inventory "
 check "cenoted: files" "$(offered _cenoted "$cenoted" -c "$tmp/s")" "$tmp/some.sql "
 check "cenote-bench: workloads" "$(offered _cenote_bench "$bench" -w con)" "connect "
 check "cenote-bench: targets" "$(offered _cenote_bench "$bench" --targets = poo)" "pooled "
+check "cenotectl: commands" "$(offered _cenotectl "$ctl" p)" "pause pins pools "
+check "cenotectl: levels" "$(offered _cenotectl "$ctl" log-level e)" "error "
+check "cenotectl: pools, without a daemon" "$(offered _cenotectl "$ctl" -r "$tmp" pause --wait '')" "all "
+check "cenotectl: formats" "$(offered _cenotectl "$ctl" --format = c)" "csv "
 echo "1..$n"

@@ -71,9 +71,8 @@ send_some(struct cnd_admin_client *c)
 		if (n > 0)
 			cnc_buf_consume(b, (size_t)n);
 	}
-	if (n < 0 && errno != EAGAIN && errno != EINTR)
-		leave(c);
-	else if (c->phase == CND_ADMIN_SENDING && cnc_buf_len(b) == 0)
+	if ((n < 0 && errno != EAGAIN && errno != EINTR) ||
+		(c->phase == CND_ADMIN_SENDING && cnc_buf_len(b) == 0))
 		leave(c);
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The master's life: it opens the sockets, forks the door and the workers, waits for signals and
- * for messages of its children, reloads, drains and ends. It owns cnd_the_master. main() calls
- * cnd_master_run().
+ * for messages of its children, reloads, drains and ends. main() calls cnd_master_run().
  */
 #include "master_internal.h"
 
@@ -29,8 +28,6 @@
 #define KILL_MS  2000
 /* The pause between two looks at an address that is in use. */
 #define AWAIT_MS 50
-
-struct cnd_master cnd_the_master;
 
 static volatile sig_atomic_t n_terms;
 static volatile sig_atomic_t n_hups;

@@ -13,7 +13,8 @@
 #include "shared/ipc.h"
 
 /* What the files of the master share. master.c: its life; master_children.c: the processes that it
- * forks; master_groups.c: workers that several sessions share; master_pools.c: the pools that it has open, and reloads. */
+ * forks; master_groups.c: workers that several sessions share; master_pools.c: the pools that it has open, and reloads;
+ * admin.c: the socket of cenotectl; admin_commands.c: its commands. */
 enum cnd_phase {
 	CND_PHASE_SERVING,
 	CND_PHASE_DRAINING, /* a worker ends when its client holds nothing */
