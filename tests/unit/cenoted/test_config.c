@@ -233,6 +233,9 @@ static const struct {
 		"., and begin with a letter or digit" },
 	{ POOL POOL, "4: pool a is given twice; first in line 1" },
 	{ "[pool a]\nserver = path=/x\n", "1: pool a: the key backend is missing" },
+	{ "[pool admin]\nbackend = sqlite\nserver = path=/x\n",
+		"1: pool admin: choose another name: run_dir/admin.sock is the socket of "
+		"cenotectl" },
 	{ "[pool a]\nbackend = sqlite\n", "1: pool a: a server line is missing" },
 	{ "", " there is no [pool NAME] section" },
 	{ CENOTED CENOTED POOL, "3: section [cenoted] is given twice; first in line 1" },

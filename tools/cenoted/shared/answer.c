@@ -68,8 +68,9 @@ cnd_answer_late(const struct cnd_scoreboard *b, uint32_t pool, uint32_t n_waitin
 	cnd_ms_text(head->queue_timeout_ms, limit);
 	put_pinned(head, &census, pinned);
 	(void)snprintf(ret_text, CND_LATE_TEXT_MAX,
-		"pool %s: no free session in %s (%u of %u in use, %u waiting%s)",
-		head->name, limit, census.in_use, head->max_sessions, n_waiting, pinned);
+		"pool %s: no free session in %s (%u of %u in use, %u waiting%s%s)",
+		head->name, limit, census.in_use, head->max_sessions, n_waiting,
+		head->is_paused ? ", paused" : "", pinned);
 	cnd_log(LOG_NOTICE, "a client gave up: %s", ret_text);
 }
 

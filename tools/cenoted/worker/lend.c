@@ -418,8 +418,6 @@ look(struct cnd_worker *w)
 		return take_if_free(w, order == CND_ORDER_RELOAD ? CNP_YIELD_RELOAD
 								 : CNP_YIELD_DRAIN) ||
 		       take_at_limit(w, now);
-	if (cnd_pause_holds(w) && take_if_free(w, CNP_YIELD_CONTENDED))
-		return true;
 	return take_at_limit(w, now);
 }
 

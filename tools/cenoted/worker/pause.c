@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Pauses: while the master's flag for the pool is set, no new transaction begins. A client that attaches waits here, in the worker that
- * has it, so that the pool still answers status queries and cancels. attach.c, client.c and lend.c call this file.
+ * has it, so that the pool still answers status queries and cancels. attach.c and client.c call this file.
  */
 #include "worker.h"
 
