@@ -14,6 +14,8 @@
 #include "transport.h"
 
 #define SUFFIX     ".sock"
+/* The socket for cenotectl, which no pool can have. */
+#define ADMIN      "admin.sock"
 /* The number of sockets of a dead daemon to try before the daemon counts as dead. */
 #define N_TRIED    4
 #define LIST_MAX   160u
@@ -32,7 +34,8 @@ is_socket_name(const struct dirent *entry)
 {
 	size_t n = strlen(entry->d_name);
 
-	return n > SUFFIX_LEN && strcmp(entry->d_name + n - SUFFIX_LEN, SUFFIX) == 0;
+	return n > SUFFIX_LEN && strcmp(entry->d_name + n - SUFFIX_LEN, SUFFIX) == 0 &&
+	       strcmp(entry->d_name, ADMIN) != 0;
 }
 
 /*
