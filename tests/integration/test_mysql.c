@@ -846,6 +846,30 @@ each_client_keeps_its_settings(void **state)
 	cenote_conn_destroy(b);
 }
 
+/* After a table was used, the pool asks for the settings and for what triggers have left, in one question. */
+static void
+flags_keep_their_values_when_a_table_was_used(void **state)
+{
+	static const char flags[] =
+		"select concat_ws(' ', @@autocommit, @@foreign_key_checks, "
+		"@@unique_checks, @@sql_big_selects, @@sql_notes, @@sql_safe_updates, "
+		"@@time_zone)";
+	cenote_conn *a = *state, *b = wp_handle(NULL);
+
+	wp_exec(a, "create table used (n int)");
+	/* nothing is asked before the end of the transaction */
+	wp_exec(a, "start transaction");
+	wp_exec(a, "set time_zone = '+05:00', unique_checks = 0");
+	wp_exec(a, "insert into used values (1)");
+	wp_exec(a, "commit");
+	assert_ok(cenote_connect(b));
+	assert_string_equal(wp_value(b, "select 1"), "1");
+	assert_string_equal(wp_value(a, flags), "ON ON OFF ON ON OFF +05:00");
+	wp_exec(a, "set time_zone = default, unique_checks = default");
+	wp_exec(a, "drop table used");
+	cenote_conn_destroy(b);
+}
+
 /* A session is free again when the client has ended what it made there, and not before. */
 static void
 what_ends_gives_the_session_back(void **state)
@@ -1186,6 +1210,9 @@ main(void)
 			each_client_keeps_its_insert_id, setup_shared, teardown),
 		cmocka_unit_test_setup_teardown(
 			each_client_keeps_its_settings, setup_shared, teardown),
+		cmocka_unit_test_setup_teardown(
+			flags_keep_their_values_when_a_table_was_used, setup_shared,
+			teardown),
 		cmocka_unit_test_setup_teardown(
 			statements_are_of_the_settings_that_they_were_prepared_with,
 			setup_shared, teardown),

@@ -56,32 +56,33 @@ take_answer(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 	return r < 0 ? r : CENOTE_OK;
 }
 
-/* Ask the server. If a counter is missing, it counts as if something was left. */
+/* While MariaDB reads information_schema, variables that are flags (@@autocommit and others) are 0. So that is a table of
+ * its own, which is complete before the variables are read. If a counter is missing, it counts as if something was left. */
+#define COUNTERS                                                                         \
+	" FROM (SELECT COUNT(*) <> 4 OR SUM(variable_name NOT LIKE 'COM%%' AND "         \
+	"variable_value <> 0) > 0 AS has_run, COUNT(*) <> 4 OR SUM(IF(variable_name "    \
+	"LIKE 'COM%%', variable_value, 0)) > %u AS has_set FROM "                        \
+	"information_schema.session_status WHERE variable_name IN "                      \
+	"('EXECUTED_TRIGGERS', 'OPENED_VIEWS', 'COM_SET_OPTION', "                       \
+	"'COM_CREATE_TEMPORARY_TABLE')) AS counters"
+
 static int
 ask(struct cnd_session *s, struct answer *ret_answer)
 {
 	static const char user_variables[] =
 		"EXISTS (SELECT 1 FROM information_schema.user_variables WHERE "
 		"variable_value IS NOT NULL)";
-	static const char counters[] =
-		"COUNT(*) <> 4 OR SUM(variable_name NOT LIKE 'COM%%' AND variable_value "
-		"<> "
-		"0) > 0, COUNT(*) <> 4 OR SUM(IF(variable_name LIKE 'COM%%', "
-		"variable_value, 0)) > %u";
-	static const char from[] =
-		" FROM information_schema.session_status WHERE variable_name IN "
-		"('EXECUTED_TRIGGERS', 'OPENED_VIEWS', 'COM_SET_OPTION', "
-		"'COM_CREATE_TEMPORARY_TABLE')";
 	bool has_list = s->trace.variables == CND_MY_UNASKED;
-	char counted[sizeof(counters) + 10];
+	char from[sizeof(COUNTERS) + 10] = "";
 	char sql[2048];
 	int n;
 
-	(void)snprintf(counted, sizeof(counted), counters, s->trace.n_sets);
+	if (s->trace.may_hide)
+		(void)snprintf(from, sizeof(from), COUNTERS, s->trace.n_sets);
 	n = snprintf(sql, sizeof(sql), "SELECT LAST_INSERT_ID(), %s, %s%s%s%s",
 		s->trace.may_hide || s->trace.user_variables ? user_variables : "0",
-		s->trace.may_hide ? counted : "0, 0", has_list ? ", " : "",
-		has_list ? s->variables.list : "", s->trace.may_hide ? from : "");
+		s->trace.may_hide ? "has_run, has_set" : "0, 0", has_list ? ", " : "",
+		has_list ? s->variables.list : "", from);
 	return cnd_my_each(s, sql, (size_t)n, take_answer, ret_answer);
 }
 
