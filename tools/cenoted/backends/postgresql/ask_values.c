@@ -5,38 +5,24 @@
  */
 #include <string.h>
 
+#include "../common/text.h"
 #include "session.h"
 
 /* Between two values. In a value, a question mark stands for it: such a value differs from any other. */
 #define SEPARATOR   '\1'
 #define VALUES_ROOM 16384u
 
-static int
-add(struct cnc_buf *sql, const char *text)
+static void
+make_question(const struct cnd_session *s, struct cnd_text *t)
 {
-	return cnc_buf_append(sql, text, strlen(text));
-}
-
-static int
-add_value_of(struct cnc_buf *sql, const char *name)
-{
-	int r = add(sql, ", COALESCE(pg_catalog.translate(pg_catalog.current_setting('");
-
-	if (r == CENOTE_OK)
-		r = add(sql, name);
-	return r < 0 ? r : add(sql, "', true), pg_catalog.chr(1), '?'), '')");
-}
-
-static int
-make_values_question(const struct cnd_session *s, struct cnc_buf *sql)
-{
-	int r = add(sql, "SELECT pg_catalog.concat_ws(pg_catalog.chr(1)");
-
-	for (size_t i = 0; i < s->n_parameters && r == CENOTE_OK; i++)
-		r = add_value_of(sql, s->parameters[i].name);
-	if (r == CENOTE_OK)
-		r = add(sql, ")");
-	return r < 0 ? r : cnc_buf_u8(sql, 0);
+	cnd_text_add(t, "SELECT pg_catalog.concat_ws(pg_catalog.chr(1)");
+	for (size_t i = 0; i < s->n_parameters; i++) {
+		cnd_text_add(t, ", COALESCE(pg_catalog.translate("
+				"pg_catalog.current_setting('");
+		cnd_text_add(t, s->parameters[i].name);
+		cnd_text_add(t, "', true), pg_catalog.chr(1), '?'), '')");
+	}
+	cnd_text_add(t, ")");
 }
 
 /* Whether the parameters are named as settings are. The names come from the server. */
@@ -70,22 +56,24 @@ set_values(struct cnd_session *s, char *values)
 int
 cnd_pg_ask_values(struct cnd_session *s)
 {
-	struct cnc_buf sql;
+	struct cnd_text t = { .r = CENOTE_OK };
 	char *values = cnc_calloc(s->mem, 1, VALUES_ROOM);
 	uint8_t nothing;
 	int r = values != NULL ? CENOTE_OK : CENOTE_ERR_NOMEM;
 
-	cnc_buf_init(&sql, s->mem, 8192);
+	cnc_buf_init(&t.b, s->mem, 8192);
 	if (r == CENOTE_OK && !have_plain_names(s))
 		r = cnd_pg_broken(s, "a parameter of an impossible name");
+	if (r == CENOTE_OK) {
+		make_question(s, &t);
+		r = t.r < 0 ? t.r : cnc_buf_u8(&t.b, 0);
+	}
 	if (r == CENOTE_OK)
-		r = make_values_question(s, &sql);
-	if (r == CENOTE_OK)
-		r = cnd_pg_ask_more(s, (const char *)cnc_buf_head(&sql), &nothing, 0,
+		r = cnd_pg_ask_more(s, (const char *)cnc_buf_head(&t.b), &nothing, 0,
 			values, VALUES_ROOM);
 	if (r == CENOTE_OK)
 		r = set_values(s, values);
-	cnc_buf_finish(&sql);
+	cnc_buf_finish(&t.b);
 	cnc_free(s->mem, values);
 	return r;
 }

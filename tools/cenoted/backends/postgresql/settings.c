@@ -9,12 +9,13 @@
  */
 #include <stdio.h>
 
+#include "../common/text.h"
 #include "session.h"
 
 /* In the carry: a byte for autocommit (1: off), then the settings. Each is name, EQUALS, value; SEPARATOR is between two. */
 #define EQUALS     '\1'
 #define SEPARATOR  '\2'
-/* A client with more settings keeps its session. */
+/* A client with more bytes of settings keeps its session. The question below has the same numbers. */
 #define VALUES_MAX 4000
 #define ROOM       8192u
 
@@ -117,38 +118,34 @@ static const char question_end[] =
 		     "v,"
 		     " pg_catalog.chr(2) ORDER BY o), '') ELSE '' END FROM a";
 
-static int
-make_question(const struct cnd_pg_settings *settings, struct cnc_buf *sql)
+static void
+make_question(const struct cnd_pg_settings *settings, struct cnd_text *t)
 {
-	int r = cnc_buf_append(sql, question_begin, sizeof(question_begin) - 1);
-
-	for (size_t i = 0; i < settings->names_len && r == CENOTE_OK;) {
-		const char *name = settings->names + i;
-
-		if (i > 0)
-			r = cnc_buf_u8(sql, ',');
-		if (r == CENOTE_OK)
-			r = cnc_buf_append(sql, name, strlen(name));
-		i += strlen(name) + 1;
+	cnd_text_add(t, question_begin);
+	for (size_t i = 0; i < settings->names_len;
+		i += strlen(settings->names + i) + 1) {
+		cnd_text_add(t, i > 0 ? "," : "");
+		cnd_text_add(t, settings->names + i);
 	}
-	return r < 0 ? r : cnc_buf_append(sql, question_end, sizeof(question_end));
+	cnd_text_add(t, question_end);
 }
 
 static int
 ask_values(struct cnd_session *s, char values[VALUES_MAX + 1], uint8_t *ret_stay)
 {
-	struct cnc_buf sql;
+	struct cnd_text t = { .r = CENOTE_OK };
 	uint8_t flags[2] = { 0 };
-	int r;
 
-	cnc_buf_init(&sql, s->mem, ROOM);
-	r = make_question(&s->settings, &sql);
-	if (r == CENOTE_OK)
-		r = cnd_pg_ask_more(s, (const char *)cnc_buf_head(&sql), flags, 2, values,
-			VALUES_MAX + 1);
-	cnc_buf_finish(&sql);
+	cnc_buf_init(&t.b, s->mem, ROOM);
+	make_question(&s->settings, &t);
+	if (t.r == CENOTE_OK)
+		t.r = cnc_buf_u8(&t.b, 0);
+	if (t.r == CENOTE_OK)
+		t.r = cnd_pg_ask_more(s, (const char *)cnc_buf_head(&t.b), flags, 2,
+			values, VALUES_MAX + 1);
+	cnc_buf_finish(&t.b);
 	*ret_stay = flags[0] || flags[1];
-	return r;
+	return t.r;
 }
 
 static int
@@ -212,42 +209,37 @@ cnd_pg_settings_ask(struct cnd_session *s, int is_listed, uint8_t *ret_stay)
 
 /* ---- the next session ---- */
 
-/* Append E'…' for the n bytes. */
+/* E'…' means the same whatever the setting standard_conforming_strings is. */
 static int
-add_literal(struct cnc_buf *sql, const char *text, size_t n)
+quote(struct cnc_buf *b, const char *p, size_t n)
 {
-	int r = cnc_buf_append(sql, "E'", 2);
+	int r = cnc_buf_append(b, "E'", 2);
 
 	for (size_t i = 0; i < n && r == CENOTE_OK; i++) {
-		if (text[i] == '\'' || text[i] == '\\')
-			r = cnc_buf_u8(sql, (uint8_t)text[i]);
+		if (p[i] == '\'' || p[i] == '\\')
+			r = cnc_buf_u8(b, (uint8_t)p[i]);
 		if (r == CENOTE_OK)
-			r = cnc_buf_u8(sql, (uint8_t)text[i]);
+			r = cnc_buf_u8(b, (uint8_t)p[i]);
 	}
-	return r < 0 ? r : cnc_buf_u8(sql, '\'');
+	return r < 0 ? r : cnc_buf_u8(b, '\'');
 }
 
-/* Append the call that makes one setting, which is n bytes of the carry. */
-static int
-add_call(struct cnc_buf *sql, const char *setting, size_t n)
+/* Add the call that makes one setting, which is n bytes of the carry. */
+static void
+add_call(struct cnd_text *t, const char *setting, size_t n)
 {
-	static const char begin[] = "pg_catalog.set_config(",
-			  end[] = ", false) IS NOT NULL";
 	const char *equals = memchr(setting, EQUALS, n);
-	size_t name_len;
-	int r;
+	size_t name_len = equals != NULL ? (size_t)(equals - setting) : n;
 
-	if (equals == NULL)
-		return CENOTE_ERR_PROTOCOL;
-	name_len = (size_t)(equals - setting);
-	r = cnc_buf_append(sql, begin, sizeof(begin) - 1);
-	if (r == CENOTE_OK)
-		r = add_literal(sql, setting, name_len);
-	if (r == CENOTE_OK)
-		r = cnc_buf_u8(sql, ',');
-	if (r == CENOTE_OK)
-		r = add_literal(sql, equals + 1, n - name_len - 1);
-	return r < 0 ? r : cnc_buf_append(sql, end, sizeof(end) - 1);
+	if (equals == NULL) {
+		t->r = CENOTE_ERR_PROTOCOL;
+		return;
+	}
+	cnd_text_add(t, "pg_catalog.set_config(");
+	cnd_text_add_literal(t, setting, name_len);
+	cnd_text_add(t, ", ");
+	cnd_text_add_literal(t, equals + 1, n - name_len - 1);
+	cnd_text_add(t, ", false) IS NOT NULL");
 }
 
 /* The names that no list shows are needed for the next question. */
@@ -270,22 +262,20 @@ learn_name(struct cnd_session *s, const char *setting, size_t n)
 	cnd_pg_settings_learn(s, name);
 }
 
-static int
-make_statement(struct cnd_session *s, const char *p, size_t n, struct cnc_buf *sql)
+static void
+make_statement(struct cnd_session *s, const char *p, size_t n, struct cnd_text *t)
 {
-	int r = cnc_buf_append(sql, "SELECT ", 7);
+	const char *end = p + n, *next;
 
-	for (const char *end = p + n; p < end && r == CENOTE_OK;) {
-		const char *next = memchr(p, SEPARATOR, (size_t)(end - p));
-		size_t len = (size_t)((next != NULL ? next : end) - p);
-
-		r = add_call(sql, p, len);
-		learn_name(s, p, len);
-		if (r == CENOTE_OK && next != NULL)
-			r = cnc_buf_append(sql, " AND ", 5);
-		p += len + 1;
+	cnd_text_add(t, "SELECT ");
+	for (; p < end && t->r == CENOTE_OK; p = next + 1) {
+		next = memchr(p, SEPARATOR, (size_t)(end - p));
+		if (next == NULL)
+			next = end;
+		add_call(t, p, (size_t)(next - p));
+		learn_name(s, p, (size_t)(next - p));
+		cnd_text_add(t, next < end ? " AND " : "");
 	}
-	return r < 0 ? r : cnc_buf_u8(sql, 0);
 }
 
 int
@@ -317,7 +307,7 @@ int
 cnd_pg_settings_restore(struct cnd_session *s)
 {
 	const char *carry = (const char *)cnc_buf_head(&s->settings.carry);
-	struct cnc_buf sql;
+	struct cnd_text t = { .r = CENOTE_OK, .quote = quote };
 	uint8_t is_set = 0;
 	int r;
 
@@ -325,15 +315,16 @@ cnd_pg_settings_restore(struct cnd_session *s)
 		return CENOTE_DONE;
 	s->settings.is_due = 0;
 	s->client.is_used = 1;
-	cnc_buf_init(&sql, s->mem, 8 * ROOM);
-	r = make_statement(s, carry + 1, cnc_buf_len(&s->settings.carry) - 1, &sql);
+	cnc_buf_init(&t.b, s->mem, 8 * ROOM);
+	make_statement(s, carry + 1, cnc_buf_len(&s->settings.carry) - 1, &t);
+	r = t.r < 0 ? t.r : cnc_buf_u8(&t.b, 0);
 	if (r == CENOTE_ERR_PROTOCOL)
 		r = cnd_pg_refuse(s, CNC_SQLSTATE(PROTOCOL),
 			"what the client carried over has a setting without a value");
 	(void)cnd_pg_run_begin(s, NULL);
 	if (r == CENOTE_OK)
-		r = cnd_pg_ask(s, (const char *)cnc_buf_head(&sql), &is_set, 1);
-	cnc_buf_finish(&sql);
+		r = cnd_pg_ask(s, (const char *)cnc_buf_head(&t.b), &is_set, 1);
+	cnc_buf_finish(&t.b);
 	if (r == CENOTE_ERR_SERVER)
 		explain_refusal(s->diag);
 	if (r == CENOTE_OK && !is_set)
