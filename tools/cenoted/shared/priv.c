@@ -12,9 +12,12 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "log.h"
 
 int
 cnd_priv_drop(uid_t uid, gid_t gid, const char *user)
@@ -82,4 +85,17 @@ cnd_priv_confine(pid_t master)
 		return -errno;
 	/* the master may have died before the line above took effect */
 	return getppid() == master ? 0 : -ESRCH;
+}
+
+void
+cnd_priv_give_up(uid_t uid, gid_t gid, const char *user, pid_t master, const char *name)
+{
+	int r = cnd_priv_drop(uid, gid, user);
+
+	if (r == 0)
+		r = cnd_priv_confine(master);
+	if (r < 0)
+		cnd_fatal("cannot give up privileges: %s", strerror(-r));
+	if (name != NULL)
+		prctl(PR_SET_NAME, name);
 }

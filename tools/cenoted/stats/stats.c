@@ -145,12 +145,8 @@ static void
 give_up_rights(const struct cnd_child *child)
 {
 	const struct cnd_config *c = child->config;
-	int r;
 
-	if ((r = cnd_priv_drop(c->uid, c->gid, c->user)) < 0 ||
-		(r = cnd_priv_confine(child->master)) < 0)
-		cnd_fatal("cannot give up privileges: %s", strerror(-r));
-	prctl(PR_SET_NAME, "cenoted-stats");
+	cnd_priv_give_up(c->uid, c->gid, c->user, child->master, "cenoted-stats");
 	cnd_pool_configs_forget(c, NULL);
 	if (cnd_sandbox_enter(CND_SANDBOX_DOOR, c) < 0)
 		exit(1);

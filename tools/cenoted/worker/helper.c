@@ -65,12 +65,8 @@ give_up_rights(const struct cnd_child *child, const struct cnd_worker *w)
 {
 	const struct cnd_config *c = child->config;
 	const struct cnd_account who = cnd_pool_config_account(c, w->config);
-	int r = cnd_priv_drop(who.uid, who.gid, who.user);
 
-	if (r == 0)
-		r = cnd_priv_confine(child->master);
-	if (r < 0)
-		cnd_fatal("cannot give up privileges: %s", strerror(-r));
+	cnd_priv_give_up(who.uid, who.gid, who.user, child->master, NULL);
 	cnd_auth_prepare(&w->client);
 	if (cnd_sandbox_enter(CND_SANDBOX_DOOR, c) < 0)
 		exit(1);

@@ -560,16 +560,12 @@ cnd_worker_enter(const struct cnd_child *child, const struct cnd_pool *pool)
 	const struct cnd_config *c = child->config;
 	const struct cnd_account who = cnd_pool_config_account(c, pool->config);
 	struct cn_tls_server *tls;
-	int r;
 
 	cnd_log_set_role("worker", pool->name);
 	bound_memory();
 	/* The worker keeps two rights: to talk to its server as this user, and to use its own
 	 * sockets. */
-	if ((r = cnd_priv_drop(who.uid, who.gid, who.user)) < 0 ||
-		(r = cnd_priv_confine(child->master)) < 0)
-		cnd_fatal("cannot give up privileges: %s", strerror(-r));
-	prctl(PR_SET_NAME, "cenoted-worker");
+	cnd_priv_give_up(who.uid, who.gid, who.user, child->master, "cenoted-worker");
 	cnd_pool_configs_forget(c, pool->config);
 	tls = cnd_tls_server(pool->config, child->tickets);
 	cnd_tls_forget(&pool->config->tls);
