@@ -61,7 +61,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	s = scan(text, n + size, lexis);
 	FUZZ_CHECK(left_by(s) & CENOTE_PIN_TEMP);
 	FUZZ_CHECK((left_by(s) & left_by(plain)) == left_by(plain));
-	/* what is not alone ends nothing */
+	/* only a statement that is alone in its text ends something */
 	FUZZ_CHECK(!(s.notes & ends));
 	memcpy(text, data, size);
 	text[size] = '\n';

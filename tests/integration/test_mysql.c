@@ -835,7 +835,7 @@ each_client_keeps_its_settings(void **state)
 		assert_string_equal(cenote_parameter(b, "time_zone"), "-03:00");
 		assert_ok(cenote_reset(b));
 	}
-	/* what is read again as a new login has it moves no more */
+	/* a setting with the login's value no longer moves */
 	wp_exec(a, "set sql_mode = default, session tx_isolation = default");
 	wp_exec(a, "set time_zone = default, autocommit = 1");
 	wp_exec(a, "set names utf8mb4");
@@ -857,7 +857,7 @@ flags_keep_their_values_when_a_table_was_used(void **state)
 	cenote_conn *a = *state, *b = wp_handle(NULL);
 
 	wp_exec(a, "create table used (n int)");
-	/* nothing is asked before the end of the transaction */
+	/* the pool asks nothing before the end of the transaction */
 	wp_exec(a, "start transaction");
 	wp_exec(a, "set time_zone = '+05:00', unique_checks = 0");
 	wp_exec(a, "insert into used values (1)");

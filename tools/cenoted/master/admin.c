@@ -108,7 +108,7 @@ may_command(int fd)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
 		return false;
-	/* 0: it is in another PID namespace */
+	/* SO_PEERCRED gives 0 for a process in another PID namespace */
 	if (peer.pid != 0 && is_own_child(peer.pid)) {
 		cnd_log(LOG_ERR, "process %d of cenoted wanted to give a command",
 			(int)peer.pid);

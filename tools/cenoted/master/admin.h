@@ -5,7 +5,7 @@
 #include "master_internal.h"
 #include "shared/report.h"
 
-/* What the two files of the admin socket share. admin.c: the socket and its clients; admin_commands.c: the commands. */
+/* What the two files of the admin socket share: admin.c has the socket and its clients, admin_commands.c the commands. */
 
 #define CND_ADMIN_LINE_MAX 256u
 #define CND_ADMIN_WORDS    3u

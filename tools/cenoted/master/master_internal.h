@@ -85,7 +85,7 @@ cnd_master_forget_pool(struct cnd_pool *p)
 
 /* Make the pid file again if somebody removed it. */
 void cnd_master_keep_pid_file(void);
-/* As one SIGTERM, or two. */
+/* Do what the first SIGTERM does; `is_now`: what the second one does. */
 void cnd_master_drain(bool is_now);
 
 /* ---- admin.c ---- */
@@ -93,7 +93,7 @@ void cnd_master_drain(bool is_now);
 #define CND_ADMIN_CLIENTS 8u
 /* Open the socket of cenotectl. A failure is logged. */
 void cnd_admin_open(void);
-/* Open it again if somebody removed it. */
+/* Open the socket again if somebody has removed its name. */
 void cnd_admin_keep(void);
 /* Add its descriptors to those that the master waits for, and act on those that are ready. Returns how many there are: at most
  * 1 + CND_ADMIN_CLIENTS. */

@@ -13,7 +13,7 @@ int cnd_priv_keep_minimum(void);
 /* For each child: allow no new privileges, and end when the master ends. 0 or -errno; -ESRCH: the
  * master has ended already. */
 int cnd_priv_confine(pid_t master);
-/* Both of these, for a child that is called `name`; NULL: it keeps its name. Ends the process if a right would stay. */
+/* Do both in a child, and call its process `name` (NULL: keep the name). Ends the process if a right would stay. */
 void cnd_priv_give_up(
 	uid_t uid, gid_t gid, const char *user, pid_t master, const char *name);
 

@@ -225,7 +225,7 @@ cnd_histogram_limit_us(uint32_t bucket)
 	return bucket % 2 == 0 ? power : power + power / 2;
 }
 
-/* The bucket whose limit is the first that is not less. */
+/* The first bucket whose limit is not less than the time. */
 static uint32_t
 bucket_of(int64_t us)
 {

@@ -21,7 +21,7 @@
 #define UNAVAILABLE 503u
 #define N_ITEMS(a)  (sizeof(a) / sizeof((a)[0]))
 
-/* Somebody of whom nothing is known. */
+/* An asker who may see nothing private. */
 static const struct cnd_asker anybody = {
 	.uid = (uid_t)-1, .cenoted = (uid_t)-1, .pool = CND_POOL_RECORD, .slot = -1
 };

@@ -290,7 +290,7 @@ look_for_cancel(struct cnd_worker *w)
 		cancel(w, request);
 }
 
-/* When the state of the page last changed. `otherwise`: the page gives a time in the future, which is a lie. */
+/* When the state of the page last changed. `otherwise`: the result if the page gives a time in the future. */
 static int64_t
 changed_ms(const struct cnd_worker *w, int64_t now, int64_t otherwise)
 {

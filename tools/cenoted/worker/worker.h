@@ -243,7 +243,7 @@ void cnd_worker_set_signals(sigset_t *ret_waiting_mask);
 bool cnd_worker_is_terminated(void);
 /* The master's order: enum cnd_order. */
 uint32_t cnd_worker_order(const struct cnd_worker *w);
-/* An administrator ended the session of this client. Such a client does not yield. */
+/* Whether an administrator has ended the session of this client. Such a client does not yield. */
 bool cnd_worker_is_killed(const struct cnd_worker *w);
 /* Why the order is NOW, for the client. */
 const char *cnd_worker_why_now(const struct cnd_worker *w);
@@ -429,7 +429,7 @@ int cnd_pause_attach(struct cnd_worker *w);
 void cnd_pins_forget(struct cnd_worker *w);
 /* A request is about to run. */
 void cnd_pins_begin(struct cnd_worker *w, const struct cnp_msg *m);
-/* Publish what the session holds now. `is_held`: it surely holds something. */
+/* Publish what the session holds now. */
 void cnd_pins_note(struct cnd_worker *w, uint8_t tx, uint32_t pins);
 /* When pin_timeout ends, if the client holds nothing but pins; and when pin_warning does. CND_NEVER: no such limit, or it was
  * warned of. */

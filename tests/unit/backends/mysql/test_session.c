@@ -903,7 +903,7 @@ settings_move_with_their_client(void **state)
 	my_finish(&other);
 }
 
-/* The database of a client is dropped while it has no session. */
+/* The client's database is dropped while the client has no session. */
 static void
 settings_that_cannot_be_made_again_are_an_error(void **state)
 {
@@ -973,7 +973,7 @@ texts_are_read_as_the_client_set_it(void **state)
 	(void)my_query(t, "drop function noted");
 }
 
-/* The server understands a statement as at its preparation, so it cannot be prepared again after USE. */
+/* A statement keeps the meaning that it had when it was prepared. Prepared again after USE, it may have another. */
 static void
 a_statement_of_other_settings_pins_the_session(void **state)
 {

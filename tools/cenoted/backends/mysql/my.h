@@ -72,7 +72,7 @@ enum cnd_my_note {
 	CND_MY_NOTE_MODES = 8192, /* sets sql_mode */
 	CND_MY_NOTE_MEANING = 16384, /* may change what a statement means, as USE does */
 	CND_MY_NOTE_VARIABLES = 32768, /* sets user variables */
-	/* These are of one statement alone, so they are true if it succeeds. */
+	/* Only a text of one statement has these notes, so its success confirms them. */
 	CND_MY_NOTE_PREPARES = 1 << 16, /* PREPARE, one statement */
 	CND_MY_NOTE_DEALLOCATES = 1 << 17,
 	CND_MY_NOTE_CREATES = 1 << 18, /* at most one temporary table */
@@ -124,7 +124,7 @@ uint32_t cnd_my_lexis(const char *sql_mode, const char *charset);
 enum cnd_my_variable_flag {
 	CND_MY_VARIABLE_TEXT = 1, /* its value is a text, else a number */
 	CND_MY_VARIABLE_MYSQL = 2, /* only MySQL has it */
-	CND_MY_VARIABLE_MARIADB = 4, /* only MariaDB's name for it is asked for */
+	CND_MY_VARIABLE_MARIADB = 4, /* only MariaDB has this name */
 	/* without SESSION before the name, a SET may be for the next transaction only */
 	CND_MY_VARIABLE_NEXT = 8,
 	CND_MY_VARIABLE_LIMIT = 16 /* seconds that a statement may take */
@@ -304,7 +304,7 @@ struct cnd_my_trace {
 	uint8_t has_table_locks;
 	uint8_t has_locks; /* of GET_LOCK() */
 	uint8_t has_modes; /* sql_mode may have changed since attach() */
-	uint8_t is_autocommit_off; /* the client switched it off, not by SQL, and so does it again */
+	uint8_t is_autocommit_off; /* by a request; libcenote repeats it on the next session */
 	uint8_t changes_login; /* the running request changes the state that new logins begin with */
 	uint8_t may_fail_with_id; /* the running statement may generate an id even if it fails */
 	uint8_t is_database_changed;
@@ -523,7 +523,7 @@ cnd_my_each_fn cnd_my_variables_begin;
  * CENOTE_DONE: a value cannot be carried. */
 int cnd_my_variables_take(
 	struct cnd_session *s, const MYSQL_ROW row, const unsigned long *lengths);
-/* Whether this server is asked for it. */
+/* Whether servers of this kind have the variable. */
 bool cnd_my_is_asked(const struct cnd_session *s, const struct cnd_my_variable *v);
 /* Whether the value can stand in a SET without escapes, in any character set and sql_mode. */
 bool cnd_my_needs_no_escape(const struct cnd_my_variable *v, const char *value, size_t n);

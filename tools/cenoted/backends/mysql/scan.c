@@ -387,7 +387,7 @@ cut_scope(const char **name, size_t *n)
 	return false;
 }
 
-/* What a SET of this name may change; 0: something that cannot be asked for, or not as surely. */
+/* What a SET of this name may change; 0: something that the server cannot be asked for. */
 static uint32_t
 notes_of_name(const struct statement *st, const struct cnc_sql_token *t)
 {
@@ -581,7 +581,7 @@ is_unreadable(const char *sql, size_t len, uint32_t lexis)
 	return i < len;
 }
 
-/* The statement is not alone, or calls something: its success says less, and nothing ends for sure. */
+/* If the statement is not alone in its text, or calls something, its success does not prove that something has ended. */
 static void
 mistrust(struct cnd_my_scan *scan)
 {

@@ -183,7 +183,7 @@ note_answer(struct cnd_session *s, const struct answer *a)
 	struct cnd_my_trace *t = &s->trace;
 
 	if (t->variables == CND_MY_UNASKED) {
-		/* s->reading is by what the server said */
+		/* s->reading was learned from the same answer */
 		t->has_modes = 0;
 		t->variables = a->is_movable && !is_autocommit_lost(s) ? CND_MY_KNOWN
 								       : CND_MY_HELD;

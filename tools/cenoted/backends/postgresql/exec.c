@@ -32,7 +32,7 @@ begin_first(struct cnd_session *s, const struct cnd_pg_scan *scan)
 	return r;
 }
 
-/* Each of them: a statement does not only read and write rows. */
+/* A statement with one of these flags does more than read and write rows. */
 #define MORE_THAN_ROWS                                                                   \
 	(CND_PG_SCAN_ACTS | CND_PG_SCAN_DEFINES | CND_PG_SCAN_REMOVES | CND_PG_SCAN_STAYS)
 
@@ -104,9 +104,11 @@ has_movable_settings(const struct cnd_session *s)
 	       (s->client.pins & CENOTE_PIN_SETTINGS) == 0;
 }
 
-/* Whether the statement means the same on another session. Temporary objects may be part of its meaning, but as long as there
- * are any, the session is held. After them, the server itself analyses the statement again. What it leaves when it runs by its name must also show without
- * its text, since the backend does not know which text the name then has. */
+/*
+ * Whether the statement means the same on another session. It may use temporary objects: as long as there are any, they hold
+ * the session, and after their end the server analyses the statement again. What the statement leaves when it runs by its
+ * name must show without its text, since the backend may not know the text (known.c).
+ */
 static int
 can_move(const struct cnd_session *s, const struct cnd_pg_scan *scan)
 {
@@ -126,7 +128,7 @@ cnd_pg_note_prepared(
 		s->client.has_named = 1;
 	else
 		s->client.keeps_named = 1;
-	/* When the statement runs by its name, its text is not known. */
+	/* When the statement runs by its name, its text may not be known. */
 	if ((scan->flags & CND_PG_SCAN_SETS) != 0)
 		cnd_pg_settings_learn(s, scan->names);
 	s->settings.hides |= (scan->flags & CND_PG_SCAN_HIDES) != 0;

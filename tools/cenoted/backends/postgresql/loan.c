@@ -10,9 +10,9 @@
 
 #include "session.h"
 
-/* The server has at least so long to answer after a loan. */
+/* How long the server has at least to answer after a loan. */
 #define ANSWER_MS  5000
-/* After so long without the answer, the server gets a cancel request. */
+/* If the answer has not come after this time, the server gets a cancel request. */
 #define SILENCE_MS 200
 #define HALF       8u /* bytes of each half of the random number */
 

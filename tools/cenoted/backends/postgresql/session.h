@@ -258,7 +258,7 @@ struct cnd_pg_client {
 	uint8_t is_manual; /* autocommit is off */
 	uint8_t may_copy; /* a named statement may be a copy */
 	uint8_t has_named; /* it has prepared statements with a name, and prepares them again on another session */
-	uint8_t keeps_named; /* … some of which would not mean the same on another session */
+	uint8_t keeps_named; /* some of these statements would not mean the same on another session */
 	uint8_t holds_unnamed; /* it has prepared the statement that has no name, and no query has replaced that */
 	uint8_t is_local; /* in this transaction, a setting on which the meaning of SQL depends may have changed */
 	uint8_t has_carried; /* the client has a `carry`: it brought one, or was told one here */
@@ -274,7 +274,7 @@ struct cnd_pg_settings {
 	uint8_t is_due; /* the client has brought the carry, and the session does not have the settings yet */
 	uint8_t is_stale; /* since the server was asked, more may have been set */
 	uint8_t hides; /* something may be set that no question shows */
-	uint8_t may_hide; /* … by a function, if the database has such code */
+	uint8_t may_hide; /* a function may have set such a thing, if the database has code that does */
 };
 
 struct cnd_pg_transport {
@@ -411,7 +411,7 @@ int cnd_pg_ask_values(struct cnd_session *s);
 
 /* known.c */
 void cnd_pg_known_forget(struct cnd_session *s);
-/* A statement is sent. */
+/* Call this for each statement that is sent: it may change what names mean. */
 void cnd_pg_known_note(
 	struct cnd_session *s, const struct cnd_pg_scan *scan, int is_harmless);
 void cnd_pg_known_add(
@@ -432,14 +432,14 @@ void cnd_pg_settings_forget(struct cnd_session *s);
 int cnd_pg_settings_are_any(const struct cnd_session *s);
 /* A text sets something. `names` as in struct cnd_pg_scan. */
 void cnd_pg_settings_learn(struct cnd_session *s, const char *names);
-/* Learn what is set. `is_listed`: the server says that there is something. *ret_stay: it cannot be set on another
- * session. */
+/* Ask the server which settings the client has changed, and keep them in the carry. `is_listed`: the server lists some.
+ * *ret_stay: they cannot be set on another session. */
 int cnd_pg_settings_ask(struct cnd_session *s, int is_listed, uint8_t *ret_stay);
-/* Take what the client brings. CENOTE_ERR_PROTOCOL: it is not what cenoted gives. */
+/* Keep what the client brings, for cnd_pg_settings_restore(). CENOTE_ERR_PROTOCOL: cenoted never gives such a carry. */
 int cnd_pg_settings_bring(struct cnd_session *s, const struct cnp_str *carry);
-/* Set it. CENOTE_DONE: it was nothing. */
+/* Set on the session what the client has brought. CENOTE_DONE: it has brought nothing. */
 int cnd_pg_settings_restore(struct cnd_session *s);
-/* What the client gets for its next session. */
+/* What the client shall bring to its next session. */
 struct cnp_str cnd_pg_settings_carry(struct cnd_session *s);
 
 /* begun.c */

@@ -155,7 +155,7 @@ has_left_nothing(const struct cnd_session *s)
 	       cnd_pg_is_proved(s);
 }
 
-/* Whether the client keeps its session whatever the server says: other code remembers that. */
+/* Whether something holds the session that the server cannot be asked about. */
 static int
 has_to_stay(const struct cnd_session *s)
 {

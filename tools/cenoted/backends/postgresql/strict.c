@@ -27,7 +27,7 @@ static const struct {
 		"nobody can tell what this statement leaves in its session" },
 };
 
-/* A table of the transaction ends with it. */
+/* A table with ON COMMIT DROP ends with its transaction. */
 static int
 ends_with_transaction(const struct cnd_pg_scan *scan)
 {
