@@ -150,7 +150,8 @@ cn_wait(cenote_conn *conn)
 enum cn_read
 cn_how_to_read(const cenote_conn *conn)
 {
-	return conn->nonblocking == CENOTE_PASSIVE &&
+	/* what poll() does not report is not in the socket, so nobody else waits for it */
+	return conn->nonblocking == CENOTE_PASSIVE && !has_pending(conn) &&
 			       (cn_state(conn) == CN_READY || cn_attaches_kept(conn))
 		       ? CN_READ_STUCK
 		       : CN_READ_NOW;

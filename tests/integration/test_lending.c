@@ -5,6 +5,7 @@
  */
 #include "turns.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,6 +111,46 @@ prepared_statements_go_along(void **state)
 }
 
 /* Autocommit was switched off and on again: the borrower must know the last value, not the first. */
+/* As the shims wait: libcenote reads only if the program says so, or if poll() would not tell of what has come. */
+static int
+poll_once(cenote_conn *conn)
+{
+	struct pollfd p = { .fd = cenote_fd(conn), .events = POLLIN };
+
+	if (poll(&p, 1, cenote_wait_ms(conn)) > 0)
+		return cenote_process(conn);
+	return CENOTE_OK;
+}
+
+static void
+a_program_that_polls_gets_all_of_a_copy(void **state)
+{
+	cenote_conn *conn;
+	cenote_result *res;
+	const char *piece;
+	size_t len, n = 0;
+	int r, n_polls = 0;
+
+	turns_start(LENDS);
+	conn = borrow();
+	assert_ok(cenote_query(conn,
+		"copy (select repeat('x', 9000) from generate_series(1, 40)) to stdout",
+		CENOTE_NTS, NULL, NULL, &res));
+	assert_ok(cenote_set_nonblocking(conn, CENOTE_PASSIVE));
+	while ((r = cenote_copy_get(conn, &piece, &len)) != CENOTE_DONE) {
+		if (r == CENOTE_OK)
+			n += len;
+		else
+			assert_int_equal(r, CENOTE_AGAIN);
+		if (r == CENOTE_AGAIN)
+			assert_ok(poll_once(conn));
+		assert_true(n_polls++ < 10000);
+	}
+	assert_int_equal(n, 40 * 9001);
+	cenote_result_destroy(res);
+	cenote_conn_destroy(conn);
+}
+
 static void
 autocommit_goes_along(void **state)
 {
@@ -513,6 +554,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_client_that_goes_on_gets_the_session_lent),
 		TEST(prepared_statements_go_along),
+		TEST(a_program_that_polls_gets_all_of_a_copy),
 		TEST(autocommit_goes_along),
 		TEST(without_the_key_nothing_is_lent),
 		TEST(a_client_that_does_not_want_it_is_not_lent_to),
