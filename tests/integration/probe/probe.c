@@ -267,9 +267,9 @@ probe_idle(struct cnd_session *s, struct cnd_sink *sink)
 }
 
 static int
-probe_settle(struct cnd_session *s, struct cnc_diag *diag)
+probe_settle(struct cnd_session *s, struct cnd_sink *sink)
 {
-	(void)diag;
+	(void)sink;
 	s->n_settles++;
 	s->pins = s->settled_pins;
 	return CENOTE_OK;

@@ -343,8 +343,9 @@ struct cnd_backend {
 	 * failure to the client. */
 	int (*sync)(struct cnd_session *s, struct cnd_sink *sink);
 	/* The worker wants to yield the session, and state() reports no other pins than those in `settled_pins`. Ask the server
-	 * what the session really holds, for the next state(). */
-	int (*settle)(struct cnd_session *s, struct cnc_diag *ret_diag);
+	 * what the session really holds, for the next state(). The sink gets what the server says besides: notifications and
+	 * parameters. sink NULL: nobody can be told, so a notification is the end of the session. */
+	int (*settle)(struct cnd_session *s, struct cnd_sink *sink);
 	uint32_t settled_pins; /* bits of enum cenote_pin: those that settle() may end */
 
 	int (*function)(struct cnd_session *s, uint32_t function,

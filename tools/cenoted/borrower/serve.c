@@ -141,27 +141,19 @@ attach(struct cn_loan *l)
 
 /* ---- the conversation ---- */
 
-/* Ask the server what functions have left in the session, if the worker waits for it and only that keeps it. */
+/* Ask the server what the session holds, if the worker waits for it and the server can tell. */
 static int
 settle(struct cn_loan *l)
 {
-	struct cnd_serving *s = &l->serving;
-	struct cnd_state state;
 	int r;
 
-	if (!cnd_request_may_settle(s) || atomic_load(&l->page->reason) == 0)
+	if (!cnd_request_may_settle(&l->serving) || atomic_load(&l->page->reason) == 0)
 		return CENOTE_OK;
-	s->ops->begin(s, NULL);
-	cnc_diag_clear(&s->diag);
 	/* a client that has READY would not come back until its next request */
 	l->is_withheld = true;
-	r = s->backend->settle(s->session, &s->diag);
+	r = cnd_request_settle(&l->serving);
 	l->is_withheld = false;
-	s->held.settled_at = s->n_served;
-	if (r == CENOTE_ERR_CONN)
-		return cnd_request_lose_idle(s);
-	cnd_request_take_state(s, &state);
-	return CENOTE_OK;
+	return r;
 }
 
 static bool

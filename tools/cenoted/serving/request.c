@@ -750,6 +750,26 @@ cnd_request_idle(struct cnd_serving *s)
 	return r < 0 ? cnd_request_lose_idle(s) : CENOTE_OK;
 }
 
+int
+cnd_request_settle(struct cnd_serving *s)
+{
+	struct cnd_state state;
+	int r;
+
+	cnc_diag_clear(&s->diag);
+	s->ops->begin(s, NULL);
+	s->result.is_in_rows = false;
+	r = s->backend->settle(s->session, &s->sink);
+	s->held.settled_at = s->n_served;
+	if (s->is_gone)
+		return CENOTE_ERR_CONN;
+	/* without memory, a notification may not have reached the client */
+	if (r == CENOTE_ERR_CONN || r == CENOTE_ERR_NOMEM)
+		return cnd_request_lose_idle(s);
+	cnd_request_take_state(s, &state);
+	return CENOTE_OK;
+}
+
 void
 cnd_request_forget_client(struct cnd_serving *s)
 {

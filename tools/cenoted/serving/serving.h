@@ -147,6 +147,9 @@ int cnd_request_lose_idle(struct cnd_serving *s);
 void cnd_request_state(const struct cnd_serving *s, struct cnd_state *ret_state);
 /* Whether settle() may free the session: the server has not been asked since the last request, and can tell. */
 bool cnd_request_may_settle(const struct cnd_serving *s);
+/* Ask the server what the session holds, and publish the answer. It stays valid until another request runs. Negative: part
+ * with the client. */
+int cnd_request_settle(struct cnd_serving *s);
 /* Find out what the session holds, and publish it. */
 void cnd_request_take_state(struct cnd_serving *s, struct cnd_state *ret_state);
 

@@ -130,25 +130,11 @@ reason_to_yield(const struct cnd_worker *w)
 	return 0;
 }
 
-/* Ask the server what functions have left in the session. The answer stays valid until another
- * request runs. */
 static int
 settle(struct cnd_worker *w)
 {
-	struct cnd_state state;
-	int r;
-
-	cnd_host_begin_service(w);
-	cnc_diag_clear(&w->serving.diag);
-	r = w->serving.backend->settle(w->serving.session, &w->serving.diag);
-	w->serving.held.settled_at = w->serving.n_served;
 	w->settle.last_ms = cnd_now_ms();
-	if (w->serving.is_gone)
-		return CENOTE_ERR_CONN;
-	if (r == CENOTE_ERR_CONN)
-		return cnd_request_lose_idle(&w->serving);
-	cnd_request_take_state(&w->serving, &state);
-	return CENOTE_OK;
+	return cnd_request_settle(&w->serving);
 }
 
 /* Call settle(), but not more often than every SETTLE_MS. */
@@ -270,7 +256,8 @@ warn_of_pins(struct cnd_worker *w)
 		return CENOTE_OK;
 	/* what pinned the session may have ended */
 	if (cnd_request_may_settle(&w->serving) &&
-		cnp_server_can_yield(&w->client.server) && settle(w) < 0)
+		cnp_server_can_yield(&w->client.server) &&
+		(settle(w) < 0 || cnd_client_flush(w) < 0))
 		return CENOTE_ERR_CONN;
 	if (cnd_pins_warn(w, warning))
 		log_client(&w->client, warning);

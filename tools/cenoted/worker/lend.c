@@ -342,7 +342,7 @@ take_if_settled(struct cnd_worker *w)
 		!atomic_compare_exchange_strong(&p->state, &held, CNP_LOAN_PAUSED))
 		return false;
 	cnd_host_begin_service(w);
-	r = s->backend->settle(s->session, &s->diag);
+	r = s->backend->settle(s->session, NULL);
 	cnc_diag_clear(&s->diag);
 	s->is_lost = r == CENOTE_ERR_CONN;
 	s->backend->state(s->session, &state);

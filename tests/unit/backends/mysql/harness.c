@@ -316,7 +316,7 @@ my_carry(struct my *t)
 int
 my_settle(struct my *t)
 {
-	return t->base.b->settle(t->base.s, &t->base.diag);
+	return t->base.b->settle(t->base.s, &t->base.seen.sink);
 }
 
 const char *

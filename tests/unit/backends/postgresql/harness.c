@@ -306,6 +306,13 @@ pg_idle(struct pg *t)
 	return outcome(t, t->base.b->idle(t->base.s, &t->base.seen.sink));
 }
 
+int
+pg_settle(struct pg *t)
+{
+	(void)cnt_session_start(&t->base, NULL, 0);
+	return t->base.b->settle(t->base.s, &t->base.seen.sink);
+}
+
 const char *
 pg_reset(struct pg *t)
 {

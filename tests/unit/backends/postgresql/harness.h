@@ -54,6 +54,7 @@ const char *pg_catalog(struct pg *t, uint8_t kind, const char *schema, const cha
 	const char *column, const char *types);
 const char *pg_sync(struct pg *t);
 const char *pg_idle(struct pg *t);
+int pg_settle(struct pg *t);
 const char *pg_reset(struct pg *t);
 
 /* "idle pins=0", "open pins=16", "failed pins=3", "unknown …". CENOTE_PIN_FUNCTION is left out:

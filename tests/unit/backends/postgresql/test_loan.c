@@ -311,6 +311,21 @@ the_next_client_sees_nothing_of_a_loan(void **state)
 	}
 }
 
+/* While the session is lent, nobody here can tell the client. A session that lost a notification is no use to it. */
+static void
+no_notification_is_lost_in_silence(void **state)
+{
+	struct pg *t = *state;
+	struct loan l = lend(t);
+
+	send_query(l.fd, "listen ch");
+	read_answer(l.fd);
+	assert_ok(t->base.b->settle(t->base.s, NULL));
+	assert_int_equal(cnt_server_sql(&pg_server, "notify ch, 'one'"), 0);
+	assert_int_equal(t->base.b->settle(t->base.s, NULL), CENOTE_ERR_CONN);
+	cnc_buf_finish(&l.facts);
+}
+
 /* End the server's process after a second, and with it the lock that it has. */
 static pid_t
 end_later(const struct pg *t)
@@ -525,6 +540,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_next_client_sees_nothing_of_a_loan,
+			pg_test_setup, pg_test_teardown),
+		cmocka_unit_test_setup_teardown(no_notification_is_lost_in_silence,
 			pg_test_setup, pg_test_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_server_may_answer_late, pg_test_setup, pg_test_teardown),

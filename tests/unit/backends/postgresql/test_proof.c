@@ -40,7 +40,7 @@ pins_after(struct pg *t, const char *sql)
 static void
 settle(struct pg *t)
 {
-	assert_ok(t->base.b->settle(t->base.s, &t->base.diag));
+	assert_ok(pg_settle(t));
 }
 
 /* Whether the session proves that the database's code is harmless. */

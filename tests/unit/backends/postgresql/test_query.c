@@ -269,6 +269,9 @@ notifications_come_in_requests_and_between(void **state)
 		"done LISTEN more-results\nnotification ch own\ndone NOTIFY\n");
 	assert_int_equal(cnt_server_sql(&pg_server, "notify ch, 'theirs'"), 0);
 	assert_string_equal(pg_idle(t), "notification ch theirs\n");
+	assert_int_equal(cnt_server_sql(&pg_server, "notify ch, 'while we ask'"), 0);
+	assert_ok(pg_settle(t));
+	assert_string_equal(t->base.seen.log, "notification ch while we ask\n");
 }
 
 static void

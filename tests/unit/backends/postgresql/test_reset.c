@@ -251,7 +251,7 @@ the_server_is_asked_what_functions_have_left(void **state)
 		(void)pg_query(t, "select leave()");
 		if (t->base.last == CENOTE_OK)
 			assert_int_equal(pins_of(t), CENOTE_PIN_FUNCTION);
-		assert_ok(t->base.b->settle(t->base.s, &t->base.diag));
+		assert_ok(pg_settle(t));
 		if (t->base.last == CENOTE_OK)
 			assert_int_equal(pins_of(t), left[i].pin);
 		assert_string_equal(pg_reset(t), "");
@@ -266,7 +266,7 @@ settled(struct pg *t, const char *sql)
 {
 	(void)pg_query(t, sql);
 	assert_ok(t->base.last);
-	assert_ok(t->base.b->settle(t->base.s, &t->base.diag));
+	assert_ok(pg_settle(t));
 	return pins_of(t);
 }
 
@@ -408,7 +408,7 @@ settings_of_a_program_s_own_are_not_lost(void **state)
 		(void)pg_query(t, settings_of_a_program[i].make);
 		assert_string_equal(pg_reset(t), "");
 		(void)pg_query(t, act);
-		(void)t->base.b->settle(t->base.s, &t->base.diag);
+		(void)pg_settle(t);
 		if (!(pins_of(t) & CENOTE_PIN_SETTINGS))
 			fail_msg("lost by: %s", act);
 		if (strstr(pg_query(t, "select current_setting('app.tenant') as t"),
@@ -446,7 +446,7 @@ what_the_server_lists_is_all_there_is(void **state)
 	(void)pg_query(t, "insert into plain (b) values ('y')");
 	(void)pg_query(t, "select plain_f(a) from plain_view");
 	assert_ok(t->base.last);
-	assert_ok(t->base.b->settle(t->base.s, &t->base.diag));
+	assert_ok(pg_settle(t));
 	assert_int_equal(pins_of(t), 0);
 	(void)pg_query(t, "drop table plain cascade; drop function plain_t, plain_f");
 }
@@ -470,7 +470,7 @@ code_that_has_come_since_is_seen(void **state)
 		(void)pg_query(t, "create temp table new_number (a int)");
 		(void)pg_reset(t);
 		(void)pg_query(t, "select 1 limit 1");
-		assert_ok(t->base.b->settle(t->base.s, &t->base.diag));
+		assert_ok(pg_settle(t));
 		assert_int_equal(pins_of(t), 0);
 		if (is_committed_later)
 			(void)pg_query(&other, "commit");
@@ -478,7 +478,7 @@ code_that_has_come_since_is_seen(void **state)
 			(void)pg_query(&other, make);
 		(void)pg_query(t, "select leave()");
 		assert_ok(t->base.last);
-		assert_ok(t->base.b->settle(t->base.s, &t->base.diag));
+		assert_ok(pg_settle(t));
 		assert_int_equal(pins_of(t), CENOTE_PIN_SETTINGS);
 		assert_string_equal(pg_reset(t), "");
 		(void)pg_query(&other, "drop function leave");
@@ -503,7 +503,7 @@ a_call_by_number_is_one_by_name(void **state)
 
 	(void)pg_function(t, 2078, params, 3);
 	assert_ok(t->base.last);
-	(void)t->base.b->settle(t->base.s, &t->base.diag);
+	(void)pg_settle(t);
 	assert_true((pins_of(t) & CENOTE_PIN_SETTINGS) != 0);
 }
 
@@ -520,11 +520,11 @@ another_user_is_not_lost(void **state)
 			   " begin set session authorization app; end $$");
 	(void)pg_reset(&t);
 	(void)pg_query(&t, "select become()");
-	assert_ok(t.base.b->settle(t.base.s, &t.base.diag));
+	assert_ok(pg_settle(&t));
 	assert_int_equal(pins_of(&t), CENOTE_PIN_SETTINGS);
 	(void)pg_reset(&t);
 	(void)pg_query(&t, "select 1 from pg_class limit 1");
-	assert_ok(t.base.b->settle(t.base.s, &t.base.diag));
+	assert_ok(pg_settle(&t));
 	assert_int_equal(pins_of(&t), 0);
 	(void)pg_query(&t, "drop function become()");
 	pg_teardown(&t);

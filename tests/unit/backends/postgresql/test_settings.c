@@ -33,7 +33,7 @@ take(struct pg *t, const char *sql, struct carry *ret_carry)
 
 	(void)pg_query(t, sql);
 	assert_ok(t->base.last);
-	assert_ok(t->base.b->settle(t->base.s, &t->base.diag));
+	assert_ok(pg_settle(t));
 	state = state_of(t);
 	assert_int_equal(state.pins, 0);
 	assert_true(state.carry.n <= CARRY_MAX);
@@ -122,10 +122,10 @@ what_cannot_move_stays(void **state)
 	for (size_t i = 0; i < sizeof(staying) / sizeof(staying[0]); i++) {
 		(void)pg_query(t, staying[i]);
 		assert_ok(t->base.last);
-		assert_ok(t->base.b->settle(t->base.s, &t->base.diag));
+		assert_ok(pg_settle(t));
 		assert_int_equal(state_of(t).pins, CENOTE_PIN_SETTINGS);
 		(void)pg_query(t, "reset all");
-		assert_ok(t->base.b->settle(t->base.s, &t->base.diag));
+		assert_ok(pg_settle(t));
 		assert_int_equal(state_of(t).pins, 0);
 		assert_string_equal(pg_reset(t), "");
 	}

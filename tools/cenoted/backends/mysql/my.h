@@ -534,7 +534,7 @@ int cnd_my_attach(
 void cnd_my_state(const struct cnd_session *s, struct cnd_state *ret_state);
 
 /* settle.c */
-int cnd_my_settle(struct cnd_session *s, struct cnc_diag *ret_diag);
+int cnd_my_settle(struct cnd_session *s, struct cnd_sink *sink);
 
 /* stmt.c */
 /* Whether a statement was prepared before the last change of what statements mean. */

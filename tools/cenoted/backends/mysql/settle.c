@@ -200,14 +200,14 @@ note_answer(struct cnd_session *s, const struct answer *a)
  * a SET; and what hidden code left. This query becomes the session's last statement, so the other values
  * that the client's last statement left are lost, as after a move to another session. */
 int
-cnd_my_settle(struct cnd_session *s, struct cnc_diag *ret_diag)
+cnd_my_settle(struct cnd_session *s, struct cnd_sink *sink)
 {
 	struct answer answer = { .s = s };
 	int r;
 
 	if (!must_ask(s))
 		return CENOTE_OK;
-	r = cnd_my_enter(s, ret_diag, NULL);
+	r = cnd_my_enter(s, sink->diag, NULL);
 	if (r == CENOTE_OK)
 		r = ask(s, &answer);
 	if (r < 0)

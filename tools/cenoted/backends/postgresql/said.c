@@ -64,9 +64,10 @@ on_notification(struct cnd_session *s, const struct cnd_pg_msg *m, struct cnd_si
 	n.payload.p = cnd_pg_read_text(&r, &n.payload.n);
 	if (cnd_pg_reader_end(&r) < 0)
 		return cnd_pg_broken(s, "a malformed NotificationResponse");
-	return sink != NULL && sink->ops->notification != NULL
-		       ? sink->ops->notification(sink, &n)
-		       : CENOTE_OK;
+	if (sink != NULL && sink->ops->notification != NULL)
+		return sink->ops->notification(sink, &n);
+	s->has_unheard = 1;
+	return CENOTE_OK;
 }
 
 static int

@@ -10,6 +10,22 @@
 
 #include "session.h"
 
+/* The client gets what the server says besides the answer to our question, but no notice: that is about our question. If
+ * the sink fails, it gets no more, and the answer is read to its end. */
+static int
+take_beside(struct cnd_session *s, const struct cnd_pg_msg *m)
+{
+	int r = cnd_pg_async(s, m, m->type == 'N' ? NULL : s->run.sink);
+
+	if (s->is_lost)
+		return CENOTE_ERR_CONN;
+	if (r < 0 && r != CENOTE_AGAIN) {
+		s->run.status = r;
+		s->run.sink = NULL;
+	}
+	return CENOTE_OK;
+}
+
 /* Fails with CENOTE_ERR_SERVER and the diagnostics filled, or the session is lost. */
 int
 cnd_pg_ask_more(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_t n,
@@ -37,8 +53,8 @@ cnd_pg_ask_more(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size
 			(void)cnd_pg_diag(s->diag, m.body, m.len, s->server);
 		} else if (m.type == 'D') {
 			r = cnd_pg_take_row(s, &m, ret_flags, n, ret_text, room);
-		} else if (cnd_pg_async(s, &m, NULL) == CENOTE_ERR_CONN) {
-			return CENOTE_ERR_CONN;
+		} else {
+			r = take_beside(s, &m);
 		}
 	}
 	if (r < 0)

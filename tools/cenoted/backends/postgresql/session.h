@@ -300,6 +300,7 @@ struct cnd_session {
 	uint8_t has_pure_queries; /* … and queries=pure */
 	uint8_t was_lent; /* a client may still have the socket */
 	uint8_t is_on_loan; /* between lend and take_back: what the client did is not known here */
+	uint8_t has_unheard; /* a notification came that no client got */
 	uint8_t is_lost;
 	struct cnc_diag lost; /* why the session is lost */
 
@@ -483,7 +484,7 @@ void cnd_pg_proof_take(struct cnd_session *s, int is_harmful, const char *look);
 void cnd_pg_proof_end(void);
 
 /* settle.c */
-int cnd_pg_settle(struct cnd_session *s, struct cnc_diag *ret_diag);
+int cnd_pg_settle(struct cnd_session *s, struct cnd_sink *sink);
 
 /* stream.c */
 extern const struct cnd_pg_transport cnd_pg_plain;

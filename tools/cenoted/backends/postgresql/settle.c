@@ -199,30 +199,50 @@ static int
 settle_loan(struct cnd_session *s)
 {
 	uint8_t flags[N_HELD] = { 0 };
-	int r = cnd_pg_ask_values(s);
+	int r;
 
+	s->has_unheard = 0;
+	r = cnd_pg_ask_values(s);
 	if (r == CENOTE_OK)
 		r = ask(s, flags);
 	if (r < 0)
 		return r;
+	if (s->has_unheard)
+		return cnd_pg_lost(s, CNC_SQLSTATE(CONNECTION_LOST), "%s",
+			"a notification came while the client could not get it");
 	s->client.pins = pins_of(flags);
 	if (flags[HELD_SETTINGS] || flags[HELD_CODE] || cnd_pg_changed_name(s) != NULL)
 		s->client.pins |= CENOTE_PIN_SETTINGS;
 	return CENOTE_OK;
 }
 
-int
-cnd_pg_settle(struct cnd_session *s, struct cnc_diag *ret_diag)
+static int
+look(struct cnd_session *s, struct cnd_sink *sink, struct cnc_diag *diag)
 {
-	int r = cnd_pg_enter(s, ret_diag);
+	int r = cnd_pg_enter(s, diag);
 
 	if (r < 0 || s->tx != 'I' || s->sync.is_missing || s->sync.n_ready > 0 ||
 		(!s->is_on_loan && has_to_stay(s)))
 		return r;
-	(void)cnd_pg_run_begin(s, NULL);
+	(void)cnd_pg_run_begin(s, sink);
 	r = s->is_on_loan ? settle_loan(s) : settle(s);
-	s->diag = NULL;
+	if (r == CENOTE_OK)
+		r = s->run.status;
 	if (r == CENOTE_OK && (is_another_user(s) || cnd_pg_has_changed_encoding(s)))
 		s->client.pins |= CENOTE_PIN_SETTINGS;
+	return r;
+}
+
+int
+cnd_pg_settle(struct cnd_session *s, struct cnd_sink *sink)
+{
+	struct cnc_diag diag;
+	int r;
+
+	cnc_diag_init(&diag, NULL);
+	r = look(s, sink, sink != NULL ? sink->diag : &diag);
+	cnc_diag_finish(&diag);
+	s->diag = NULL;
+	(void)cnd_pg_run_begin(s, NULL);
 	return r;
 }
