@@ -699,7 +699,7 @@ a_session_found_lost_by_sending_has_a_descriptor(void **state)
 
 	assert_int_equal(pq->f.PQsendQuery(conn, "select 1"), 1);
 	assert_int_equal(pq->f.PQsocket(conn), p.fd);
-	assert_int_equal(poll(&p, 1, 0), 1);
+	assert_int_equal(poll(&p, 1, 10000), 1);
 	while (pq->f.PQconsumeInput(conn) == 1 && pq->f.PQstatus(conn) == CONNECTION_OK)
 		pq->f.PQclear(pq->f.PQgetResult(conn));
 	assert_int_equal(pq->f.PQstatus(conn), CONNECTION_BAD);
