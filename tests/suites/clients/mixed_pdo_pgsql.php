@@ -2,12 +2,11 @@
 <?php
 // SPDX-License-Identifier: BSD-2-Clause
 // PDO pgsql, which prepares each statement that has parameters: see mixed.php.
-require __DIR__ . '/mixed.php';
+require __DIR__ . '/mixed_pdo.php';
 
 class PdoPgsql extends MixedPostgreSQL
 {
-	private PDO $db;
-	private ?PDOStatement $ten = null;
+	use MixedPdo;
 
 	public function connect(): void
 	{
@@ -23,36 +22,6 @@ class PdoPgsql extends MixedPostgreSQL
 		$statement = $this->db->prepare($sql);
 		$statement->execute($values);
 		return $statement->fetchAll(PDO::FETCH_NUM);
-	}
-
-	public function begin(): void
-	{
-		$this->db->beginTransaction();
-	}
-
-	public function commit(): void
-	{
-		$this->db->commit();
-	}
-
-	public function rollBack(): void
-	{
-		$this->db->rollBack();
-	}
-
-	public function sqlstate(Exception $e): string
-	{
-		return $e->getCode();
-	}
-
-	// Prepared once, for all rounds.
-	public function prepared(string $sql, array $values): array
-	{
-		$this->ten ??= $this->db->prepare($sql);
-		return array_map(function ($value) {
-			$this->ten->execute([$value]);
-			return $this->ten->fetch(PDO::FETCH_NUM);
-		}, $values);
 	}
 }
 
