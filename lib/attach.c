@@ -43,12 +43,13 @@ fill_attach(const cenote_conn *conn, struct cnp_attach *m)
 	m->pid = (uint32_t)conn->pid;
 	m->flags = conn->attach.is_again ? CNP_ATTACH_AGAIN : 0;
 	if (o->number[CN_OPTION_REATTACH] != CN_REATTACH_NO)
-		m->flags |= CNP_ATTACH_STAYS | CNP_ATTACH_RESTORES;
+		m->flags |= CNP_ATTACH_STAYS | CNP_ATTACH_RESTORES | CNP_ATTACH_HEARS;
 	if (cn_attach_wanted_tls(conn) == CNP_TLS_NONE && cn_borrow_may(conn))
 		m->flags |= CNP_ATTACH_BORROWS;
 	/* The module at the other end of a loan can do neither. */
 	if (conn->transport.loan)
-		m->flags &= ~(uint32_t)(CNP_ATTACH_STAYS | CNP_ATTACH_BORROWS);
+		m->flags &= ~(uint32_t)(CNP_ATTACH_STAYS | CNP_ATTACH_HEARS |
+					CNP_ATTACH_BORROWS);
 	m->generation = conn->reattach.attaches;
 	m->max_frame = o->number[CN_OPTION_MAX_FRAME];
 	m->options = CNP_STR_NONE;
@@ -278,7 +279,7 @@ begin_kept(cenote_conn *conn)
 	r = cn_session_restore(conn);
 	if (r < 0) {
 		/* The next call begins anew. */
-		cn_stay_over(conn);
+		(void)cn_stay_over(conn, 0);
 		return r;
 	}
 	conn->attach.is_restored = 1;
@@ -567,7 +568,8 @@ on_error(cenote_conn *conn, const struct cnp_event *event)
 		return CENOTE_OK;
 	}
 	/* The pool shuts down, but its successor may let us in. */
-	if (conn->attach.is_again && strcmp(d->sqlstate, CNC_SQLSTATE(SHUTDOWN)) == 0) {
+	if (conn->attach.is_again && strcmp(d->sqlstate, CNC_SQLSTATE(SHUTDOWN)) == 0 &&
+		!cnp_client_is_listening(&conn->session)) {
 		if (!conn->session.is_kept)
 			return cn_attach_lost(conn, ECONNREFUSED);
 		cn_session_over(conn);
@@ -643,6 +645,7 @@ cn_attach_event(cenote_conn *conn, const struct cnp_event *event)
 		cn_cancel_refresh(conn);
 		return CENOTE_OK;
 	case CNP_MSG_NOTICE:
+	case CNP_MSG_NOTIFICATION:
 	case CNP_MSG_YIELD:
 		return cn_event(conn, event);
 	default:

@@ -569,8 +569,9 @@ int cn_session_lost(cenote_conn *conn, int error);
 int cn_session_failed(cenote_conn *conn, int status);
 /* The session ended and nothing was lost: the next request attaches again. The connection may stay. */
 void cn_session_over(cenote_conn *conn);
-/* The connection that stays is of no use any more: the next attach makes a new one. */
-void cn_stay_over(cenote_conn *conn);
+/* The connection that stays is of no use any more: the next attach makes a new one. `error`: errno, or 0. CENOTE_OK, or
+ * CENOTE_ERR_CONN: notifications may be missing, so that is a loss. */
+int cn_stay_over(cenote_conn *conn, int error);
 /* Requests were sent whose answer has not come, and they may have committed something. */
 int cn_outcome_is_unknown(const cenote_conn *conn);
 void cn_close(cenote_conn *conn);
@@ -644,7 +645,8 @@ enum cn_read {
 int cn_advance(cenote_conn *conn, int how);
 /* Write as much as possible without waiting. CENOTE_OK: nothing is left. */
 int cn_flush(cenote_conn *conn);
-/* Does the connection that stays still do so? It is closed if not. CENOTE_OK or CENOTE_ERR_NOMEM. */
+/* Does the connection that stays still do so? It is closed if not. Takes the notifications that have come. CENOTE_OK,
+ * CENOTE_ERR_NOMEM, or the error of a loss. */
 int cn_stay_check(cenote_conn *conn);
 
 /* wait.c */

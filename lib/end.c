@@ -7,8 +7,8 @@
  *
  * If the session held nothing and nothing of a request was sent, another session is as good, and the
  * program notices nothing. Otherwise the program gets an error, and the error says what the requests may
- * have done. A connection that stays without a session may end, and the program is not told. io.c, event.c and
- * attach.c call this file.
+ * have done. A connection that stays without a session may end, and the program is not told, unless it listens for
+ * notifications. io.c, event.c and attach.c call this file.
  */
 
 static void
@@ -46,11 +46,14 @@ cn_session_over(cenote_conn *conn)
 	cn_move(conn, CN_DETACHED);
 }
 
-void
-cn_stay_over(cenote_conn *conn)
+int
+cn_stay_over(cenote_conn *conn, int error)
 {
+	if (cnp_client_is_listening(&conn->session))
+		return cn_session_lost(conn, error);
 	forget_stream(conn);
 	cn_transport_close(&conn->transport);
+	return CENOTE_OK;
 }
 
 static void
@@ -130,11 +133,12 @@ may_have_worked(const cenote_conn *conn)
 	return 0;
 }
 
-/* Has a part of an unanswered request reached the peer? */
+/* Has a part of an unanswered request reached the peer? YIELD said that none was carried out. */
 static int
 may_have_run(const cenote_conn *conn)
 {
-	return conn->pipeline.n > conn->pipeline.n_finished &&
+	return cn_state(conn) != CN_DETACHED &&
+	       conn->pipeline.n > conn->pipeline.n_finished &&
 	       cnp_client_has_sent_request(&conn->session);
 }
 
@@ -148,6 +152,8 @@ cn_outcome_is_unknown(const cenote_conn *conn)
 static int
 can_start_anew(const cenote_conn *conn)
 {
+	if (cnp_client_is_listening(&conn->session))
+		return 0;
 	if (cn_attaches_kept(conn))
 		return !may_have_run(conn);
 	return conn->tx == CENOTE_TX_IDLE && conn->pins == 0 &&
@@ -161,6 +167,8 @@ what_was_held(const cenote_conn *conn)
 {
 	if (cn_stmts_need_session(conn))
 		return "pieces of a long value";
+	if (cnp_client_is_listening(&conn->session))
+		return cenote_pin_name(CENOTE_PIN_LISTEN);
 	for (uint32_t bit = 1; bit <= CENOTE_PIN_PREPARED; bit <<= 1) {
 		if (conn->pins & bit)
 			return cenote_pin_name(bit);

@@ -19,7 +19,8 @@ cn_flush(cenote_conn *conn)
 	size_t n, put;
 	int r;
 
-	if (cn_state(conn) != CN_ATTACHING && cn_state(conn) != CN_READY)
+	if (cn_state(conn) != CN_ATTACHING && cn_state(conn) != CN_READY &&
+		!cn_is_staying(conn))
 		return CENOTE_OK;
 	while (!conn->is_write_broken &&
 		(n = cnp_client_output(&conn->session, &bytes)) > 0) {
@@ -114,10 +115,8 @@ transport_ended(cenote_conn *conn, int r)
 {
 	int error = r < 0 ? conn->transport.error : 0;
 
-	if (cn_state(conn) == CN_DETACHED) {
-		cn_stay_over(conn);
-		return CENOTE_OK;
-	}
+	if (cn_state(conn) == CN_DETACHED)
+		return cn_stay_over(conn, error);
 	if (cn_attaches_kept(conn))
 		return cn_session_lost(conn, error);
 	/* A TLS failure is final: another target would not mend it. */
@@ -163,36 +162,73 @@ receive(cenote_conn *conn)
 	return r;
 }
 
+/* What the pool says to a client that stays. It may send notifications, and say that it ends the connection. */
+static int
+on_staying(cenote_conn *conn)
+{
+	const struct cnp_str *fields = &conn->event.msg.as.error.fields;
+
+	switch (conn->event.msg.code) {
+	case CNP_MSG_NOTICE:
+	case CNP_MSG_NOTIFICATION:
+		return cn_event(conn, &conn->event);
+	case CNP_MSG_ERROR:
+		/* why notifications may be missing */
+		conn->loss.has_setup_error =
+			cnp_client_is_listening(&conn->session) &&
+			cnc_diag_set_fields(&conn->loss.setup.d,
+				(const uint8_t *)fields->p, fields->n) == CENOTE_OK;
+		return CENOTE_OK;
+	default:
+		return CENOTE_OK;
+	}
+}
+
 int
 cn_stay_check(cenote_conn *conn)
 {
 	int r = CENOTE_OK;
 
-	/* The pool can only say that it ends the connection. That loses nothing, and neither does a
-	 * protocol error. */
 	while (r == CENOTE_OK && cn_is_staying(conn)) {
 		r = cnp_client_next(&conn->session, &conn->event);
 		if (r == CENOTE_AGAIN)
 			r = receive_once(conn);
-		else if (r == CENOTE_OK && conn->event.msg.code == CNP_MSG_NOTICE)
-			r = cn_event(conn, &conn->event);
+		else if (r == CENOTE_OK)
+			r = on_staying(conn);
 	}
-	if (!cn_is_staying(conn))
-		cn_stay_over(conn);
-	return r == CENOTE_ERR_NOMEM ? cn_nomem(conn) : CENOTE_OK;
+	if (cn_state(conn) == CN_LOST)
+		return conn->loss.status;
+	if (r == CENOTE_ERR_NOMEM)
+		return cn_nomem(conn);
+	/* A protocol error loses nothing else. */
+	return cn_is_staying(conn) ? CENOTE_OK : cn_stay_over(conn, 0);
 }
 
-/* Check a TCP connection that stays before asking for the next session. A write succeeds even after the peer has
- * gone, and then nobody knows whether the request was carried out. */
+/* Check a connection that stays before asking for the next session. Over TCP, a write succeeds even after the peer has gone,
+ * and then nobody knows whether the request was carried out. */
 static int
 has_stayed(cenote_conn *conn)
 {
 	const struct cn_attach *a = &conn->attach;
 
-	if (!cn_is_staying(conn) || a->at >= a->targets.n ||
-		a->targets.list[a->at].addr.ss_family == AF_UNIX)
+	if (!cn_is_staying(conn))
+		return CENOTE_OK;
+	if (!cnp_client_is_listening(&conn->session) &&
+		(a->at >= a->targets.n ||
+			a->targets.list[a->at].addr.ss_family == AF_UNIX))
 		return CENOTE_OK;
 	return cn_stay_check(conn);
+}
+
+/* Detached: ask for the next session. */
+static int
+attach_again(cenote_conn *conn)
+{
+	int r = has_stayed(conn);
+
+	if (r == CENOTE_OK)
+		r = cn_flush(conn);
+	return r != CENOTE_OK ? r : cn_attach_begin(conn, CNP_OPEN_ATTACH, 1);
 }
 
 /* Attached or attaching: handle, write, read. */
@@ -234,8 +270,6 @@ exchange(cenote_conn *conn, int how)
 int
 cn_advance(cenote_conn *conn, int how)
 {
-	int r;
-
 	switch (cn_state(conn)) {
 	case CN_CONNECTING:
 		return cn_attach_step(conn);
@@ -243,8 +277,7 @@ cn_advance(cenote_conn *conn, int how)
 	case CN_READY:
 		return exchange(conn, how);
 	case CN_DETACHED:
-		r = has_stayed(conn);
-		return r < 0 ? r : cn_attach_begin(conn, CNP_OPEN_ATTACH, 1);
+		return attach_again(conn);
 	case CN_LOST:
 		cnc_diag_copy(&conn->diag.d, &conn->loss.diag.d);
 		return conn->loss.status;

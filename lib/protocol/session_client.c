@@ -219,8 +219,11 @@ begin_session(struct cnp_client *c, const struct cnp_msg *first)
 		      (first->as.attach.flags & CNP_ATTACH_STAYS) != 0;
 	c->may_borrow = first->code == CNP_MSG_ATTACH &&
 			(first->as.attach.flags & CNP_ATTACH_BORROWS) != 0;
+	c->may_hear = first->code == CNP_MSG_ATTACH &&
+		      (first->as.attach.flags & CNP_ATTACH_HEARS) != 0;
 	c->is_staying = 0;
 	c->is_kept = 0;
+	c->is_listening = 0;
 	c->stage = CNP_STAGE_FRESH;
 	c->is_skipping = 0;
 	c->is_unsynced = 0;
@@ -290,6 +293,7 @@ cnp_client_restart(struct cnp_client *c)
 	drop_front(c);
 	c->is_staying = 0;
 	c->is_kept = 0;
+	c->is_listening = 0;
 	c->waits_tls = 0;
 	cnc_buf_finish(&c->copy);
 	c->copy_after = 0;
@@ -334,6 +338,27 @@ rotate_output(struct cnp_client *c, size_t at, size_t n)
 	reverse(begin, end);
 }
 
+/* The end of the frame in `out` that is partly sent. */
+static size_t
+begun_end(const struct cnp_client *c)
+{
+	const uint8_t *p = cnc_buf_head(&c->out);
+	size_t at = c->front, len = cnc_buf_len(&c->out);
+	struct cnp_frame f;
+
+	while (at < c->sent && at < len &&
+		cnp_frame_decode(p + at, CNP_FRAME_MAX, &f) == CENOTE_OK)
+		at += CNP_FRAME_HEADER + (size_t)f.len;
+	return at > c->sent ? at : c->sent;
+}
+
+/* The pool goes on reading after the last byte that was sent: that must end a frame. */
+static int
+has_sent_whole_frames(const struct cnp_client *c)
+{
+	return begun_end(c) == c->sent && cnc_buf_len(&c->copy) == 0;
+}
+
 /* ATTACH goes to the head of `out`, before the requests that are kept. */
 static int
 put_attach(struct cnp_client *c, const struct cnp_msg *attach)
@@ -360,9 +385,10 @@ int
 cnp_client_open_kept(struct cnp_client *c, const struct cnp_msg *attach)
 {
 	const uint32_t wanted = CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS;
+	uint8_t is_listening = c->is_listening;
 	int r;
 
-	if (!c->is_staying)
+	if (!c->is_staying || !has_sent_whole_frames(c))
 		return CENOTE_ERR_STATE;
 	if (attach->code != CNP_MSG_ATTACH ||
 		(attach->as.attach.flags & wanted) != wanted)
@@ -373,6 +399,7 @@ cnp_client_open_kept(struct cnp_client *c, const struct cnp_msg *attach)
 	forget_columns(c);
 	begin_session(c, attach);
 	c->is_kept = 1;
+	c->is_listening = is_listening;
 	return cnc_sm_move(&c->sm, CNP_CLIENT_ATTACHING);
 }
 
@@ -500,20 +527,6 @@ cnp_client_request(struct cnp_client *c, const struct cnp_msg *m, uint8_t flags,
 	return CENOTE_OK;
 }
 
-/* The end of the frame in `out` that is partly sent. */
-static size_t
-begun_end(const struct cnp_client *c)
-{
-	const uint8_t *p = cnc_buf_head(&c->out);
-	size_t at = c->front, len = cnc_buf_len(&c->out);
-	struct cnp_frame f;
-
-	while (at < c->sent && at < len &&
-		cnp_frame_decode(p + at, CNP_FRAME_MAX, &f) == CENOTE_OK)
-		at += CNP_FRAME_HEADER + (size_t)f.len;
-	return at > c->sent ? at : c->sent;
-}
-
 int
 cnp_client_has_sent_request(const struct cnp_client *c)
 {
@@ -599,11 +612,20 @@ cnp_client_copy_queued(const struct cnp_client *c)
 	return cnc_buf_len(&c->copy);
 }
 
+/* Whether a frame that was begun on the last session is still to be sent to its end. */
+static int
+has_rest(const struct cnp_client *c)
+{
+	return c->sm.state == CNP_CLIENT_YIELDED && c->is_staying && c->is_listening &&
+	       !has_sent_whole_frames(c);
+}
+
 /* Are the next bytes to send those of a copy? */
 static int
 is_copy_next(const struct cnp_client *c)
 {
-	if (c->sm.state != CNP_CLIENT_READY || cnc_buf_len(&c->copy) == 0)
+	if ((c->sm.state != CNP_CLIENT_READY && !has_rest(c)) ||
+		cnc_buf_len(&c->copy) == 0)
 		return 0;
 	return c->sent >= c->copy_after;
 }
@@ -628,13 +650,14 @@ cnp_client_output(const struct cnp_client *c, const uint8_t **ret_bytes)
 {
 	size_t end;
 
-	if (c->sm.state == CNP_CLIENT_IDLE || c->sm.state >= CNP_CLIENT_YIELDED)
+	if (c->sm.state == CNP_CLIENT_IDLE ||
+		(c->sm.state >= CNP_CLIENT_YIELDED && !has_rest(c)))
 		return 0;
 	if (is_copy_next(c)) {
 		*ret_bytes = cnc_buf_head(&c->copy);
 		return cnc_buf_len(&c->copy);
 	}
-	end = out_end(c);
+	end = has_rest(c) ? begun_end(c) : out_end(c);
 	if (end <= c->sent)
 		return 0;
 	*ret_bytes = cnc_buf_head(&c->out) + c->sent;
@@ -795,6 +818,7 @@ on_attached(struct cnp_client *c)
 		return CENOTE_ERR_PROTOCOL;
 	drop_output(c, c->prefix);
 	c->stage = CNP_STAGE_FRESH;
+	c->is_listening = 0;
 	return cnc_sm_move(&c->sm, CNP_CLIENT_READY);
 }
 
@@ -850,13 +874,6 @@ cnp_client_keeps(const struct cnp_client *c, uint32_t request)
 	return !is_after(oldest ? oldest->request : c->next_request, request);
 }
 
-/* The pool goes on reading after the last byte that was sent: that must end a frame. */
-static int
-has_sent_whole_frames(const struct cnp_client *c)
-{
-	return begun_end(c) == c->sent && cnc_buf_len(&c->copy) == 0;
-}
-
 static int
 on_yield(struct cnp_client *c, const struct cnp_frame *f, const struct cnp_yield *y)
 {
@@ -867,13 +884,19 @@ on_yield(struct cnp_client *c, const struct cnp_frame *f, const struct cnp_yield
 		return broken(c, f, "a request was left half done");
 	if (c->is_unsynced)
 		return broken(c, f, "requests are behind the last synchronisation point");
-	if (y->reason == CNP_YIELD_STAY && c->sm.state != CNP_CLIENT_READY)
+	if (c->is_listening)
+		return broken(c, f, "notifications would be missing");
+	if ((y->reason == CNP_YIELD_STAY || y->reason == CNP_YIELD_LISTEN) &&
+		c->sm.state != CNP_CLIENT_READY)
 		return broken(c, f, "there was no session to take back");
+	if (y->reason == CNP_YIELD_LISTEN && !(c->may_stay && c->may_hear))
+		return broken(c, f, "listening that was not asked for");
 	if (y->reason == CNP_YIELD_LEND &&
 		(!c->may_borrow || c->sm.state != CNP_CLIENT_READY))
 		return broken(c, f, "a loan that was not asked for");
-	c->is_staying =
-		y->reason == CNP_YIELD_STAY && c->may_stay && has_sent_whole_frames(c);
+	c->is_listening = y->reason == CNP_YIELD_LISTEN;
+	c->is_staying = c->is_listening || (y->reason == CNP_YIELD_STAY && c->may_stay &&
+						   has_sent_whole_frames(c));
 	return cnc_sm_move(&c->sm, CNP_CLIENT_YIELDED);
 }
 
@@ -882,7 +905,8 @@ on_attaching(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *
 {
 	if (f->code == CNP_MSG_ERROR)
 		return refused(c, ev);
-	if (f->code == CNP_MSG_NOTICE)
+	if (f->code == CNP_MSG_NOTICE ||
+		(f->code == CNP_MSG_NOTIFICATION && c->is_listening))
 		return CENOTE_OK;
 	if (c->first == CNP_MSG_CANCEL || c->first == CNP_MSG_STATUS)
 		return on_one_shot(c, f, ev);
@@ -894,13 +918,17 @@ on_attaching(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *
 	return CENOTE_OK;
 }
 
-/* The client stays. The pool sends a message only before it closes the connection. */
+/* The client stays. Except for notifications, the pool sends a message only before it closes the connection. */
 static int
 on_staying(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev)
 {
 	switch (f->code) {
 	case CNP_MSG_NOTICE:
 		return CENOTE_OK;
+	case CNP_MSG_NOTIFICATION:
+		if (c->is_listening)
+			return CENOTE_OK;
+		return broken(c, f, "there is no session");
 	case CNP_MSG_ERROR:
 		c->is_staying = 0;
 		return CENOTE_OK;

@@ -69,8 +69,10 @@ struct cnp_client {
 	uint8_t is_greeted; /* READY of request 0 came, right after ATTACHED */
 	uint8_t may_stay; /* ATTACH had CNP_ATTACH_STAYS */
 	uint8_t may_borrow; /* ATTACH had CNP_ATTACH_BORROWS */
+	uint8_t may_hear; /* ATTACH had CNP_ATTACH_HEARS */
 	uint8_t is_staying; /* YIELDED, and the connection stays open */
 	uint8_t is_kept; /* the connection stayed open: requests do not wait for READY */
+	uint8_t is_listening; /* without a session, and the pool goes on sending notifications */
 	uint8_t waits_tls; /* HELLO announced the handshake */
 	uint8_t may_log_in; /* set by the owner; if 1, set-up requests wait for ATTACHED */
 	struct cnc_diag diag; /* of the last CENOTE_ERR_PROTOCOL */
@@ -107,12 +109,19 @@ int cnp_client_open(struct cnp_client *c, const struct cnp_opening *o,
  * In YIELDED: 1 if the connection stays. Then cnp_client_open_kept() may be next. If it is 0, or if the owner does not
  * want that, close the socket and call cnp_client_restart(). It becomes 0 when the pool sends YIELD
  * or ERROR to a client that stays, so take the events. It is also 0 if a frame was sent only in part, because
- * the pool would wait for the rest.
+ * the pool would wait for the rest. A client that listens sends that rest first: cnp_client_output() gives it.
  */
 static inline int
 cnp_client_is_staying(const struct cnp_client *c)
 {
 	return c->is_staying;
+}
+/* From YIELD to ATTACHED: whether the pool goes on sending NOTIFICATION. If the connection ends meanwhile, notifications may be
+ * missing, so the program has to be told. */
+static inline int
+cnp_client_is_listening(const struct cnp_client *c)
+{
+	return c->is_listening;
 }
 /*
  * Ask for a session again on the connection that stays: queues `attach` (ATTACH, with CNP_ATTACH_AGAIN and
@@ -121,7 +130,7 @@ cnp_client_is_staying(const struct cnp_client *c)
  * the replies. Or it sends YIELD: the state is YIELDED again, nothing was carried out, and the connection ends. Or it
  * sends ERROR, and the session is DEAD, as after cnp_client_open().
  *
- * Legal if cnp_client_is_staying(). CENOTE_OK, CENOTE_ERR_NOMEM, CENOTE_ERR_LIMIT, CENOTE_ERR_STATE,
+ * Legal if cnp_client_is_staying() and no part of a frame is left. CENOTE_OK, CENOTE_ERR_NOMEM, CENOTE_ERR_LIMIT, CENOTE_ERR_STATE,
  * CENOTE_ERR_ARG (not an ATTACH with these flags); on failure nothing changed.
  */
 int cnp_client_open_kept(struct cnp_client *c, const struct cnp_msg *attach);

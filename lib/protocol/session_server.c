@@ -49,6 +49,7 @@ begin(struct cnp_server *s, uint32_t state)
 	s->said_hello = 0;
 	s->may_stay = 0;
 	s->may_borrow = 0;
+	s->may_hear = 0;
 	s->is_kept = 0;
 	s->drop_left = 0;
 	s->is_leaving = 0;
@@ -335,15 +336,36 @@ answer_copy(struct cnp_server *s)
 	s->is_copying = 0;
 }
 
+/* Whether the client stays, or has sent its next ATTACH and has no session yet. */
 static int
-reply_of_none(struct cnp_server *s, const struct cnp_msg *m)
+is_without_session(const struct cnp_server *s)
 {
-	int is_event = m->code == CNP_MSG_PARAMETER || m->code == CNP_MSG_NOTIFICATION;
+	return s->is_kept &&
+	       (s->sm.state == CNP_SERVER_STAYING || s->sm.state == CNP_SERVER_FIRST);
+}
 
-	if (s->sm.state >= CNP_SERVER_CLOSING || (is_event && !s->is_ready) ||
-		(!is_event && m->code != CNP_MSG_NOTICE))
-		return CENOTE_ERR_STATE;
-	return put(s, 0, m);
+static int
+may_reply_of_none(const struct cnp_server *s, uint8_t code)
+{
+	switch (code) {
+	case CNP_MSG_NOTICE:
+		return s->sm.state < CNP_SERVER_CLOSING;
+	case CNP_MSG_NOTIFICATION:
+		if (is_without_session(s))
+			return 1;
+		/* fall through */
+	case CNP_MSG_PARAMETER:
+		return s->sm.state < CNP_SERVER_CLOSING && s->is_ready;
+	default:
+		return 0;
+	}
+}
+
+int
+cnp_server_put_notifications(struct cnp_server *s, const uint8_t *frames, size_t n)
+{
+	return is_without_session(s) ? cnc_buf_append(&s->out, frames, n)
+				     : CENOTE_ERR_STATE;
 }
 
 int
@@ -352,7 +374,7 @@ cnp_server_reply(struct cnp_server *s, const struct cnp_msg *m, int of_none)
 	int r;
 
 	if (of_none)
-		return reply_of_none(s, m);
+		return may_reply_of_none(s, m->code) ? put(s, 0, m) : CENOTE_ERR_STATE;
 	if (is_attaching(s) && s->first != 0)
 		return put(s, 0, m);
 	if (s->sm.state != CNP_SERVER_RUNNING)
@@ -661,14 +683,6 @@ cnp_server_finish_request(
 	return cnc_sm_move(&s->sm, CNP_SERVER_ATTACHED);
 }
 
-/* Whether the client stays, or has sent its next ATTACH and has no session yet. */
-static int
-is_without_session(const struct cnp_server *s)
-{
-	return s->is_kept &&
-	       (s->sm.state == CNP_SERVER_STAYING || s->sm.state == CNP_SERVER_FIRST);
-}
-
 int
 cnp_server_can_yield(const struct cnp_server *s)
 {
@@ -684,6 +698,12 @@ cnp_server_can_stay(const struct cnp_server *s)
 	(void)unparsed(s, &n);
 	return s->may_stay && n == 0 && s->sm.state == CNP_SERVER_ATTACHED &&
 	       cnp_server_can_yield(s);
+}
+
+int
+cnp_server_can_listen(const struct cnp_server *s)
+{
+	return s->may_hear && cnp_server_can_stay(s);
 }
 
 int
@@ -713,10 +733,16 @@ put_yield(
 static int
 can_yield_for(const struct cnp_server *s, uint8_t reason)
 {
-	if (reason == CNP_YIELD_STAY)
+	switch (reason) {
+	case CNP_YIELD_STAY:
 		return cnp_server_can_stay(s);
-	return reason == CNP_YIELD_LEND ? cnp_server_can_lend(s)
-					: cnp_server_can_yield(s);
+	case CNP_YIELD_LISTEN:
+		return cnp_server_can_listen(s);
+	case CNP_YIELD_LEND:
+		return cnp_server_can_lend(s);
+	default:
+		return cnp_server_can_yield(s);
+	}
 }
 
 int
@@ -820,6 +846,7 @@ take_first(struct cnp_server *s, const struct cnp_msg *m)
 	if (m->code == CNP_MSG_ATTACH) {
 		s->may_stay = (m->as.attach.flags & CNP_ATTACH_STAYS) != 0;
 		s->may_borrow = (m->as.attach.flags & CNP_ATTACH_BORROWS) != 0;
+		s->may_hear = (m->as.attach.flags & CNP_ATTACH_HEARS) != 0;
 	}
 	if (max != 0 && max < FRAME_LOW)
 		return broken(s, "max_frame is below 65536");

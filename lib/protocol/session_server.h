@@ -46,6 +46,7 @@ struct cnp_server {
 	uint8_t said_hello;
 	uint8_t may_stay; /* ATTACH had CNP_ATTACH_STAYS */
 	uint8_t may_borrow; /* ATTACH had CNP_ATTACH_BORROWS */
+	uint8_t may_hear; /* ATTACH had CNP_ATTACH_HEARS */
 	uint8_t is_kept; /* cnp_server_restart_kept() was called */
 	size_t drop_left; /* STAYING: bytes of the current frame that are still to be dropped */
 	uint8_t is_leaving; /* DETACH came or SUSPENDED was sent: CLOSING follows the request */
@@ -83,7 +84,7 @@ void cnp_server_finish(struct cnp_server *s);
 /* Prepare for the next client. Memory above 64 kB is freed. */
 void cnp_server_restart(struct cnp_server *s);
 
-/* What must be remembered of a client that stays (CNP_YIELD_STAY), while the handle serves other clients. */
+/* What must be remembered of a client that stays (CNP_YIELD_STAY, CNP_YIELD_LISTEN), while the handle serves other clients. */
 struct cnp_kept {
 	uint32_t peer_max_frame;
 	uint32_t last_request;
@@ -91,7 +92,7 @@ struct cnp_kept {
 	size_t drop_left; /* bytes still to come of a frame that is dropped */
 };
 
-/* Fill it. Legal once cnp_server_yield() has queued CNP_YIELD_STAY, and while cnp_server_still_stays(). */
+/* Fill it. Legal once cnp_server_yield() has queued such a YIELD, and while cnp_server_still_stays(). */
 void cnp_server_keep(const struct cnp_server *s, struct cnp_kept *ret_kept);
 /*
  * Prepare for a client that stays: the state is STAYING. cnp_server_next() drops all frames up to an ATTACH with
@@ -99,8 +100,9 @@ void cnp_server_keep(const struct cnp_server *s, struct cnp_kept *ret_kept);
  * becomes FIRST. There is no opening and no HELLO, so cnp_server_attached() is legal at once. Requests after that
  * ATTACH wait. The ATTACH and these requests take CNP_FRAME_MAX_AUTH bytes at most; the rest stays in the socket.
  *
- * In STAYING and in FIRST, cnp_server_yield() is also legal, with any reason but CNP_YIELD_STAY and CNP_YIELD_LEND. It tells the
- * client to attach with a new connection.
+ * In STAYING and in FIRST, cnp_server_yield() is also legal, with any reason but those by which a client stays or borrows. It
+ * tells the client to attach with a new connection. A client that listens would lose notifications then: send it an ERROR.
+ * Its NOTIFICATIONs are also legal in these states.
  */
 void cnp_server_restart_kept(struct cnp_server *s, const struct cnp_kept *kept);
 static inline uint32_t
@@ -150,7 +152,7 @@ int cnp_server_peek(const struct cnp_server *s, size_t *at, uint32_t *number,
 /*
  * Queue any reply with schema fields, for the running request. With `of_none` the reply belongs to
  * no request: NOTICE in any state but CLOSING and BROKEN, PARAMETER and NOTIFICATION at any time
- * after cnp_server_ready(). CENOTE_OK, CENOTE_ERR_LIMIT (longer than the peer accepts),
+ * after cnp_server_ready(), and NOTIFICATION to a client that stays. CENOTE_OK, CENOTE_ERR_LIMIT (longer than the peer accepts),
  * CENOTE_ERR_NOMEM, CENOTE_ERR_STATE (no request is running; not yet ready; a message that needs a
  * request). CANCELLED, and the answer to STATUS, are replies to the first frame: state FIRST, then
  * cnp_server_finish_request().
@@ -160,6 +162,9 @@ int cnp_server_peek(const struct cnp_server *s, size_t *at, uint32_t *number,
  * or cnp_server_error() ends the copy, even if the client has not ended it.
  */
 int cnp_server_reply(struct cnp_server *s, const struct cnp_msg *m, int of_none);
+/* Queue frames of NOTIFICATION that were encoded for a client that stays. The first may lack a part that was sent before.
+ * Legal in STAYING and FIRST. CENOTE_OK, CENOTE_ERR_STATE, CENOTE_ERR_NOMEM. */
+int cnp_server_put_notifications(struct cnp_server *s, const uint8_t *frames, size_t n);
 /*
  * The client's next piece of the copy that COPY_IN began. CENOTE_OK: *ret_data is borrowed until the next
  * call of this, _room(), _finish_request() or _restart(); CENOTE_DONE: COPY_DONE came; CENOTE_AGAIN: more bytes
@@ -214,8 +219,8 @@ int cnp_server_finish_request(
  * session they would be carried out. Also not after requests whose synchronisation point has not come: they
  * may be a part of a transaction. For a client that stays, see cnp_server_restart_kept().
  *
- * CNP_YIELD_STAY is legal if cnp_server_can_stay(). The caller sends what is queued, and keeps the connection:
- * cnp_server_keep().
+ * CNP_YIELD_STAY is legal if cnp_server_can_stay(), and CNP_YIELD_LISTEN if cnp_server_can_listen(). The caller sends what is
+ * queued, and keeps the connection: cnp_server_keep().
  *
  * CNP_YIELD_LEND is legal if cnp_server_can_lend(). The caller sends the two descriptors with these bytes, keeps the
  * connection, and reads and writes nothing more there.
@@ -231,6 +236,8 @@ int cnp_server_can_yield(const struct cnp_server *s);
 /* Is cnp_server_yield() legal with CNP_YIELD_STAY? The client must understand staying, and no byte of a later frame
  * may have been received. */
 int cnp_server_can_stay(const struct cnp_server *s);
+/* Is cnp_server_yield() legal with CNP_YIELD_LISTEN? The client must also understand that. */
+int cnp_server_can_listen(const struct cnp_server *s);
 /* Is cnp_server_yield() legal with CNP_YIELD_LEND? The client must understand loans. */
 int cnp_server_can_lend(const struct cnp_server *s);
 /* Whether the client still stays, and all bytes that it has sent were dropped: cnp_server_keep() may come. */

@@ -23,7 +23,7 @@
  * makes a message that names the feature. CENOTE_ERR_NOMEM. A backend returns negative results of the sink and the
  * host unchanged.
  */
-#define CND_BACKEND_ABI 10u
+#define CND_BACKEND_ABI 11u
 
 struct cnd_session; /* each backend defines it */
 
@@ -181,6 +181,13 @@ struct cnd_sink {
 	const struct cnd_sink_ops *ops;
 	struct cnc_batch *batch; /* the current one; may change in each ops call */
 	struct cnc_diag *diag; /* the backend fills it when it fails */
+};
+
+/* A change of what a session listens on. */
+struct cnd_channels {
+	bool is_first; /* before anything else, undo settings, cursors and statements */
+	struct cnp_str drop, add; /* names of channels, each with a zero byte */
+	const char *channel, *mark; /* then send this notification there; NULL: none */
 };
 
 /* How to run a statement. */
@@ -377,6 +384,20 @@ struct cnd_backend {
 	const char *settings_option;
 	/* Whether a login with these settings would give the same session. NULL: only if the texts are equal. */
 	int (*has_settings)(const struct cnd_session *s, const char *settings);
+
+	/*
+	 * Listening for clients that have no session (worker/listening.c). Both are NULL if the backend cannot. The sink gets
+	 * the notifications that come meanwhile.
+	 *
+	 * channels(): append the names of the channels that the session listens on, each with a zero byte.
+	 * CENOTE_ERR_UNSUPPORTED: another session cannot listen on them for this client.
+	 * listen(): all of it, or nothing: CENOTE_ERR_SERVER. A notification that the session sends itself comes before listen()
+	 * returns.
+	 */
+	int (*channels)(
+		struct cnd_session *s, struct cnc_buf *ret_names, struct cnd_sink *sink);
+	int (*listen)(struct cnd_session *s, const struct cnd_channels *what,
+		struct cnd_sink *sink);
 
 	/* The keys of a server line for the user, the password, and the two SCRAM keys (base64) in place of the
 	 * password. NULL: a pool cannot log in as its clients in that way. */

@@ -321,9 +321,12 @@ log_in_as_wanted(struct cnd_worker *w)
 static int
 make_ready(struct cnd_worker *w, const struct cnp_attach *m)
 {
+	int r;
+
 	cnc_diag_clear(&w->serving.diag);
 	cnd_host_begin_service(w);
-	return cnd_serving_attach(&w->serving, m);
+	r = cnd_serving_attach(&w->serving, m);
+	return r < 0 ? r : cnd_listening_rejoin(w);
 }
 
 /* If the session turns out to be lost here, nobody has used it yet: give the client another one. */
@@ -399,11 +402,16 @@ on_attach(struct cnd_worker *w, const struct cnp_attach *m)
 
 /* ---- a client that stayed connected ---- */
 
-/* Let it attach in the ordinary way. Nothing that it sent is carried out. Always returns CENOTE_ERR_CONN. */
+/* Let it attach in the ordinary way. Nothing that it sent is carried out. A client that listens may have to know. Always returns
+ * CENOTE_ERR_CONN. */
 static int
 send_elsewhere(struct cnd_worker *w)
 {
-	(void)cnp_server_yield(&w->client.server, CNP_YIELD_CONTENDED, NULL);
+	if (w->client.hearer != NULL)
+		cnd_answer_refuse(&w->client.server, CNC_SQLSTATE(CONNECTION_LOST), "%s",
+			CND_NOTIFICATIONS_LOST);
+	else
+		(void)cnp_server_yield(&w->client.server, CNP_YIELD_CONTENDED, NULL);
 	return CENOTE_ERR_CONN;
 }
 
@@ -445,8 +453,10 @@ cnd_attach_back(struct cnd_worker *w)
 {
 	const struct cnd_identity *id = &w->client.back.identity;
 	struct cnp_request req;
-	int r = await_attach(w, &req);
+	int r = w->client.hearer != NULL ? cnd_listening_flush(w) : CENOTE_OK;
 
+	if (r == CENOTE_OK)
+		r = await_attach(w, &req);
 	if (r < 0)
 		return r;
 	cnc_diag_clear(&w->serving.diag);

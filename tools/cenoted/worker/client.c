@@ -147,26 +147,52 @@ settle_soon(struct cnd_worker *w)
 	return CENOTE_OK;
 }
 
+/* How a client that holds nothing, or only channels to listen on, gives its session back: enum cnp_yield_reason. 0: it keeps the
+ * session; negative: the session is lost. */
+static int
+how_to_yield(struct cnd_worker *w, uint8_t reason, struct cnd_state *ret_state)
+{
+	int r;
+
+	cnd_request_state(&w->serving, ret_state);
+	if (ret_state->tx != CENOTE_TX_IDLE)
+		return 0;
+	if (ret_state->pins == 0)
+		return reason == CNP_YIELD_CONTENDED && w->shared != NULL &&
+				       cnd_staying_may(w)
+			       ? CNP_YIELD_STAY
+			       : reason;
+	if (reason != CNP_YIELD_CONTENDED || !cnd_listening_may(w))
+		return 0;
+	r = cnd_listening_move(w);
+	cnd_request_state(&w->serving, ret_state);
+	return r > 0 ? CNP_YIELD_LISTEN : r;
+}
+
 /* Yield the session if there is a reason and the client holds nothing. 1: it is yielded, or lost. */
 static int
 try_to_yield(struct cnd_worker *w)
 {
 	uint8_t reason = reason_to_yield(w);
 	struct cnd_state state;
+	int how;
 
 	w->settle.due_ms = CND_NEVER;
 	if (reason == 0 || !cnp_server_can_yield(&w->client.server))
 		return 0;
 	if (cnd_request_may_settle(&w->serving) && settle_soon(w) < 0)
 		return 1;
-	cnd_request_state(&w->serving, &state);
-	if (state.tx != CENOTE_TX_IDLE || state.pins != 0)
-		return 0;
-	if (reason == CNP_YIELD_CONTENDED && w->shared != NULL && cnd_staying_may(w))
-		reason = CNP_YIELD_STAY;
-	if (cnp_server_yield(&w->client.server, reason, &state.carry) < 0)
-		return 0;
-	w->client.is_staying = reason == CNP_YIELD_STAY;
+	how = how_to_yield(w, reason, &state);
+	if (how <= 0)
+		return how < 0;
+	if (cnp_server_yield(&w->client.server, (uint8_t)how, &state.carry) < 0) {
+		/* the listening session has taken over, so the client must not stay here */
+		w->serving.is_gone = how == CNP_YIELD_LISTEN;
+		return w->serving.is_gone;
+	}
+	if (how != CNP_YIELD_LISTEN)
+		cnd_listening_leave(w);
+	w->client.is_staying = how == CNP_YIELD_STAY || how == CNP_YIELD_LISTEN;
 	atomic_store_explicit(
 		&w->slot->yields, w->slot->yields + 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&w->pool->yields, 1, memory_order_relaxed);
@@ -430,6 +456,7 @@ cnd_client_serve(struct cnd_worker *w)
 	cnd_lend_begin(w);
 	w->settle.last_ms = INT32_MIN;
 	w->settle.due_ms = CND_NEVER;
+	w->settle.unmoved_at = UINT32_MAX;
 	r = is_back ? cnd_attach_back(w) : cnd_attach_open(w);
 	if (r == CENOTE_OK)
 		return converse(w);

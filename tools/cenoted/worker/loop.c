@@ -137,6 +137,13 @@ wake_between(struct cnd_loop *l)
 }
 
 void
+cnd_seat_wake(struct cnd_seat *s)
+{
+	if (s->is_waiting)
+		make_ready(s);
+}
+
+void
 cnd_loop_wake_for_client(struct cnd_loop *l)
 {
 	if (!wake_idle(l))

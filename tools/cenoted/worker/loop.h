@@ -119,6 +119,8 @@ void cnd_seat_breathe(struct cnd_seat *s);
 
 /* ---- called anywhere ---- */
 
+/* Let a seat that waits look around. */
+void cnd_seat_wake(struct cnd_seat *s);
 /* A client waits: wake the idle seat that went idle last; or else one whose client may have to yield. */
 void cnd_loop_wake_for_client(struct cnd_loop *l);
 /* Clients still wait: wake all such seats. A seat that was woken before may have got something else to do. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "listening.h"
 #include "core/sql.h"
 #include "shared/units.h"
 
@@ -115,6 +116,8 @@ sure_pins(const struct cnd_worker *w, uint32_t pins)
 
 	if (w->loan.page != NULL || cnd_request_may_settle(&w->serving))
 		unsure |= CENOTE_PIN_SETTINGS & ~w->slot->pinned;
+	if (cnd_listening_may(w))
+		unsure |= CENOTE_PIN_LISTEN;
 	return pins & ~unsure;
 }
 

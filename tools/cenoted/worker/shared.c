@@ -120,7 +120,10 @@ on_event(void *user, enum cnd_watch watch, uint32_t index, uint32_t events)
 static int64_t
 on_turn(void *user)
 {
-	return cnd_staying_look(user);
+	int64_t staying = cnd_staying_look(user);
+	int64_t listening = cnd_listening_look(user);
+
+	return staying < listening ? staying : listening;
 }
 
 static void
@@ -140,6 +143,7 @@ init(struct cnd_shared *s)
 	s->loop.on_turn = on_turn;
 	s->loop.user = s;
 	cnd_staying_init(&s->stayings);
+	cnd_listening_init(&s->listening);
 	s->workers = calloc(s->n_slots, sizeof(struct cnd_worker *));
 	if (s->workers == NULL)
 		cnd_fatal("out of memory");

@@ -2,6 +2,7 @@
 #ifndef CND_SHARED_H
 #define CND_SHARED_H
 
+#include "listening.h"
 #include "loop.h"
 #include "worker.h"
 
@@ -23,6 +24,7 @@ struct cnd_staying {
 	struct cnd_peer peer;
 	uid_t uid;
 	struct cnd_back back;
+	struct cnd_hearer *hearer; /* the channels that it listens on; NULL: none */
 	uint32_t index;
 };
 
@@ -38,6 +40,7 @@ struct cnd_stayings {
 struct cnd_shared {
 	struct cnd_loop loop;
 	struct cnd_stayings stayings;
+	struct cnd_listening listening;
 	const struct cnd_child *child;
 	const struct cnd_pool *pool;
 	pid_t pid; /* of this process */
@@ -64,6 +67,8 @@ int cnd_staying_may(const struct cnd_worker *w);
 void cnd_staying_keep(struct cnd_worker *w);
 /* Give the worker the client that has waited longest. 1; 0: no client waits. */
 int cnd_staying_take(struct cnd_worker *w);
+/* The client has lost notifications: tell it, and drop it. */
+void cnd_staying_lose(struct cnd_shared *s, struct cnd_staying *c);
 /* The socket of the client `index` has something to read, or the client has gone. */
 void cnd_staying_on_event(struct cnd_shared *s, uint32_t index, uint32_t events);
 /* Refuse clients that have waited too long, and ask the master for sessions for the others. Returns when to call this

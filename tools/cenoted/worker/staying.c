@@ -96,6 +96,21 @@ dequeue(struct cnd_stayings *s)
 	return c;
 }
 
+/* Take a client out of the middle of the queue. */
+static void
+unqueue(struct cnd_stayings *s, struct cnd_staying *c)
+{
+	struct cnd_staying **at = &s->first;
+
+	while (*at != c)
+		at = &(*at)->next;
+	*at = c->next;
+	if (*at == NULL)
+		s->end = at;
+	c->is_waiting = false;
+	s->n_waiting--;
+}
+
 void
 cnd_staying_init(struct cnd_stayings *s)
 {
@@ -134,9 +149,13 @@ cnd_staying_keep(struct cnd_worker *w)
 	c->uid = client->uid;
 	c->back = client->back;
 	cnp_server_keep(&client->server, &c->back.kept);
-	/* The loop also reports bytes that have come already. */
-	cnd_seat_hand_on(w->seat, c->fd, CND_WATCH_STAYING, c->index);
+	c->hearer = client->hearer;
+	client->hearer = NULL;
 	client->fd = -1;
+	/* The loop also reports bytes that have come already, and the client may be dropped. */
+	cnd_seat_hand_on(w->seat, c->fd, CND_WATCH_STAYING, c->index);
+	if (c->hearer != NULL)
+		cnd_listening_settle_down(w->shared, c->hearer, c);
 }
 
 int
@@ -158,6 +177,10 @@ cnd_staying_take(struct cnd_worker *w)
 	client->back = c->back;
 	memcpy(client->user, c->back.identity.user, sizeof(client->user));
 	client->is_back = true;
+	client->hearer = c->hearer;
+	if (c->hearer != NULL)
+		cnd_listening_sit(c->hearer, w);
+	c->hearer = NULL;
 	cnd_seat_take_over(w->seat, client->fd);
 	free_record(&w->shared->stayings, c);
 	return 1;
@@ -170,6 +193,8 @@ drop(struct cnd_shared *s, struct cnd_staying *c)
 {
 	cnd_loop_unwatch(&s->loop, c->fd);
 	cnd_channel_finish(&c->channel);
+	cnd_listening_forget(s, c->hearer);
+	c->hearer = NULL;
 	/* The door may have the socket open for a moment longer, so close() alone does not end the connection. */
 	if (c->is_handed_over)
 		shutdown(c->fd, SHUT_RDWR);
@@ -212,6 +237,10 @@ part_with(struct cnd_shared *s, struct cnd_staying *c,
 	const uint8_t *bytes;
 	size_t n;
 
+	if (c->hearer != NULL && cnd_listening_is_halfway(c->hearer)) {
+		drop(s, c);
+		return;
+	}
 	cnp_server_init(
 		&server, &cnc_mem_default, CNP_FRAME_MAX_AUTH, CNP_FRAME_MAX_AUTH);
 	cnp_server_restart_kept(&server, &c->back.kept);
@@ -230,6 +259,38 @@ put_elsewhere(struct cnd_shared *s, struct cnp_server *server)
 {
 	(void)cnp_server_yield(
 		server, s->is_retired ? CNP_YIELD_RELOAD : CNP_YIELD_CONTENDED, NULL);
+}
+
+static void
+put_lost(struct cnd_shared *s, struct cnp_server *server)
+{
+	(void)s;
+	cnd_answer_refuse(
+		server, CNC_SQLSTATE(CONNECTION_LOST), "%s", CND_NOTIFICATIONS_LOST);
+}
+
+void
+cnd_staying_lose(struct cnd_shared *s, struct cnd_staying *c)
+{
+	if (c->is_waiting)
+		unqueue(&s->stayings, c);
+	part_with(s, c, put_lost);
+}
+
+/* Let it attach anew, which a client that listens must not do without knowing. */
+static void
+send_away(struct cnd_shared *s, struct cnd_staying *c)
+{
+	part_with(s, c, c->hearer != NULL ? put_lost : put_elsewhere);
+}
+
+static void
+send_first_away(struct cnd_shared *s)
+{
+	struct cnd_staying *c = dequeue(&s->stayings);
+
+	if (c != NULL)
+		send_away(s, c);
 }
 
 static void
@@ -278,10 +339,12 @@ send_elsewhere(struct cnd_shared *s)
 {
 	struct cnd_stayings *q = &s->stayings;
 
-	for (uint32_t n = count_loose_elsewhere(s); n > 0 && q->first != NULL; n--)
-		part_with(s, dequeue(q), put_elsewhere);
+	/* a client that listens waits for a session of this process */
+	for (uint32_t n = count_loose_elsewhere(s);
+		n > 0 && q->first != NULL && q->first->hearer == NULL; n--)
+		send_first_away(s);
 	while (q->first != NULL && is_down(s))
-		part_with(s, dequeue(q), put_elsewhere);
+		send_first_away(s);
 }
 
 int64_t
@@ -318,9 +381,9 @@ cnd_staying_send_away(struct cnd_shared *s)
 	struct cnd_stayings *q = &s->stayings;
 
 	while (q->first != NULL)
-		part_with(s, dequeue(q), put_elsewhere);
+		send_first_away(s);
 	for (uint32_t i = 0; i < q->n; i++) {
 		if (q->records[i]->fd >= 0)
-			part_with(s, q->records[i], put_elsewhere);
+			send_away(s, q->records[i]);
 	}
 }

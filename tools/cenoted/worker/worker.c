@@ -385,11 +385,14 @@ serve(struct cnd_worker *w)
 		parting = cnd_client_resume(w);
 	if (w->client.is_staying)
 		cnd_staying_keep(w);
+	cnd_listening_leave(w);
 	cnd_client_close(w);
 	cnd_worker_settle_stranger(w);
 	cnd_worker_drop_key(w);
 	if (w->sm.state == CND_SLOT_OPENING)
 		return;
+	if (w->is_listening)
+		cnd_listening_run(w);
 	w->idle_ms = cnd_now_ms();
 	w->has_served = true;
 	cnd_worker_move(w, CND_SLOT_RESETTING);

@@ -97,6 +97,7 @@ struct cnd_worker_client {
 	bool is_back; /* it stayed without a session, and attaches on the same connection */
 	bool is_staying; /* it has got YIELD, and will stay without a session */
 	struct cnd_back back; /* if is_back */
+	struct cnd_hearer *hearer; /* what it listens on, once that has moved */
 	uint8_t handed[CND_IPC_BYTES_MAX]; /* bytes that another process read from it */
 	size_t n_handed;
 	char user[64];
@@ -121,6 +122,7 @@ struct cnd_worker_stop {
 struct cnd_worker_settle {
 	int64_t last_ms; /* the time of the last settle() */
 	int64_t due_ms; /* when settle() may be called again; CND_NEVER: no need */
+	uint32_t unmoved_at; /* serving.n_served when LISTEN could not move */
 };
 
 #define CND_PIN_SQL_MAX 96u
@@ -184,6 +186,7 @@ struct cnd_worker {
 	int64_t idle_ms; /* when the worker became idle, or last asked to leave */
 	int64_t begun_us; /* when the request began, if it is measured (monotonic clock) */
 	bool has_served; /* a client has gone since the worker last waited for a client */
+	bool is_listening; /* the session listens for clients that have none (listening.c) */
 
 	struct cnd_serving
 		serving; /* the session, and the requests of its client; owner.c makes it */

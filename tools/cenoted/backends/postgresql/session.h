@@ -486,6 +486,12 @@ void cnd_pg_proof_end(void);
 /* settle.c */
 int cnd_pg_settle(struct cnd_session *s, struct cnd_sink *sink);
 
+/* listen.c */
+int cnd_pg_channels(
+	struct cnd_session *s, struct cnc_buf *ret_names, struct cnd_sink *sink);
+int cnd_pg_listen(
+	struct cnd_session *s, const struct cnd_channels *what, struct cnd_sink *sink);
+
 /* stream.c */
 extern const struct cnd_pg_transport cnd_pg_plain;
 void cnd_pg_stream_finish(struct cnd_session *s);
@@ -710,7 +716,9 @@ extern const struct cnd_statement_ops cnd_pg_statements;
 	.ahead = cnd_pg_ahead, \
 	.answer = cnd_pg_answer, \
 	.set_option = cnd_pg_set_option, \
-	.options_are_set = cnd_pg_options_are_set
+	.options_are_set = cnd_pg_options_are_set, \
+	.channels = cnd_pg_channels, \
+	.listen = cnd_pg_listen
 /* clang-format on */
 
 #endif
