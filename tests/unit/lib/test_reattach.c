@@ -53,8 +53,9 @@ a_yield_when_idle_is_not_noticed(void **state)
 	run_and_lose(f, "yield");
 	assert_ok(run(f, "cmd"));
 	assert_int_equal(f->peer.seen.n_attaches, 2);
-	assert_int_equal(f->peer.seen.flags,
-		CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS | CNP_ATTACH_RESTORES);
+	assert_int_equal(f->peer.seen.flags, CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS |
+						     CNP_ATTACH_HEARS |
+						     CNP_ATTACH_RESTORES);
 	assert_int_equal(f->peer.seen.generation, 1);
 	assert_string_equal(f->peer.seen.carry, "yield1");
 	assert_string_equal(f->peer.seen.commands, "yield;cmd;");
@@ -355,7 +356,8 @@ a_loss_with_pins_is_told(void **state)
 	assert_string_equal(sqlstate_of(f), "08006");
 	assert_int_equal(f->peer.seen.n_attaches, 1);
 	assert_ok(cenote_connect(f->conn));
-	assert_int_equal(f->peer.seen.flags, CNP_ATTACH_STAYS | CNP_ATTACH_RESTORES);
+	assert_int_equal(f->peer.seen.flags,
+		CNP_ATTACH_STAYS | CNP_ATTACH_HEARS | CNP_ATTACH_RESTORES);
 	assert_ok(run(f, "cmd"));
 }
 

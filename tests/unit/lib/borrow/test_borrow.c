@@ -66,8 +66,9 @@ a_lent_session_goes_on_at_the_server(void **state)
 	cenote_stmt *stmt = create_stmt(f, "rows 3");
 	char socket[128];
 
-	assert_int_equal(f->peer.seen.flags,
-		CNP_ATTACH_STAYS | CNP_ATTACH_RESTORES | CNP_ATTACH_BORROWS);
+	assert_int_equal(f->peer.seen.flags, CNP_ATTACH_STAYS | CNP_ATTACH_HEARS |
+						     CNP_ATTACH_RESTORES |
+						     CNP_ATTACH_BORROWS);
 	assert_string_equal(cenote_info(f->conn, "data_path"), "relayed");
 	(void)snprintf(socket, sizeof(socket), "%s", cenote_info(f->conn, "socket"));
 	execute(stmt);
@@ -97,9 +98,9 @@ a_yield_of_the_loan_leads_back_to_the_pool(void **state)
 		assert_string_equal(cenote_info(f->conn, "data_path"), "relayed");
 		wait_returned(f, i);
 		assert_int_equal(f->peer.seen.n_connects, i + 1);
-		assert_int_equal(f->peer.seen.flags, CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS |
-							     CNP_ATTACH_RESTORES |
-							     CNP_ATTACH_BORROWS);
+		assert_int_equal(f->peer.seen.flags,
+			CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS | CNP_ATTACH_HEARS |
+				CNP_ATTACH_RESTORES | CNP_ATTACH_BORROWS);
 	}
 	assert_int_equal(relay->n_closed, 3);
 }
@@ -264,8 +265,9 @@ a_module_that_cannot_serve_it_is_not_asked_again(void **state)
 		assert_ok(run(f, "cmd"));
 		wait_returned(f, i + 1);
 		assert_int_equal(f->peer.seen.n_connects, n + 1);
-		assert_int_equal(f->peer.seen.flags,
-			CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS | CNP_ATTACH_RESTORES);
+		assert_int_equal(f->peer.seen.flags, CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS |
+							     CNP_ATTACH_HEARS |
+							     CNP_ATTACH_RESTORES);
 		assert_ok(run(f, "yield"));
 		assert_ok(run(f, "cmd"));
 		assert_int_equal(f->peer.seen.n_loans, i + 1);
@@ -292,8 +294,9 @@ a_loan_that_refuses_or_ends_at_once_leads_back_to_the_pool(void **state)
 	f->peer.knobs.n_refuse = 1;
 	assert_ok(run(f, "update"));
 	assert_int_equal(f->peer.seen.n_connects, 3);
-	assert_int_equal(f->peer.seen.flags,
-		CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS | CNP_ATTACH_RESTORES);
+	assert_int_equal(f->peer.seen.flags, CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS |
+						     CNP_ATTACH_HEARS |
+						     CNP_ATTACH_RESTORES);
 	assert_int_equal(f->peer.seen.n_loans, 2);
 	assert_string_equal(f->peer.seen.commands, "yield;update;yield;update;");
 }
@@ -425,8 +428,9 @@ the_pool_itself_suspends(void **state)
 	assert_ok(run(f, "pin 0"));
 	assert_ok(cenote_suspend(f->conn, NULL, 0, token));
 	wait_returned(f, 1);
-	assert_int_equal(f->peer.seen.flags,
-		CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS | CNP_ATTACH_RESTORES);
+	assert_int_equal(f->peer.seen.flags, CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS |
+						     CNP_ATTACH_HEARS |
+						     CNP_ATTACH_RESTORES);
 	assert_int_equal(f->peer.seen.n_connects, 2);
 	assert_ok(cenote_resume(f->conn, token, &res));
 	assert_null(res);

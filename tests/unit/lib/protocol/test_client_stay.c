@@ -278,6 +278,104 @@ a_frame_that_was_cut_ends_the_connection(void **state)
 	assert_false(cnp_client_is_staying(&f->c));
 }
 
+/* ---- listening ---- */
+
+#define HEARS (CNP_ATTACH_STAYS | CNP_ATTACH_HEARS)
+
+static void
+listen(struct fixture *f)
+{
+	attach_flags(f, HEARS);
+	assert_ok(yield(f, CNP_YIELD_LISTEN, 0));
+	assert_int_equal(cnp_client_state(&f->c), CNP_CLIENT_YIELDED);
+	assert_true(cnp_client_is_staying(&f->c));
+	assert_true(cnp_client_is_listening(&f->c));
+}
+
+static void
+notifications_come_without_a_session_until_the_next_one(void **state)
+{
+	struct fixture *f = *state;
+
+	listen(f);
+	expect(f, CNP_MSG_NOTIFICATION, 0, 0);
+	expect(f, CNP_MSG_NOTICE, 0, 0);
+	assert_ok(try_attach(f, STAYS | CNP_ATTACH_HEARS));
+	(void)send_all(f);
+	expect(f, CNP_MSG_NOTIFICATION, 0, 0);
+	assert_true(cnp_client_is_listening(&f->c));
+	expect(f, CNP_MSG_ATTACHED, 0, 0);
+	expect(f, CNP_MSG_READY, 0, 0);
+	assert_false(cnp_client_is_listening(&f->c));
+	expect(f, CNP_MSG_NOTIFICATION, 0, 0);
+	/* it listens no more */
+	assert_ok(yield(f, CNP_YIELD_STAY, 0));
+	assert_false(cnp_client_is_listening(&f->c));
+}
+
+/* The owner must know afterwards that the client listened: it was not told of all notifications. */
+static void
+who_listens_is_never_sent_away(void **state)
+{
+	struct fixture *f = *state;
+
+	for (int attaches = 0; attaches < 2; attaches++) {
+		begin_anew(f, 0);
+		listen(f);
+		if (attaches) {
+			assert_ok(try_attach(f, STAYS | CNP_ATTACH_HEARS));
+			(void)send_all(f);
+		}
+		assert_int_equal(yield(f, CNP_YIELD_DRAIN, 0), CENOTE_ERR_PROTOCOL);
+		assert_true(cnp_client_is_listening(&f->c));
+	}
+	begin_anew(f, 0);
+	listen(f);
+	expect(f, CNP_MSG_ERROR, 0, 0);
+	assert_false(cnp_client_is_staying(&f->c));
+	assert_true(cnp_client_is_listening(&f->c));
+	/* the client did not say that it understands it; and there is no session to listen in place of */
+	begin_anew(f, 0);
+	attach_staying(f);
+	assert_int_equal(yield(f, CNP_YIELD_LISTEN, 0), CENOTE_ERR_PROTOCOL);
+	begin_anew(f, 0);
+	attach_flags(f, HEARS);
+	assert_ok(yield(f, CNP_YIELD_STAY, 0));
+	assert_int_equal(yield(f, CNP_YIELD_LISTEN, 0), CENOTE_ERR_PROTOCOL);
+}
+
+/* It must not lose its connection, so it sends the rest of the frame first. */
+static void
+who_listens_sends_a_frame_that_was_cut_to_its_end(void **state)
+{
+	struct fixture *f = *state;
+	const uint8_t *p;
+	size_t n;
+
+	attach_flags(f, HEARS);
+	(void)request(f, CNP_MSG_QUERY, CNP_FRAME_SYNC, 0);
+	n = cnp_client_output(&f->c, &p);
+	for (size_t i = 0; i <= n; i++) {
+		begin_anew(f, 0);
+		attach_flags(f, HEARS);
+		(void)request(f, CNP_MSG_QUERY, CNP_FRAME_SYNC, 0);
+		(void)request(f, CNP_MSG_PING, CNP_FRAME_SYNC, 0);
+		(void)cnp_client_output(&f->c, &p);
+		cnp_client_sent(&f->c, i);
+		assert_ok(yield(f, CNP_YIELD_LISTEN, 0));
+		assert_true(cnp_client_is_staying(&f->c));
+		if (i > 0 && i < n) {
+			assert_int_equal(try_attach(f, STAYS | CNP_ATTACH_HEARS),
+				CENOTE_ERR_STATE);
+			assert_int_equal(cnp_client_output(&f->c, &p), n - i);
+			cnp_client_sent(&f->c, n - i);
+		}
+		assert_int_equal(cnp_client_output(&f->c, &p), 0);
+		assert_ok(try_attach(f, STAYS | CNP_ATTACH_HEARS));
+		assert_string_equal(sent(f), "ATTACH 0, QUERY 1, PING 2");
+	}
+}
+
 static void
 only_a_client_that_stays_attaches_so(void **state)
 {
@@ -448,6 +546,9 @@ main(void)
 		TEST(staying_has_its_own_violations),
 		TEST(a_loan_comes_to_who_offers_to_borrow),
 		TEST(a_frame_that_was_cut_ends_the_connection),
+		TEST(notifications_come_without_a_session_until_the_next_one),
+		TEST(who_listens_is_never_sent_away),
+		TEST(who_listens_sends_a_frame_that_was_cut_to_its_end),
 		TEST(only_a_client_that_stays_attaches_so),
 		TEST(it_is_known_whether_a_request_was_sent),
 		TEST(one_byte_at_a_time_gives_the_same_events),

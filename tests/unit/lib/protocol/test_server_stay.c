@@ -115,6 +115,71 @@ nobody_stays_without_the_flag_or_with_bytes_on_the_way(void **state)
 }
 
 static void
+not_listening_to(struct fixture *f)
+{
+	(void)deliver(f);
+	assert_false(cnp_server_can_listen(&f->s));
+	assert_int_equal(
+		cnp_server_yield(&f->s, CNP_YIELD_LISTEN, NULL), CENOTE_ERR_STATE);
+}
+
+static void
+take_notification(struct fixture *f)
+{
+	struct cnp_frame frame;
+	struct cnp_msg m;
+	const uint8_t *p;
+	size_t at = 0, n = cnp_server_output(&f->s, &p);
+
+	wire_next(p, n, &at, &frame, &m);
+	assert_int_equal(frame.code, CNP_MSG_NOTIFICATION);
+	assert_int_equal(frame.request, 0);
+	assert_int_equal(at, n);
+	drop_output(f);
+}
+
+static void
+who_hears_gets_notifications_while_it_stays(void **state)
+{
+	struct fixture *f = *state;
+	struct cnp_kept kept;
+	struct cnp_request req;
+	struct cnp_msg m;
+
+	attach_staying(f);
+	not_listening_to(f);
+	cnp_server_restart(&f->s);
+	attach_flags(f, CNP_ATTACH_STAYS | CNP_ATTACH_HEARS);
+	put_request(f, CNP_MSG_PING, 41, CNP_FRAME_SYNC);
+	not_listening_to(f);
+	expect_request(f, CNP_MSG_PING, 41);
+	not_listening_to(f);
+	answer(f);
+	drop_output(f);
+	assert_ok(cnp_server_yield(&f->s, CNP_YIELD_LISTEN, NULL));
+	take_yield(f, &m);
+	assert_int_equal(m.as.yield.reason, CNP_YIELD_LISTEN);
+	cnp_server_keep(&f->s, &kept);
+	wire_least(&m, CNP_MSG_NOTIFICATION);
+	/* no more on that session */
+	assert_int_equal(cnp_server_reply(&f->s, &m, 1), CENOTE_ERR_STATE);
+	assert_int_equal(cnp_server_put_notifications(&f->s, (const uint8_t *)"", 0),
+		CENOTE_ERR_STATE);
+	cnp_server_restart_kept(&f->s, &kept);
+	drop_output(f);
+	assert_ok(cnp_server_reply(&f->s, &m, 1));
+	take_notification(f);
+	put_attach(f, CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS | CNP_ATTACH_HEARS, "");
+	assert_ok(next(f, &req));
+	assert_ok(cnp_server_reply(&f->s, &m, 1));
+	take_notification(f);
+	/* a parameter belongs to a session */
+	wire_least(&m, CNP_MSG_PARAMETER);
+	assert_int_equal(cnp_server_reply(&f->s, &m, 1), CENOTE_ERR_STATE);
+	assert_ok(cnp_server_put_notifications(&f->s, (const uint8_t *)"rest", 4));
+}
+
+static void
 not_lending_to(struct fixture *f)
 {
 	assert_false(cnp_server_can_lend(&f->s));
@@ -512,6 +577,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_client_that_may_stay_is_told_so_and_remembered),
 		TEST(nobody_stays_without_the_flag_or_with_bytes_on_the_way),
+		TEST(who_hears_gets_notifications_while_it_stays),
 		TEST(a_session_is_lent_between_two_requests_to_who_may_borrow),
 		TEST(nothing_of_a_client_that_stays_is_left_for_the_next_one),
 		TEST(sixteen_kilobytes_before_a_session_are_all),
