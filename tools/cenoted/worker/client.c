@@ -162,7 +162,7 @@ how_to_yield(struct cnd_worker *w, uint8_t reason, struct cnd_state *ret_state)
 				       cnd_staying_may(w)
 			       ? CNP_YIELD_STAY
 			       : reason;
-	if (reason != CNP_YIELD_CONTENDED || !cnd_listening_may(w))
+	if (reason != CNP_YIELD_CONTENDED || !cnd_pins_may_move(w))
 		return 0;
 	r = cnd_listening_move(w);
 	cnd_request_state(&w->serving, ret_state);

@@ -13,10 +13,10 @@
 struct cnd_shared;
 struct cnd_staying;
 
-#define CND_NOTIFICATIONS_LOST                                                           \
-	"the session that listened for this connection was lost, so notifications may "  \
-	"be "                                                                            \
-	"missing; connect again"
+/* clang-format off */
+#define CND_NOTIFICATIONS_LOST \
+	"the session that listened for this connection was lost, so notifications may be missing; connect again"
+/* clang-format on */
 
 /* A client that listens on channels. It exists from the client's first YIELD with such channels until the client ends or listens
  * no more. */
@@ -31,6 +31,7 @@ struct cnd_listening {
 	bool is_stale; /* `channels` lacks a channel, or has one that nobody needs */
 	char mark_channel[40]; /* for the marks; random, "": not chosen yet */
 	uint64_t n_marks;
+	bool has_lost; /* cnd_listening_next_lost() may have a client */
 	int64_t retry_ms; /* when to send again to clients that did not read; CND_NEVER: to nobody */
 };
 
@@ -38,8 +39,6 @@ void cnd_listening_init(struct cnd_listening *l);
 
 /* ---- called on the seat of the client's session ---- */
 
-/* Whether the client, which has yielded nothing yet, could yield although it listens. */
-bool cnd_listening_may(const struct cnd_worker *w);
 /* The client of this worker holds nothing but its channels: let the listening session take over. 1: it has, and YIELD with
  * CNP_YIELD_LISTEN must follow; 0: it cannot; negative: the session is lost. */
 int cnd_listening_move(struct cnd_worker *w);
@@ -65,6 +64,8 @@ void cnd_listening_sit(struct cnd_hearer *c, struct cnd_worker *w);
 bool cnd_listening_is_halfway(const struct cnd_hearer *c);
 /* The client has gone, or listens no more. NULL is allowed. */
 void cnd_listening_forget(struct cnd_shared *s, struct cnd_hearer *c);
+/* A client without a session that has lost notifications, and must be told and dropped; NULL: none. */
+struct cnd_staying *cnd_listening_next_lost(struct cnd_listening *l);
 /* Send again to clients that did not read. Returns when to call this again. */
 int64_t cnd_listening_look(struct cnd_shared *s);
 

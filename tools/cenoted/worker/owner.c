@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "listening.h"
 #include "core/sqlstate.h"
 #include "shared/log.h"
 
@@ -138,7 +137,7 @@ publish(struct cnd_serving *s, bool is_held)
 	struct cnd_worker *w = s->owner;
 
 	cnd_pins_note(w, s->held.tx, s->held.pins);
-	is_held = is_held && !cnd_listening_may(w);
+	is_held = is_held && !cnd_pins_may_move(w);
 	atomic_store_explicit(&w->slot->is_held, is_held, memory_order_relaxed);
 }
 

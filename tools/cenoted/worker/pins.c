@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "listening.h"
+#include "shared.h"
 #include "core/sql.h"
 #include "shared/units.h"
 
@@ -107,6 +107,20 @@ hold(struct cnd_worker *w, uint32_t pins)
 	atomic_store_explicit(&s->pinned, pins, memory_order_relaxed);
 }
 
+/* The pool's own conditions; the backend has more of them. */
+bool
+cnd_pins_may_move(const struct cnd_worker *w)
+{
+	const struct cnd_serving *s = &w->serving;
+
+	return w->shared != NULL && s->backend->listen != NULL &&
+	       s->held.tx == CENOTE_TX_IDLE && s->held.pins == CENOTE_PIN_LISTEN &&
+	       w->config->mode == CND_MODE_TRANSACTION && w->config->n_servers == 1 &&
+	       w->config->clients_login == CND_CLIENTS_NONE && w->shared->n_slots > 1 &&
+	       w->settle.unmoved_at != s->n_served && cnd_staying_may(w) &&
+	       cnp_server_can_listen(&w->client.server);
+}
+
 /* Without asking the server, a function may have left something or nothing, and new settings may move. */
 static uint32_t
 sure_pins(const struct cnd_worker *w, uint32_t pins)
@@ -116,7 +130,7 @@ sure_pins(const struct cnd_worker *w, uint32_t pins)
 
 	if (w->loan.page != NULL || cnd_request_may_settle(&w->serving))
 		unsure |= CENOTE_PIN_SETTINGS & ~w->slot->pinned;
-	if (cnd_listening_may(w))
+	if (cnd_pins_may_move(w))
 		unsure |= CENOTE_PIN_LISTEN;
 	return pins & ~unsure;
 }

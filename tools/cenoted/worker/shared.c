@@ -120,9 +120,14 @@ on_event(void *user, enum cnd_watch watch, uint32_t index, uint32_t events)
 static int64_t
 on_turn(void *user)
 {
-	int64_t staying = cnd_staying_look(user);
-	int64_t listening = cnd_listening_look(user);
+	struct cnd_shared *s = user;
+	struct cnd_staying *lost;
+	int64_t staying, listening;
 
+	while ((lost = cnd_listening_next_lost(&s->listening)) != NULL)
+		cnd_staying_lose(s, lost);
+	staying = cnd_staying_look(s);
+	listening = cnd_listening_look(s);
 	return staying < listening ? staying : listening;
 }
 

@@ -62,7 +62,14 @@ void cnd_shared_ask_for_more(struct cnd_shared *s);
 
 void cnd_staying_init(struct cnd_stayings *s);
 /* Whether the client of this worker can stay when it has yielded. */
-int cnd_staying_may(const struct cnd_worker *w);
+static inline int
+cnd_staying_may(const struct cnd_worker *w)
+{
+	return !w->shared->is_retired && !w->serving.is_gone && !w->client.is_told &&
+	       !cnd_channel_pending(&w->client.channel) &&
+	       cnp_server_can_stay(&w->client.server);
+}
+
 /* Keep the worker's client without a session, after YIELD was sent. Then the worker has no client. */
 void cnd_staying_keep(struct cnd_worker *w);
 /* Give the worker the client that has waited longest. 1; 0: no client waits. */

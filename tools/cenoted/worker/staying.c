@@ -125,14 +125,6 @@ cnd_staying_init(struct cnd_stayings *s)
 
 /* ---- from and to the workers ---- */
 
-int
-cnd_staying_may(const struct cnd_worker *w)
-{
-	return !w->shared->is_retired && !w->serving.is_gone && !w->client.is_told &&
-	       !cnd_channel_pending(&w->client.channel) &&
-	       cnp_server_can_stay(&w->client.server);
-}
-
 void
 cnd_staying_keep(struct cnd_worker *w)
 {
