@@ -114,6 +114,9 @@ struct cnd_serving {
 	bool is_suspending; /* the session waits for its RESUME next */
 	int stopped; /* what host.interrupted() returns for the rest of the request; 0: go on */
 	uint32_t n_served; /* requests since the client attached */
+	/* The process id of the session. If it is not 0, the client changes sessions while it listens, so the ids of other
+	 * senders may be those of its own sessions: it gets 0 in their place. */
+	uint32_t own_pid;
 
 	struct cnd_sink sink; /* where the backend writes its answers, in sink.c */
 	struct cnc_diag diag; /* of the running request */

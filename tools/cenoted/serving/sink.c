@@ -193,8 +193,11 @@ static int
 sink_notification(struct cnd_sink *sink, const struct cnp_notification *n)
 {
 	struct cnp_msg m = { .code = CNP_MSG_NOTIFICATION, .as.notification = *n };
+	struct cnd_serving *s = cnd_sink_serving(sink);
 
-	return put_between(cnd_sink_serving(sink), NULL, &m);
+	if (s->own_pid != 0 && n->pid != s->own_pid)
+		m.as.notification.pid = 0;
+	return put_between(s, NULL, &m);
 }
 
 static int

@@ -422,6 +422,7 @@ forget_client(struct cnd_worker *w)
 
 	w->serving.is_gone = false;
 	w->serving.is_suspending = false;
+	w->serving.own_pid = 0;
 	c->has_failed = false;
 	c->is_refused = false;
 	c->is_again = false;

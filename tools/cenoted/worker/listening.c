@@ -160,6 +160,8 @@ deliver(struct cnd_shared *s, struct cnd_hearer *c, const struct cnp_notificatio
 
 	if (c->is_lost)
 		return;
+	/* the client may get the sender's session next, and would take the notification for its own */
+	m.as.notification.pid = 0;
 	if (cnp_frame_put(&c->pending, 0, 0, &m) < 0) {
 		cnd_log(LOG_WARNING,
 			"a client that listens does not read; it is cut off");

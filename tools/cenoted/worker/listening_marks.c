@@ -49,6 +49,7 @@ on_own(struct cnd_sink *sink, const struct cnp_notification *n)
 		return k->has_come
 			       ? CENOTE_OK
 			       : w->serving.sink.ops->notification(&w->serving.sink, n);
+	m.as.notification.pid = 0;
 	return k->has_come ? cnp_frame_put(&k->after, 0, 0, &m) : CENOTE_OK;
 }
 
@@ -81,6 +82,7 @@ begin_mark(struct cnd_worker *w, struct mark_sink *k, enum cnd_hearing hearing)
 	c->mark_pid = (uint32_t)strtoul(
 		cnd_login_parameter(&w->login, CND_BACKEND_PID), NULL, 10);
 	c->hearing = (uint8_t)hearing;
+	w->serving.own_pid = c->mark_pid;
 	(void)snprintf(k->text, sizeof(k->text), "%" PRIu64, c->mark);
 }
 
