@@ -289,13 +289,6 @@ cenote_process(cenote_conn *conn)
 	return is_written(conn) ? CENOTE_OK : CENOTE_AGAIN;
 }
 
-/* Whether notifications come although there is no session. */
-static int
-is_listening(const cenote_conn *conn)
-{
-	return cn_is_staying(conn) && cnp_client_is_listening(&conn->session);
-}
-
 /* Wait until a message comes without a request. CENOTE_OK; CENOTE_DONE: the time is up, or no
  * message can come. */
 static int
@@ -305,16 +298,16 @@ wait_unasked(cenote_conn *conn, int may_sleep)
 	int r;
 
 	for (;;) {
-		r = is_listening(conn) ? cn_stay_check(conn)
-				       : cn_advance(conn, CN_READ_NOW);
+		r = cn_is_listening(conn) ? cn_stay_check(conn)
+					  : cn_advance(conn, CN_READ_NOW);
 		if (conn->handlers.n_unasked != before)
 			return CENOTE_OK;
 		if (r < 0)
 			return r;
-		if (cn_state(conn) != CN_READY && !is_listening(conn))
+		if (cn_state(conn) != CN_READY && !cn_is_listening(conn))
 			return cn_state(conn) == CN_DETACHED ? CENOTE_DONE
 							     : cn_enter_attached(conn);
-		if (r == CENOTE_OK && !is_listening(conn))
+		if (r == CENOTE_OK && !cn_is_listening(conn))
 			continue;
 		if (!may_sleep)
 			return CENOTE_DONE;
@@ -340,7 +333,7 @@ cenote_wait(cenote_conn *conn, int timeout_ms)
 		r = cn_end_former(conn);
 	if (r < 0)
 		return r;
-	if (cn_state(conn) == CN_DETACHED && !is_listening(conn))
+	if (cn_state(conn) == CN_DETACHED && !cn_is_listening(conn))
 		return CENOTE_DONE;
 	conn->deadline = timeout_ms > 0 ? cn_now_ms() + timeout_ms : 0;
 	r = wait_unasked(conn, timeout_ms != 0);

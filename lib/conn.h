@@ -367,6 +367,12 @@ cn_is_staying(const cenote_conn *conn)
 {
 	return cn_state(conn) == CN_DETACHED && cnp_client_is_staying(&conn->session);
 }
+/* And it sends notifications meanwhile. */
+static inline int
+cn_is_listening(const cenote_conn *conn)
+{
+	return cn_is_staying(conn) && cnp_client_is_listening(&conn->session);
+}
 /* There is no session, but the pool has lent its server's socket: the next attach goes there. */
 static inline int
 cn_is_lent_anew(const cenote_conn *conn)

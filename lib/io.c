@@ -73,28 +73,72 @@ protocol_error(cenote_conn *conn)
 	return cn_session_failed(conn, CENOTE_ERR_PROTOCOL);
 }
 
-/* Handle received messages. With `all`, also handle those that should wait until the program has
- * taken its rows. */
+/* What the pool says to a client that stays. It may send notifications, and say that it ends the connection. */
+static int
+on_staying(cenote_conn *conn)
+{
+	const struct cnp_str *fields = &conn->event.msg.as.error.fields;
+
+	switch (conn->event.msg.code) {
+	case CNP_MSG_NOTICE:
+	case CNP_MSG_NOTIFICATION:
+		return cn_event(conn, &conn->event);
+	case CNP_MSG_ERROR:
+		/* why notifications may be missing */
+		conn->loss.has_setup_error =
+			cnp_client_is_listening(&conn->session) &&
+			cnc_diag_set_fields(&conn->loss.setup.d,
+				(const uint8_t *)fields->p, fields->n) == CENOTE_OK;
+		return CENOTE_OK;
+	default:
+		return CENOTE_OK;
+	}
+}
+
+/* Whether the pool has ended the connection of a client that stays and listens. */
+static int
+has_stopped_listening(const cenote_conn *conn)
+{
+	return cn_state(conn) == CN_DETACHED && cnp_client_is_listening(&conn->session) &&
+	       !cn_is_staying(conn);
+}
+
+static int
+handle_event(cenote_conn *conn)
+{
+	switch (cn_state(conn)) {
+	case CN_ATTACHING:
+		return cn_attach_event(conn, &conn->event);
+	case CN_DETACHED:
+		return on_staying(conn);
+	default:
+		return cn_event(conn, &conn->event);
+	}
+}
+
+/* Handle received messages, also those behind a YIELD to a client that goes on listening: poll() would not report them. With `all`, also
+ * handle those that should wait until the program has taken its rows. */
 static int
 pump(cenote_conn *conn, int all)
 {
 	int handled = 0;
 	int r;
 
-	while (is_reading(conn) && (all || !cn_waits_for_program(conn))) {
+	while ((is_reading(conn) || cn_is_listening(conn)) &&
+		(all || !cn_waits_for_program(conn))) {
 		r = next_event(conn);
 		if (r == CENOTE_AGAIN)
 			break;
 		if (r == CENOTE_OK)
-			r = cn_state(conn) == CN_ATTACHING
-				    ? cn_attach_event(conn, &conn->event)
-				    : cn_event(conn, &conn->event);
+			r = handle_event(conn);
 		if (r == CENOTE_ERR_NOMEM)
 			return cn_nomem(conn);
 		/* the session waits for the TLS handshake that HELLO announced */
 		if (r == CENOTE_AGAIN)
 			return CENOTE_OK;
 		conn->has_event = 0;
+		if (has_stopped_listening(conn))
+			return cn_stay_over(conn, 0);
 		if (r == CENOTE_ERR_PROTOCOL && is_reading(conn))
 			return protocol_error(conn);
 		if (r < 0)
@@ -160,28 +204,6 @@ receive(cenote_conn *conn)
 			return CENOTE_OK;
 	}
 	return r;
-}
-
-/* What the pool says to a client that stays. It may send notifications, and say that it ends the connection. */
-static int
-on_staying(cenote_conn *conn)
-{
-	const struct cnp_str *fields = &conn->event.msg.as.error.fields;
-
-	switch (conn->event.msg.code) {
-	case CNP_MSG_NOTICE:
-	case CNP_MSG_NOTIFICATION:
-		return cn_event(conn, &conn->event);
-	case CNP_MSG_ERROR:
-		/* why notifications may be missing */
-		conn->loss.has_setup_error =
-			cnp_client_is_listening(&conn->session) &&
-			cnc_diag_set_fields(&conn->loss.setup.d,
-				(const uint8_t *)fields->p, fields->n) == CENOTE_OK;
-		return CENOTE_OK;
-	default:
-		return CENOTE_OK;
-	}
 }
 
 int
