@@ -43,6 +43,8 @@ static const char usage[] =
 	"                             a table of them\n"
 	"  reload                     read the configuration again\n"
 	"  drain [--now]              end cenoted, and wait for that\n"
+	"  upgrade                    put the installed cenoted in the place of this "
+	"one\n"
 	"  log-level LEVEL            error, warning, notice, info or debug\n"
 	"  pause [--wait] POOL|all    let no new transaction begin\n"
 	"  resume POOL|all            let them begin again\n"

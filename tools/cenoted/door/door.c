@@ -95,6 +95,13 @@ arm(uint32_t pool)
 	set_armed(pool, 1);
 }
 
+/* Whether another cenoted accepts the clients of the pool's socket. */
+static int
+is_left(uint32_t pool)
+{
+	return cnd_pool_head(cnd_the_door.board, pool)->is_left != 0;
+}
+
 static void
 on_listen(uint32_t pool)
 {
@@ -106,7 +113,8 @@ on_listen(uint32_t pool)
 		return;
 	/* The kernel also woke an idle worker, which can accept directly. The next look takes the
 	 * clients that are still in the backlog then. */
-	while (n < CND_DOOR_ACCEPTS && !cnd_pool_has_idle(record_of(pool))) {
+	while (n < CND_DOOR_ACCEPTS && !cnd_pool_has_idle(record_of(pool)) &&
+		!is_left(pool)) {
 		fd = cnd_door_accept(p->listen_fd, NULL, NULL);
 		if (fd < 0)
 			break;
@@ -130,7 +138,7 @@ look_at_pools(void)
 			continue;
 		/* before the look: a worker that becomes busy from here on asks again */
 		atomic_store(&record_of(i)->door_is_awake, 0);
-		if (cnd_pool_has_idle(record_of(i)))
+		if (cnd_pool_has_idle(record_of(i)) || is_left(i))
 			disarm(i);
 		else
 			arm(i);
@@ -273,6 +281,7 @@ obey(const struct cnd_ipc *m)
 		break;
 	case CND_IPC_NETWORKS:
 		set_networks(&cnd_the_door.pools[m->index], m);
+		cnd_the_door.look_at_ms = cnd_now_ms();
 		break;
 	case CND_IPC_INBOX:
 		set_inbox(m->index, m->fds[0], (uint32_t)m->serial);

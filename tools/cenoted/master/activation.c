@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sockets from the service manager. The master asks for them at its start; pool.c and listeners.c
- * take the ones that have their addresses.
+ * Sockets from the service manager, or from the cenoted that this one replaces. The master asks for them at its start; pool.c and
+ * listeners.c take the ones that have their addresses.
  */
 #include "activation.h"
 
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "auth/peer.h"
 #include "notify.h"
@@ -22,6 +23,7 @@ static struct inherited {
 	struct sockaddr_storage addr;
 	int fd;
 	int is_taken;
+	bool is_own; /* a cenoted opened it, and not the service manager */
 } sockets[SOCKETS_MAX];
 static size_t n_sockets;
 
@@ -69,12 +71,33 @@ is_listening(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &is, &len) == 0 && is;
 }
 
+/* 0; or -1, logged. */
+static int
+look_at(int fd, bool is_own)
+{
+	struct inherited *s = &sockets[n_sockets];
+	socklen_t len = sizeof(s->addr);
+
+	s->fd = fd;
+	s->is_own = is_own;
+	if (!is_listening(fd) || getsockname(fd, (struct sockaddr *)&s->addr, &len) < 0 ||
+		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) < 0) {
+		cnd_log(LOG_ERR, "descriptor %d of %s is not a listening socket", fd,
+			is_own ? "the old cenoted" : "the service manager");
+		return -1;
+	}
+	n_sockets++;
+	return 0;
+}
+
 int
-cnd_activation_begin(void)
+cnd_activation_begin(const struct cnd_upgrade_gift *gift)
 {
 	int first;
-	int n = cnd_notify_sockets(&first);
+	int n = gift != NULL ? gift->n : cnd_notify_sockets(&first);
 
+	if (gift != NULL)
+		first = gift->first;
 	if (n > (int)SOCKETS_MAX) {
 		cnd_log(LOG_ERR,
 			"the service manager passed %d sockets; at most %u are possible",
@@ -82,34 +105,33 @@ cnd_activation_begin(void)
 		return -1;
 	}
 	for (int i = 0; i < n; i++) {
-		struct inherited *s = &sockets[n_sockets];
-		socklen_t len = sizeof(s->addr);
-
-		s->fd = first + i;
-		if (!is_listening(s->fd) ||
-			getsockname(s->fd, (struct sockaddr *)&s->addr, &len) < 0 ||
-			fcntl(s->fd, F_SETFL, fcntl(s->fd, F_GETFL) | O_NONBLOCK) < 0) {
-			cnd_log(LOG_ERR,
-				"descriptor %d of the service manager is not a listening "
-				"socket",
-				s->fd);
+		if (look_at(first + i, gift != NULL && gift->owners[i] == 'o') < 0)
 			return -1;
-		}
-		n_sockets++;
 	}
 	return 0;
 }
 
 int
-cnd_activation_take(const struct sockaddr *addr, socklen_t len)
+cnd_activation_take(const struct sockaddr *addr, socklen_t len, bool *ret_is_own)
 {
 	for (size_t i = 0; i < n_sockets; i++) {
 		if (!is_same(&sockets[i].addr, addr, len))
 			continue;
 		sockets[i].is_taken = 1;
+		*ret_is_own = sockets[i].is_own;
 		return fcntl(sockets[i].fd, F_DUPFD_CLOEXEC, 3);
 	}
 	return -1;
+}
+
+/* The old cenoted had a pool or an address that the configuration has no more. */
+static void
+give_up(const struct inherited *s, const char *address)
+{
+	cnd_log(LOG_NOTICE, "nobody listens on %s any more", address);
+	if (s->addr.ss_family == AF_UNIX)
+		(void)unlink(address);
+	close(s->fd);
 }
 
 size_t
@@ -121,6 +143,10 @@ cnd_activation_complain(void)
 	for (size_t i = 0; i < n_sockets; i++) {
 		if (sockets[i].is_taken)
 			continue;
+		if (sockets[i].is_own) {
+			give_up(&sockets[i], text_of(&sockets[i], text));
+			continue;
+		}
 		cnd_log(LOG_ERR,
 			"the service manager passed a socket on %s, but no pool and no "
 			"listen line has this address",

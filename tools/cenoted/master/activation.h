@@ -2,18 +2,21 @@
 #ifndef CND_ACTIVATION_H
 #define CND_ACTIVATION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/socket.h>
+
+#include "upgrade.h"
 
 /* Sockets that the service manager opened for cenoted (systemd.socket(5), sd_listen_fds(3)). Each is
  * found by the address that it listens on. Clients that connect while no cenoted runs wait in
  * them. */
 
-/* Look at the sockets that the service manager passed. 0; or -1, logged: one of them is not a
- * listening socket. */
-int cnd_activation_begin(void);
-/* Copy the socket that listens on this address. Returns the copy; -1: there is none. */
-int cnd_activation_take(const struct sockaddr *addr, socklen_t len);
+/* Look at the sockets that the service manager passed, or the old cenoted in an upgrade (gift; else NULL). 0; or -1, logged: one of
+ * them is not a listening socket. */
+int cnd_activation_begin(const struct cnd_upgrade_gift *gift);
+/* Copy the socket that listens on this address. Returns the copy, and whether a cenoted opened it; -1: there is none. */
+int cnd_activation_take(const struct sockaddr *addr, socklen_t len, bool *ret_is_own);
 /* Log the sockets that no pool and no `listen` line has taken. Returns how many. */
 size_t cnd_activation_complain(void);
 

@@ -232,7 +232,7 @@ tend_client(struct cnd_admin_client *c, int64_t now)
 		cnd_report_line(&c->report, "ok", "no transaction is open");
 		begin_sending(c);
 	}
-	if (c->phase == CND_ADMIN_DRAINING)
+	if (c->phase == CND_ADMIN_DRAINING || c->phase == CND_ADMIN_UPGRADING)
 		return CND_NEVER;
 	if (c->fd >= 0 && c->phase != CND_ADMIN_PAUSING && now >= c->until_ms)
 		leave(c);
@@ -253,6 +253,26 @@ cnd_admin_tend(int64_t now)
 			until = due;
 	}
 	return until;
+}
+
+void
+cnd_admin_end_upgrade(const char *why, pid_t heir)
+{
+	for (size_t i = 0; i < CND_ADMIN_CLIENTS; i++) {
+		struct cnd_admin_client *c = &admin.clients[i];
+
+		if (c->fd < 0 || c->phase != CND_ADMIN_UPGRADING)
+			continue;
+		if (why != NULL)
+			cnd_report_line(&c->report, "error",
+				"the new cenoted %s; this one goes on", why);
+		else
+			cnd_report_line(&c->report, "ok",
+				"process %d serves now; process %d ends when its clients "
+				"hold nothing",
+				(int)heir, (int)getpid());
+		begin_sending(c);
+	}
 }
 
 void

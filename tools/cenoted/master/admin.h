@@ -14,6 +14,7 @@ enum cnd_admin_phase {
 	CND_ADMIN_READING, /* its command has not come yet */
 	CND_ADMIN_PAUSING, /* it waits until no transaction is open in `pool` */
 	CND_ADMIN_DRAINING, /* it waits for the end of cenoted */
+	CND_ADMIN_UPGRADING, /* it waits until the new cenoted serves */
 	CND_ADMIN_SENDING /* its answer is complete */
 };
 

@@ -4,6 +4,7 @@
  * this file.
  */
 #include "admin.h"
+#include "upgrade.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +56,8 @@ say_pool(struct cnd_report *to, const struct cnd_pool *p)
 static void
 run_status(struct cnd_admin_client *c, char **words)
 {
-	static const char *const phases[] = { "serving", "draining", "ending" };
+	static const char *const phases[] = { "serving", "leaving", "draining",
+		"ending" };
 	struct cnd_report *to = &c->report;
 
 	(void)words;
@@ -109,6 +111,20 @@ run_drain(struct cnd_admin_client *c, char **words)
 	}
 	c->phase = CND_ADMIN_DRAINING;
 	cnd_master_drain(words[1] != NULL);
+}
+
+static void
+run_upgrade(struct cnd_admin_client *c, char **words)
+{
+	const char *why;
+
+	(void)words;
+	why = cnd_the_master.phase == CND_PHASE_SERVING ? cnd_upgrade_begin()
+							: "cenoted is ending";
+	if (why == NULL)
+		c->phase = CND_ADMIN_UPGRADING;
+	else
+		cnd_report_line(&c->report, "error", "upgrade: %s", why);
 }
 
 static void
@@ -273,6 +289,7 @@ static const struct command commands[] = {
 	{ "pins", 0, 0, run_table },
 	{ "reload", 0, 0, run_reload },
 	{ "drain", 0, 1, run_drain },
+	{ "upgrade", 0, 0, run_upgrade },
 	{ "log-level", 1, 1, run_log_level },
 	{ "pause", 1, 2, run_pause },
 	{ "resume", 1, 1, run_resume },

@@ -91,6 +91,7 @@ cnd_listeners_prepare(const char *key, const struct cnd_listeners *now,
 	struct cnd_listeners *ret_new)
 {
 	char text[CND_LISTEN_TEXT_MAX];
+	bool is_own;
 	int fd;
 
 	cnd_listeners_init(ret_new);
@@ -99,7 +100,8 @@ cnd_listeners_prepare(const char *key, const struct cnd_listeners *now,
 
 		if (is_open(now, a))
 			continue;
-		fd = cnd_activation_take((const struct sockaddr *)&a->addr, a->len);
+		fd = cnd_activation_take(
+			(const struct sockaddr *)&a->addr, a->len, &is_own);
 		if (fd < 0)
 			fd = open_soon(a, await);
 		if (fd < 0) {

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "activation.h"
+#include "upgrade.h"
 #include "shared/ipc.h"
 #include "shared/log.h"
 #include "notify.h"
@@ -26,6 +27,8 @@
 
 /* How long after the order to end now the master kills the processes that are left. */
 #define KILL_MS  2000
+/* How long clients that had come before an upgrade may take to get a session. */
+#define LEAVE_MS 500
 /* The pause between two looks at an address that is in use. */
 #define AWAIT_MS 50
 
@@ -63,26 +66,53 @@ set_signals(void)
 /* ---- ending ---- */
 
 static void
-begin_draining(void)
+close_listeners(void)
 {
 	const struct cnd_listens nowhere = { .n = 0 };
 	struct cnd_listeners none;
 
 	cnd_listeners_init(&none);
-	cnd_log(LOG_NOTICE, "draining");
-	cnd_notify("STOPPING=1\nSTATUS=draining");
-	/* Remove the names first, so that clients whose sessions end here find the next cenoted. The next
-	 * cenoted needs the addresses. */
-	cnd_pools_unlink();
 	cnd_children_end_stats();
 	cnd_listeners_adopt(&cnd_the_master.stats_listeners, &nowhere, &none, -1);
 	cnd_listeners_adopt(
 		&cnd_the_master.listeners, &nowhere, &none, cnd_the_master.control[0]);
+}
+
+static void
+begin_draining(void)
+{
+	cnd_log(LOG_NOTICE, "draining");
+	/* Remove the names first, so that clients whose sessions end here find the next cenoted. The next
+	 * cenoted needs the addresses. */
+	if (cnd_the_master.phase == CND_PHASE_SERVING) {
+		cnd_notify("STOPPING=1\nSTATUS=draining");
+		cnd_pools_unlink();
+		close_listeners();
+	}
 	cnd_the_master.phase = CND_PHASE_DRAINING;
 	cnd_the_master.phase_until_ms =
 		cnd_now_ms() + cnd_the_master.config->drain_timeout_ms;
 	cnd_pools_resume_all();
 	cnd_children_order_all(CND_ORDER_DRAIN);
+}
+
+/* The process `heir` has all sockets now: take no more clients, and drain. */
+static void
+leave(pid_t heir)
+{
+	char state[32];
+
+	cnd_log(LOG_NOTICE, "process %d serves now", (int)heir);
+	snprintf(state, sizeof(state), "MAINPID=%d", (int)heir);
+	cnd_notify(state);
+	cnd_pools_leave();
+	close_listeners();
+	if (cnd_the_master.pid_file >= 0)
+		close(cnd_the_master.pid_file);
+	cnd_the_master.pid_file = -1;
+	/* the clients that came before still get a session */
+	cnd_the_master.phase = CND_PHASE_LEAVING;
+	cnd_the_master.phase_until_ms = cnd_now_ms() + LEAVE_MS;
 }
 
 static void
@@ -98,8 +128,11 @@ begin_ending(void)
 static void
 go_on_ending(int64_t now)
 {
-	if (cnd_the_master.phase == CND_PHASE_DRAINING &&
-		(n_terms > 1 || now >= cnd_the_master.phase_until_ms))
+	if (cnd_the_master.phase == CND_PHASE_LEAVING &&
+		(n_terms > 0 || now >= cnd_the_master.phase_until_ms))
+		begin_draining();
+	else if (cnd_the_master.phase == CND_PHASE_DRAINING &&
+		 (n_terms > 1 || now >= cnd_the_master.phase_until_ms))
 		begin_ending();
 	else if (cnd_the_master.phase == CND_PHASE_ENDING &&
 		 now >= cnd_the_master.phase_until_ms)
@@ -158,7 +191,7 @@ obey_door(const struct cnd_ipc *m)
 		return for_each_slot(m, cnd_children_end_bad);
 	if (m->kind == CND_IPC_HELP)
 		cnd_children_fork_helper(m);
-	else if (cnd_the_master.phase == CND_PHASE_SERVING)
+	else if (cnd_the_master.phase <= CND_PHASE_LEAVING)
 		cnd_children_grow(&cnd_the_master.pools[m->index]);
 	return 1;
 }
@@ -195,12 +228,28 @@ tend_tickets(int64_t now)
 }
 
 static int64_t
+tend_upgrade(int64_t now)
+{
+	struct cnd_upgrade_news news;
+	int64_t again = cnd_upgrade_look(now, &news);
+
+	if (news.heir != 0 || news.why != NULL)
+		cnd_admin_end_upgrade(news.why, news.heir);
+	if (news.heir != 0)
+		leave(news.heir);
+	return again;
+}
+
+static int64_t
 tend(int64_t now)
 {
 	int64_t until = tend_tickets(now);
 	int64_t stats = cnd_children_keep_stats(now);
 	int64_t admin = cnd_admin_tend(now);
+	int64_t upgrade = tend_upgrade(now);
 
+	if (upgrade < until)
+		until = upgrade;
 	if (stats < until)
 		until = stats;
 	if (admin < until)
@@ -225,13 +274,15 @@ tend(int64_t now)
 static void
 wait_for_something(int64_t until)
 {
-	static struct pollfd fds[1 + 1 + CND_ADMIN_CLIENTS + CND_SLOTS_MAX];
+	static struct pollfd fds[2 + 1 + CND_ADMIN_CLIENTS + CND_SLOTS_MAX];
 	struct timespec left = { 0, 0 };
 	int64_t ms = until == CND_NEVER ? 0 : until - cnd_now_ms();
-	nfds_t groups = 1 + cnd_admin_gather(fds + 1);
+	nfds_t groups = 2 + cnd_admin_gather(fds + 2);
 	nfds_t n = groups + cnd_groups_gather(fds + groups);
 
 	fds[0] = (struct pollfd){ .fd = cnd_the_master.control[0], .events = POLLIN };
+	/* the next turn of the loop looks there */
+	fds[1] = (struct pollfd){ .fd = cnd_upgrade_fd(), .events = POLLIN };
 	if (ms > 0) {
 		left.tv_sec = (time_t)(ms / 1000);
 		left.tv_nsec = (long)(ms % 1000) * 1000000;
@@ -242,7 +293,7 @@ wait_for_something(int64_t until)
 	if (fds[0].revents != 0)
 		hear_door();
 	cnd_groups_hear(fds + groups, n - groups);
-	cnd_admin_hear(fds + 1);
+	cnd_admin_hear(fds + 2);
 }
 
 static int
@@ -338,11 +389,15 @@ write_pid_file(cnd_await_address *await)
 
 	if (*path == '\0')
 		return 0;
-	do
-		fd = open_pid_file(path);
-	while (fd == -EWOULDBLOCK && await != NULL && await(path));
+	/* in an upgrade, the old cenoted has passed it with its lock */
+	fd = cnd_the_master.pid_file;
+	if (!cnd_place_is(path, fd)) {
+		do
+			fd = open_pid_file(path);
+		while (fd == -EWOULDBLOCK && await != NULL && await(path));
+	}
 	n = snprintf(text, sizeof(text), "%d\n", (int)getpid());
-	if (fd < 0 || ftruncate(fd, 0) < 0 || write(fd, text, (size_t)n) != n) {
+	if (fd < 0 || ftruncate(fd, 0) < 0 || pwrite(fd, text, (size_t)n, 0) != n) {
 		cnd_log(LOG_ERR, "pid_file %s: %s", path,
 			fd == -EWOULDBLOCK ? "another cenoted has it"
 					   : cnd_place_error(fd < 0 ? -fd : errno));
@@ -368,6 +423,16 @@ cnd_master_keep_pid_file(void)
 	(void)write_pid_file(NULL);
 }
 
+/* An upgrade starts what is at this path then. */
+static void
+find_program(void)
+{
+	char *path = cnd_the_master.program;
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(cnd_the_master.program) - 1);
+
+	path[n > 0 ? n : 0] = '\0';
+}
+
 static int
 init(struct cnd_config *config)
 {
@@ -375,6 +440,7 @@ init(struct cnd_config *config)
 
 	cnd_the_master.config = config;
 	cnd_the_master.pid_file = -1;
+	find_program();
 	cnd_the_master.child.config = config;
 	cnd_the_master.child.master = getpid();
 	cnd_the_master.child.started_s = (int64_t)time(NULL);
@@ -422,12 +488,12 @@ open_listeners(void)
 }
 
 static int
-open_all(const struct cnd_backend **backends)
+open_all(const struct cnd_backend **backends, const struct cnd_upgrade_gift *gift)
 {
 	struct cnd_config *c = cnd_the_master.config;
 
 	/* the pools' sockets last: a client that finds one of them finds everything */
-	if (cnd_activation_begin() < 0 || open_listeners() < 0)
+	if (cnd_activation_begin(gift) < 0 || open_listeners() < 0)
 		return -1;
 	for (size_t i = 0; i < c->n_pools; i++) {
 		struct cnd_pool *p = cnd_pools_open(c, &c->pools[i], await_address);
@@ -438,6 +504,8 @@ open_all(const struct cnd_backend **backends)
 		}
 		cnd_pools_begin(p, &c->pools[i], backends[i]);
 	}
+	if (gift != NULL)
+		cnd_the_master.pid_file = gift->pid_file;
 	if (cnd_activation_complain() > 0 || write_pid_file(await_address) < 0) {
 		cnd_pools_unlink();
 		return -1;
@@ -478,13 +546,18 @@ int
 cnd_master_run(
 	struct cnd_config *config, const struct cnd_backend **backends, int ready_fd)
 {
+	struct cnd_upgrade_gift gift;
+	bool is_heir = cnd_upgrade_take(&gift);
 	int status = 1;
 
+	if (is_heir)
+		ready_fd = gift.ready_fd;
 	cnd_log_set_role("master", NULL);
 	cnd_log_begin_start();
 	raise_limits();
 	set_signals();
-	if (init(config) == 0 && open_all(backends) == 0 && keep_minimum() == 0) {
+	if (init(config) == 0 && open_all(backends, is_heir ? &gift : NULL) == 0 &&
+		keep_minimum() == 0) {
 		cnd_log_end_start(ready_fd >= 0);
 		cnd_children_fork_door();
 		say_ready(ready_fd);

@@ -5,6 +5,7 @@
  * master_pools.c call this file.
  */
 #include "master_internal.h"
+#include "upgrade.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -645,6 +646,8 @@ bury(pid_t pid, int status)
 		log_end("door", "", pid, status);
 		cnd_the_master.door = 0;
 		cnd_the_master.door_again_ms = cnd_now_ms() + FORK_AGAIN_MIN;
+	} else {
+		cnd_upgrade_bury(pid, status);
 	}
 }
 

@@ -282,7 +282,7 @@ obey(struct cnd_group *g, const struct cnd_ipc *m)
 
 	if (m->kind == CND_IPC_SEAT_ENDED)
 		leave_seat(g, m->index);
-	if (cnd_the_master.phase != CND_PHASE_SERVING)
+	if (cnd_the_master.phase > CND_PHASE_LEAVING)
 		return;
 	if (m->kind == CND_IPC_SEAT_ENDED)
 		cnd_children_grow(p);

@@ -17,6 +17,7 @@
  * admin.c: the socket of cenotectl; admin_commands.c: its commands. */
 enum cnd_phase {
 	CND_PHASE_SERVING,
+	CND_PHASE_LEAVING, /* another cenoted takes new clients */
 	CND_PHASE_DRAINING, /* a worker ends when its client holds nothing */
 	CND_PHASE_ENDING /* workers end even if their clients hold something */
 };
@@ -53,6 +54,7 @@ struct cnd_master {
 	enum cnd_phase phase;
 	int64_t phase_until_ms;
 	sigset_t waiting_mask;
+	char program[4096]; /* the path of this program; "": not known */
 };
 
 extern struct cnd_master cnd_the_master;
@@ -101,6 +103,8 @@ nfds_t cnd_admin_gather(struct pollfd *fds);
 void cnd_admin_hear(const struct pollfd *fds);
 /* Part with clients whose time is over. Returns when to call this again. */
 int64_t cnd_admin_tend(int64_t now);
+/* An upgrade has ended: tell who waits for that. `why`: it failed; NULL: process `heir` serves now. */
+void cnd_admin_end_upgrade(const char *why, pid_t heir);
 /* cenoted has ended: tell those who wait for that, and remove the socket's name. */
 void cnd_admin_end(void);
 
@@ -188,6 +192,8 @@ int cnd_pools_reload(void);
 #define CND_PAUSE_SETTLES_MS 100
 /* Let no new transaction begin in the pool, or let them begin again. */
 void cnd_pools_set_paused(struct cnd_pool *p, uint32_t is_paused);
+/* Another cenoted has the sockets of all pools: accept no more clients there, and leave the names. */
+void cnd_pools_leave(void);
 void cnd_pools_resume_all(void);
 /* Remove the names of all sockets, and the pid file. */
 void cnd_pools_unlink(void);

@@ -92,6 +92,7 @@ cnd_pools_begin(
 	p->backend = backend;
 	atomic_store(&cnd_master_head(p)->live, 0);
 	atomic_store(&cnd_master_head(p)->is_paused, 0);
+	atomic_store(&cnd_master_head(p)->is_left, 0);
 	keep_tickets(p);
 	atomic_store(&record->leaving, 0);
 	atomic_store(&record->unproven, 0);
@@ -166,6 +167,21 @@ cnd_pools_resume_all(void)
 	for (size_t i = 0; i < CND_POOL_RECORD; i++) {
 		if (cnd_the_master.pools[i].config != NULL)
 			cnd_pools_set_paused(&cnd_the_master.pools[i], 0);
+	}
+}
+
+void
+cnd_pools_leave(void)
+{
+	for (size_t i = 0; i < CND_POOL_RECORD; i++) {
+		struct cnd_pool *p = &cnd_the_master.pools[i];
+
+		if (p->config == NULL)
+			continue;
+		p->is_inherited = 1;
+		atomic_store(&cnd_master_head(p)->is_left, 1);
+		/* makes the door look */
+		tell_door(CND_IPC_NETWORKS, p);
 	}
 }
 

@@ -153,17 +153,18 @@ clear_old_socket(const struct cnd_pool *p, int is_taken_over)
 	return unlinkat(p->dir_fd, file_of(p), 0) == 0 || errno == ENOENT ? 0 : -1;
 }
 
-/* Open the file that bind() has made. Cenoted's user may write in the run directory, and could
- * meanwhile have put a link to one of root's files there. */
+/* Open the file that bind() has made, or that an earlier cenoted has given to `owner`. Cenoted's user may write in the run directory,
+ * and could meanwhile have put a link to one of root's files there. */
 static int
-open_path(struct cnd_pool *p)
+open_path(struct cnd_pool *p, uid_t owner)
 {
 	struct stat st;
 
 	p->path_fd = openat(p->dir_fd, file_of(p), O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (p->path_fd < 0 || fstat(p->path_fd, &st) < 0)
 		return -1;
-	if (S_ISSOCK(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1)
+	if (S_ISSOCK(st.st_mode) && (st.st_uid == geteuid() || st.st_uid == owner) &&
+		st.st_nlink == 1)
 		return 0;
 	errno = EPERM;
 	return -1;
@@ -203,18 +204,24 @@ bind_socket(struct cnd_pool *p, mode_t mode)
 	mask = umask(0777 & ~mode);
 	r = bind(p->listen_fd, (const struct sockaddr *)&p->address, sizeof(p->address));
 	umask(mask);
-	return r < 0 ? r : open_path(p);
+	return r < 0 ? r : open_path(p, geteuid());
 }
 
 static int
 open_socket(
 	struct cnd_pool *p, const struct cnd_config *c, const struct cnd_pool_config *pc)
 {
+	bool is_own = false;
+
 	p->listen_fd = cnd_activation_take(
-		(const struct sockaddr *)&p->address, sizeof(p->address));
-	p->is_inherited = p->listen_fd >= 0;
+		(const struct sockaddr *)&p->address, sizeof(p->address), &is_own);
+	p->is_inherited = p->listen_fd >= 0 && !is_own;
 	if (p->is_inherited)
 		return 0;
+	if (p->listen_fd >= 0)
+		return open_path(p, cnd_pool_config_account(c, pc).uid) < 0
+			       ? -1
+			       : cnd_pool_set_owner(p, c, pc);
 	if (clear_old_socket(p, 0) < 0)
 		return -1;
 	if (bind_socket(p, (mode_t)c->socket_mode) < 0 ||

@@ -130,6 +130,8 @@ struct cnd_pool_head {
 	_Atomic uint32_t mode; /* enum cnd_mode */
 	_Atomic uint32_t n_servers; /* `server` lines */
 	_Atomic uint32_t is_paused; /* no new transaction begins */
+	_Atomic uint32_t
+		is_left; /* another cenoted accepts the clients of the pool's socket */
 	_Atomic int64_t queue_timeout_ms;
 	char name[CND_POOL_NAME_MAX + 1];
 	char backend[32];

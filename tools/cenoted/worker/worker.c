@@ -357,8 +357,10 @@ take_last_promised(struct cnd_worker *w)
 static int
 take_last_client(struct cnd_worker *w)
 {
+	bool is_left = cnd_pool_head(w->board, w->pool_index)->is_left;
+
 	if (cnd_worker_order(w) == CND_ORDER_DRAIN &&
-		(take_from_queue(w) || take_from_socket(w)))
+		(take_from_queue(w) || (!is_left && take_from_socket(w))))
 		return 1;
 	return take_last_promised(w);
 }
