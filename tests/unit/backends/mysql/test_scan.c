@@ -24,6 +24,8 @@
 #define NUMBER    CND_MY_NOTE_RECALLS_NUMBER
 #define ID        CND_MY_NOTE_ID
 #define SILENT_ID CND_MY_NOTE_SILENT_ID
+#define VERB      (CND_MY_NOTE_OPAQUE | CND_MY_NOTE_OPAQUE_VERB)
+#define DARK      (CND_MY_NOTE_OPAQUE | CND_MY_NOTE_UNSURE)
 
 struct scan_case {
 	const char *sql;
@@ -172,22 +174,27 @@ static const struct scan_case cases[] = {
 		OPAQUE | SILENT_ID },
 	{ "create table t select f(1)", FUNCTION, OPAQUE | SILENT_ID },
 	{ "select nextval(s)", FUNCTION | SETTINGS, OPAQUE },
-	{ "call p()", FUNCTION, OPAQUE },
-	{ "call p", FUNCTION, OPAQUE },
-	{ "execute s", FUNCTION, OPAQUE },
-	{ "execute immediate 'set @a = 1'", FUNCTION, OPAQUE },
-	{ "begin not atomic set @a = 1", FUNCTION | 0, OPAQUE },
-	{ "xa start 'x'", FUNCTION, OPAQUE },
-	{ "frobnicate", FUNCTION, OPAQUE },
-	{ "binlog 'x'", FUNCTION, OPAQUE },
-	{ "start slave", FUNCTION, OPAQUE },
-	{ "/*!50000 select 1 */", FUNCTION, OPAQUE },
-	{ "select 1 /*M!100000 , get_lock('a', 1) */", FUNCTION, OPAQUE },
-	{ "select 'open", FUNCTION, OPAQUE },
-	{ "select 1 /* open", FUNCTION, OPAQUE },
-	{ "select `open", FUNCTION, OPAQUE },
+	{ "call p()", FUNCTION, VERB },
+	{ "call p", FUNCTION, VERB },
+	{ "execute s", FUNCTION, VERB },
+	{ "execute immediate 'set @a = 1'", FUNCTION, VERB },
+	{ "begin not atomic set @a = 1", FUNCTION | 0, VERB },
+	{ "xa start 'x'", FUNCTION, VERB },
+	{ "frobnicate", FUNCTION, VERB },
+	{ "binlog 'x'", FUNCTION, VERB },
+	{ "start slave", FUNCTION, VERB },
+	{ "/*!50000 select 1 */", FUNCTION, DARK },
+	{ "select 1 /*M!100000 , get_lock('a', 1) */", FUNCTION, DARK },
+	{ "select 'open", FUNCTION, DARK },
+	{ "select 1 /* open", FUNCTION, DARK },
+	{ "select `open", FUNCTION, DARK },
 	{ "insert into t values (1) returning a", 0, ID | SILENT_ID },
 	{ "create table t as select a from u", 0, SILENT_ID },
+	/* Code that runs later. */
+	{ "create procedure p() begin set @a = 1; call q(); end", FUNCTION,
+		SEVERAL | VERB | CND_MY_NOTE_UNSURE },
+	{ "create or replace function f() returns int return 1", 0, CND_MY_NOTE_UNSURE },
+	{ "create temporary table event (a int)", 0, CND_MY_NOTE_CREATES },
 	/* Questions about the previous statement. */
 	{ "select row_count()", 0, ASKS },
 	{ "insert into t values (row_count ())", FUNCTION, OPAQUE | ASKS | ID },
@@ -197,13 +204,13 @@ static const struct scan_case cases[] = {
 	{ "select @@warning_count", 0, ASKS },
 	{ "select 1 + @@Session.Error_Count", 0, ASKS },
 	{ "select @@`last_gtid`", 0, ASKS },
-	{ "show /*!50000 warnings */", FUNCTION, OPAQUE | ASKS },
+	{ "show /*!50000 warnings */", FUNCTION, DARK | ASKS },
 	/* Questions about any earlier statement. */
 	{ "select @a, @@version", 0, RECALLS },
 	{ "select previous value for s", 0, NUMBER },
 	{ "select s.currval", 0, NUMBER },
 	{ "select lastval(s)", 0, NUMBER },
-	{ "call p(@a)", FUNCTION, OPAQUE },
+	{ "call p(@a)", FUNCTION, VERB },
 	{ "select @a := @a + 1", 0, VARIABLES },
 	{ "select s.nextval", SETTINGS, 0 },
 	{ "select s.nextval from dual", SETTINGS, 0 },

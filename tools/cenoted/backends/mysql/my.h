@@ -42,6 +42,7 @@
  *     catalog.c     catalog queries
  *     names.c       names that may stand before a parenthesis and leave nothing; variables that can move
  *     scan.c        what the text of a statement may leave in its session
+ *     strict.c      what a pool with strict = yes refuses
  *     errors.c      the server's errors
  */
 
@@ -80,7 +81,10 @@ enum cnd_my_note {
 	CND_MY_NOTE_LOCKS_TABLES = 1 << 20,
 	CND_MY_NOTE_UNLOCKS_TABLES = 1 << 21,
 	CND_MY_NOTE_RELEASES = 1 << 22, /* all locks of GET_LOCK() */
-	CND_MY_NOTE_TAKES_LOCK = 1 << 23 /* GET_LOCK(), also if the statement fails */
+	CND_MY_NOTE_TAKES_LOCK = 1 << 23, /* GET_LOCK(), also if the statement fails */
+	CND_MY_NOTE_OPAQUE_VERB = 1 << 24, /* opaque by its first word, as CALL is */
+	/* the text cannot be read with certainty, or it defines code that runs later */
+	CND_MY_NOTE_UNSURE = 1 << 25
 };
 
 struct cnd_my_scan {
@@ -532,6 +536,10 @@ bool cnd_my_needs_no_escape(const struct cnd_my_variable *v, const char *value, 
 int cnd_my_attach(
 	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag);
 void cnd_my_state(const struct cnd_session *s, struct cnd_state *ret_state);
+
+/* strict.c */
+/* Whether the pool refuses this text. CENOTE_OK, or the failure. */
+int cnd_my_check_strict(struct cnd_session *s, const struct cnd_my_scan *scan);
 
 /* settle.c */
 int cnd_my_settle(struct cnd_session *s, struct cnd_sink *sink);

@@ -420,7 +420,9 @@ cnd_my_query(struct cnd_session *s, const char *sql, size_t len,
 		return r;
 	cnd_my_learn_modes(s);
 	cnd_my_scan(sql, len, &s->reading, &scan);
-	r = cnd_my_check_moved(s, &scan);
+	r = cnd_my_check_strict(s, &scan);
+	if (r == CENOTE_OK)
+		r = cnd_my_check_moved(s, &scan);
 	if (r < 0)
 		return r;
 	note_text(s, sql, len, &scan);

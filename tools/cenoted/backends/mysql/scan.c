@@ -188,6 +188,14 @@ take_worst(struct cnd_my_scan *scan)
 	scan->notes |= CND_MY_NOTE_OPAQUE;
 }
 
+/* Nobody knows what statements that begin in this way leave. */
+static void
+take_worst_verb(struct cnd_my_scan *scan)
+{
+	take_worst(scan);
+	scan->notes |= CND_MY_NOTE_OPAQUE_VERB;
+}
+
 /* Note the question if the text's first statement asks it. A later statement asks about an earlier
  * statement of the same text. */
 static void
@@ -367,6 +375,23 @@ is_replaced_database(const struct statement *st, const struct cnc_sql_token *t)
 	       (cnc_sql_is(t, "database") || cnc_sql_is(t, "schema"));
 }
 
+/* Whether the statement creates a routine, trigger or event. Nothing tells where its body ends, if that has semicolons. */
+static bool
+is_stored_code(const struct statement *st, const struct cnc_sql_token *t)
+{
+	static const char *const kinds[] = { "procedure", "function", "trigger", "event",
+		"package" };
+
+	/* a temporary table may have such a name */
+	if (!(st->verb->flags & VERB_CREATE) || st->scan->notes & CND_MY_NOTE_CREATES)
+		return false;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (cnc_sql_is(t, kinds[i]))
+			return true;
+	}
+	return false;
+}
+
 /* Cut the scope off a name such as @@session.a. False: it has none. */
 static bool
 cut_scope(const char **name, size_t *n)
@@ -467,6 +492,8 @@ see_special(struct statement *st, const struct cnc_sql_token *t)
 		see_special_word(st, t);
 	if (is_replaced_database(st, t))
 		st->scan->notes |= CND_MY_NOTE_LOGIN;
+	if (is_stored_code(st, t))
+		st->scan->notes |= CND_MY_NOTE_UNSURE;
 	if (flags & VERB_SET)
 		see_special_set(st, t);
 	/* LOCK INSTANCE FOR BACKUP */
@@ -477,9 +504,9 @@ see_special(struct statement *st, const struct cnc_sql_token *t)
 	if (flags & VERB_DROP && (cnc_sql_is(t, "if") || cnc_sql_is_char(t, ',')))
 		st->scan->notes &= ~(uint32_t)CND_MY_NOTE_DROPS;
 	if (flags & VERB_BEGIN && st->n == 0 && !cnc_sql_is(t, "work"))
-		take_worst(st->scan);
+		take_worst_verb(st->scan);
 	if (flags & VERB_START && st->n == 0 && !cnc_sql_is(t, "transaction"))
-		take_worst(st->scan);
+		take_worst_verb(st->scan);
 	if (flags & VERB_VARIABLES && is_variable(t))
 		st->scan->notes |= CND_MY_NOTE_VARIABLES;
 }
@@ -533,7 +560,7 @@ scan_statement(struct reader *x, struct cnc_sql_token t,
 	scan->pins |= st.verb->pins;
 	scan->notes |= st.verb->notes;
 	if (st.verb->flags & VERB_WORST)
-		take_worst(scan);
+		take_worst_verb(scan);
 	st.is_evaluated = !(st.verb->flags & VERB_DDL);
 	st.has_target = (st.verb->flags & VERB_INSERT) != 0;
 	st.last = t;
@@ -633,6 +660,7 @@ cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
 			~(uint32_t)(CND_MY_NOTE_RECALLS | CND_MY_NOTE_RECALLS_NUMBER);
 	if (is_dark(&x)) {
 		take_worst(&scan);
+		scan.notes |= CND_MY_NOTE_UNSURE;
 		scan.notes &= ~(uint32_t)CND_MY_NOTE_EMPTY;
 		if (memchr(sql, ';', len))
 			scan.notes |= CND_MY_NOTE_SEVERAL;
