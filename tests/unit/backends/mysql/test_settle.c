@@ -253,6 +253,9 @@ what_has_ended_pins_nothing(void **state)
 			"deallocate prepare p", CENOTE_PIN_PREPARED },
 		{ "create temporary table tmp3 (a int)", "drop temporary table tmp4",
 			"drop temporary table tmp3", CENOTE_PIN_TEMP },
+		{ "create temporary table tmp5 (a int)",
+			"drop temporary table if exists tmp6",
+			"drop temporary table if exists tmp5", CENOTE_PIN_TEMP },
 		{ "lock tables end1 read", "unlock tables end1", "unlock tables",
 			CENOTE_PIN_LOCK },
 		{ "select get_lock('e', 0)", "select release_lock('e')",
@@ -275,6 +278,45 @@ what_has_ended_pins_nothing(void **state)
 	}
 	assert_ok(my_reset(t));
 	(void)my_query(t, "drop table end1");
+}
+
+/* A table that was not there gives a warning, unless the client has switched that off. */
+static void
+only_tables_that_were_there_count_as_dropped(void **state)
+{
+	static const struct {
+		const char *drop;
+		uint32_t pins;
+	} cases[] = {
+		{ "drop temporary table d1, d2", 0 },
+		{ "drop temporary table if exists d1, d2", 0 },
+		{ "drop temporary table if exists d1, d3", CENOTE_PIN_TEMP },
+		{ "drop temporary table d1, d3", CENOTE_PIN_TEMP },
+		{ "drop table if exists d1, d2", CENOTE_PIN_TEMP },
+	};
+	struct my *t = *state;
+
+	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
+		(void)my_query(t, "create temporary table d1 (a int)");
+		(void)my_query(t, "create temporary table d2 (a int)");
+		(void)my_query(t, cases[i].drop);
+		assert_ok(my_settle(t));
+		if ((my_pins(t) & CENOTE_PIN_TEMP) != cases[i].pins)
+			fail_msg("%s: pins %u", cases[i].drop, (unsigned)my_pins(t));
+		assert_ok(my_reset(t));
+	}
+	(void)my_query(t, "set sql_notes = 0");
+	(void)my_query(t, "create temporary table d1 (a int)");
+	(void)my_query(t, "drop temporary table if exists d3");
+	assert_true((my_pins(t) & CENOTE_PIN_TEMP) != 0);
+	assert_ok(my_reset(t));
+	(void)my_query(t, "set sql_notes = 0");
+	assert_ok(my_settle(t));
+	assert_int_equal(my_pins(t), 0);
+	(void)my_query(t, "create temporary table d1 (a int)");
+	(void)my_query(t, "drop temporary table if exists d3");
+	assert_true((my_pins(t) & CENOTE_PIN_TEMP) != 0);
+	assert_ok(my_reset(t));
 }
 
 /* A large value, or one that would need quotes, stays. The end of a setting ends its pin. */
@@ -595,6 +637,7 @@ main(void)
 		T(settings_that_do_not_move_pin_until_they_end),
 		T(what_a_text_leaves_pins_the_session),
 		T(what_has_ended_pins_nothing),
+		T(only_tables_that_were_there_count_as_dropped),
 	};
 
 	return my_main(tests, CNT_COUNT(tests), "mysql_settle", 0);

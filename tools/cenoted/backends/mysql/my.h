@@ -77,19 +77,24 @@ enum cnd_my_note {
 	CND_MY_NOTE_PREPARES = 1 << 16, /* PREPARE, one statement */
 	CND_MY_NOTE_DEALLOCATES = 1 << 17,
 	CND_MY_NOTE_CREATES = 1 << 18, /* at most one temporary table */
-	CND_MY_NOTE_DROPS = 1 << 19, /* exactly one temporary table */
+	CND_MY_NOTE_DROPS = 1 << 19, /* temporary tables, so many as the scan says */
 	CND_MY_NOTE_LOCKS_TABLES = 1 << 20,
 	CND_MY_NOTE_UNLOCKS_TABLES = 1 << 21,
 	CND_MY_NOTE_RELEASES = 1 << 22, /* all locks of GET_LOCK() */
 	CND_MY_NOTE_TAKES_LOCK = 1 << 23, /* GET_LOCK(), also if the statement fails */
 	CND_MY_NOTE_OPAQUE_VERB = 1 << 24, /* opaque by its first word, as CALL is */
 	/* the text cannot be read with certainty, or it defines code that runs later */
-	CND_MY_NOTE_UNSURE = 1 << 25
+	CND_MY_NOTE_UNSURE = 1 << 25,
+	CND_MY_NOTE_IF_EXISTS = 1
+				<< 26, /* of a DROP: a warning says what was not there */
+	CND_MY_NOTE_QUIET =
+		1 << 27 /* may set sql_notes, and then that warning is missing */
 };
 
 struct cnd_my_scan {
 	uint32_t pins; /* bits of enum cenote_pin */
 	uint32_t notes; /* bits of enum cnd_my_note */
+	unsigned n_drops; /* with CND_MY_NOTE_DROPS: tables in its list */
 };
 
 enum cnd_my_lexis {
@@ -272,6 +277,7 @@ struct cnd_my_variables {
 	/* their values after a login, and how the session then reads texts */
 	const char *login[CND_MY_VARIABLES_MAX];
 	uint32_t login_lexis;
+	uint32_t login_doubts; /* trace.doubts of such a session */
 };
 
 /* session.c: the parameters for ATTACHED. They are those of the login, and what the client brought. */
@@ -302,6 +308,9 @@ struct cnd_my_trace {
 	uint8_t variables; /* enum cnd_my_knowledge: session variables and the database */
 	uint8_t user_variables; /* enum cnd_my_knowledge */
 	uint32_t running; /* bits of enum cnd_my_note: of the running text */
+	unsigned n_running_drops; /* tables that it drops, with CND_MY_NOTE_DROPS */
+	/* what texts may have set since the server was asked: CND_MY_NOTE_QUIET */
+	uint32_t doubts;
 	/* What is left at most. The server has confirmed each statement that began or ended something. */
 	unsigned n_prepared; /* statements of PREPARE */
 	unsigned n_temporary; /* temporary tables */

@@ -144,7 +144,7 @@ const struct cnd_my_variable cnd_my_variables[] = {
 	{ "sql_auto_is_null", UNDERSTOOD, 0 },
 	{ "sql_big_selects", SETS, 0 },
 	{ "sql_mode", UNDERSTOOD | CND_MY_NOTE_MODES, CND_MY_VARIABLE_TEXT },
-	{ "sql_notes", SETS, 0 },
+	{ "sql_notes", SETS | CND_MY_NOTE_QUIET, 0 },
 	{ "sql_quote_show_create", SETS, 0 },
 	{ "sql_safe_updates", UNDERSTOOD, 0 },
 	{ "sql_select_limit", UNDERSTOOD, 0 },

@@ -400,7 +400,8 @@ cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 		r = make_fresh(s);
 	/* the server has dropped the statements: this only frees memory */
 	s->host->forget(s->host, s);
-	s->trace = (struct cnd_my_trace){ .has_run = s->trace.has_run };
+	s->trace = (struct cnd_my_trace){ .has_run = s->trace.has_run,
+		.doubts = s->variables.login_doubts };
 	s->wants = (struct cnd_my_wants){ .is_single = s->wants.is_single };
 	s->reading.lexis = s->variables.login_lexis;
 	cnc_buf_truncate(&s->carry, CND_MY_CARRY_LEN);

@@ -332,6 +332,7 @@ static const struct special {
 } specials[] = {
 	{ "temporary", VERB_CREATE, 0, 0, CND_MY_NOTE_CREATES },
 	{ "temporary", VERB_DROP, 1, 0, CND_MY_NOTE_DROPS },
+	{ "if", VERB_DROP, 0, 0, CND_MY_NOTE_IF_EXISTS },
 	{ "prepare", VERB_DROP, 1, 0, CND_MY_NOTE_DEALLOCATES },
 	{ "table", VERB_LOCK, 1, 0, CND_MY_NOTE_LOCKS_TABLES },
 	{ "tables", VERB_LOCK, 1, 0, CND_MY_NOTE_LOCKS_TABLES },
@@ -500,9 +501,8 @@ see_special(struct statement *st, const struct cnc_sql_token *t)
 	if (flags & VERB_LOCK && st->n == 0 &&
 		!(st->scan->notes & CND_MY_NOTE_LOCKS_TABLES))
 		st->scan->pins |= CENOTE_PIN_LOCK;
-	/* IF EXISTS, or several tables: nobody knows how many there were */
-	if (flags & VERB_DROP && (cnc_sql_is(t, "if") || cnc_sql_is_char(t, ',')))
-		st->scan->notes &= ~(uint32_t)CND_MY_NOTE_DROPS;
+	if (flags & VERB_DROP && cnc_sql_is_char(t, ','))
+		st->scan->n_drops++;
 	if (flags & VERB_BEGIN && st->n == 0 && !cnc_sql_is(t, "work"))
 		take_worst_verb(st->scan);
 	if (flags & VERB_START && st->n == 0 && !cnc_sql_is(t, "transaction"))
@@ -631,7 +631,7 @@ cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
 	struct cnd_my_scan *ret_scan)
 {
 	struct reader x = begin_reading(sql, len, reading->lexis);
-	struct cnd_my_scan scan = { 0, 0 };
+	struct cnd_my_scan scan = { .n_drops = 1 };
 	struct cnc_sql_token t;
 	int n = 0, has_set = 0;
 
