@@ -80,15 +80,15 @@ static const struct scan_case cases[] = {
 	{ "select /*+ hint(1) */ 1", 0, 0 },
 	{ "load data local infile 'x' into table t (a, b)", 0, SILENT_ID },
 	{ "select last_insert_id()", 0, 0 },
-	{ "select release_lock('a')", 0, 0 },
+	{ "select release_lock('a')", 0, CND_MY_NOTE_RELEASES_LOCK },
 	{ "select 1;", 0, 0 },
 	{ "values (1, 2)", 0, 0 },
 	/* Statements that leave something. */
 	{ "set a = 1", SETTINGS, 0 },
 	{ "set names utf8mb4", 0, MEANING | CHARSET },
-	{ "set character set latin1", 0, MEANING | CHARSET },
+	{ "set character set latin1", 0, MEANING | CHARSET | CND_MY_NOTE_WIDE },
 	{ "set session character_set_results = null", 0, MEANING },
-	{ "set @@collation_connection = x", 0, MEANING },
+	{ "set @@collation_connection = x", 0, MEANING | CND_MY_NOTE_WIDE },
 	{ "set names utf8mb4, @@local.wait_timeout := (1, 2), @a = 5", 0,
 		MEANING | CHARSET | VARIABLES },
 	{ "set sql_mode = 'a,b', c = 1", SETTINGS, MEANING | CND_MY_NOTE_MODES },
@@ -263,6 +263,49 @@ what_a_statement_leaves_is_seen(void **state)
 	}
 }
 
+/* The name of a lock is known if it is the only one, and the same bytes for all servers. */
+static void
+names_of_locks_are_read(void **state)
+{
+	static const struct {
+		const char *sql;
+		const char *lock;
+	} named[] = {
+		{ "select get_lock('a', 1)", "a" },
+		{ "do get_lock(\"A b-1\",0)", "A b-1" },
+		{ "select 1 from t where get_lock('a:/+=_.', 1) = 1", "a:/+=_." },
+		{ "select get_lock('', 1)", "" },
+		{ "select get_lock('it''s', 1)", "" },
+		{ "select get_lock('a\\b', 1)", "" },
+		{ "select get_lock('\xc3\xa4', 1)", "" },
+		{ "select get_lock('[a]', 1)", "" },
+		{ "select get_lock('a' 'b', 1)", "" },
+		{ "select get_lock(_latin1'a', 1)", "" },
+		{ "select get_lock(N'a', 1)", "" },
+		{ "select get_lock(x'61', 1)", "" },
+		{ "select get_lock(concat('a', 'b'), 1)", "" },
+		{ "select get_lock('a' collate x, 1)", "" },
+		{ "select get_lock(?, 1)", "" },
+		{ "select get_lock('a', 1), get_lock('b', 1)", "" },
+		{ "select get_lock(get_lock('a', 1), 1)", "" },
+		{ "select get_lock('a', 1) /*! , 2 */", "" },
+		{ "select 'a', 1", "" },
+	};
+	struct cnd_my_scan scan;
+	char sql[128];
+
+	for (size_t i = 0; i < CNT_COUNT(named); i++) {
+		cnd_my_scan(named[i].sql, strlen(named[i].sql), reading(0), &scan);
+		if (strcmp(scan.lock, named[i].lock) != 0)
+			fail_msg("%s: \"%s\"", named[i].sql, scan.lock);
+	}
+	for (int n = 64; n <= 65; n++) {
+		snprintf(sql, sizeof(sql), "select get_lock('%0*d', 1)", n, 7);
+		cnd_my_scan(sql, strlen(sql), reading(0), &scan);
+		assert_int_equal(strlen(scan.lock), n == 64 ? 64 : 0);
+	}
+}
+
 static void
 what_tables_may_hide_is_seen(void **state)
 {
@@ -366,6 +409,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_statement_leaves_is_seen),
+		cmocka_unit_test(names_of_locks_are_read),
 		cmocka_unit_test(what_tables_may_hide_is_seen),
 		cmocka_unit_test(quotes_and_backslashes_are_the_servers),
 		cmocka_unit_test(bytes_above_ascii_are_dark_unless_they_are_utf8),

@@ -69,8 +69,8 @@ cnd_my_note(struct cnd_session *s, const struct cnd_my_scan *scan)
 	note_variables(s, scan);
 	s->trace.running = scan->notes;
 	s->trace.n_running_drops = scan->n_drops;
-	s->trace.doubts |= scan->notes & CND_MY_NOTE_QUIET;
-	s->trace.has_locks |= (scan->notes & CND_MY_NOTE_TAKES_LOCK) != 0;
+	s->trace.doubts |= scan->notes & (CND_MY_NOTE_QUIET | CND_MY_NOTE_WIDE);
+	cnd_my_locks_note(s, scan);
 	s->trace.pins |= scan->pins;
 	s->trace.notes |= scan->notes;
 	s->trace.has_hidden |= (scan->notes & CND_MY_NOTE_HIDES) != 0;
@@ -152,8 +152,10 @@ count_running(struct cnd_session *s)
 		t->has_table_locks = 1;
 	if (notes & CND_MY_NOTE_UNLOCKS_TABLES)
 		t->has_table_locks = 0;
-	if (notes & CND_MY_NOTE_RELEASES)
+	if (notes & CND_MY_NOTE_RELEASES) {
 		t->has_locks = 0;
+		cnd_my_locks_forget(s);
+	}
 }
 
 uint32_t

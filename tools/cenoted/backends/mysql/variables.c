@@ -54,7 +54,15 @@ cnd_my_variables_question(struct cnd_session *s)
 
 /* ---- values ---- */
 
-/* The doubts about what texts may have set are what the server says of it. */
+/* Whether ASCII characters take several bytes in this character set, or that of this collation. */
+static bool
+is_wide(const char *name)
+{
+	return strncmp(name, "ucs2", 4) == 0 || strncmp(name, "utf16", 5) == 0 ||
+	       strncmp(name, "utf32", 5) == 0;
+}
+
+/* In place of doubts about what texts may have set: what the server says of it. */
 static uint32_t
 doubts_of(const struct cnd_session *s, const MYSQL_ROW row)
 {
@@ -64,6 +72,8 @@ doubts_of(const struct cnd_session *s, const MYSQL_ROW row)
 	for (unsigned i = 0; (v = next_asked(s, v)) != NULL; v++, i++) {
 		if (v->notes & CND_MY_NOTE_QUIET && (!row[i] || strcmp(row[i], "1") != 0))
 			doubts |= CND_MY_NOTE_QUIET;
+		if (v->notes & CND_MY_NOTE_WIDE && (!row[i] || is_wide(row[i])))
+			doubts |= CND_MY_NOTE_WIDE;
 	}
 	return doubts;
 }
