@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "with_pool.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/cnt_server.h"
@@ -1176,9 +1178,154 @@ statements_are_of_the_database_that_they_were_prepared_in(void **state)
 	cenote_conn_destroy(b);
 }
 
-#define TEST(name)  cmocka_unit_test_setup_teardown(name, setup, teardown)
-#define MODES(name) cmocka_unit_test_setup_teardown(name, setup, modes_teardown)
-#define BARE(name)  cmocka_unit_test_setup_teardown(name, NULL, bare_teardown)
+#define SLOW   "create or replace table app.slow as select sleep(0.1) as a; "
+#define SLOW_5 SLOW SLOW SLOW SLOW SLOW
+
+/* Preparing a statement on this table takes 100 ms, for 3 s. */
+static int
+make_slowly(void *arg)
+{
+	(void)arg;
+	return cnt_server_sql(&server, SLOW_5 SLOW_5 SLOW_5 SLOW_5 SLOW_5 SLOW_5);
+}
+
+/* Want the session all the time. */
+static int
+crowd_in(void *arg)
+{
+	cenote_conn *conn;
+
+	(void)arg;
+	if (wp_try(NULL, &conn) != CENOTE_OK)
+		return 1;
+	while (wp_status_of(conn, "do sleep(0.001)") == CENOTE_OK)
+		continue;
+	cenote_conn_destroy(conn);
+	return 2;
+}
+
+/* After a slow set-up, the client keeps the session until all of its request has come. */
+static void
+a_long_request_gets_through_a_crowd(void **state)
+{
+	static const size_t size = (size_t)4 << 20;
+	cenote_conn *conn = *state;
+	cenote_params *params = wp_params();
+	char *text = malloc(size);
+	pid_t slow, crowd[4];
+	char seen[16];
+	cenote_result *res;
+	cenote_stmt *stmt;
+
+	assert_non_null(text);
+	memset(text, 'x', size);
+	assert_int_equal(cnt_server_sql(&server, "create or replace table app.slow as "
+						 "select 0 as a"),
+		0);
+	assert_ok(cenote_stmt_create(
+		conn, "select length(?) from slow", CENOTE_NTS, &stmt));
+	assert_ok(cenote_stmt_prepare(stmt));
+	assert_ok(cenote_params_add_text(params, text, size));
+	for (size_t i = 0; i < CNT_COUNT(crowd); i++)
+		crowd[i] = wp_fork(crowd_in, NULL, -1);
+	wp_await("main", "waiting", 3);
+	slow = wp_fork(make_slowly, NULL, -1);
+	do {
+		assert_int_equal(cnt_server_ask(&server,
+					 "select count(*) from "
+					 "information_schema.processlist where "
+					 "info like 'create or replace%'",
+					 seen, sizeof(seen)),
+			0);
+	} while (strcmp(seen, "1") != 0);
+	assert_ok(cenote_stmt_execute(stmt, params, NULL, &res));
+	assert_string_equal(cenote_result_text(res, 0, 0, NULL), "4194304");
+	cenote_result_destroy(res);
+	assert_int_equal(waitpid(slow, NULL, WNOHANG), 0);
+	assert_int_equal(wp_join(slow), 0);
+	for (size_t i = 0; i < CNT_COUNT(crowd); i++) {
+		kill(crowd[i], SIGKILL);
+		(void)wp_join(crowd[i]);
+	}
+	cenote_stmt_destroy(stmt);
+	cenote_params_destroy(params);
+	free(text);
+}
+
+/* ---- strict = yes ---- */
+
+static int
+setup_strict(void **state)
+{
+	start_with(
+		server.server_line, "sessions = 1\nmode = transaction\nstrict = yes\n");
+	*state = wp_attach(NULL);
+	return 0;
+}
+
+static void
+refuses_strictly(cenote_conn *conn, const char *sql)
+{
+	int r = wp_status_of(conn, sql);
+
+	if (r != CENOTE_ERR_UNSUPPORTED || strcmp(wp_sqlstate(conn), "0A000") != 0 ||
+		!strstr(wp_message(conn), "strict = yes"))
+		fail_msg("%s: %d, %s %s", sql, r, wp_sqlstate(conn), wp_message(conn));
+}
+
+/* The other client gets the session after each of them. */
+static void
+a_strict_pool_refuses_what_would_keep_a_session(void **state)
+{
+	static const char *const refused[] = { "create temporary table own (a int)",
+		"set @own = 5", "select 1 into @own", "select @own := 1",
+		"select get_lock('own', 0)", "lock tables t read",
+		"flush tables with read lock", "backup lock t", "handler t open",
+		"prepare own from 'select 1'", "execute immediate 'select 1'", "call p()",
+		"begin not atomic select 1; end", "set timestamp = 5",
+		"set transaction isolation level serializable",
+		"set time_zone = '+01:00'; select 1", "select sql_calc_found_rows 1",
+		"select last_insert_id(5)", "xa start 'own'" };
+	cenote_conn *a = *state, *b = wp_handle(NULL);
+	cenote_stmt *stmt;
+
+	wp_exec(a, "create or replace table t (a int)");
+	assert_ok(cenote_connect(b));
+	for (size_t i = 0; i < CNT_COUNT(refused); i++) {
+		refuses_strictly(a, refused[i]);
+		assert_string_equal(wp_value(b, "select 1"), "1");
+	}
+	assert_ok(cenote_stmt_create(a, "set @own = 5", CENOTE_NTS, &stmt));
+	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_ERR_UNSUPPORTED);
+	assert_string_equal(wp_sqlstate(a), "0A000");
+	cenote_stmt_destroy(stmt);
+	assert_string_equal(wp_value(a, "select @own is null"), "1");
+	cenote_conn_destroy(b);
+}
+
+static void
+a_strict_pool_lets_through_what_ends_or_moves(void **state)
+{
+	static const char *const allowed[] = { "set names latin1",
+		"set session transaction isolation level serializable",
+		"set time_zone = '+05:00'", "use app", "start transaction",
+		"insert into t values (last_insert_id())", "select * from t for update",
+		"commit", "select release_lock('own'), is_free_lock('own')",
+		"create or replace procedure p() begin set @own = 5; end",
+		"drop procedure p" };
+	cenote_conn *a = *state, *b = wp_handle(NULL);
+
+	wp_exec(a, "create or replace table t (a int)");
+	for (size_t i = 0; i < CNT_COUNT(allowed); i++)
+		wp_exec(a, allowed[i]);
+	assert_string_equal(wp_value(a, "select @@time_zone"), "+05:00");
+	cenote_conn_destroy(b);
+}
+
+#define TEST(name)   cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define MODES(name)  cmocka_unit_test_setup_teardown(name, setup, modes_teardown)
+#define BARE(name)   cmocka_unit_test_setup_teardown(name, NULL, bare_teardown)
+#define STRICT(name) cmocka_unit_test_setup_teardown(name, setup_strict, teardown)
 
 int
 main(void)
@@ -1225,6 +1372,10 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			statements_are_of_the_database_that_they_were_prepared_in,
 			setup_shared, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_long_request_gets_through_a_crowd, setup_shared, teardown),
+		STRICT(a_strict_pool_refuses_what_would_keep_a_session),
+		STRICT(a_strict_pool_lets_through_what_ends_or_moves),
 		MODES(a_reset_that_changes_how_texts_are_read_is_told),
 		MODES(what_was_escaped_before_a_reset_is_not_read_otherwise_behind_it),
 		cmocka_unit_test_setup_teardown(

@@ -21,7 +21,8 @@
 /* How long the pool counts as contended after a client had to wait. */
 #define CONTENDED_MS   100
 /* How long a client that attached again keeps its session for the request that made it attach. Without this it might never
- * get to send the request. */
+ * get to send the request. The time begins anew when bytes of the request come, and after each statement that is prepared
+ * again: a long request takes longer than this, and the client would begin with it again and again. */
 #define GRACE_MS       20
 /* The same for a client that attached for the first time. It may send no request for long. If it
  * sends one at once, this pause saves it from attaching again. */
@@ -101,7 +102,15 @@ grace_until(const struct cnd_worker *w)
 {
 	if (w->serving.n_served > 0)
 		return 0;
-	return w->client.attached_ms + (w->client.is_again ? GRACE_MS : FIRST_GRACE_MS);
+	return w->client.heard_ms + (w->client.is_again ? GRACE_MS : FIRST_GRACE_MS);
+}
+
+/* The client gets on with its first request. */
+static void
+note_progress(struct cnd_worker *w)
+{
+	if (w->serving.n_served == 0 && w->config->mode == CND_MODE_TRANSACTION)
+		w->client.heard_ms = cnd_now_ms();
 }
 
 /* Why to take the session back if the client holds nothing; 0: no reason. */
@@ -348,6 +357,8 @@ await_more(struct cnd_worker *w)
 		return CENOTE_ERR_CONN;
 	}
 	r = cnd_client_receive(w);
+	if (r > 0)
+		note_progress(w);
 	if (r > 0 && cnd_client_limit(w) != CND_NEVER)
 		w->client.active_ms = cnd_now_ms();
 	return r < 0 ? r : CENOTE_OK;
@@ -363,6 +374,7 @@ run_one(struct cnd_worker *w, const struct cnp_request *req)
 	cnd_pace_end(&w->pace);
 	if (r < 0)
 		return r;
+	note_progress(w);
 	/* the state first: a client that knows the key may resume at once */
 	if (w->serving.is_suspending) {
 		cnd_worker_move(w, CND_SLOT_SUSPENDED);
@@ -389,6 +401,7 @@ converse(struct cnd_worker *w)
 	struct cnp_request req;
 	int r = CENOTE_OK;
 
+	note_progress(w);
 	while (r >= 0 && cnp_server_state(&w->client.server) < CNP_SERVER_CLOSING) {
 		if ((is_held_up(w) || is_turn_over(w)) && try_to_yield(w))
 			break;

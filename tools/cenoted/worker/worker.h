@@ -107,6 +107,7 @@ struct cnd_worker_client {
 	int64_t suspended_until_ms;
 	int64_t attached_ms;
 	int64_t active_ms; /* when it last sent or read something */
+	int64_t heard_ms; /* when it last got on with its first request, or could begin to */
 };
 
 /* host.c: when the backend must stop waiting. */

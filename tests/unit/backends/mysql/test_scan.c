@@ -24,6 +24,8 @@
 #define NUMBER    CND_MY_NOTE_RECALLS_NUMBER
 #define ID        CND_MY_NOTE_ID
 #define SILENT_ID CND_MY_NOTE_SILENT_ID
+#define VERB      (CND_MY_NOTE_OPAQUE | CND_MY_NOTE_OPAQUE_VERB)
+#define DARK      (CND_MY_NOTE_OPAQUE | CND_MY_NOTE_UNSURE)
 
 struct scan_case {
 	const char *sql;
@@ -52,8 +54,10 @@ static const struct scan_case cases[] = {
 	  "(1))",
 		0, 0 },
 	{ "alter table t add index i (a)", 0, 0 },
-	{ "drop temporary table if exists t", 0, 0 },
-	{ "drop temporary table t, u", 0, 0 },
+	{ "drop temporary table if exists t", 0,
+		CND_MY_NOTE_DROPS | CND_MY_NOTE_IF_EXISTS },
+	{ "drop temporary table t, u", 0, CND_MY_NOTE_DROPS },
+	{ "set sql_notes = 0", 0, SETS | CND_MY_NOTE_QUIET },
 	{ "drop temporary table t", 0, CND_MY_NOTE_DROPS },
 	{ "drop temporary table t; drop table u", 0, SEVERAL },
 	{ "drop table t", 0, 0 },
@@ -76,15 +80,15 @@ static const struct scan_case cases[] = {
 	{ "select /*+ hint(1) */ 1", 0, 0 },
 	{ "load data local infile 'x' into table t (a, b)", 0, SILENT_ID },
 	{ "select last_insert_id()", 0, 0 },
-	{ "select release_lock('a')", 0, 0 },
+	{ "select release_lock('a')", 0, CND_MY_NOTE_RELEASES_LOCK },
 	{ "select 1;", 0, 0 },
 	{ "values (1, 2)", 0, 0 },
 	/* Statements that leave something. */
 	{ "set a = 1", SETTINGS, 0 },
 	{ "set names utf8mb4", 0, MEANING | CHARSET },
-	{ "set character set latin1", 0, MEANING | CHARSET },
+	{ "set character set latin1", 0, MEANING | CHARSET | CND_MY_NOTE_WIDE },
 	{ "set session character_set_results = null", 0, MEANING },
-	{ "set @@collation_connection = x", 0, MEANING },
+	{ "set @@collation_connection = x", 0, MEANING | CND_MY_NOTE_WIDE },
 	{ "set names utf8mb4, @@local.wait_timeout := (1, 2), @a = 5", 0,
 		MEANING | CHARSET | VARIABLES },
 	{ "set sql_mode = 'a,b', c = 1", SETTINGS, MEANING | CND_MY_NOTE_MODES },
@@ -172,22 +176,27 @@ static const struct scan_case cases[] = {
 		OPAQUE | SILENT_ID },
 	{ "create table t select f(1)", FUNCTION, OPAQUE | SILENT_ID },
 	{ "select nextval(s)", FUNCTION | SETTINGS, OPAQUE },
-	{ "call p()", FUNCTION, OPAQUE },
-	{ "call p", FUNCTION, OPAQUE },
-	{ "execute s", FUNCTION, OPAQUE },
-	{ "execute immediate 'set @a = 1'", FUNCTION, OPAQUE },
-	{ "begin not atomic set @a = 1", FUNCTION | 0, OPAQUE },
-	{ "xa start 'x'", FUNCTION, OPAQUE },
-	{ "frobnicate", FUNCTION, OPAQUE },
-	{ "binlog 'x'", FUNCTION, OPAQUE },
-	{ "start slave", FUNCTION, OPAQUE },
-	{ "/*!50000 select 1 */", FUNCTION, OPAQUE },
-	{ "select 1 /*M!100000 , get_lock('a', 1) */", FUNCTION, OPAQUE },
-	{ "select 'open", FUNCTION, OPAQUE },
-	{ "select 1 /* open", FUNCTION, OPAQUE },
-	{ "select `open", FUNCTION, OPAQUE },
+	{ "call p()", FUNCTION, VERB },
+	{ "call p", FUNCTION, VERB },
+	{ "execute s", FUNCTION, VERB },
+	{ "execute immediate 'set @a = 1'", FUNCTION, VERB },
+	{ "begin not atomic set @a = 1", FUNCTION | 0, VERB },
+	{ "xa start 'x'", FUNCTION, VERB },
+	{ "frobnicate", FUNCTION, VERB },
+	{ "binlog 'x'", FUNCTION, VERB },
+	{ "start slave", FUNCTION, VERB },
+	{ "/*!50000 select 1 */", FUNCTION, DARK },
+	{ "select 1 /*M!100000 , get_lock('a', 1) */", FUNCTION, DARK },
+	{ "select 'open", FUNCTION, DARK },
+	{ "select 1 /* open", FUNCTION, DARK },
+	{ "select `open", FUNCTION, DARK },
 	{ "insert into t values (1) returning a", 0, ID | SILENT_ID },
 	{ "create table t as select a from u", 0, SILENT_ID },
+	/* Code that runs later. */
+	{ "create procedure p() begin set @a = 1; call q(); end", FUNCTION,
+		SEVERAL | VERB | CND_MY_NOTE_UNSURE },
+	{ "create or replace function f() returns int return 1", 0, CND_MY_NOTE_UNSURE },
+	{ "create temporary table event (a int)", 0, CND_MY_NOTE_CREATES },
 	/* Questions about the previous statement. */
 	{ "select row_count()", 0, ASKS },
 	{ "insert into t values (row_count ())", FUNCTION, OPAQUE | ASKS | ID },
@@ -197,13 +206,13 @@ static const struct scan_case cases[] = {
 	{ "select @@warning_count", 0, ASKS },
 	{ "select 1 + @@Session.Error_Count", 0, ASKS },
 	{ "select @@`last_gtid`", 0, ASKS },
-	{ "show /*!50000 warnings */", FUNCTION, OPAQUE | ASKS },
+	{ "show /*!50000 warnings */", FUNCTION, DARK | ASKS },
 	/* Questions about any earlier statement. */
 	{ "select @a, @@version", 0, RECALLS },
 	{ "select previous value for s", 0, NUMBER },
 	{ "select s.currval", 0, NUMBER },
 	{ "select lastval(s)", 0, NUMBER },
-	{ "call p(@a)", FUNCTION, OPAQUE },
+	{ "call p(@a)", FUNCTION, VERB },
 	{ "select @a := @a + 1", 0, VARIABLES },
 	{ "select s.nextval", SETTINGS, 0 },
 	{ "select s.nextval from dual", SETTINGS, 0 },
@@ -251,6 +260,49 @@ what_a_statement_leaves_is_seen(void **state)
 		if (scan.pins != cases[i].pins || scan.notes != cases[i].notes)
 			fail_msg("%s: pins %u, notes %u", cases[i].sql,
 				(unsigned)scan.pins, (unsigned)scan.notes);
+	}
+}
+
+/* The name of a lock is known if it is the only one, and the same bytes for all servers. */
+static void
+names_of_locks_are_read(void **state)
+{
+	static const struct {
+		const char *sql;
+		const char *lock;
+	} named[] = {
+		{ "select get_lock('a', 1)", "a" },
+		{ "do get_lock(\"A b-1\",0)", "A b-1" },
+		{ "select 1 from t where get_lock('a:/+=_.', 1) = 1", "a:/+=_." },
+		{ "select get_lock('', 1)", "" },
+		{ "select get_lock('it''s', 1)", "" },
+		{ "select get_lock('a\\b', 1)", "" },
+		{ "select get_lock('\xc3\xa4', 1)", "" },
+		{ "select get_lock('[a]', 1)", "" },
+		{ "select get_lock('a' 'b', 1)", "" },
+		{ "select get_lock(_latin1'a', 1)", "" },
+		{ "select get_lock(N'a', 1)", "" },
+		{ "select get_lock(x'61', 1)", "" },
+		{ "select get_lock(concat('a', 'b'), 1)", "" },
+		{ "select get_lock('a' collate x, 1)", "" },
+		{ "select get_lock(?, 1)", "" },
+		{ "select get_lock('a', 1), get_lock('b', 1)", "" },
+		{ "select get_lock(get_lock('a', 1), 1)", "" },
+		{ "select get_lock('a', 1) /*! , 2 */", "" },
+		{ "select 'a', 1", "" },
+	};
+	struct cnd_my_scan scan;
+	char sql[128];
+
+	for (size_t i = 0; i < CNT_COUNT(named); i++) {
+		cnd_my_scan(named[i].sql, strlen(named[i].sql), reading(0), &scan);
+		if (strcmp(scan.lock, named[i].lock) != 0)
+			fail_msg("%s: \"%s\"", named[i].sql, scan.lock);
+	}
+	for (int n = 64; n <= 65; n++) {
+		snprintf(sql, sizeof(sql), "select get_lock('%0*d', 1)", n, 7);
+		cnd_my_scan(sql, strlen(sql), reading(0), &scan);
+		assert_int_equal(strlen(scan.lock), n == 64 ? 64 : 0);
 	}
 }
 
@@ -357,6 +409,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_statement_leaves_is_seen),
+		cmocka_unit_test(names_of_locks_are_read),
 		cmocka_unit_test(what_tables_may_hide_is_seen),
 		cmocka_unit_test(quotes_and_backslashes_are_the_servers),
 		cmocka_unit_test(bytes_above_ascii_are_dark_unless_they_are_utf8),

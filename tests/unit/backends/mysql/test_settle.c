@@ -7,6 +7,8 @@
 
 /* The length of a carry without settings. */
 #define MY_PLAIN_CARRY 9u
+/* So many names of locks are remembered. */
+#define MY_LOCKS       8u
 
 /* Write a carry with one pair. Returns its length. */
 static size_t
@@ -253,9 +255,16 @@ what_has_ended_pins_nothing(void **state)
 			"deallocate prepare p", CENOTE_PIN_PREPARED },
 		{ "create temporary table tmp3 (a int)", "drop temporary table tmp4",
 			"drop temporary table tmp3", CENOTE_PIN_TEMP },
+		{ "create temporary table tmp5 (a int)",
+			"drop temporary table if exists tmp6",
+			"drop temporary table if exists tmp5", CENOTE_PIN_TEMP },
 		{ "lock tables end1 read", "unlock tables end1", "unlock tables",
 			CENOTE_PIN_LOCK },
-		{ "select get_lock('e', 0)", "select release_lock('e')",
+		{ "select get_lock('e', 0)", "select release_lock('f')",
+			"select release_lock('e')", CENOTE_PIN_LOCK },
+		{ "select get_lock('e', 0)", "select get_lock('f', 0)",
+			"select release_all_locks()", CENOTE_PIN_LOCK },
+		{ "select get_lock(lower('E'), 0)", "select release_lock('e')",
 			"select release_all_locks()", CENOTE_PIN_LOCK },
 	};
 	struct my *t = *state;
@@ -275,6 +284,135 @@ what_has_ended_pins_nothing(void **state)
 	}
 	assert_ok(my_reset(t));
 	(void)my_query(t, "drop table end1");
+}
+
+/* A table that was not there gives a warning, unless the client has switched that off. */
+static void
+only_tables_that_were_there_count_as_dropped(void **state)
+{
+	static const struct {
+		const char *drop;
+		uint32_t pins;
+	} cases[] = {
+		{ "drop temporary table d1, d2", 0 },
+		{ "drop temporary table if exists d1, d2", 0 },
+		{ "drop temporary table if exists d1, d3", CENOTE_PIN_TEMP },
+		{ "drop temporary table d1, d3", CENOTE_PIN_TEMP },
+		{ "drop table if exists d1, d2", CENOTE_PIN_TEMP },
+	};
+	struct my *t = *state;
+
+	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
+		(void)my_query(t, "create temporary table d1 (a int)");
+		(void)my_query(t, "create temporary table d2 (a int)");
+		(void)my_query(t, cases[i].drop);
+		assert_ok(my_settle(t));
+		if ((my_pins(t) & CENOTE_PIN_TEMP) != cases[i].pins)
+			fail_msg("%s: pins %u", cases[i].drop, (unsigned)my_pins(t));
+		assert_ok(my_reset(t));
+	}
+	(void)my_query(t, "set sql_notes = 0");
+	(void)my_query(t, "create temporary table d1 (a int)");
+	(void)my_query(t, "drop temporary table if exists d3");
+	assert_true((my_pins(t) & CENOTE_PIN_TEMP) != 0);
+	assert_ok(my_reset(t));
+	(void)my_query(t, "set sql_notes = 0");
+	assert_ok(my_settle(t));
+	assert_int_equal(my_pins(t), 0);
+	(void)my_query(t, "create temporary table d1 (a int)");
+	(void)my_query(t, "drop temporary table if exists d3");
+	assert_true((my_pins(t) & CENOTE_PIN_TEMP) != 0);
+	assert_ok(my_reset(t));
+}
+
+/* Count the pins of a session that has asked the server. */
+static uint32_t
+pins_after(struct my *t, const char *sql)
+{
+	assert_contains(my_query(t, sql), "done");
+	assert_ok(my_settle(t));
+	return my_pins(t) & ~(uint32_t)CENOTE_PIN_FUNCTION;
+}
+
+/* The server tells of each lock whose name a text has. */
+static void
+a_lock_pins_as_long_as_it_is_held(void **state)
+{
+	struct my *t = *state;
+	char sql[64];
+
+	assert_int_equal(pins_after(t, "select get_lock('l-1', 0)"), CENOTE_PIN_LOCK);
+	assert_int_equal(pins_after(t, "select get_lock('l-1', 0)"), CENOTE_PIN_LOCK);
+	assert_int_equal(pins_after(t, "do get_lock(\"l-2\", 0)"), CENOTE_PIN_LOCK);
+	assert_int_equal(pins_after(t, "select release_lock('l-2')"), CENOTE_PIN_LOCK);
+	/* it was taken twice */
+	assert_int_equal(pins_after(t, "select release_lock('l-1')"), CENOTE_PIN_LOCK);
+	assert_int_equal(pins_after(t, "do release_lock('l-1')"), 0);
+	assert_int_equal(my_pins(t), 0);
+	for (unsigned i = 0; i <= MY_LOCKS; i++) {
+		snprintf(sql, sizeof(sql), "select get_lock('many%u', 0)", i);
+		assert_int_equal(pins_after(t, sql), CENOTE_PIN_LOCK);
+	}
+	for (unsigned i = 0; i <= MY_LOCKS; i++) {
+		snprintf(sql, sizeof(sql), "select release_lock('many%u')", i);
+		assert_int_equal(pins_after(t, sql), CENOTE_PIN_LOCK);
+	}
+	assert_int_equal(pins_after(t, "select release_all_locks()"), 0);
+}
+
+/* With other bytes for the name, the server would not find the lock. */
+static void
+a_lock_in_a_wide_character_set_is_not_lost(void **state)
+{
+	struct my *t = *state;
+
+	(void)my_query(t, "set character_set_connection = utf16");
+	(void)pins_after(t, "select get_lock('wide', 0)");
+	assert_true((pins_after(t, "set names utf8mb4") & CENOTE_PIN_LOCK) != 0);
+	assert_ok(my_reset(t));
+	(void)my_query(t, "set collation_connection = 'utf16_bin'");
+	assert_ok(my_settle(t));
+	assert_int_equal(my_pins(t), 0);
+	assert_int_equal(pins_after(t, "select get_lock('wide', 0)"), CENOTE_PIN_LOCK);
+	assert_true((pins_after(t, "set names utf8mb4") & CENOTE_PIN_LOCK) != 0);
+	assert_ok(my_reset(t));
+	/* the reset ends that */
+	assert_int_equal(pins_after(t, "select get_lock('wide', 0)"), CENOTE_PIN_LOCK);
+	assert_int_equal(pins_after(t, "select release_lock('wide')"), 0);
+}
+
+/* For the sake of a view, the backend would release all locks to learn whether there were some. */
+static void
+a_lock_is_kept_when_a_view_was_used(void **state)
+{
+	struct my *t = *state;
+
+	(void)my_query(t, "create or replace table locked (a int)");
+	(void)my_query(t, "create or replace view locked_v as select a from locked");
+	assert_ok(my_reset(t));
+	assert_contains(my_query(t, "select get_lock('v', 0)"), "done");
+	assert_int_equal(pins_after(t, "select * from locked_v"), CENOTE_PIN_LOCK);
+	assert_string_equal(
+		my_value(t, "select is_used_lock('v') = connection_id()"), "1");
+	assert_int_equal(pins_after(t, "select release_lock('v')"), 0);
+	(void)my_query(t, "drop view locked_v");
+	(void)my_query(t, "drop table locked");
+}
+
+/* A lock that another session has was not taken. */
+static void
+a_lock_that_was_refused_pins_nothing(void **state)
+{
+	struct my *t = *state, other;
+
+	my_init(&other);
+	my_app(&other);
+	assert_ok(my_login(&other));
+	assert_int_equal(
+		pins_after(&other, "select get_lock('mine', 0)"), CENOTE_PIN_LOCK);
+	assert_int_equal(pins_after(t, "select get_lock('mine', 0)"), 0);
+	assert_int_equal(my_pins(t), 0);
+	my_logout(&other);
 }
 
 /* A large value, or one that would need quotes, stays. The end of a setting ends its pin. */
@@ -595,6 +733,11 @@ main(void)
 		T(settings_that_do_not_move_pin_until_they_end),
 		T(what_a_text_leaves_pins_the_session),
 		T(what_has_ended_pins_nothing),
+		T(only_tables_that_were_there_count_as_dropped),
+		T(a_lock_pins_as_long_as_it_is_held),
+		T(a_lock_in_a_wide_character_set_is_not_lost),
+		T(a_lock_is_kept_when_a_view_was_used),
+		T(a_lock_that_was_refused_pins_nothing),
 	};
 
 	return my_main(tests, CNT_COUNT(tests), "mysql_settle", 0);

@@ -234,8 +234,11 @@ cnd_my_state(const struct cnd_session *s, struct cnd_state *ret_state)
 	ret_state->pins = s->trace.pins | cnd_my_pins_of_texts(s);
 	if (cnd_has_portals(s->host->statements))
 		ret_state->pins |= CENOTE_PIN_CURSOR;
-	if (s->trace.has_new_id || s->trace.may_hide)
+	if (s->trace.has_new_id || s->trace.may_hide ||
+		s->locks.knowledge == CND_MY_UNASKED)
 		ret_state->pins |= CENOTE_PIN_FUNCTION;
+	if (s->locks.knowledge == CND_MY_HELD)
+		ret_state->pins |= CENOTE_PIN_LOCK;
 	if (s->trace.variables != CND_MY_KNOWN || s->trace.user_variables != CND_MY_KNOWN)
 		ret_state->pins |= CENOTE_PIN_SETTINGS;
 	if (s->trace.n_meanings > 0 && cnd_my_has_older(s))

@@ -12,6 +12,7 @@
 #include "../common/answer.h"
 #include "../common/clock.h"
 #include "../common/error.h"
+#include "../common/text.h"
 #include "../common/watch.h"
 
 /*
@@ -27,6 +28,7 @@
  *     wait.c        waiting that can be interrupted; cancelling
  *     watch.c       the same where the library waits without calling a hook
  *     carry.c       state that moves with a client to another session
+ *     locks.c       locks by GET_LOCK()
  *     settle.c      what the server is asked before a client gives up its session
  *     variables.c   session variables that can move
  *     query.c       queries in the text protocol, and any number of results
@@ -42,6 +44,7 @@
  *     catalog.c     catalog queries
  *     names.c       names that may stand before a parenthesis and leave nothing; variables that can move
  *     scan.c        what the text of a statement may leave in its session
+ *     strict.c      what a pool with strict = yes refuses
  *     errors.c      the server's errors
  */
 
@@ -76,16 +79,32 @@ enum cnd_my_note {
 	CND_MY_NOTE_PREPARES = 1 << 16, /* PREPARE, one statement */
 	CND_MY_NOTE_DEALLOCATES = 1 << 17,
 	CND_MY_NOTE_CREATES = 1 << 18, /* at most one temporary table */
-	CND_MY_NOTE_DROPS = 1 << 19, /* exactly one temporary table */
+	CND_MY_NOTE_DROPS = 1 << 19, /* temporary tables, so many as the scan says */
 	CND_MY_NOTE_LOCKS_TABLES = 1 << 20,
 	CND_MY_NOTE_UNLOCKS_TABLES = 1 << 21,
 	CND_MY_NOTE_RELEASES = 1 << 22, /* all locks of GET_LOCK() */
-	CND_MY_NOTE_TAKES_LOCK = 1 << 23 /* GET_LOCK(), also if the statement fails */
+	CND_MY_NOTE_TAKES_LOCK = 1 << 23, /* GET_LOCK(), also if the statement fails */
+	CND_MY_NOTE_OPAQUE_VERB = 1 << 24, /* opaque by its first word, as CALL is */
+	/* the text cannot be read with certainty, or it defines code that runs later */
+	CND_MY_NOTE_UNSURE = 1 << 25,
+	/* of a DROP: a warning says what was not there */
+	CND_MY_NOTE_IF_EXISTS = 1 << 26,
+	/* may set sql_notes, and then that warning is missing */
+	CND_MY_NOTE_QUIET = 1 << 27,
+	/* may choose a @@character_set_connection in which ASCII characters take several bytes */
+	CND_MY_NOTE_WIDE = 1 << 28,
+	CND_MY_NOTE_RELEASES_LOCK = 1 << 29 /* RELEASE_LOCK() */
 };
+
+#define CND_MY_LOCK_MAX 64u /* the server's limit for the name of a lock */
 
 struct cnd_my_scan {
 	uint32_t pins; /* bits of enum cenote_pin */
 	uint32_t notes; /* bits of enum cnd_my_note */
+	unsigned n_drops; /* with CND_MY_NOTE_DROPS: tables in its list */
+	unsigned n_locks; /* calls of GET_LOCK() */
+	/* the lock that the only one takes; "": not known. It needs no escapes. */
+	char lock[CND_MY_LOCK_MAX + 1];
 };
 
 enum cnd_my_lexis {
@@ -268,6 +287,7 @@ struct cnd_my_variables {
 	/* their values after a login, and how the session then reads texts */
 	const char *login[CND_MY_VARIABLES_MAX];
 	uint32_t login_lexis;
+	uint32_t login_doubts; /* trace.doubts of such a session */
 };
 
 /* session.c: the parameters for ATTACHED. They are those of the login, and what the client brought. */
@@ -278,6 +298,8 @@ struct cnd_my_told {
 	char values[6][CND_MY_TOLD_VALUE]; /* of the client */
 	size_t n_values;
 };
+
+#define CND_MY_LOCKS_MAX 8u
 
 /* What the backend knows about something that the client may have left. */
 enum cnd_my_knowledge {
@@ -298,11 +320,14 @@ struct cnd_my_trace {
 	uint8_t variables; /* enum cnd_my_knowledge: session variables and the database */
 	uint8_t user_variables; /* enum cnd_my_knowledge */
 	uint32_t running; /* bits of enum cnd_my_note: of the running text */
+	unsigned n_running_drops; /* tables that it drops, with CND_MY_NOTE_DROPS */
+	/* what texts may have set since the server was asked: CND_MY_NOTE_QUIET, _WIDE */
+	uint32_t doubts;
 	/* What is left at most. The server has confirmed each statement that began or ended something. */
 	unsigned n_prepared; /* statements of PREPARE */
 	unsigned n_temporary; /* temporary tables */
 	uint8_t has_table_locks;
-	uint8_t has_locks; /* of GET_LOCK() */
+	uint8_t has_locks; /* of GET_LOCK(), with names that are not known */
 	uint8_t has_modes; /* sql_mode may have changed since attach() */
 	uint8_t is_autocommit_off; /* by a request; libcenote repeats it on the next session */
 	uint8_t changes_login; /* the running request changes the state that new logins begin with */
@@ -319,6 +344,13 @@ struct cnd_my_trace {
 	/* a statement of the client had CND_MY_NOTE_HIDES, on this session or a former one */
 	uint8_t has_hidden;
 	uint8_t had_hidden; /* a statement on a former session had CND_MY_NOTE_HIDES */
+};
+
+/* locks.c: locks by GET_LOCK() whose names are known. */
+struct cnd_my_locks {
+	char names[CND_MY_LOCKS_MAX][CND_MY_LOCK_MAX + 1];
+	unsigned n; /* the session holds none but some of these */
+	uint8_t knowledge; /* enum cnd_my_knowledge */
 };
 
 /* session.c: the client's wishes. */
@@ -361,6 +393,7 @@ struct cnd_session {
 	struct cnd_my_hidden hidden;
 	struct cnd_my_variables variables;
 	struct cnd_my_trace trace;
+	struct cnd_my_locks locks;
 	struct cnd_my_wants wants;
 };
 
@@ -532,6 +565,19 @@ bool cnd_my_needs_no_escape(const struct cnd_my_variable *v, const char *value, 
 int cnd_my_attach(
 	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag);
 void cnd_my_state(const struct cnd_session *s, struct cnd_state *ret_state);
+
+/* strict.c */
+/* Whether the pool refuses this text. CENOTE_OK, or the failure. */
+int cnd_my_check_strict(struct cnd_session *s, const struct cnd_my_scan *scan);
+
+/* locks.c */
+/* Before the text runs: it may take or release locks. */
+void cnd_my_locks_note(struct cnd_session *s, const struct cnd_my_scan *scan);
+/* The session holds none of them. */
+void cnd_my_locks_forget(struct cnd_session *s);
+/* Add an expression that is true if the session holds one of them. */
+void cnd_my_locks_ask(const struct cnd_session *s, struct cnd_text *question);
+void cnd_my_locks_take(struct cnd_session *s, bool is_held);
 
 /* settle.c */
 int cnd_my_settle(struct cnd_session *s, struct cnd_sink *sink);

@@ -68,7 +68,9 @@ cnd_my_note(struct cnd_session *s, const struct cnd_my_scan *scan)
 {
 	note_variables(s, scan);
 	s->trace.running = scan->notes;
-	s->trace.has_locks |= (scan->notes & CND_MY_NOTE_TAKES_LOCK) != 0;
+	s->trace.n_running_drops = scan->n_drops;
+	s->trace.doubts |= scan->notes & (CND_MY_NOTE_QUIET | CND_MY_NOTE_WIDE);
+	cnd_my_locks_note(s, scan);
 	s->trace.pins |= scan->pins;
 	s->trace.notes |= scan->notes;
 	s->trace.has_hidden |= (scan->notes & CND_MY_NOTE_HIDES) != 0;
@@ -111,9 +113,24 @@ note_text(struct cnd_session *s, const char *sql, size_t len, struct cnd_my_scan
 }
 
 static void
-take_one(unsigned *count, int is_taken)
+take(unsigned *count, unsigned n)
 {
-	*count -= is_taken && *count > 0;
+	*count -= n < *count ? n : *count;
+}
+
+/* How many temporary tables the running statement has dropped for certain. */
+static unsigned
+count_drops(const struct cnd_session *s)
+{
+	const struct cnd_my_trace *t = &s->trace;
+
+	if (!(t->running & CND_MY_NOTE_DROPS))
+		return 0;
+	/* the warning counts, so it must not have been switched off */
+	if (t->running & CND_MY_NOTE_IF_EXISTS &&
+		(t->doubts & CND_MY_NOTE_QUIET || mysql_warning_count(s->my) > 0))
+		return 0;
+	return t->n_running_drops;
 }
 
 /* The running statement has succeeded. */
@@ -122,20 +139,23 @@ count_running(struct cnd_session *s)
 {
 	struct cnd_my_trace *t = &s->trace;
 	uint32_t notes = t->running;
+	unsigned n_drops = count_drops(s);
 
 	t->running = 0;
 	/* the server counts these together: see settle.c */
 	t->n_sets += (notes & (CND_MY_NOTE_SETS | CND_MY_NOTE_CREATES)) != 0;
 	t->n_prepared += (notes & CND_MY_NOTE_PREPARES) != 0;
-	take_one(&t->n_prepared, (notes & CND_MY_NOTE_DEALLOCATES) != 0);
+	take(&t->n_prepared, (notes & CND_MY_NOTE_DEALLOCATES) != 0);
 	t->n_temporary += (notes & CND_MY_NOTE_CREATES) != 0;
-	take_one(&t->n_temporary, (notes & CND_MY_NOTE_DROPS) != 0);
+	take(&t->n_temporary, n_drops);
 	if (notes & CND_MY_NOTE_LOCKS_TABLES)
 		t->has_table_locks = 1;
 	if (notes & CND_MY_NOTE_UNLOCKS_TABLES)
 		t->has_table_locks = 0;
-	if (notes & CND_MY_NOTE_RELEASES)
+	if (notes & CND_MY_NOTE_RELEASES) {
 		t->has_locks = 0;
+		cnd_my_locks_forget(s);
+	}
 }
 
 uint32_t
@@ -420,7 +440,9 @@ cnd_my_query(struct cnd_session *s, const char *sql, size_t len,
 		return r;
 	cnd_my_learn_modes(s);
 	cnd_my_scan(sql, len, &s->reading, &scan);
-	r = cnd_my_check_moved(s, &scan);
+	r = cnd_my_check_strict(s, &scan);
+	if (r == CENOTE_OK)
+		r = cnd_my_check_moved(s, &scan);
 	if (r < 0)
 		return r;
 	note_text(s, sql, len, &scan);

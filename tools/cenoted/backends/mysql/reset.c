@@ -332,8 +332,9 @@ can_be_put_off(const struct cnd_session *s)
 	const unsigned transaction = SERVER_STATUS_AUTOCOMMIT | SERVER_STATUS_IN_TRANS;
 
 	if (s->trace.has_done_more || s->trace.has_touched || s->trace.pins != 0 ||
-		cnd_my_pins_of_texts(s) != 0 || s->trace.user_variables != CND_MY_KNOWN ||
-		s->wait.is_killed || s->opt.init_command || s->reset.loses_charset ||
+		cnd_my_pins_of_texts(s) != 0 || s->locks.n > 0 ||
+		s->trace.user_variables != CND_MY_KNOWN || s->wait.is_killed ||
+		s->opt.init_command || s->reset.loses_charset ||
 		s->reset.loses_database || !is_database_known(s))
 		return 0;
 	return (cnd_my_status(s->my) & transaction) == SERVER_STATUS_AUTOCOMMIT &&
@@ -400,7 +401,9 @@ cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 		r = make_fresh(s);
 	/* the server has dropped the statements: this only frees memory */
 	s->host->forget(s->host, s);
-	s->trace = (struct cnd_my_trace){ .has_run = s->trace.has_run };
+	s->trace = (struct cnd_my_trace){ .has_run = s->trace.has_run,
+		.doubts = s->variables.login_doubts };
+	cnd_my_locks_forget(s);
 	s->wants = (struct cnd_my_wants){ .is_single = s->wants.is_single };
 	s->reading.lexis = s->variables.login_lexis;
 	cnc_buf_truncate(&s->carry, CND_MY_CARRY_LEN);

@@ -172,6 +172,7 @@ struct statement {
 	int n; /* tokens, the verb not counted */
 	int is_evaluated; /* a function called here is called at once */
 	int has_target; /* the table of an INSERT may still come */
+	int lock_step; /* after GET_LOCK(: 1: its name comes next; 2: a comma */
 	int is_first; /* the first statement of the text */
 	/* a SET */
 	enum place place;
@@ -186,6 +187,14 @@ take_worst(struct cnd_my_scan *scan)
 {
 	scan->pins |= CENOTE_PIN_FUNCTION;
 	scan->notes |= CND_MY_NOTE_OPAQUE;
+}
+
+/* Nobody knows what statements that begin in this way leave. */
+static void
+take_worst_verb(struct cnd_my_scan *scan)
+{
+	take_worst(scan);
+	scan->notes |= CND_MY_NOTE_OPAQUE_VERB;
 }
 
 /* Note the question if the text's first statement asks it. A later statement asks about an earlier
@@ -219,6 +228,57 @@ is_harmless(const struct statement *st, int has_space)
 						     st->last.n, has_space));
 }
 
+/* Whether the text has only characters that are the same bytes in all character sets, and need no escapes. */
+static bool
+is_plain_text(const struct cnc_sql_token *t)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				    "0123456789 _-.,:/+=";
+
+	if (t->kind != CNC_SQL_TEXT || t->n < 3 || t->n - 2 > CND_MY_LOCK_MAX)
+		return false;
+	for (size_t i = 1; i < t->n - 1; i++) {
+		if (!memchr(plain, t->p[i], sizeof(plain) - 1))
+			return false;
+	}
+	return t->p[0] == '\'' || t->p[0] == '"';
+}
+
+/* The token is the first argument of GET_LOCK(), or follows it. */
+static void
+see_lock_name(struct statement *st, const struct cnc_sql_token *t)
+{
+	struct cnd_my_scan *scan = st->scan;
+
+	if (st->lock_step == 1 && is_plain_text(t)) {
+		memcpy(scan->lock, t->p + 1, t->n - 2);
+		scan->lock[t->n - 2] = '\0';
+		st->lock_step = 2;
+		return;
+	}
+	if (!cnc_sql_is_char(t, ','))
+		scan->lock[0] = '\0';
+	st->lock_step = 0;
+}
+
+/* A call of a function on locks. */
+static void
+see_lock_call(struct statement *st)
+{
+	const struct cnc_sql_token *name = &st->last;
+
+	if (cnc_sql_is(name, "get_lock")) {
+		st->scan->notes |= CND_MY_NOTE_TAKES_LOCK;
+		st->scan->n_locks++;
+		st->lock_step = 1;
+	}
+	if (cnc_sql_is(name, "release_lock"))
+		st->scan->notes |= CND_MY_NOTE_RELEASES_LOCK;
+	if (cnc_sql_is(name, "release_all_locks") && st->n == 1 &&
+		(cnc_sql_is(&st->before, "select") || cnc_sql_is(&st->before, "do")))
+		st->scan->notes |= CND_MY_NOTE_RELEASES;
+}
+
 /* A parenthesis follows a word: find out whether it is a call, and of which function. */
 static void
 see_call(struct statement *st, int has_space)
@@ -236,12 +296,7 @@ see_call(struct statement *st, int has_space)
 		(cnc_sql_is(name, "row_count") || cnc_sql_is(name, "found_rows")))
 		take_question(st);
 	if (!is_qualified && is_harmless(st, has_space)) {
-		if (cnc_sql_is(name, "get_lock"))
-			st->scan->notes |= CND_MY_NOTE_TAKES_LOCK;
-		if (cnc_sql_is(name, "release_all_locks") && st->n == 1 &&
-			(cnc_sql_is(&st->before, "select") ||
-				cnc_sql_is(&st->before, "do")))
-			st->scan->notes |= CND_MY_NOTE_RELEASES;
+		see_lock_call(st);
 		return;
 	}
 	if (st->has_target)
@@ -324,6 +379,7 @@ static const struct special {
 } specials[] = {
 	{ "temporary", VERB_CREATE, 0, 0, CND_MY_NOTE_CREATES },
 	{ "temporary", VERB_DROP, 1, 0, CND_MY_NOTE_DROPS },
+	{ "if", VERB_DROP, 0, 0, CND_MY_NOTE_IF_EXISTS },
 	{ "prepare", VERB_DROP, 1, 0, CND_MY_NOTE_DEALLOCATES },
 	{ "table", VERB_LOCK, 1, 0, CND_MY_NOTE_LOCKS_TABLES },
 	{ "tables", VERB_LOCK, 1, 0, CND_MY_NOTE_LOCKS_TABLES },
@@ -367,6 +423,23 @@ is_replaced_database(const struct statement *st, const struct cnc_sql_token *t)
 	       (cnc_sql_is(t, "database") || cnc_sql_is(t, "schema"));
 }
 
+/* Whether the statement creates a routine, trigger or event. Nothing tells where its body ends, if that has semicolons. */
+static bool
+is_stored_code(const struct statement *st, const struct cnc_sql_token *t)
+{
+	static const char *const kinds[] = { "procedure", "function", "trigger", "event",
+		"package" };
+
+	/* a temporary table may have such a name */
+	if (!(st->verb->flags & VERB_CREATE) || st->scan->notes & CND_MY_NOTE_CREATES)
+		return false;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (cnc_sql_is(t, kinds[i]))
+			return true;
+	}
+	return false;
+}
+
 /* Cut the scope off a name such as @@session.a. False: it has none. */
 static bool
 cut_scope(const char **name, size_t *n)
@@ -400,9 +473,12 @@ notes_of_name(const struct statement *st, const struct cnc_sql_token *t)
 		is_session = cut_scope(&name, &n);
 	else if (t->kind != CNC_SQL_WORD)
 		return 0;
-	if (cnc_sql_is(t, "names") || cnc_sql_is(t, "character") ||
-		cnc_sql_is(t, "charset"))
+	if (cnc_sql_is(t, "names"))
 		return CND_MY_NOTE_SETS | CND_MY_NOTE_MEANING | CND_MY_NOTE_CHARSET;
+	/* the connection's becomes that of the database */
+	if (cnc_sql_is(t, "character") || cnc_sql_is(t, "charset"))
+		return CND_MY_NOTE_SETS | CND_MY_NOTE_MEANING | CND_MY_NOTE_CHARSET |
+		       CND_MY_NOTE_WIDE;
 	/* without SESSION, it is for the next transaction */
 	if (cnc_sql_is(t, "transaction"))
 		return is_session ? CND_MY_NOTE_SETS : 0;
@@ -467,19 +543,20 @@ see_special(struct statement *st, const struct cnc_sql_token *t)
 		see_special_word(st, t);
 	if (is_replaced_database(st, t))
 		st->scan->notes |= CND_MY_NOTE_LOGIN;
+	if (is_stored_code(st, t))
+		st->scan->notes |= CND_MY_NOTE_UNSURE;
 	if (flags & VERB_SET)
 		see_special_set(st, t);
 	/* LOCK INSTANCE FOR BACKUP */
 	if (flags & VERB_LOCK && st->n == 0 &&
 		!(st->scan->notes & CND_MY_NOTE_LOCKS_TABLES))
 		st->scan->pins |= CENOTE_PIN_LOCK;
-	/* IF EXISTS, or several tables: nobody knows how many there were */
-	if (flags & VERB_DROP && (cnc_sql_is(t, "if") || cnc_sql_is_char(t, ',')))
-		st->scan->notes &= ~(uint32_t)CND_MY_NOTE_DROPS;
+	if (flags & VERB_DROP && cnc_sql_is_char(t, ','))
+		st->scan->n_drops++;
 	if (flags & VERB_BEGIN && st->n == 0 && !cnc_sql_is(t, "work"))
-		take_worst(st->scan);
+		take_worst_verb(st->scan);
 	if (flags & VERB_START && st->n == 0 && !cnc_sql_is(t, "transaction"))
-		take_worst(st->scan);
+		take_worst_verb(st->scan);
 	if (flags & VERB_VARIABLES && is_variable(t))
 		st->scan->notes |= CND_MY_NOTE_VARIABLES;
 }
@@ -500,6 +577,8 @@ is_setting(const struct statement *st)
 static void
 see_token(struct statement *st, const struct cnc_sql_token *t)
 {
+	if (st->lock_step > 0)
+		see_lock_name(st, t);
 	if (cnc_sql_is_char(t, '('))
 		see_call(st, t->has_space);
 	else if (t->kind == CNC_SQL_WORD)
@@ -533,7 +612,7 @@ scan_statement(struct reader *x, struct cnc_sql_token t,
 	scan->pins |= st.verb->pins;
 	scan->notes |= st.verb->notes;
 	if (st.verb->flags & VERB_WORST)
-		take_worst(scan);
+		take_worst_verb(scan);
 	st.is_evaluated = !(st.verb->flags & VERB_DDL);
 	st.has_target = (st.verb->flags & VERB_INSERT) != 0;
 	st.last = t;
@@ -604,7 +683,7 @@ cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
 	struct cnd_my_scan *ret_scan)
 {
 	struct reader x = begin_reading(sql, len, reading->lexis);
-	struct cnd_my_scan scan = { 0, 0 };
+	struct cnd_my_scan scan = { .n_drops = 1 };
 	struct cnc_sql_token t;
 	int n = 0, has_set = 0;
 
@@ -624,6 +703,8 @@ cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
 	}
 	if (n == 0)
 		scan.notes |= CND_MY_NOTE_EMPTY;
+	if (scan.n_locks != 1 || is_dark(&x))
+		scan.lock[0] = '\0';
 	if (n > 1 || is_dark(&x) || scan.notes & CND_MY_NOTE_OPAQUE)
 		mistrust(&scan);
 	/* the text sets the variable itself, or a procedure that it calls may */
@@ -633,6 +714,7 @@ cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
 			~(uint32_t)(CND_MY_NOTE_RECALLS | CND_MY_NOTE_RECALLS_NUMBER);
 	if (is_dark(&x)) {
 		take_worst(&scan);
+		scan.notes |= CND_MY_NOTE_UNSURE;
 		scan.notes &= ~(uint32_t)CND_MY_NOTE_EMPTY;
 		if (memchr(sql, ';', len))
 			scan.notes |= CND_MY_NOTE_SEVERAL;

@@ -7,7 +7,8 @@
  * counts the triggers that ran, the views that were opened, and the SET and CREATE TEMPORARY TABLE statements in
  * them.
  *
- * MariaDB does not list locks. So the backend searches the texts of triggers, views and functions for GET_LOCK().
+ * MariaDB does not list locks. It tells of a known name who has the lock (locks.c). Hidden code may have taken others,
+ * so the backend searches the texts of triggers, views and functions for GET_LOCK().
  * If none contains it, RELEASE_ALL_LOCKS() proves that no lock was held. MariaDB reports nothing about sequences,
  * and MySQL's server reports nothing about any of this. A client that used tables and then reads such a value on a
  * new session, before anything there can have set it, gets an error.
@@ -19,6 +20,8 @@
 
 #include "my.h"
 
+#define QUESTION_MAX ((size_t)16 << 10)
+
 struct answer {
 	struct cnd_session *s;
 	uint64_t id; /* LAST_INSERT_ID() */
@@ -26,6 +29,7 @@ struct answer {
 	int has_variables; /* the user variables are not all NULL */
 	int has_run; /* a trigger or a view */
 	int has_set; /* a trigger or view set something for the session */
+	int has_locks; /* of GET_LOCK(), by their names */
 	int is_movable; /* the session variables can be carried */
 };
 
@@ -41,17 +45,18 @@ take_answer(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 	struct answer *a = user;
 	int r;
 
-	if (n < 4)
+	if (n < 5)
 		return CENOTE_ERR_PROTOCOL;
 	a->has_come = 1;
 	a->has_variables = is_true(row[1]);
 	a->has_run = is_true(row[2]);
 	a->has_set = is_true(row[3]);
+	a->has_locks = is_true(row[4]);
 	if (!row[0] || cnc_text_uint64(row[0], lengths[0], &a->id) < 0)
 		a->id = 0;
-	if (n != 4 + a->s->variables.n)
+	if (n != 5 + a->s->variables.n)
 		return CENOTE_OK;
-	r = cnd_my_variables_take(a->s, row + 4, lengths + 4);
+	r = cnd_my_variables_take(a->s, row + 5, lengths + 5);
 	a->is_movable = r == CENOTE_OK;
 	return r < 0 ? r : CENOTE_OK;
 }
@@ -74,16 +79,28 @@ ask(struct cnd_session *s, struct answer *ret_answer)
 		"variable_value IS NOT NULL)";
 	bool has_list = s->trace.variables == CND_MY_UNASKED;
 	char from[sizeof(COUNTERS) + 10] = "";
-	char sql[2048];
-	int n;
+	struct cnd_text t = { .r = CENOTE_OK };
+	int r;
 
 	if (s->trace.may_hide)
 		(void)snprintf(from, sizeof(from), COUNTERS, s->trace.n_sets);
-	n = snprintf(sql, sizeof(sql), "SELECT LAST_INSERT_ID(), %s, %s%s%s%s",
-		s->trace.may_hide || s->trace.user_variables ? user_variables : "0",
-		s->trace.may_hide ? "has_run, has_set" : "0, 0", has_list ? ", " : "",
-		has_list ? s->variables.list : "", from);
-	return cnd_my_each(s, sql, (size_t)n, take_answer, ret_answer);
+	cnc_buf_init(&t.b, s->mem, QUESTION_MAX);
+	cnd_text_add(&t, "SELECT LAST_INSERT_ID(), ");
+	cnd_text_add(
+		&t, s->trace.may_hide || s->trace.user_variables ? user_variables : "0");
+	cnd_text_add(&t, s->trace.may_hide ? ", has_run, has_set, " : ", 0, 0, ");
+	cnd_my_locks_ask(s, &t);
+	if (has_list) {
+		cnd_text_add(&t, ", ");
+		cnd_text_add(&t, s->variables.list);
+	}
+	cnd_text_add(&t, from);
+	r = t.r;
+	if (r == CENOTE_OK)
+		r = cnd_my_each(s, (const char *)cnc_buf_head(&t.b), cnc_buf_len(&t.b),
+			take_answer, ret_answer);
+	cnc_buf_finish(&t.b);
+	return r;
 }
 
 static int
@@ -148,7 +165,8 @@ is_held(struct cnd_session *s, const struct answer *a)
 	/* if the client itself set user variables, note_answer() holds the session */
 	if ((a->has_variables && !s->trace.user_variables) || (a->has_run && a->has_set))
 		return 1;
-	if (!a->has_run)
+	/* while the client holds locks of its own, nobody can tell others; the server is asked again without them */
+	if (!a->has_run || a->has_locks)
 		return 0;
 	r = learn_lock_texts(s);
 	if (r < 0 || s->hidden.has_lock_texts)
@@ -162,10 +180,10 @@ must_ask(const struct cnd_session *s)
 	const struct cnd_my_trace *t = &s->trace;
 
 	if (t->pins != 0 || cnd_my_pins_of_texts(s) != 0 || t->variables == CND_MY_HELD ||
-		t->user_variables == CND_MY_HELD)
+		t->user_variables == CND_MY_HELD || s->locks.knowledge == CND_MY_HELD)
 		return false;
 	return t->has_new_id || t->may_hide || t->variables != CND_MY_KNOWN ||
-	       t->user_variables != CND_MY_KNOWN;
+	       t->user_variables != CND_MY_KNOWN || s->locks.knowledge != CND_MY_KNOWN;
 }
 
 /* Libcenote switches autocommit off again on the next session, if the client did not do that by SQL. So it must still be
@@ -192,8 +210,9 @@ note_answer(struct cnd_session *s, const struct answer *a)
 		t->user_variables = a->has_variables ? CND_MY_HELD : CND_MY_KNOWN;
 	t->last_insert_id = a->id;
 	t->has_new_id = 0;
-	t->may_hide = 0;
+	t->may_hide &= a->has_locks != 0;
 	t->is_moved = 1;
+	cnd_my_locks_take(s, a->has_locks);
 }
 
 /* Ask what the session holds: the id, since DONE does not always report that of LAST_INSERT_ID(); the variables, after

@@ -695,6 +695,7 @@ cnd_my_prepare(
 	struct cnd_session *s, const struct cnd_prepare *prepare, struct cnd_sink *sink)
 {
 	const struct cnp_str sql = prepare->sql;
+	struct cnd_my_scan scan;
 	struct cnd_my_stmt *st;
 	int r = cnd_my_enter(s, sink->diag, sink);
 
@@ -702,11 +703,14 @@ cnd_my_prepare(
 		return r;
 	if (is_pieced(prepare))
 		return forget_pieces(s, prepare->statement, sink);
-	r = stmt_make(s, sql.p, sql.n, &st);
+	cnd_my_learn_modes(s);
+	cnd_my_scan(sql.p, sql.n, &s->reading, &scan);
+	r = cnd_my_check_strict(s, &scan);
+	if (r == CENOTE_OK)
+		r = stmt_make(s, sql.p, sql.n, &st);
 	if (r < 0)
 		return r;
-	cnd_my_learn_modes(s);
-	cnd_my_scan(sql.p, sql.n, &s->reading, &st->scan);
+	st->scan = scan;
 	st->is_tableless = (uint8_t)cnd_my_is_tableless(s, sql.p, sql.n);
 	cnd_my_forget(s, prepare->statement);
 	prepare->statement->own = st;

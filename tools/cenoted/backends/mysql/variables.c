@@ -54,12 +54,39 @@ cnd_my_variables_question(struct cnd_session *s)
 
 /* ---- values ---- */
 
+/* Whether ASCII characters take several bytes in this character set, or that of this collation. */
+static bool
+is_wide(const char *name)
+{
+	return strncmp(name, "ucs2", 4) == 0 || strncmp(name, "utf16", 5) == 0 ||
+	       strncmp(name, "utf32", 5) == 0;
+}
+
+/* In place of doubts about what texts may have set: what the server says of it. */
+static uint32_t
+doubts_of(const struct cnd_session *s, const MYSQL_ROW row)
+{
+	const struct cnd_my_variable *v = cnd_my_variables;
+	uint32_t doubts = 0;
+
+	for (unsigned i = 0; (v = next_asked(s, v)) != NULL; v++, i++) {
+		if (v->notes & CND_MY_NOTE_QUIET && (!row[i] || strcmp(row[i], "1") != 0))
+			doubts |= CND_MY_NOTE_QUIET;
+		if (v->notes & CND_MY_NOTE_WIDE && (!row[i] || is_wide(row[i])))
+			doubts |= CND_MY_NOTE_WIDE;
+	}
+	return doubts;
+}
+
 int
 cnd_my_variables_begin(
 	void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 {
 	struct cnd_session *s = user;
 
+	if (n == s->variables.n)
+		s->variables.login_doubts = doubts_of(s, row);
+	s->trace.doubts = s->variables.login_doubts;
 	for (unsigned i = 0; i < n && i < CND_MY_VARIABLES_MAX; i++) {
 		s->variables.login[i] =
 			cnc_arena_strndup(&s->keep, row[i] ? row[i] : "", lengths[i]);
@@ -119,6 +146,7 @@ cnd_my_variables_take(
 			charset = row[i];
 	}
 	s->reading.lexis = cnd_my_lexis(sql_mode, charset);
+	s->trace.doubts = doubts_of(s, row);
 	if (r != CENOTE_OK)
 		cnc_buf_truncate(&s->carry, CND_MY_CARRY_LEN);
 	return r;
