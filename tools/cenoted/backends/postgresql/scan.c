@@ -366,7 +366,12 @@ see_rollback(struct scan *s, struct cnc_sql l)
 static void
 see_prepare(struct scan *s, struct cnc_sql l)
 {
+	struct cnc_sql_token t = { .kind = CNC_SQL_END };
+
+	/* "transaction" may also be the name of a statement */
 	if (cnc_sql_take(&l, "transaction"))
+		t = cnc_sql_next(&l);
+	if (t.kind == CNC_SQL_TEXT)
 		s->found.flags |= CND_PG_SCAN_TX;
 	else
 		s->found.pins |= CENOTE_PIN_PREPARED;
