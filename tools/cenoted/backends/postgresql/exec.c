@@ -55,10 +55,31 @@ note_settings(struct cnd_session *s, const struct cnd_pg_scan *scan)
 
 	if ((scan->flags & CND_PG_SCAN_SETS) != 0 || is_undone)
 		cnd_pg_settings_learn(s, scan->names);
-	if (s->client.has_named &&
-		(is_undone || ((scan->flags & CND_PG_SCAN_SETS) != 0 &&
-				      (scan->flags & CND_PG_SCAN_LOCAL) != 0)))
-		s->client.keeps_named = 1;
+	if (is_undone || ((scan->flags & CND_PG_SCAN_SETS) != 0 &&
+				 (scan->flags & CND_PG_SCAN_LOCAL) != 0)) {
+		s->client.keeps_named |= s->client.has_named;
+		cnd_pg_prepared_forget(s);
+	}
+}
+
+/* Whether another session of this client gets the settings that this one has now. */
+static int
+has_movable_settings(const struct cnd_session *s)
+{
+	return !s->client.is_local && !s->settings.hides &&
+	       (s->client.pins & CENOTE_PIN_SETTINGS) == 0;
+}
+
+/* A text with PREPARE or DEALLOCATE changes what settle.c finds. A statement on temporary objects could not be prepared
+ * again after their end. */
+static void
+note_prepared(struct cnd_session *s, const struct cnd_pg_scan *scan)
+{
+	if (scan->prepares != 0 && has_movable_settings(s) &&
+		(s->client.pins & CENOTE_PIN_TEMP) == 0)
+		cnd_pg_prepared_note(s, scan->prepares);
+	if ((scan->flags & CND_PG_SCAN_DEALLOCATES) != 0)
+		cnd_pg_settings_doubt(s);
 }
 
 void
@@ -74,6 +95,7 @@ cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple
 		s->settings.hides = 1;
 	s->settings.hides |= (scan->flags & CND_PG_SCAN_HIDES) != 0;
 	note_settings(s, scan);
+	note_prepared(s, scan);
 	if ((pins & CENOTE_PIN_FUNCTION) != 0) {
 		s->client.is_unproved = 1;
 		s->settings.may_hide = 1;
@@ -94,14 +116,6 @@ cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple
 	/* Parse leaves the statement that has no name */
 	if (!is_simple)
 		s->client.has_unnamed = 1;
-}
-
-/* Whether another session of this client gets the settings that this one has now. */
-static int
-has_movable_settings(const struct cnd_session *s)
-{
-	return !s->client.is_local && !s->settings.hides &&
-	       (s->client.pins & CENOTE_PIN_SETTINGS) == 0;
 }
 
 /*

@@ -73,7 +73,7 @@ static const char question_13[] = QUESTION(CODE_LEAVES);
 static const char question[] =
 	QUESTION(CODE_LEAVES IN_TABLE("pg_proc", "oid", CALLS("prosqlbody")));
 
-/* The columns. Those after HELD_CODE belong to a pin each. */
+/* The columns. */
 enum {
 	HELD_TEMP,
 	HELD_SETTINGS, /* what settings.c can ask for */
@@ -81,13 +81,14 @@ enum {
 	HELD_LOCK,
 	HELD_LISTEN,
 	HELD_CURSOR,
-	HELD_PREPARED, /* by SQL */
+	HELD_PREPARED, /* by SQL: settings.c can ask for these, too */
 	HELD_NAMED, /* by a request */
 	N_HELD
 };
 
 static const uint32_t pin_of[N_HELD] = {
 	[HELD_TEMP] = CENOTE_PIN_TEMP,
+	[HELD_SETTINGS] = CENOTE_PIN_SETTINGS,
 	[HELD_LOCK] = CENOTE_PIN_LOCK,
 	[HELD_LISTEN] = CENOTE_PIN_LISTEN,
 	[HELD_CURSOR] = CENOTE_PIN_CURSOR,
@@ -176,20 +177,22 @@ pins_of(const uint8_t flags[N_HELD])
 static int
 settle(struct cnd_session *s)
 {
-	uint8_t flags[N_HELD] = { 0 }, has_to_stay = 0;
+	uint8_t flags[N_HELD] = { 0 };
+	uint32_t pins = 0;
 	int r = prove(s);
 
 	if (r == CENOTE_OK && !has_left_nothing(s)) {
 		r = ask(s, flags);
+		pins = pins_of(flags);
 		if (r == CENOTE_OK)
-			r = cnd_pg_settings_ask(s, flags[HELD_SETTINGS], &has_to_stay);
+			r = cnd_pg_settings_ask(s, &pins);
 		s->settings.hides |= flags[HELD_CODE] && s->settings.may_hide;
 	}
 	if (r < 0)
 		return r;
 	s->client.has_acted = 0;
 	s->client.keeps_named &= flags[HELD_NAMED];
-	s->client.pins = pins_of(flags) | (has_to_stay ? CENOTE_PIN_SETTINGS : 0);
+	s->client.pins = pins;
 	return CENOTE_OK;
 }
 
@@ -211,7 +214,7 @@ settle_loan(struct cnd_session *s)
 		return cnd_pg_lost(s, CNC_SQLSTATE(CONNECTION_LOST), "%s",
 			"a notification came while the client could not get it");
 	s->client.pins = pins_of(flags);
-	if (flags[HELD_SETTINGS] || flags[HELD_CODE] || cnd_pg_changed_name(s) != NULL)
+	if (flags[HELD_CODE] || cnd_pg_changed_name(s) != NULL)
 		s->client.pins |= CENOTE_PIN_SETTINGS;
 	return CENOTE_OK;
 }
