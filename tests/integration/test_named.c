@@ -535,6 +535,76 @@ a_statement_holds_if_settings_change_after_it(void **state)
 	cenote_conn_destroy(conn);
 }
 
+/* The session is free once the statement that holds it is closed, and the others move. */
+static void
+expect_holder(cenote_conn *conn, const char *name)
+{
+	cenote_conn *other;
+
+	wp_expect_none_free(NULL);
+	assert_ok(cenote_close_named(conn, CENOTE_NAMED_STATEMENT, name));
+	assert_ok(wp_try(NULL, &other));
+	move(other);
+	cenote_conn_destroy(other);
+}
+
+static void
+each_statement_holds_for_itself(void **state)
+{
+	cenote_conn *conn;
+
+	turns_start("sessions = 1\n" TURNS_POOL);
+	conn = wp_attach(NULL);
+	prepare(conn, "a", "select 'a'");
+	wp_exec(conn, "begin");
+	wp_exec(conn, "set local timezone = 'Asia/Tokyo'");
+	prepare(conn, "local", "select 1");
+	wp_exec(conn, "commit");
+	prepare(conn, "b", "select 'b'");
+	expect_holder(conn, "local");
+	assert_string_equal(run(conn, "a"), "a");
+	assert_string_equal(wp_value(conn, list), "a b");
+	/* all but the last were prepared in another time zone */
+	wp_exec(conn, "set timezone = 'Asia/Tokyo'");
+	prepare(conn, "c", "select 'c'");
+	assert_ok(cenote_close_named(conn, CENOTE_NAMED_STATEMENT, "a"));
+	expect_holder(conn, "b");
+	assert_string_equal(run(conn, "c"), "c");
+	assert_string_equal(wp_value(conn, list), "c");
+	/* the name of a statement that could move is now one that holds */
+	wp_exec(conn, "begin");
+	assert_ok(cenote_close_named(conn, CENOTE_NAMED_STATEMENT, "c"));
+	prepare(conn, "c", "select pg_advisory_xact_lock(1), pg_try_advisory_lock(2)");
+	wp_exec(conn, "commit");
+	expect_holder(conn, "c");
+	cenote_conn_destroy(conn);
+}
+
+/* The pool compares the names, and remembers some of them. */
+static void
+what_the_pool_cannot_tell_holds(void **state)
+{
+	cenote_conn *conn;
+	char name[64];
+
+	turns_start("sessions = 1\n" TURNS_POOL);
+	conn = wp_attach(NULL);
+	prepare(conn, "one\ntwo", "select set_config('timezone', 'UTC', true)");
+	prepare(conn, "one", "select 1");
+	prepare(conn, "two", "select 2");
+	expect_holder(conn, "one\ntwo");
+	prepare(conn, "holds", "select set_config('timezone', 'UTC', true)");
+	for (int i = 0; i < 140; i++) {
+		snprintf(name, sizeof(name), "%060d", i);
+		prepare(conn, name, "select 1");
+	}
+	wp_expect_none_free(NULL);
+	assert_ok(cenote_close_named(conn, CENOTE_NAMED_STATEMENT, "holds"));
+	wp_expect_none_free(NULL);
+	wp_exec(conn, "deallocate all");
+	cenote_conn_destroy(conn);
+}
+
 /* ---- statements prepared by SQL ---- */
 
 /* Both kinds have their names in one space at the server, on each session. */
@@ -830,6 +900,8 @@ main(void)
 		TEST(a_statement_comes_back_with_the_settings_it_was_prepared_with),
 		TEST(a_statement_moves_after_settings_have_changed),
 		TEST(a_statement_holds_if_settings_change_after_it),
+		TEST(each_statement_holds_for_itself),
+		TEST(what_the_pool_cannot_tell_holds),
 		TEST(statements_of_both_kinds_move_side_by_side),
 		TEST(a_statement_of_sql_is_described_and_closed_by_its_name),
 		TEST(a_name_that_became_free_in_a_function_is_used_again),

@@ -77,7 +77,7 @@ note_prepared(struct cnd_session *s, const struct cnd_pg_scan *scan)
 {
 	if (scan->prepares != 0 && has_movable_settings(s) &&
 		(s->client.pins & CENOTE_PIN_TEMP) == 0)
-		cnd_pg_prepared_note(s, scan->prepares);
+		cnd_pg_prepared_note(&s->prepared, scan->prepares);
 	if ((scan->flags & CND_PG_SCAN_DEALLOCATES) != 0)
 		cnd_pg_settings_doubt(s);
 }
@@ -132,16 +132,26 @@ can_move(const struct cnd_session *s, const struct cnd_pg_scan *scan)
 	       s->host->restores_names(s->host);
 }
 
+static void
+note_name(struct cnd_session *s, const struct cnd_pg_scan *scan, struct cnp_str name)
+{
+	if (can_move(s, scan)) {
+		s->client.has_named = 1;
+		cnd_pg_prepared_note(&s->named, cnd_pg_hash(name.p, name.n));
+	} else {
+		s->client.keeps_named = 1;
+		cnd_pg_prepared_drop(&s->named, name.p, name.n);
+	}
+}
+
 void
 cnd_pg_note_prepared(
 	struct cnd_session *s, const struct cnd_pg_scan *scan, struct cnp_str name)
 {
 	if (name.n == 0)
 		s->client.holds_unnamed = 1;
-	else if (can_move(s, scan))
-		s->client.has_named = 1;
 	else
-		s->client.keeps_named = 1;
+		note_name(s, scan, name);
 	/* When the statement runs by its name, its text may not be known. */
 	if ((scan->flags & CND_PG_SCAN_SETS) != 0)
 		cnd_pg_settings_learn(s, scan->names);

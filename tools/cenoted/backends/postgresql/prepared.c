@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Statements that the client prepared by SQL: PREPARE q AS …. They move with the client in its carry (settings.c). This
- * file remembers which of the client's texts prepared them. It owns s->prepared. exec.c and settings.c call it.
+ * Which prepared statements may move. It owns s->prepared, the client's texts that prepared statements by SQL (PREPARE q AS
+ * …), and s->named, the names of those that it prepared by request. The former move in the carry (settings.c),
+ * libcenote prepares the latter again. exec.c, settings.c and settle.c call it.
  *
- * The server lists each such statement with the text that prepared it, but not with the settings of that moment, on which
- * its meaning depends. So a statement moves only if its text is one that the client itself has sent, and if no text has
- * changed such a setting since. What a function prepared, under settings of its own perhaps, holds the session.
+ * The server lists each statement, but not with the settings of the moment when it was prepared, on which its meaning
+ * depends. So a statement moves only if the client itself has sent it, and if no text has changed such a setting since.
+ * What a function prepared, under settings of its own perhaps, holds the session.
  */
 #include "session.h"
-
-void
-cnd_pg_prepared_forget(struct cnd_session *s)
-{
-	s->prepared.n = 0;
-}
 
 static int
 has(const struct cnd_pg_prepared *prepared, uint64_t hash)
@@ -26,17 +21,34 @@ has(const struct cnd_pg_prepared *prepared, uint64_t hash)
 }
 
 void
-cnd_pg_prepared_note(struct cnd_session *s, uint64_t hash)
+cnd_pg_prepared_note(struct cnd_pg_prepared *prepared, uint64_t hash)
 {
-	struct cnd_pg_prepared *prepared = &s->prepared;
-
 	/* the oldest is replaced, and its statement holds the session */
 	if (!has(prepared, hash))
 		prepared->list[prepared->n++ % CND_PG_PREPARED_MAX] = hash;
 }
 
 int
-cnd_pg_prepared_is_known(const struct cnd_session *s, const char *text, size_t len)
+cnd_pg_prepared_is_known(
+	const struct cnd_pg_prepared *prepared, const char *text, size_t len)
 {
-	return has(&s->prepared, cnd_pg_hash(text, len));
+	return has(prepared, cnd_pg_hash(text, len));
+}
+
+void
+cnd_pg_prepared_drop(struct cnd_pg_prepared *prepared, const char *text, size_t len)
+{
+	const uint64_t hash = cnd_pg_hash(text, len);
+
+	for (size_t i = 0; i < CND_PG_PREPARED_MAX; i++) {
+		if (prepared->list[i] == hash)
+			prepared->list[i] = 0;
+	}
+}
+
+void
+cnd_pg_prepared_forget(struct cnd_session *s)
+{
+	s->prepared.n = 0;
+	s->named.n = 0;
 }

@@ -281,7 +281,7 @@ struct cnd_pg_settings {
 
 #define CND_PG_PREPARED_MAX 64u
 
-/* prepared.c: hashes of the client's texts that prepared statements under the present settings. */
+/* prepared.c: hashes of texts or names of statements that the client prepared under the present settings. */
 struct cnd_pg_prepared {
 	uint64_t list[CND_PG_PREPARED_MAX];
 	size_t n; /* how many were noted; of more than fit, the list has the last ones */
@@ -324,7 +324,8 @@ struct cnd_session {
 	struct cnd_pg_login login;
 	struct cnd_pg_client client;
 	struct cnd_pg_settings settings;
-	struct cnd_pg_prepared prepared;
+	struct cnd_pg_prepared prepared; /* by SQL: the texts */
+	struct cnd_pg_prepared named; /* by request: the names */
 
 	/* the running request */
 	struct cnd_pg_run run;
@@ -464,11 +465,15 @@ int cnd_pg_settings_bring(struct cnd_session *s, const struct cnp_str *carry);
 struct cnp_str cnd_pg_settings_carry(struct cnd_session *s);
 
 /* prepared.c */
+/* A statement may move from now on. `hash` is never 0. */
+void cnd_pg_prepared_note(struct cnd_pg_prepared *prepared, uint64_t hash);
+/* Whether the client has prepared it, and no setting on which its meaning depends has changed since. */
+int cnd_pg_prepared_is_known(
+	const struct cnd_pg_prepared *prepared, const char *text, size_t len);
+/* It must not move. */
+void cnd_pg_prepared_drop(struct cnd_pg_prepared *prepared, const char *text, size_t len);
+/* A setting on which the meaning depends may have changed: no statement may move any more. */
 void cnd_pg_prepared_forget(struct cnd_session *s);
-/* The client has sent a PREPARE that may move. `hash`: cnd_pg_scan.prepares */
-void cnd_pg_prepared_note(struct cnd_session *s, uint64_t hash);
-/* Whether the client itself has sent that PREPARE, and no setting on which its meaning depends has changed since. */
-int cnd_pg_prepared_is_known(const struct cnd_session *s, const char *text, size_t len);
 
 /* restore.c */
 /* The client has set its options: undo those of earlier clients, and give the session what the client brings. */

@@ -287,12 +287,12 @@ have_come_from_client(struct cnd_session *s, struct cnp_str statements)
 	struct cnp_str left = statements, entry;
 
 	while (cnd_pg_settings_next(&left, &entry)) {
-		if (!cnd_pg_prepared_is_known(s, entry.p + 1, entry.n - 1))
+		if (!cnd_pg_prepared_is_known(&s->prepared, entry.p + 1, entry.n - 1))
 			return 0;
 	}
-	cnd_pg_prepared_forget(s);
+	s->prepared.n = 0;
 	while (cnd_pg_settings_next(&statements, &entry))
-		cnd_pg_prepared_note(s, cnd_pg_hash(entry.p + 1, entry.n - 1));
+		cnd_pg_prepared_note(&s->prepared, cnd_pg_hash(entry.p + 1, entry.n - 1));
 	return 1;
 }
 

@@ -44,6 +44,11 @@
 
 /* ---- The question ---- */
 
+/* Other statements that were prepared by a request than those of the client's numbers. */
+#define NAMED                                                                            \
+	"FROM pg_catalog.pg_prepared_statements WHERE NOT from_sql"                      \
+	" AND name OPERATOR(pg_catalog.!~) '^cenote_[0-9]+$'"
+
 /*
  * The columns are in the order of the enumeration below. Each temporary object depends on its schema. The role is not
  * compared with the user: a function may have changed both.
@@ -64,8 +69,7 @@
 	" EXISTS (SELECT FROM pg_catalog.pg_listening_channels()),"                      \
 	" EXISTS (SELECT FROM pg_catalog.pg_cursors),"                                   \
 	" EXISTS (SELECT FROM pg_catalog.pg_prepared_statements WHERE from_sql),"        \
-	" EXISTS (SELECT FROM pg_catalog.pg_prepared_statements WHERE NOT from_sql"      \
-	" AND name OPERATOR(pg_catalog.!~) '^cenote_[0-9]+$'),"                          \
+	" EXISTS (SELECT " NAMED "),"                                                    \
 	" " THIS_LOOK
 
 /* From version 14 on, the body of a function may be a tree (prosqlbody). */
@@ -147,6 +151,41 @@ prove(struct cnd_session *s)
 	return r == CENOTE_ERR_SERVER ? CENOTE_OK : r;
 }
 
+/* Each name has 63 bytes at most in the server's encoding, and twice as many in the client's. */
+#define NAMES_MAX 8192
+
+/* The names with a line break behind each. If they are too many, or have line breaks themselves: an empty name. */
+static const char question_names[] =
+	"SELECT CASE WHEN pg_catalog.count(*) OPERATOR(pg_catalog.<=) 60 AND NOT"
+	" pg_catalog.bool_or(pg_catalog.strpos(name, pg_catalog.chr(10))"
+	" OPERATOR(pg_catalog.>) 0) THEN pg_catalog.string_agg(name"
+	" OPERATOR(pg_catalog.||) pg_catalog.chr(10), '') ELSE pg_catalog.chr(10) "
+	"END " NAMED;
+
+/* Whether a statement is still there that would not mean the same on another session. */
+static int
+ask_names(struct cnd_session *s, uint8_t *ret_keeps)
+{
+	char names[NAMES_MAX];
+	const char *name = names, *end;
+	uint8_t nothing;
+	int r;
+
+	*ret_keeps = 1;
+	/* the names may not be in the client's present encoding */
+	if (cnd_pg_has_changed_encoding(s))
+		return CENOTE_OK;
+	r = cnd_pg_ask_more(s, question_names, &nothing, 0, names, sizeof(names));
+	if (r < 0)
+		return r;
+	for (; (end = strchr(name, '\n')) != NULL; name = end + 1) {
+		if (!cnd_pg_prepared_is_known(&s->named, name, (size_t)(end - name)))
+			return CENOTE_OK;
+	}
+	*ret_keeps = 0;
+	return CENOTE_OK;
+}
+
 /* Whether no question is needed: all that the client ran was code that leaves nothing. */
 static int
 has_left_nothing(const struct cnd_session *s)
@@ -193,7 +232,7 @@ settle(struct cnd_session *s)
 	s->client.has_acted = 0;
 	s->client.keeps_named &= flags[HELD_NAMED];
 	s->client.pins = pins;
-	return CENOTE_OK;
+	return s->client.keeps_named ? ask_names(s, &s->client.keeps_named) : CENOTE_OK;
 }
 
 /* During a loan, only the client knows what it did. Nothing that this process remembers counts, and no settings can move
