@@ -116,7 +116,7 @@ struct cn_request {
 	/* which statements with a name must be on the session: CN_NAMED_ONE, and bits of enum cnc_names */
 	uint8_t named;
 	uint8_t has_restored; /* such statements were prepared again for this request */
-	char *text; /* QUERY: a copy of its SQL if that has DEALLOCATE; else NULL */
+	char *text; /* QUERY: a copy of its SQL if that has DEALLOCATE or PREPARE; else NULL */
 	uint32_t n_ended; /* how many DEALLOCATE of it were carried out */
 	uint32_t batch_rows;
 	uint32_t portal; /* number of the portal that the request may leave open */

@@ -109,16 +109,17 @@ cn_named_needed(cenote_conn *conn, const struct cn_send *send)
 
 /* ---- after its answer ---- */
 
-/* Read the name of a DEALLOCATE, of which the first word was read. Returns 0 if the name cannot be compared: then
+/* Read the name of a PREPARE or DEALLOCATE, of which the first word was read. Returns 0 if the name cannot be compared: then
  * the statement is prepared again on the next session, although it has ended. */
 static int
-read_name(struct cnc_sql *x, char *to, size_t room)
+read_name(struct cnc_sql *x, const char *verb, char *to, size_t room)
 {
 	struct cnc_sql_token t = cnc_sql_next(x);
 	const char *p;
 	size_t n, len = 0;
 
-	if (cnc_sql_is(&t, "prepare")) {
+	/* DEALLOCATE PREPARE name */
+	if (*verb == 'd' && cnc_sql_is(&t, "prepare")) {
 		struct cnc_sql ahead = *x;
 		struct cnc_sql_token name = cnc_sql_next(&ahead);
 
@@ -141,9 +142,9 @@ read_name(struct cnc_sql *x, char *to, size_t room)
 /* PostgreSQL cuts longer names in SQL. */
 #define NAME_MAX_SQL 64u
 
-/* Take out the statement that the n-th DEALLOCATE of the text, counted from 0, has ended. */
+/* Take out the statement that the n-th PREPARE or DEALLOCATE of the text, counted from 0, names. */
 static void
-drop_nth(cenote_conn *conn, const char *sql, size_t len, uint32_t n)
+drop_nth(cenote_conn *conn, const char *verb, const char *sql, size_t len, uint32_t n)
 {
 	const char *standard =
 		cn_pairs_find(&conn->info.parameters, "standard_conforming_strings");
@@ -155,8 +156,8 @@ drop_nth(cenote_conn *conn, const char *sql, size_t len, uint32_t n)
 	struct cnc_sql_token t;
 
 	while ((t = cnc_sql_next(&x)).kind != CNC_SQL_END) {
-		if (is_first && cnc_sql_is(&t, "deallocate") && n-- == 0) {
-			if (read_name(&x, name, sizeof(name)))
+		if (is_first && cnc_sql_is(&t, verb) && n-- == 0) {
+			if (read_name(&x, verb, name, sizeof(name)))
 				drop(conn, name);
 			return;
 		}
@@ -170,27 +171,28 @@ is_tag(const struct cnp_str *tag, const char *text)
 	return tag->n == strlen(text) && memcmp(tag->p, text, tag->n) == 0;
 }
 
-/* The server has carried out a command: its tag tells which. */
+/* The server has carried out a command: its tag tells which. If a PREPARE has found its name free, the statement of that name
+ * in the list has ended unseen, in a function. */
 static void
 note_command(cenote_conn *conn, struct cn_request *req, const struct cnp_str *tag)
 {
 	const cenote_stmt *stmt = req->stmt;
-
 	int is_one = is_tag(tag, "DEALLOCATE");
 	int is_all = is_tag(tag, "DEALLOCATE ALL");
+	const char *verb = is_one ? "deallocate" : "prepare";
 	uint32_t n = req->n_ended;
 
 	if (is_all || is_tag(tag, "DISCARD ALL"))
 		cn_named_clear(conn);
 	req->n_ended += is_one || is_all;
-	if (!is_one)
+	if (!is_one && !is_tag(tag, "PREPARE"))
 		return;
 	if (stmt && stmt->is_foreign)
 		stmt = cn_named_find(conn, stmt->name);
 	if (req->text)
-		drop_nth(conn, req->text, strlen(req->text), n);
+		drop_nth(conn, verb, req->text, strlen(req->text), is_one ? n : 0);
 	else if (stmt)
-		drop_nth(conn, stmt->sql, stmt->len, 0);
+		drop_nth(conn, verb, stmt->sql, stmt->len, 0);
 }
 
 void

@@ -221,14 +221,14 @@ begins_with_setting(struct text t)
 uint8_t
 cnc_sql_names(const char *sql, size_t len)
 {
-	static const char *const words[] = { "execute", "prepare", "discard",
-		"set_config", "pg_prepared_statements", "pg_prepared_statement", NULL };
+	static const char *const words[] = { "execute", "discard", "set_config",
+		"pg_prepared_statements", "pg_prepared_statement", NULL };
 	struct cnc_sql x = cnc_sql_begin(sql, len, CNC_SQL_RAW);
 	uint8_t names = 0;
 	struct cnc_sql_token t;
 
 	while ((t = cnc_sql_next(&x)).kind != CNC_SQL_END) {
-		if (cnc_sql_is(&t, "deallocate"))
+		if (cnc_sql_is(&t, "deallocate") || cnc_sql_is(&t, "prepare"))
 			return CNC_NAMES_USED | CNC_NAMES_ENDED;
 		if (cnc_sql_is_one_of(&t, words))
 			names = CNC_NAMES_USED;

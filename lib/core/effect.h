@@ -32,7 +32,8 @@ enum cnc_names {
 	/* It may use them, list them or end them; or it may change a setting on which their meaning depends. So they
 	 * must be there before it runs. */
 	CNC_NAMES_USED = 1,
-	CNC_NAMES_ENDED = 2 /* it has the word DEALLOCATE */
+	/* it has the word DEALLOCATE, or PREPARE, which finds out that a name is free: the answers say what has ended */
+	CNC_NAMES_ENDED = 2
 };
 
 /* For PostgreSQL's SQL: a set of enum cnc_names. It looks for words, also inside strings. It does not see what the functions

@@ -395,6 +395,33 @@ a_reload_leaves_a_borrower_its_parameters(void **state)
 	cenote_conn_destroy(conn);
 }
 
+/* The lent session gets what the client had before; the session after the loan, also what it made during the loan. */
+static void
+what_moves_goes_along_and_comes_back(void **state)
+{
+	cenote_conn *conn;
+
+	turns_start(LENDS);
+	conn = wp_attach(NULL);
+	wp_exec(conn, "set work_mem = '7MB'");
+	wp_exec(conn, "prepare a as select 'a'");
+	ask_until_lent(conn);
+	assert_string_equal(wp_value(conn, "execute a"), "a");
+	wp_exec(conn, "prepare b as select 'b'");
+	wp_exec(conn, "deallocate a");
+	assert_true(is_lent(conn));
+	end_lending();
+	/* the borrower asks the server after this request, and the worker looks again within a second */
+	assert_string_equal(wp_value(conn, "show work_mem"), "7MB");
+	wp_pause_ms(1500);
+	assert_string_equal(wp_value(conn, "show work_mem"), "7MB");
+	assert_false(is_lent(conn));
+	assert_string_equal(wp_value(conn, "execute b"), "b");
+	assert_int_equal(wp_status_of(conn, "execute a"), CENOTE_ERR_SERVER);
+	assert_string_equal(wp_sqlstate(conn), "26000");
+	cenote_conn_destroy(conn);
+}
+
 /* The worker asks the server what the client's functions have left. The client learns of it with its next request. */
 static void
 a_reload_takes_a_loan_back_that_may_hold_something(void **state)
@@ -565,6 +592,7 @@ main(void)
 		TEST(an_idle_loan_moves_to_another_session),
 		TEST(a_reload_takes_an_idle_loan_back),
 		TEST(a_reload_leaves_a_borrower_its_parameters),
+		TEST(what_moves_goes_along_and_comes_back),
 		TEST(a_reload_takes_a_loan_back_that_may_hold_something),
 		TEST(the_end_waits_for_a_borrower_that_holds_something),
 		TEST(an_idle_borrower_gives_way_unnoticed),

@@ -535,6 +535,216 @@ a_statement_holds_if_settings_change_after_it(void **state)
 	cenote_conn_destroy(conn);
 }
 
+/* The session is free once the statement that holds it is closed, and the others move. */
+static void
+expect_holder(cenote_conn *conn, const char *name)
+{
+	cenote_conn *other;
+
+	wp_expect_none_free(NULL);
+	assert_ok(cenote_close_named(conn, CENOTE_NAMED_STATEMENT, name));
+	assert_ok(wp_try(NULL, &other));
+	move(other);
+	cenote_conn_destroy(other);
+}
+
+static void
+each_statement_holds_for_itself(void **state)
+{
+	cenote_conn *conn;
+
+	turns_start("sessions = 1\n" TURNS_POOL);
+	conn = wp_attach(NULL);
+	prepare(conn, "a", "select 'a'");
+	wp_exec(conn, "begin");
+	wp_exec(conn, "set local timezone = 'Asia/Tokyo'");
+	prepare(conn, "local", "select 1");
+	wp_exec(conn, "commit");
+	prepare(conn, "b", "select 'b'");
+	expect_holder(conn, "local");
+	assert_string_equal(run(conn, "a"), "a");
+	assert_string_equal(wp_value(conn, list), "a b");
+	/* all but the last were prepared in another time zone */
+	wp_exec(conn, "set timezone = 'Asia/Tokyo'");
+	prepare(conn, "c", "select 'c'");
+	assert_ok(cenote_close_named(conn, CENOTE_NAMED_STATEMENT, "a"));
+	expect_holder(conn, "b");
+	assert_string_equal(run(conn, "c"), "c");
+	assert_string_equal(wp_value(conn, list), "c");
+	/* the name of a statement that could move is now one that holds */
+	wp_exec(conn, "begin");
+	assert_ok(cenote_close_named(conn, CENOTE_NAMED_STATEMENT, "c"));
+	prepare(conn, "c", "select pg_advisory_xact_lock(1), pg_try_advisory_lock(2)");
+	wp_exec(conn, "commit");
+	expect_holder(conn, "c");
+	cenote_conn_destroy(conn);
+}
+
+/* The pool compares the names, and remembers some of them. */
+static void
+what_the_pool_cannot_tell_holds(void **state)
+{
+	cenote_conn *conn;
+	char name[64];
+
+	turns_start("sessions = 1\n" TURNS_POOL);
+	conn = wp_attach(NULL);
+	prepare(conn, "one\ntwo", "select set_config('timezone', 'UTC', true)");
+	prepare(conn, "one", "select 1");
+	prepare(conn, "two", "select 2");
+	expect_holder(conn, "one\ntwo");
+	prepare(conn, "holds", "select set_config('timezone', 'UTC', true)");
+	for (int i = 0; i < 140; i++) {
+		snprintf(name, sizeof(name), "%060d", i);
+		prepare(conn, name, "select 1");
+	}
+	wp_expect_none_free(NULL);
+	assert_ok(cenote_close_named(conn, CENOTE_NAMED_STATEMENT, "holds"));
+	wp_expect_none_free(NULL);
+	wp_exec(conn, "deallocate all");
+	cenote_conn_destroy(conn);
+}
+
+/* ---- statements prepared by SQL ---- */
+
+/* Both kinds have their names in one space at the server, on each session. */
+static void
+statements_of_both_kinds_move_side_by_side(void **state)
+{
+	cenote_conn *conns[2];
+
+	start_two(conns);
+	prepare(conns[0], "p", "select 'protocol'");
+	wp_exec(conns[0], "prepare s as select 'sql'");
+	wp_exec(conns[1], "prepare s as select 'other'");
+	for (int i = 0; i < 2; i++) {
+		assert_string_equal(wp_value(conns[1], "execute s"), "other");
+		assert_string_equal(run(conns[0], "s"), "sql");
+		move(conns[1]);
+		assert_string_equal(run(conns[0], "p"), "protocol");
+		assert_string_equal(wp_value(conns[0], "execute p"), "protocol");
+		assert_string_equal(wp_value(conns[0], "execute s"), "sql");
+		move(conns[1]);
+		assert_string_equal(wp_value(conns[0], list), "p s");
+	}
+	move(conns[1]);
+	assert_int_equal(try_prepare(conns[0], "s", "select 1"), CENOTE_ERR_SERVER);
+	assert_string_equal(wp_sqlstate(conns[0]), "42P05");
+	move(conns[1]);
+	assert_int_equal(
+		wp_status_of(conns[0], "prepare p as select 1"), CENOTE_ERR_SERVER);
+	assert_string_equal(wp_sqlstate(conns[0]), "42P05");
+	assert_true(attaches_of(conns[0]) > 4);
+	turns_destroy(conns, 2);
+}
+
+static void
+a_statement_of_sql_is_described_and_closed_by_its_name(void **state)
+{
+	cenote_conn *conns[2];
+	cenote_result *res;
+
+	start_two(conns);
+	wp_exec(conns[0], "prepare a (int8, text) as select $1 as one, $2 as two");
+	move(conns[1]);
+	assert_ok(cenote_describe_named(conns[0], CENOTE_NAMED_STATEMENT, "a", &res));
+	assert_int_equal(cenote_result_n_params(res), 2);
+	assert_int_equal(cenote_result_n_columns(res), 2);
+	cenote_result_destroy(res);
+	move(conns[1]);
+	assert_ok(cenote_close_named(conns[0], CENOTE_NAMED_STATEMENT, "a"));
+	move(conns[1]);
+	expect_failure(conns[0], "a", "26000");
+	wp_exec(conns[0], "prepare a as select 1");
+	move(conns[1]);
+	assert_ok(cenote_pipeline_begin(conns[0]));
+	send_run(conns[0], "a");
+	assert_ok(cenote_send_sync(conns[0]));
+	take(conns[0], CENOTE_RESULT_ROWS, "1");
+	take(conns[0], CENOTE_RESULT_SYNC, NULL);
+	move(conns[1]);
+	assert_ok(cenote_send_close_named(conns[0], CENOTE_NAMED_STATEMENT, "none"));
+	assert_ok(cenote_send_close_named(conns[0], CENOTE_NAMED_STATEMENT, "a"));
+	assert_ok(cenote_send_sync(conns[0]));
+	take(conns[0], CENOTE_RESULT_COMMAND, NULL);
+	take(conns[0], CENOTE_RESULT_COMMAND, NULL);
+	take(conns[0], CENOTE_RESULT_SYNC, NULL);
+	assert_ok(cenote_pipeline_end(conns[0]));
+	move(conns[1]);
+	expect_failure(conns[0], "a", "26000");
+	prepare(conns[0], "a", "select 2");
+	move(conns[1]);
+	assert_string_equal(wp_value(conns[0], "execute a"), "2");
+	turns_destroy(conns, 2);
+}
+
+/* libcenote does not see that the first one has ended, until the name is free. */
+static void
+a_name_that_became_free_in_a_function_is_used_again(void **state)
+{
+	cenote_conn *conns[2];
+
+	start_two(conns);
+	wp_exec(conns[0], "create function ends_a() returns void language plpgsql as"
+			  " $$ begin execute 'deallocate a'; end $$");
+	wp_exec(conns[0], "begin");
+	prepare(conns[0], "a", "select 'old'");
+	wp_exec(conns[0], "select ends_a()");
+	wp_exec(conns[0], "prepare a as select 'new'");
+	wp_exec(conns[0], "commit");
+	for (int i = 0; i < 2; i++) {
+		move(conns[1]);
+		assert_string_equal(wp_value(conns[0], "execute a"), "new");
+		assert_string_equal(run(conns[0], "a"), "new");
+	}
+	wp_exec(conns[0], "drop function ends_a()");
+	turns_destroy(conns, 2);
+}
+
+static void
+a_transaction_brings_them_along(void **state)
+{
+	cenote_conn *conns[2];
+
+	start_two(conns);
+	wp_exec(conns[0], "begin");
+	wp_exec(conns[0], "prepare a as select 1");
+	wp_exec(conns[0], "rollback");
+	move(conns[1]);
+	wp_exec(conns[0], "begin");
+	assert_string_equal(wp_value(conns[0], "execute a"), "1");
+	wp_exec(conns[0], "deallocate a");
+	wp_exec(conns[0], "rollback");
+	move(conns[1]);
+	assert_string_equal(wp_value(conns[0], list), "");
+	turns_destroy(conns, 2);
+}
+
+/* As for a setting: the client hears of it as of a lost session. */
+static void
+a_statement_that_cannot_be_prepared_again_is_a_loss(void **state)
+{
+	cenote_conn *conns[2];
+
+	assert_int_equal(cnt_server_sql(&turns_server,
+				 "create table t (n int); grant all on t to app"),
+		0);
+	start_two(conns);
+	wp_exec(conns[0], "prepare a as select n from t");
+	move(conns[1]);
+	assert_int_equal(cnt_server_sql(&turns_server, "drop table t"), 0);
+	assert_int_equal(wp_status_of(conns[0], "select 1"), CENOTE_ERR_CONN);
+	assert_string_equal(wp_sqlstate(conns[0]), "08006");
+	assert_non_null(strstr(wp_message(conns[0]), "a statement of this connection"));
+	assert_non_null(strstr(wp_message(conns[0]), "relation \"t\" does not exist"));
+	cenote_close(conns[0]);
+	assert_ok(cenote_connect(conns[0]));
+	assert_string_equal(wp_value(conns[0], list), "");
+	turns_destroy(conns, 2);
+}
+
+/* ---- settings ---- */
+
 /* The client hears of it as of a lost session, so that it connects again. */
 static void
 a_role_that_is_gone_is_a_loss(void **state)
@@ -550,6 +760,7 @@ a_role_that_is_gone_is_a_loss(void **state)
 	assert_int_equal(cnt_server_sql(&turns_server, "drop role fleeting"), 0);
 	assert_int_equal(wp_status_of(conns[0], "select 1"), CENOTE_ERR_CONN);
 	assert_string_equal(wp_sqlstate(conns[0]), "08006");
+	assert_non_null(strstr(wp_message(conns[0]), "the settings of this connection"));
 	assert_non_null(strstr(wp_message(conns[0]), "role \"fleeting\" does not exist"));
 	cenote_close(conns[0]);
 	assert_ok(cenote_connect(conns[0]));
@@ -689,6 +900,13 @@ main(void)
 		TEST(a_statement_comes_back_with_the_settings_it_was_prepared_with),
 		TEST(a_statement_moves_after_settings_have_changed),
 		TEST(a_statement_holds_if_settings_change_after_it),
+		TEST(each_statement_holds_for_itself),
+		TEST(what_the_pool_cannot_tell_holds),
+		TEST(statements_of_both_kinds_move_side_by_side),
+		TEST(a_statement_of_sql_is_described_and_closed_by_its_name),
+		TEST(a_name_that_became_free_in_a_function_is_used_again),
+		TEST(a_transaction_brings_them_along),
+		TEST(a_statement_that_cannot_be_prepared_again_is_a_loss),
 		TEST(a_role_that_is_gone_is_a_loss),
 		TEST(a_setting_of_a_prepared_statement_moves),
 		TEST(a_statement_moves_after_a_temporary_table_is_gone),

@@ -322,10 +322,11 @@ static void
 a_strict_pool_refuses_what_would_keep_a_session(void **state)
 {
 	static const char *const refused[] = { TEMP, CURSOR, "listen news",
-		"select pg_advisory_lock(42)", "prepare q as select 1",
+		"select pg_advisory_lock(42)", "prepare q as select 1; select 2",
 		"do $$ begin end $$", "select setseed(0.5)" };
 	cenote_conn *conns[2];
 	cenote_stmt *stmt;
+	char text[4096];
 
 	turns_start("sessions = 1\n" PATIENT "strict = yes\n");
 	turns_attach(conns, 2);
@@ -333,6 +334,8 @@ a_strict_pool_refuses_what_would_keep_a_session(void **state)
 		is_refused(conns[0], refused[i]);
 		assert_string_equal(wp_value(conns[1], "select 1"), "1");
 	}
+	snprintf(text, sizeof(text), "prepare q as select '%04000d'", 0);
+	is_refused(conns[0], text);
 	assert_ok(cenote_stmt_create(conns[0], "listen news", CENOTE_NTS, &stmt));
 	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_ERR_UNSUPPORTED);
 	assert_string_equal(wp_sqlstate(conns[0]), "0A000");
@@ -344,8 +347,8 @@ static void
 a_strict_pool_lets_through_what_ends_or_moves(void **state)
 {
 	static const char *const allowed[] = { "set work_mem = '5MB'",
-		"select set_config('app.tenant', '5', false)", "begin",
-		"create temp table mine (a int) on commit drop",
+		"select set_config('app.tenant', '5', false)", "prepare q as select 1",
+		"execute q", "begin", "create temp table mine (a int) on commit drop",
 		"declare rows cursor for select 1", "select pg_advisory_xact_lock(42)",
 		"commit", "create table plain (a int)", "drop table plain" };
 	cenote_conn *conns[2];

@@ -13,6 +13,44 @@
 
 #include "harness.h"
 
+#define DO(request)                                                                      \
+	do {                                                                             \
+		(void)(request);                                                         \
+		if (t->base.last < 0)                                                    \
+			return t->base.last;                                             \
+	} while (0)
+
+/* The client leaves with what can move, and comes again. */
+static int
+move(struct pg *t)
+{
+	const struct cnd_backend *b = t->base.b;
+	struct cnp_str carry = { NULL, 0 };
+	struct cnd_state state;
+	char bytes[256];
+	int r;
+
+	DO(pg_query(t, "set app.tenant = '5'"));
+	DO(pg_query(t, "prepare q as select 1"));
+	r = pg_settle(t);
+	if (r < 0)
+		return r;
+	b->state(t->base.s, &state);
+	assert_int_equal(state.pins, 0);
+	assert_true(state.carry.n > 1 && state.carry.n <= sizeof(bytes));
+	memcpy(bytes, state.carry.p, state.carry.n);
+	carry = (struct cnp_str){ bytes, state.carry.n };
+	DO(pg_reset(t));
+	r = b->attach(t->base.s, &carry, &t->base.diag);
+	if (r == CENOTE_OK)
+		r = b->options_are_set(t->base.s, &t->base.diag);
+	if (r < 0)
+		return r;
+	DO(pg_query(t, "execute q"));
+	DO(pg_reset(t));
+	return CENOTE_OK;
+}
+
 /* Run one request of each kind, up to the first that fails. */
 static int
 do_all(struct pg *t)
@@ -20,13 +58,6 @@ do_all(struct pg *t)
 	static const char *const pieces[] = { "1\tone\n", NULL };
 	struct cnc_value v = { .type = CENOTE_TYPE_TEXT, .bytes = "value", .len = 5 };
 	uint32_t portal;
-
-#define DO(request)                                                                      \
-	do {                                                                             \
-		(void)(request);                                                         \
-		if (t->base.last < 0)                                                    \
-			return t->base.last;                                             \
-	} while (0)
 
 	DO(pg_query(t, "create temp table m (a int, b text); set datestyle = 'sql'"));
 	DO(pg_query_with(t, "select $1::text as a, 1 as b", &v, 1));
@@ -50,7 +81,7 @@ do_all(struct pg *t)
 	DO(pg_query(t, "copy m to stdout"));
 	DO(pg_query(t, "set application_name = 'x'"));
 	DO(pg_reset(t));
-	return CENOTE_OK;
+	return move(t);
 }
 
 static void

@@ -254,6 +254,9 @@ transactions_are_told(void **state)
 		{ "rollback to a", 0, 0 },
 		{ "rollback work to savepoint a", 0, 0 },
 		{ "prepare transaction 'x'", 0, TX },
+		{ "prepare transaction e'x'", 0, TX },
+		{ "prepare transaction as select 1", PREPARED, 0 },
+		{ "prepare transaction (int) as select 1", PREPARED, 0 },
 		{ "commit prepared 'x'", 0, NO_BLOCK },
 		{ "rollback prepared 'x'", 0, NO_BLOCK },
 		{ "begin; select 1; commit", 0, TX | SEVERAL },
@@ -556,6 +559,42 @@ long_texts_are_read_once(void **state)
 	free(sql);
 }
 
+static uint64_t
+prepares(const char *sql, size_t len)
+{
+	struct cnd_pg_facts facts = { .has_standard_strings = 1 };
+	struct cnd_pg_scan found;
+
+	cnd_pg_scan(sql, len, &facts, &found);
+	return found.prepares;
+}
+
+static void
+one_prepare_can_be_run_again(void **state)
+{
+	static const char *const yes[] = { "prepare a as select 1",
+		"/* x */ Prepare \"a;b\" (int, text) as insert into t values ($1, $2);",
+		"prepare transaction as select 1" };
+	static const char *const no[] = { "", "select 1", "prepare transaction 'x'",
+		"prepare a as select 1; select 2", "select 1; prepare a as select 1",
+		"prepare a as select 1 into b", "prepare a as select pg_advisory_lock(1)",
+		"prepare a as select set_config('a.b', 'c', false)",
+		"prepare a as select set_config('timezone', 'UTC', true)",
+		"prepare a as select setseed(1)", "prepare U&\"a\" as select 1",
+		"prepare a as select * from pg_temp.t", "prepare a as select 1a",
+		"prepare a as select 'x", "execute a" };
+	char text[CND_PG_CARRY_MAX] = "prepare a as select ";
+
+	for (size_t i = 0; i < CNT_COUNT(yes); i++)
+		assert_true(prepares(yes[i], strlen(yes[i])) ==
+			    cnd_pg_hash(yes[i], strlen(yes[i])));
+	for (size_t i = 0; i < CNT_COUNT(no); i++)
+		assert_true(prepares(no[i], strlen(no[i])) == 0);
+	memset(text + 20, '1', sizeof(text) - 20);
+	assert_true(prepares(text, sizeof(text) - 2) != 0);
+	assert_true(prepares(text, sizeof(text) - 1) == 0);
+}
+
 /* Texts of one length, with and without standard strings, and more of them than the memo keeps. */
 static void
 what_is_kept_is_what_would_be_found(void **state)
@@ -611,6 +650,7 @@ main(void)
 		cmocka_unit_test(what_is_not_proved_may_leave_something),
 		cmocka_unit_test(text_that_is_not_sql_does_not_hide_sql),
 		cmocka_unit_test(long_texts_are_read_once),
+		cmocka_unit_test(one_prepare_can_be_run_again),
 		cmocka_unit_test(what_is_kept_is_what_would_be_found),
 		cmocka_unit_test(
 			a_text_without_a_statement_and_a_long_one_are_read_each_time),

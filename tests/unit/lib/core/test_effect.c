@@ -129,6 +129,7 @@ what_concerns_prepared_statements_is_known(void **state)
 		{ "select 'deallocate a'", CNC_NAMES_USED | CNC_NAMES_ENDED },
 		{ "prepare a as select 1; deallocate a",
 			CNC_NAMES_USED | CNC_NAMES_ENDED },
+		{ "prepare a as select 1", CNC_NAMES_USED | CNC_NAMES_ENDED },
 		{ "discard all", CNC_NAMES_USED },
 		{ "select * from PG_prepared_statements", CNC_NAMES_USED },
 		{ "select 1; /* x */ set local timezone = 'UTC'", CNC_NAMES_USED },

@@ -138,8 +138,10 @@ add_about(struct cnd_session *s, const struct cnd_ahead *what, char message)
 
 	if (has_zero(name))
 		return CENOTE_AGAIN;
-	if (message == 'C')
+	if (message == 'C') {
 		cnd_pg_known_forget(s);
+		cnd_pg_settings_doubt(s);
+	}
 	return cnd_pg_add_named(&s->out.buf, message,
 		what->which->kind == CNP_NAMED_PORTAL ? 'P' : 'S', name.p, name.n);
 }
@@ -292,8 +294,10 @@ note_again(struct cnd_session *s)
 	static const struct cnd_pg_scan any = { .pins = CENOTE_PIN_FUNCTION,
 		.flags = CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS };
 
-	if (s->ahead.has_standard_strings != s->facts.has_standard_strings)
-		cnd_pg_note(s, &any, 0);
+	if (s->ahead.has_standard_strings == s->facts.has_standard_strings)
+		return;
+	cnd_pg_note(s, &any, 0);
+	cnd_pg_prepared_forget(s);
 }
 
 static int

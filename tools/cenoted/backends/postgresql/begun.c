@@ -151,9 +151,8 @@ drop_one(struct cnd_session *s, const char *name)
 	return cnd_pg_ask(s, sql, &nothing, 0);
 }
 
-/* Give the options that this client has not set their values at login. */
-static int
-drop_options(struct cnd_session *s)
+int
+cnd_pg_drop_options(struct cnd_session *s)
 {
 	int r = CENOTE_DONE;
 
@@ -166,21 +165,6 @@ drop_options(struct cnd_session *s)
 		r = drop_one(s, names[i]);
 	}
 	return r;
-}
-
-int
-cnd_pg_options_are_set(struct cnd_session *s, struct cnc_diag *ret_diag)
-{
-	int q = CENOTE_DONE;
-	int r = cnd_pg_enter(s, ret_diag);
-
-	if (r == CENOTE_OK)
-		r = drop_options(s);
-	/* the texts of the settings are in the encoding that the client has chosen */
-	if (r >= 0)
-		q = cnd_pg_settings_restore(s);
-	s->diag = NULL;
-	return r < 0 || q == CENOTE_DONE ? r : q;
 }
 
 void

@@ -55,10 +55,31 @@ note_settings(struct cnd_session *s, const struct cnd_pg_scan *scan)
 
 	if ((scan->flags & CND_PG_SCAN_SETS) != 0 || is_undone)
 		cnd_pg_settings_learn(s, scan->names);
-	if (s->client.has_named &&
-		(is_undone || ((scan->flags & CND_PG_SCAN_SETS) != 0 &&
-				      (scan->flags & CND_PG_SCAN_LOCAL) != 0)))
-		s->client.keeps_named = 1;
+	if (is_undone || ((scan->flags & CND_PG_SCAN_SETS) != 0 &&
+				 (scan->flags & CND_PG_SCAN_LOCAL) != 0)) {
+		s->client.keeps_named |= s->client.has_named;
+		cnd_pg_prepared_forget(s);
+	}
+}
+
+/* Whether another session of this client gets the settings that this one has now. */
+static int
+has_movable_settings(const struct cnd_session *s)
+{
+	return !s->client.is_local && !s->settings.hides &&
+	       (s->client.pins & CENOTE_PIN_SETTINGS) == 0;
+}
+
+/* A text with PREPARE or DEALLOCATE changes what settle.c finds. A statement on temporary objects could not be prepared
+ * again after their end. */
+static void
+note_prepared(struct cnd_session *s, const struct cnd_pg_scan *scan)
+{
+	if (scan->prepares != 0 && has_movable_settings(s) &&
+		(s->client.pins & CENOTE_PIN_TEMP) == 0)
+		cnd_pg_prepared_note(&s->prepared, scan->prepares);
+	if ((scan->flags & CND_PG_SCAN_DEALLOCATES) != 0)
+		cnd_pg_settings_doubt(s);
 }
 
 void
@@ -74,6 +95,7 @@ cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple
 		s->settings.hides = 1;
 	s->settings.hides |= (scan->flags & CND_PG_SCAN_HIDES) != 0;
 	note_settings(s, scan);
+	note_prepared(s, scan);
 	if ((pins & CENOTE_PIN_FUNCTION) != 0) {
 		s->client.is_unproved = 1;
 		s->settings.may_hide = 1;
@@ -96,14 +118,6 @@ cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple
 		s->client.has_unnamed = 1;
 }
 
-/* Whether another session of this client gets the settings that this one has now. */
-static int
-has_movable_settings(const struct cnd_session *s)
-{
-	return !s->client.is_local && !s->settings.hides &&
-	       (s->client.pins & CENOTE_PIN_SETTINGS) == 0;
-}
-
 /*
  * Whether the statement means the same on another session. It may use temporary objects: as long as there are any, they hold
  * the session, and after their end the server analyses the statement again. What the statement leaves when it runs by its
@@ -118,16 +132,26 @@ can_move(const struct cnd_session *s, const struct cnd_pg_scan *scan)
 	       s->host->restores_names(s->host);
 }
 
+static void
+note_name(struct cnd_session *s, const struct cnd_pg_scan *scan, struct cnp_str name)
+{
+	if (can_move(s, scan)) {
+		s->client.has_named = 1;
+		cnd_pg_prepared_note(&s->named, cnd_pg_hash(name.p, name.n));
+	} else {
+		s->client.keeps_named = 1;
+		cnd_pg_prepared_drop(&s->named, name.p, name.n);
+	}
+}
+
 void
 cnd_pg_note_prepared(
 	struct cnd_session *s, const struct cnd_pg_scan *scan, struct cnp_str name)
 {
 	if (name.n == 0)
 		s->client.holds_unnamed = 1;
-	else if (can_move(s, scan))
-		s->client.has_named = 1;
 	else
-		s->client.keeps_named = 1;
+		note_name(s, scan, name);
 	/* When the statement runs by its name, its text may not be known. */
 	if ((scan->flags & CND_PG_SCAN_SETS) != 0)
 		cnd_pg_settings_learn(s, scan->names);

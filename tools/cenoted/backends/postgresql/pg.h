@@ -99,12 +99,18 @@ enum cnd_pg_scan_flag {
 /* Room for the names of the settings that one text sets. */
 #define CND_PG_NAMES_MAX 126u
 
+/* A client with more bytes of settings and statements that move with it keeps its session (settings.c). A number without a
+ * suffix, since questions to the server have it, too. */
+#define CND_PG_CARRY_MAX 4000
+
 struct cnd_pg_scan {
 	uint32_t pins; /* bits of enum cenote_pin: what may stay in the session */
 	uint32_t flags; /* bits of enum cnd_pg_scan_flag, of all statements */
 	uint32_t n_params; /* the highest N of $N */
 	/* if `pins` is 0: the text has a part that only this client may know, such as a literal */
 	uint32_t tells;
+	/* if the text is one PREPARE, which can be run again on another session: its cnd_pg_hash(); else 0 */
+	uint64_t prepares;
 	char names[CND_PG_NAMES_MAX +
 		   2]; /* each ends with a zero byte, and the list with another */
 };
@@ -150,6 +156,9 @@ struct cnd_pg_scan {
 
 void cnd_pg_scan(const char *sql, size_t len, const struct cnd_pg_facts *facts,
 	struct cnd_pg_scan *ret_scan);
+
+/* A hash of a text, which is never 0. */
+uint64_t cnd_pg_hash(const char *text, size_t len);
 
 /* Whether it is one of the settings by which PL/pgSQL reads the text of a function. */
 int cnd_pg_is_reading(const char *name, size_t len);

@@ -366,7 +366,12 @@ see_rollback(struct scan *s, struct cnc_sql l)
 static void
 see_prepare(struct scan *s, struct cnc_sql l)
 {
+	struct cnc_sql_token t = { .kind = CNC_SQL_END };
+
+	/* "transaction" may also be the name of a statement */
 	if (cnc_sql_take(&l, "transaction"))
+		t = cnc_sql_next(&l);
+	if (t.kind == CNC_SQL_TEXT)
 		s->found.flags |= CND_PG_SCAN_TX;
 	else
 		s->found.pins |= CENOTE_PIN_PREPARED;
@@ -835,6 +840,24 @@ scan_statement(struct scan *s)
 	}
 }
 
+uint64_t
+cnd_pg_hash(const char *text, size_t len)
+{
+	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ (uint8_t)text[i]) * 0x100000001b3u;
+	return hash | 1;
+}
+
+/* Whether the text is one PREPARE that has nothing else to note. In the carry, the server counts two bytes more. */
+static int
+is_one_prepare(const struct cnd_pg_scan *found, size_t len)
+{
+	return found->pins == CENOTE_PIN_PREPARED && found->flags == 0 &&
+	       len + 2 <= CND_PG_CARRY_MAX;
+}
+
 void
 cnd_pg_scan(const char *sql, size_t len, const struct cnd_pg_facts *facts,
 	struct cnd_pg_scan *ret_scan)
@@ -856,5 +879,7 @@ cnd_pg_scan(const char *sql, size_t len, const struct cnd_pg_facts *facts,
 		s.found.flags |= CND_PG_SCAN_EMPTY;
 	if (n > 1)
 		s.found.flags |= CND_PG_SCAN_SEVERAL;
+	if (is_one_prepare(&s.found, len))
+		s.found.prepares = cnd_pg_hash(sql, len);
 	*ret_scan = s.found;
 }

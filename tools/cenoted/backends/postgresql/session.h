@@ -20,6 +20,8 @@
  *     session.c     attach, state, messages while no request runs, logout
  *     parameters.c  the values that the server reports
  *     settings.c    the settings that move with a client
+ *     prepared.c    the statements prepared by SQL that move with a client
+ *     restore.c     give a session what its client brings
  *     known.c       what executions by a name run
  *     strict.c      what a pool with strict = yes refuses
  *     ask_values.c  the question for their present values
@@ -277,6 +279,14 @@ struct cnd_pg_settings {
 	uint8_t may_hide; /* a function may have set such a thing, if the database has code that does */
 };
 
+#define CND_PG_PREPARED_MAX 64u
+
+/* prepared.c: hashes of texts or names of statements that the client prepared under the present settings. */
+struct cnd_pg_prepared {
+	uint64_t list[CND_PG_PREPARED_MAX];
+	size_t n; /* how many were noted; of more than fit, the list has the last ones */
+};
+
 struct cnd_pg_transport {
 	/* Receive or send up to n bytes without waiting. >0: how many; 0: wait for *ret_events; CENOTE_ERR_CONN. */
 	ptrdiff_t (*receive)(
@@ -314,6 +324,8 @@ struct cnd_session {
 	struct cnd_pg_login login;
 	struct cnd_pg_client client;
 	struct cnd_pg_settings settings;
+	struct cnd_pg_prepared prepared; /* by SQL: the texts */
+	struct cnd_pg_prepared named; /* by request: the names */
 
 	/* the running request */
 	struct cnd_pg_run run;
@@ -429,19 +441,43 @@ const char *cnd_pg_strict_advice(
 int cnd_pg_check_strict(struct cnd_session *s, const char *sql, size_t len);
 
 /* settings.c */
+/* In the carry: a byte for autocommit (1: off), then entries with SEPARATOR between two. The entry of a setting is name,
+ * EQUALS, value. After the settings come the statements: EQUALS and the text. */
+#define CND_PG_CARRY_EQUALS    '\1'
+#define CND_PG_CARRY_SEPARATOR '\2'
+/* The entries of the client's carry. */
+struct cnp_str cnd_pg_settings_entries(const struct cnd_session *s);
+/* Take the next entry from `left`. Returns 0 after the last one. */
+int cnd_pg_settings_next(struct cnp_str *left, struct cnp_str *ret_entry);
+int cnd_pg_settings_is_statement(const struct cnp_str *entry);
 void cnd_pg_settings_forget(struct cnd_session *s);
 int cnd_pg_settings_are_any(const struct cnd_session *s);
 /* A text sets something. `names` as in struct cnd_pg_scan. */
 void cnd_pg_settings_learn(struct cnd_session *s, const char *names);
-/* Ask the server which settings the client has changed, and keep them in the carry. `is_listed`: the server lists some.
- * *ret_stay: they cannot be set on another session. */
-int cnd_pg_settings_ask(struct cnd_session *s, int is_listed, uint8_t *ret_stay);
-/* Keep what the client brings, for cnd_pg_settings_restore(). CENOTE_ERR_PROTOCOL: cenoted never gives such a carry. */
+/* Something may have ended a statement that the client would bring to its next session. */
+void cnd_pg_settings_doubt(struct cnd_session *s);
+/* Ask the server which settings the client has changed and which statements it has prepared by SQL, and keep them in the
+ * carry. *pins: CENOTE_PIN_SETTINGS and _PREPARED if the server lists some; those of the two that can move are taken out. */
+int cnd_pg_settings_ask(struct cnd_session *s, uint32_t *pins);
+/* Keep what the client brings, for restore.c. CENOTE_ERR_PROTOCOL: cenoted never gives such a carry. */
 int cnd_pg_settings_bring(struct cnd_session *s, const struct cnp_str *carry);
-/* Set on the session what the client has brought. CENOTE_DONE: it has brought nothing. */
-int cnd_pg_settings_restore(struct cnd_session *s);
 /* What the client shall bring to its next session. */
 struct cnp_str cnd_pg_settings_carry(struct cnd_session *s);
+
+/* prepared.c */
+/* A statement may move from now on. `hash` is never 0. */
+void cnd_pg_prepared_note(struct cnd_pg_prepared *prepared, uint64_t hash);
+/* Whether the client has prepared it, and no setting on which its meaning depends has changed since. */
+int cnd_pg_prepared_is_known(
+	const struct cnd_pg_prepared *prepared, const char *text, size_t len);
+/* It must not move. */
+void cnd_pg_prepared_drop(struct cnd_pg_prepared *prepared, const char *text, size_t len);
+/* A setting on which the meaning depends may have changed: no statement may move any more. */
+void cnd_pg_prepared_forget(struct cnd_session *s);
+
+/* restore.c */
+/* The client has set its options: undo those of earlier clients, and give the session what the client brings. */
+int cnd_pg_options_are_set(struct cnd_session *s, struct cnc_diag *ret_diag);
 
 /* begun.c */
 int cnd_pg_set_option(struct cnd_session *s, const char *name, const char *value,
@@ -450,8 +486,8 @@ int cnd_pg_set_option(struct cnd_session *s, const char *name, const char *value
 int cnd_pg_is_option(const struct cnd_pg_parameter *p);
 /* Add to s->out commands that give the options the values that the client began with, as they are after DISCARD ALL. */
 int cnd_pg_add_options(struct cnd_session *s);
-/* Undo the options of earlier clients that the present client has not set. */
-int cnd_pg_options_are_set(struct cnd_session *s, struct cnc_diag *ret_diag);
+/* Give the options that this client has not set their values at login. CENOTE_DONE: they have them. */
+int cnd_pg_drop_options(struct cnd_session *s);
 /* Forget the option values that the previous client began with. */
 void cnd_pg_begun_forget(struct cnd_session *s);
 /* Whether the encoding is another one than the client began with. */

@@ -1,25 +1,101 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The settings that a client changed. They move with the client to its next session, so they do not pin it. This file
- * asks the server for their values, which become part of the client's `carry`, and sets them on the next session before
- * the client's first request. It owns s->settings. settle.c calls it when the server says that something was set.
+ * The client's `carry`: the settings that it changed, and the statements that it prepared by SQL. They move with the client
+ * to its next session, so they do not pin it. This file asks the server for them; restore.c gives them to the next session.
+ * It owns s->settings. settle.c calls it when the server says that there is something.
  *
  * The server lists its own settings. It does not list settings with a program's own name, such as app.tenant. Their names
- * come from the client's texts (scan.c), their values from the server.
+ * come from the client's texts (scan.c), their values from the server. prepared.c says which statements move.
  */
-#include <stdio.h>
-
 #include "../common/text.h"
+#include "code.h"
 #include "session.h"
 
-/* In the carry: a byte for autocommit (1: off), then the settings. Each is name, EQUALS, value; SEPARATOR is between two. */
-#define EQUALS     '\1'
-#define SEPARATOR  '\2'
-/* A client with more bytes of settings keeps its session. The question below has the same numbers. */
-#define VALUES_MAX 4000
+#define EQUALS     CND_PG_CARRY_EQUALS
+#define SEPARATOR  CND_PG_CARRY_SEPARATOR
+#define VALUES_MAX CND_PG_CARRY_MAX
 #define ROOM       8192u
 
+/* ---- entries ---- */
+
+int
+cnd_pg_settings_next(struct cnp_str *left, struct cnp_str *ret_entry)
+{
+	const char *end = left->n > 0 ? memchr(left->p, SEPARATOR, left->n) : NULL;
+	size_t n = end != NULL ? (size_t)(end - left->p) : left->n;
+
+	if (left->n == 0)
+		return 0;
+	*ret_entry = (struct cnp_str){ left->p, n };
+	n += end != NULL;
+	left->p += n;
+	left->n -= n;
+	return 1;
+}
+
+int
+cnd_pg_settings_is_statement(const struct cnp_str *entry)
+{
+	return entry->n > 0 && *entry->p == EQUALS;
+}
+
+/* The statements that stand after the settings. */
+static struct cnp_str
+statements_of(struct cnp_str entries)
+{
+	struct cnp_str left = entries, entry;
+
+	while (cnd_pg_settings_next(&left, &entry)) {
+		if (!cnd_pg_settings_is_statement(&entry))
+			continue;
+		left = entries;
+		left.p = entry.p;
+		left.n -= (size_t)(entry.p - entries.p);
+		return left;
+	}
+	return left;
+}
+
+static struct cnp_str
+settings_of(struct cnp_str entries)
+{
+	size_t n = entries.n - statements_of(entries).n;
+
+	/* without the separator before the statements */
+	return (struct cnp_str){ entries.p, n - (n > 0 && n < entries.n) };
+}
+
+static const char name_key[] = "application_name\1";
+
+/* The settings on which the meaning of SQL may depend. The name, which is the first setting, is none of them. */
+static struct cnp_str
+meaning_of(struct cnp_str entries)
+{
+	struct cnp_str settings = settings_of(entries), left = settings, entry;
+	const size_t n = sizeof(name_key) - 1;
+
+	return cnd_pg_settings_next(&left, &entry) && entry.n >= n &&
+			       memcmp(entry.p, name_key, n) == 0
+		       ? left
+		       : settings;
+}
+
+static int
+is_same(struct cnp_str a, struct cnp_str b)
+{
+	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
 /* ---- what the client has ---- */
+
+struct cnp_str
+cnd_pg_settings_entries(const struct cnd_session *s)
+{
+	const char *carry = (const char *)cnc_buf_head(&s->settings.carry);
+	size_t n = cnc_buf_len(&s->settings.carry);
+
+	return n > 1 ? (struct cnp_str){ carry + 1, n - 1 } : CNP_STR_NONE;
+}
 
 void
 cnd_pg_settings_forget(struct cnd_session *s)
@@ -32,12 +108,20 @@ cnd_pg_settings_forget(struct cnd_session *s)
 	s->settings.is_stale = 0;
 	s->settings.hides = 0;
 	s->settings.may_hide = 0;
+	cnd_pg_prepared_forget(s);
 }
 
 int
 cnd_pg_settings_are_any(const struct cnd_session *s)
 {
-	return cnc_buf_len(&s->settings.carry) > 1 || s->settings.is_stale;
+	return settings_of(cnd_pg_settings_entries(s)).n > 0 || s->settings.is_stale;
+}
+
+void
+cnd_pg_settings_doubt(struct cnd_session *s)
+{
+	if (statements_of(cnd_pg_settings_entries(s)).n > 0)
+		s->client.pins |= CENOTE_PIN_PREPARED;
 }
 
 static int
@@ -87,10 +171,18 @@ cnd_pg_settings_carry(struct cnd_session *s)
 
 #define HAS(code)                                                                        \
 	"pg_catalog.strpos(v, pg_catalog.chr(" code ")) OPERATOR(pg_catalog.>) 0"
-#define SIZE                                                                             \
+#define HAS_MARK "(" HAS("1") " OR " HAS("2") ")"
+/* Whether the settings, or all entries, are too long. The client's encoding may need more bytes than the server's. */
+#define IS_LONG(which)                                                                   \
 	"COALESCE(pg_catalog.sum(pg_catalog.octet_length(k) OPERATOR(pg_catalog.+)"      \
-	" pg_catalog.octet_length(v) OPERATOR(pg_catalog.+) 2), 0)"
-#define ROLE "pg_catalog.current_setting('role')"
+	" pg_catalog.octet_length(pg_catalog.convert_to(v,"                              \
+	" pg_catalog.pg_client_encoding())) OPERATOR(pg_catalog.+) 2)" which             \
+	", 0) OPERATOR(pg_catalog.>) " STRING_OF(CND_PG_CARRY_MAX)
+#define ENTRIES                                                                          \
+	"pg_catalog.string_agg(k OPERATOR(pg_catalog.||) pg_catalog.chr(1)"              \
+	" OPERATOR(pg_catalog.||) v, pg_catalog.chr(2) ORDER BY o, k, v)"
+#define OF_SETTINGS " FILTER (WHERE o OPERATOR(pg_catalog.<) 3)"
+#define ROLE        "pg_catalog.current_setting('role')"
 
 /* What the server lists, and what differs from the login there. A user without privileges may set what has the context
  * "user". The options are begun.c's, and the others belong to the running transaction. */
@@ -103,23 +195,40 @@ cnd_pg_settings_carry(struct cnd_session *s)
 	"transaction_isolation,transaction_read_only,transaction_deferrable}'"           \
 	"::pg_catalog.text[])"
 
-/* The role comes last: it may not be allowed to set the others. */
+/* The role is the last setting: it may not be allowed to set the others. */
 static const char question_begin[] =
 	"WITH a (o, k, v, can) AS (" LISTED " UNION ALL SELECT 2, 'role', " ROLE
 	", true WHERE " ROLE " OPERATOR(pg_catalog.<>) 'none'"
 	" UNION ALL SELECT 1, n, pg_catalog.current_setting(n, true), true"
 	" FROM pg_catalog.unnest('{";
+static const char question_names_end[] =
+	"}'::pg_catalog.text[]) n WHERE pg_catalog.current_setting(n, true) IS NOT NULL";
+static const char question_statements[] =
+	" UNION ALL SELECT 3, '', statement, true"
+	" FROM pg_catalog.pg_prepared_statements WHERE from_sql";
 static const char question_end[] =
-	"}'::pg_catalog.text[]) n WHERE pg_catalog.current_setting(n, true) IS NOT NULL)"
-	" SELECT COALESCE(pg_catalog.bool_or(NOT can OR " HAS("1") " OR " HAS(
-		"2") "), false), " SIZE " OPERATOR(pg_catalog.>) 4000, CASE WHEN " SIZE
-		     " OPERATOR(pg_catalog.<=) 4000 THEN COALESCE(pg_catalog.string_agg(k"
-		     " OPERATOR(pg_catalog.||) pg_catalog.chr(1) OPERATOR(pg_catalog.||) "
-		     "v,"
-		     " pg_catalog.chr(2) ORDER BY o), '') ELSE '' END FROM a";
+	") SELECT COALESCE(pg_catalog.bool_or(NOT can OR " HAS_MARK ")" OF_SETTINGS
+	", false) OR " IS_LONG(
+		OF_SETTINGS) ", COALESCE(pg_catalog.bool_or(" HAS_MARK
+			     "), false) OR " IS_LONG(
+				     "") ", COALESCE(CASE WHEN "
+					 "NOT " IS_LONG(
+						 "") " THEN " ENTRIES
+						     " WHEN NOT " IS_LONG(
+							     OF_SETTINGS) " THEN " ENTRIES
+							     OF_SETTINGS " END, '') FROM "
+									  "a";
+
+/* The answer: flags, and what can move of the entries. */
+enum {
+	STAY_SETTINGS,
+	STAY_STATEMENTS,
+	N_STAY
+};
 
 static void
-make_question(const struct cnd_pg_settings *settings, struct cnd_text *t)
+make_question(
+	const struct cnd_pg_settings *settings, int has_statements, struct cnd_text *t)
 {
 	cnd_text_add(t, question_begin);
 	for (size_t i = 0; i < settings->names_len;
@@ -127,51 +236,86 @@ make_question(const struct cnd_pg_settings *settings, struct cnd_text *t)
 		cnd_text_add(t, i > 0 ? "," : "");
 		cnd_text_add(t, settings->names + i);
 	}
+	cnd_text_add(t, question_names_end);
+	cnd_text_add(t, has_statements ? question_statements : "");
 	cnd_text_add(t, question_end);
 }
 
 static int
-ask_values(struct cnd_session *s, char values[VALUES_MAX + 1], uint8_t *ret_stay)
+ask_values(struct cnd_session *s, int has_statements, char values[VALUES_MAX + 1],
+	uint8_t ret_stay[N_STAY])
 {
 	struct cnd_text t = { .r = CENOTE_OK };
-	uint8_t flags[2] = { 0 };
 
 	cnc_buf_init(&t.b, s->mem, ROOM);
-	make_question(&s->settings, &t);
+	make_question(&s->settings, has_statements, &t);
 	if (t.r == CENOTE_OK)
 		t.r = cnc_buf_u8(&t.b, 0);
 	if (t.r == CENOTE_OK)
-		t.r = cnd_pg_ask_more(s, (const char *)cnc_buf_head(&t.b), flags, 2,
-			values, VALUES_MAX + 1);
+		t.r = cnd_pg_ask_more(s, (const char *)cnc_buf_head(&t.b), ret_stay,
+			N_STAY, values, VALUES_MAX + 1);
 	cnc_buf_finish(&t.b);
-	*ret_stay = flags[0] || flags[1];
 	return t.r;
 }
 
-static int
-is_kept(const struct cnc_buf *carry, const char *values, size_t n)
+/* The name comes first, since the statements have to be last. The server has reported it, so it need not be asked. */
+static void
+add_name(struct cnd_session *s, char values[VALUES_MAX + 1], uint8_t *ret_stay)
 {
-	size_t have = cnc_buf_len(carry) > 0 ? cnc_buf_len(carry) - 1 : 0;
+	const char *name = cnd_pg_changed_name(s);
+	size_t used = strlen(values);
+	size_t n = name != NULL ? sizeof(name_key) - 1 + strlen(name) : 0;
 
-	return have == n && (n == 0 || memcmp(cnc_buf_head(carry) + 1, values, n) == 0);
+	if (name == NULL)
+		return;
+	if (used + n + 1 > VALUES_MAX) {
+		*ret_stay = 1;
+		return;
+	}
+	memmove(values + n + 1, values, used + 1);
+	memcpy(values, name_key, sizeof(name_key) - 1);
+	memcpy(values + sizeof(name_key) - 1, name, strlen(name));
+	values[n] = used > 0 ? SEPARATOR : '\0';
 }
 
-/* Keep the values for the client. */
+/* ---- what moves ---- */
+
+/* Whether the client itself has prepared all of them. If so, it has no others. */
 static int
-keep(struct cnd_session *s, const char *values)
+have_come_from_client(struct cnd_session *s, struct cnp_str statements)
+{
+	struct cnp_str left = statements, entry;
+
+	while (cnd_pg_settings_next(&left, &entry)) {
+		if (!cnd_pg_prepared_is_known(&s->prepared, entry.p + 1, entry.n - 1))
+			return 0;
+	}
+	s->prepared.n = 0;
+	while (cnd_pg_settings_next(&statements, &entry))
+		cnd_pg_prepared_note(&s->prepared, cnd_pg_hash(entry.p + 1, entry.n - 1));
+	return 1;
+}
+
+/* No text of the client has changed the settings, so a function has, perhaps since a statement was prepared. */
+static void
+note_change(struct cnd_session *s)
+{
+	s->client.keeps_named |= s->client.has_named;
+	cnd_pg_prepared_forget(s);
+}
+
+/* Keep the entries for the client. */
+static int
+keep(struct cnd_session *s, struct cnp_str entries)
 {
 	struct cnc_buf *carry = &s->settings.carry;
-	size_t n = strlen(values);
 	int r = CENOTE_OK;
 
-	if (!is_kept(carry, values, n)) {
-		/* no text of the client has changed them, so a function has, perhaps since a statement was prepared */
-		if (!s->settings.is_stale)
-			s->client.keeps_named = s->client.has_named;
+	if (!is_same(entries, cnd_pg_settings_entries(s))) {
 		cnc_buf_clear(carry, ROOM);
 		r = cnc_buf_u8(carry, s->client.is_manual);
 		if (r == CENOTE_OK)
-			r = cnc_buf_append(carry, values, n);
+			r = cnc_buf_append(carry, entries.p, entries.n);
 		s->client.has_carried = 1;
 	}
 	if (r == CENOTE_OK)
@@ -179,104 +323,47 @@ keep(struct cnd_session *s, const char *values)
 	return r;
 }
 
-/* The server has reported the name, so it need not be asked. */
-static void
-add_name(struct cnd_session *s, char values[VALUES_MAX + 1], uint8_t *ret_stay)
+/* Keep what can move, and take its pins out. */
+static int
+keep_movable(struct cnd_session *s, struct cnp_str entries, const uint8_t stay[N_STAY],
+	uint32_t *pins)
 {
-	const char *name = cnd_pg_changed_name(s);
-	size_t used = strlen(values);
-	int n;
+	struct cnp_str before = meaning_of(cnd_pg_settings_entries(s));
 
-	if (name == NULL)
-		return;
-	n = snprintf(values + used, VALUES_MAX + 1 - used, "%sapplication_name\1%s",
-		used > 0 ? "\2" : "", name);
-	*ret_stay |= n < 0 || (size_t)n > VALUES_MAX - used;
+	if (!s->settings.is_stale && !is_same(meaning_of(entries), before))
+		note_change(s);
+	if (stay[STAY_SETTINGS])
+		return keep(s, CNP_STR_NONE);
+	*pins &= ~(uint32_t)CENOTE_PIN_SETTINGS;
+	if (stay[STAY_STATEMENTS] || !have_come_from_client(s, statements_of(entries)))
+		return keep(s, settings_of(entries));
+	*pins &= ~(uint32_t)CENOTE_PIN_PREPARED;
+	return keep(s, entries);
 }
 
 int
-cnd_pg_settings_ask(struct cnd_session *s, int is_listed, uint8_t *ret_stay)
+cnd_pg_settings_ask(struct cnd_session *s, uint32_t *pins)
 {
 	char values[VALUES_MAX + 1] = "";
+	uint8_t stay[N_STAY] = { 0 };
+	/* the texts may not be in the client's present encoding */
+	int has_statements = (*pins & CENOTE_PIN_PREPARED) != 0 && s->prepared.n > 0 &&
+			     !cnd_pg_has_changed_encoding(s);
 	int r = CENOTE_OK;
 
-	*ret_stay = 0;
-	if (is_listed || s->settings.names_len > 0)
-		r = ask_values(s, values, ret_stay);
-	add_name(s, values, ret_stay);
-	return r < 0 ? r : keep(s, *ret_stay ? "" : values);
+	if ((*pins & CENOTE_PIN_SETTINGS) != 0 || s->settings.names_len > 0 ||
+		has_statements)
+		r = ask_values(s, has_statements, values, stay);
+	if (r < 0)
+		return r;
+	add_name(s, values, &stay[STAY_SETTINGS]);
+	if (stay[STAY_SETTINGS])
+		*pins |= CENOTE_PIN_SETTINGS;
+	stay[STAY_STATEMENTS] |= (*pins & CENOTE_PIN_PREPARED) != 0 && !has_statements;
+	return keep_movable(s, cnp_str(values), stay, pins);
 }
 
 /* ---- the next session ---- */
-
-/* E'…' means the same whatever the setting standard_conforming_strings is. */
-static int
-quote(struct cnc_buf *b, const char *p, size_t n)
-{
-	int r = cnc_buf_append(b, "E'", 2);
-
-	for (size_t i = 0; i < n && r == CENOTE_OK; i++) {
-		if (p[i] == '\'' || p[i] == '\\')
-			r = cnc_buf_u8(b, (uint8_t)p[i]);
-		if (r == CENOTE_OK)
-			r = cnc_buf_u8(b, (uint8_t)p[i]);
-	}
-	return r < 0 ? r : cnc_buf_u8(b, '\'');
-}
-
-/* Add the call that makes one setting, which is n bytes of the carry. */
-static void
-add_call(struct cnd_text *t, const char *setting, size_t n)
-{
-	const char *equals = memchr(setting, EQUALS, n);
-	size_t name_len = equals != NULL ? (size_t)(equals - setting) : n;
-
-	if (equals == NULL) {
-		t->r = CENOTE_ERR_PROTOCOL;
-		return;
-	}
-	cnd_text_add(t, "pg_catalog.set_config(");
-	cnd_text_add_literal(t, setting, name_len);
-	cnd_text_add(t, ", ");
-	cnd_text_add_literal(t, equals + 1, n - name_len - 1);
-	cnd_text_add(t, ", false) IS NOT NULL");
-}
-
-/* The names that no list shows are needed for the next question. */
-static void
-learn_name(struct cnd_session *s, const char *setting, size_t n)
-{
-	char name[CND_PG_NAMES_MAX + 1] = { 0 };
-	const char *equals = memchr(setting, EQUALS, n);
-	size_t len = equals != NULL ? (size_t)(equals - setting) : 0;
-
-	if (cnd_pg_is_reading(setting, len))
-		s->client.lasting |= CND_PG_SCAN_DEFINES;
-	if (memchr(setting, '.', len) == NULL)
-		return;
-	if (len >= sizeof(name) - 1 || !cnd_pg_is_setting_name(setting, len)) {
-		s->settings.hides = 1;
-		return;
-	}
-	memcpy(name, setting, len);
-	cnd_pg_settings_learn(s, name);
-}
-
-static void
-make_statement(struct cnd_session *s, const char *p, size_t n, struct cnd_text *t)
-{
-	const char *end = p + n, *next;
-
-	cnd_text_add(t, "SELECT ");
-	for (; p < end && t->r == CENOTE_OK; p = next + 1) {
-		next = memchr(p, SEPARATOR, (size_t)(end - p));
-		if (next == NULL)
-			next = end;
-		add_call(t, p, (size_t)(next - p));
-		learn_name(s, p, (size_t)(next - p));
-		cnd_text_add(t, next < end ? " AND " : "");
-	}
-}
 
 int
 cnd_pg_settings_bring(struct cnd_session *s, const struct cnp_str *carry)
@@ -288,47 +375,4 @@ cnd_pg_settings_bring(struct cnd_session *s, const struct cnp_str *carry)
 	s->client.has_carried = 1;
 	s->settings.is_due = carry->n > 1;
 	return cnc_buf_append(&s->settings.carry, carry->p, carry->n);
-}
-
-/* The session is as good as lost for this client: its program connects again after SQLSTATE 08006. */
-static void
-explain_refusal(struct cnc_diag *diag)
-{
-	char why[sizeof(diag->message)];
-
-	snprintf(why, sizeof(why), "%s", diag->message);
-	cnc_diag_set(diag, CNC_SQLSTATE(CONNECTION_LOST),
-		"the settings of this connection cannot be set on its next session: %s; "
-		"connect again",
-		why);
-}
-
-int
-cnd_pg_settings_restore(struct cnd_session *s)
-{
-	const char *carry = (const char *)cnc_buf_head(&s->settings.carry);
-	struct cnd_text t = { .r = CENOTE_OK, .quote = quote };
-	uint8_t is_set = 0;
-	int r;
-
-	if (!s->settings.is_due)
-		return CENOTE_DONE;
-	s->settings.is_due = 0;
-	s->client.is_used = 1;
-	cnc_buf_init(&t.b, s->mem, 8 * ROOM);
-	make_statement(s, carry + 1, cnc_buf_len(&s->settings.carry) - 1, &t);
-	r = t.r < 0 ? t.r : cnc_buf_u8(&t.b, 0);
-	if (r == CENOTE_ERR_PROTOCOL)
-		r = cnd_pg_refuse(s, CNC_SQLSTATE(PROTOCOL),
-			"what the client carried over has a setting without a value");
-	(void)cnd_pg_run_begin(s, NULL);
-	if (r == CENOTE_OK)
-		r = cnd_pg_ask(s, (const char *)cnc_buf_head(&t.b), &is_set, 1);
-	cnc_buf_finish(&t.b);
-	if (r == CENOTE_ERR_SERVER)
-		explain_refusal(s->diag);
-	if (r == CENOTE_OK && !is_set)
-		r = cnd_pg_broken(s, "settings that are not what they were set to");
-	s->settings.is_stale = 0;
-	return r;
 }

@@ -44,6 +44,11 @@
 
 /* ---- The question ---- */
 
+/* Other statements that were prepared by a request than those of the client's numbers. */
+#define NAMED                                                                            \
+	"FROM pg_catalog.pg_prepared_statements WHERE NOT from_sql"                      \
+	" AND name OPERATOR(pg_catalog.!~) '^cenote_[0-9]+$'"
+
 /*
  * The columns are in the order of the enumeration below. Each temporary object depends on its schema. The role is not
  * compared with the user: a function may have changed both.
@@ -64,8 +69,7 @@
 	" EXISTS (SELECT FROM pg_catalog.pg_listening_channels()),"                      \
 	" EXISTS (SELECT FROM pg_catalog.pg_cursors),"                                   \
 	" EXISTS (SELECT FROM pg_catalog.pg_prepared_statements WHERE from_sql),"        \
-	" EXISTS (SELECT FROM pg_catalog.pg_prepared_statements WHERE NOT from_sql"      \
-	" AND name OPERATOR(pg_catalog.!~) '^cenote_[0-9]+$'),"                          \
+	" EXISTS (SELECT " NAMED "),"                                                    \
 	" " THIS_LOOK
 
 /* From version 14 on, the body of a function may be a tree (prosqlbody). */
@@ -73,7 +77,7 @@ static const char question_13[] = QUESTION(CODE_LEAVES);
 static const char question[] =
 	QUESTION(CODE_LEAVES IN_TABLE("pg_proc", "oid", CALLS("prosqlbody")));
 
-/* The columns. Those after HELD_CODE belong to a pin each. */
+/* The columns. */
 enum {
 	HELD_TEMP,
 	HELD_SETTINGS, /* what settings.c can ask for */
@@ -81,13 +85,14 @@ enum {
 	HELD_LOCK,
 	HELD_LISTEN,
 	HELD_CURSOR,
-	HELD_PREPARED, /* by SQL */
+	HELD_PREPARED, /* by SQL: settings.c can ask for these, too */
 	HELD_NAMED, /* by a request */
 	N_HELD
 };
 
 static const uint32_t pin_of[N_HELD] = {
 	[HELD_TEMP] = CENOTE_PIN_TEMP,
+	[HELD_SETTINGS] = CENOTE_PIN_SETTINGS,
 	[HELD_LOCK] = CENOTE_PIN_LOCK,
 	[HELD_LISTEN] = CENOTE_PIN_LISTEN,
 	[HELD_CURSOR] = CENOTE_PIN_CURSOR,
@@ -146,6 +151,41 @@ prove(struct cnd_session *s)
 	return r == CENOTE_ERR_SERVER ? CENOTE_OK : r;
 }
 
+/* Each name has 63 bytes at most in the server's encoding, and twice as many in the client's. */
+#define NAMES_MAX 8192
+
+/* The names with a line break behind each. If they are too many, or have line breaks themselves: an empty name. */
+static const char question_names[] =
+	"SELECT CASE WHEN pg_catalog.count(*) OPERATOR(pg_catalog.<=) 60 AND NOT"
+	" pg_catalog.bool_or(pg_catalog.strpos(name, pg_catalog.chr(10))"
+	" OPERATOR(pg_catalog.>) 0) THEN pg_catalog.string_agg(name"
+	" OPERATOR(pg_catalog.||) pg_catalog.chr(10), '') ELSE pg_catalog.chr(10) "
+	"END " NAMED;
+
+/* Whether a statement is still there that would not mean the same on another session. */
+static int
+ask_names(struct cnd_session *s, uint8_t *ret_keeps)
+{
+	char names[NAMES_MAX];
+	const char *name = names, *end;
+	uint8_t nothing;
+	int r;
+
+	*ret_keeps = 1;
+	/* the names may not be in the client's present encoding */
+	if (cnd_pg_has_changed_encoding(s))
+		return CENOTE_OK;
+	r = cnd_pg_ask_more(s, question_names, &nothing, 0, names, sizeof(names));
+	if (r < 0)
+		return r;
+	for (; (end = strchr(name, '\n')) != NULL; name = end + 1) {
+		if (!cnd_pg_prepared_is_known(&s->named, name, (size_t)(end - name)))
+			return CENOTE_OK;
+	}
+	*ret_keeps = 0;
+	return CENOTE_OK;
+}
+
 /* Whether no question is needed: all that the client ran was code that leaves nothing. */
 static int
 has_left_nothing(const struct cnd_session *s)
@@ -176,21 +216,23 @@ pins_of(const uint8_t flags[N_HELD])
 static int
 settle(struct cnd_session *s)
 {
-	uint8_t flags[N_HELD] = { 0 }, has_to_stay = 0;
+	uint8_t flags[N_HELD] = { 0 };
+	uint32_t pins = 0;
 	int r = prove(s);
 
 	if (r == CENOTE_OK && !has_left_nothing(s)) {
 		r = ask(s, flags);
+		pins = pins_of(flags);
 		if (r == CENOTE_OK)
-			r = cnd_pg_settings_ask(s, flags[HELD_SETTINGS], &has_to_stay);
+			r = cnd_pg_settings_ask(s, &pins);
 		s->settings.hides |= flags[HELD_CODE] && s->settings.may_hide;
 	}
 	if (r < 0)
 		return r;
 	s->client.has_acted = 0;
 	s->client.keeps_named &= flags[HELD_NAMED];
-	s->client.pins = pins_of(flags) | (has_to_stay ? CENOTE_PIN_SETTINGS : 0);
-	return CENOTE_OK;
+	s->client.pins = pins;
+	return s->client.keeps_named ? ask_names(s, &s->client.keeps_named) : CENOTE_OK;
 }
 
 /* During a loan, only the client knows what it did. Nothing that this process remembers counts, and no settings can move
@@ -211,7 +253,7 @@ settle_loan(struct cnd_session *s)
 		return cnd_pg_lost(s, CNC_SQLSTATE(CONNECTION_LOST), "%s",
 			"a notification came while the client could not get it");
 	s->client.pins = pins_of(flags);
-	if (flags[HELD_SETTINGS] || flags[HELD_CODE] || cnd_pg_changed_name(s) != NULL)
+	if (flags[HELD_CODE] || cnd_pg_changed_name(s) != NULL)
 		s->client.pins |= CENOTE_PIN_SETTINGS;
 	return CENOTE_OK;
 }

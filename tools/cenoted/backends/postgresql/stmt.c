@@ -343,6 +343,7 @@ cnd_pg_close(struct cnd_session *s, const struct cnd_named *which, struct cnd_si
 	run->is_closing = 1;
 	run->own_tag = "CLOSE";
 	cnd_pg_known_forget(s);
+	cnd_pg_settings_doubt(s);
 	r = cnd_pg_add_named(&s->out.buf, 'C', kind, name.p, name.n);
 	if (which->statement != NULL)
 		cnd_pg_forget(s, which->statement);

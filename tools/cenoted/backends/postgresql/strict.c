@@ -21,8 +21,8 @@ static const struct {
 		"a cursor WITH HOLD keeps its session: use one without it in a "
 		"transaction" },
 	{ CENOTE_PIN_PREPARED, 0,
-		"PREPARE keeps its session: prepare the statement by the library's "
-		"function, such as PQprepare()" },
+		"this PREPARE keeps its session: send it alone, or prepare the statement "
+		"by the library's function, such as PQprepare()" },
 	{ 0, CND_PG_SCAN_HIDES,
 		"nobody can tell what this statement leaves in its session" },
 };
@@ -44,6 +44,8 @@ cnd_pg_strict_advice(const struct cnd_session *s, const struct cnd_pg_scan *scan
 		return NULL;
 	if (ends_with_transaction(scan))
 		pins &= ~(uint32_t)CENOTE_PIN_TEMP;
+	if (scan->prepares != 0)
+		pins &= ~(uint32_t)CENOTE_PIN_PREPARED;
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		if ((pins & refused[i].pin) != 0 || (scan->flags & refused[i].flag) != 0)
 			return refused[i].advice;
