@@ -7,6 +7,8 @@
  * The server lists its own settings. It does not list settings with a program's own name, such as app.tenant. Their names
  * come from the client's texts (scan.c), their values from the server. prepared.c says which statements move.
  */
+#include <stdio.h>
+
 #include "../common/text.h"
 #include "code.h"
 #include "session.h"
@@ -94,7 +96,8 @@ cnd_pg_settings_entries(const struct cnd_session *s)
 	const char *carry = (const char *)cnc_buf_head(&s->settings.carry);
 	size_t n = cnc_buf_len(&s->settings.carry);
 
-	return n > 1 ? (struct cnp_str){ carry + 1, n - 1 } : CNP_STR_NONE;
+	return carry != NULL && n > 1 ? (struct cnp_str){ carry + 1, n - 1 }
+				      : CNP_STR_NONE;
 }
 
 void
@@ -273,8 +276,7 @@ add_name(struct cnd_session *s, char values[VALUES_MAX + 1], uint8_t *ret_stay)
 		return;
 	}
 	memmove(values + n + 1, values, used + 1);
-	memcpy(values, name_key, sizeof(name_key) - 1);
-	memcpy(values + sizeof(name_key) - 1, name, strlen(name));
+	(void)snprintf(values, n + 1, "%s%s", name_key, name);
 	values[n] = used > 0 ? SEPARATOR : '\0';
 }
 
