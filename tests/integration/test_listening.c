@@ -282,6 +282,23 @@ what_another_session_would_hear_differently_holds(void **state)
 	turns_destroy(others, 2);
 }
 
+static void
+a_strict_pool_refuses_only_what_cannot_move(void **state)
+{
+	struct ear ear;
+	cenote_conn *conn;
+
+	turns_start(TWO "strict = yes\n");
+	conn = attach_listener(&ear, "listen news");
+	cenote_conn_destroy(conn);
+	assert_int_equal(wp_teardown(state), 0);
+	turns_start("sessions = 1\n" TURNS_POOL "strict = yes\n");
+	conn = wp_attach(NULL);
+	assert_int_equal(wp_status_of(conn, "listen news"), CENOTE_ERR_UNSUPPORTED);
+	assert_string_equal(wp_sqlstate(conn), "0A000");
+	cenote_conn_destroy(conn);
+}
+
 int
 main(void)
 {
@@ -297,6 +314,8 @@ main(void)
 		cmocka_unit_test_teardown(the_end_of_cenoted_is_an_error, wp_teardown),
 		cmocka_unit_test_teardown(
 			what_another_session_would_hear_differently_holds, wp_teardown),
+		cmocka_unit_test_teardown(
+			a_strict_pool_refuses_only_what_cannot_move, wp_teardown),
 	};
 
 	cnt_server_need(CNT_POSTGRESQL);

@@ -137,6 +137,8 @@ struct cnd_host {
 	int (*restores_names)(const struct cnd_host *host);
 	/* Whether to refuse a statement whose text says that it will pin the session (`strict = yes`). NULL: no. */
 	int (*refuses_pins)(const struct cnd_host *host);
+	/* Whether a client that only listens need not keep its session, as far as is known beforehand. NULL: no. */
+	int (*moves_listen)(const struct cnd_host *host);
 };
 
 /*

@@ -253,6 +253,12 @@ host_refuses_pins(const struct cnd_host *host)
 	return w->config->is_strict;
 }
 
+static int
+host_moves_listen(const struct cnd_host *host)
+{
+	return cnd_pins_may_move_listen(host->user);
+}
+
 void
 cnd_host_init(struct cnd_worker *w)
 {
@@ -268,5 +274,6 @@ cnd_host_init(struct cnd_worker *w)
 		.login_changed = host_login_changed,
 		.can_log_in = host_can_log_in,
 		.restores_names = host_restores_names,
-		.refuses_pins = host_refuses_pins };
+		.refuses_pins = host_refuses_pins,
+		.moves_listen = host_moves_listen };
 }

@@ -107,18 +107,23 @@ hold(struct cnd_worker *w, uint32_t pins)
 	atomic_store_explicit(&s->pinned, pins, memory_order_relaxed);
 }
 
+bool
+cnd_pins_may_move_listen(const struct cnd_worker *w)
+{
+	return w->shared != NULL && w->serving.backend->listen != NULL &&
+	       w->config->mode == CND_MODE_TRANSACTION && w->config->n_servers == 1 &&
+	       w->config->clients_login == CND_CLIENTS_NONE && w->shared->n_slots > 1;
+}
+
 /* The pool's own conditions; the backend has more of them. */
 bool
 cnd_pins_may_move(const struct cnd_worker *w)
 {
 	const struct cnd_serving *s = &w->serving;
 
-	return w->shared != NULL && s->backend->listen != NULL &&
-	       s->held.tx == CENOTE_TX_IDLE && s->held.pins == CENOTE_PIN_LISTEN &&
-	       w->config->mode == CND_MODE_TRANSACTION && w->config->n_servers == 1 &&
-	       w->config->clients_login == CND_CLIENTS_NONE && w->shared->n_slots > 1 &&
-	       w->settle.unmoved_at != s->n_served && cnd_staying_may(w) &&
-	       cnp_server_can_listen(&w->client.server);
+	return cnd_pins_may_move_listen(w) && s->held.tx == CENOTE_TX_IDLE &&
+	       s->held.pins == CENOTE_PIN_LISTEN && w->settle.unmoved_at != s->n_served &&
+	       cnd_staying_may(w) && cnp_server_can_listen(&w->client.server);
 }
 
 /* Without asking the server, a function may have left something or nothing, and new settings may move. */

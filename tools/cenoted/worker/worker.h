@@ -435,7 +435,9 @@ void cnd_pins_forget(struct cnd_worker *w);
 void cnd_pins_begin(struct cnd_worker *w, const struct cnp_msg *m);
 /* Publish what the session holds now. */
 void cnd_pins_note(struct cnd_worker *w, uint8_t tx, uint32_t pins);
-/* Whether what pins the session can move, as far as is known: the client only listens, and listening.c can do that for it. */
+/* Whether LISTEN can move to another session in this pool; and whether the client of this worker holds nothing else, as far as is
+ * known. */
+bool cnd_pins_may_move_listen(const struct cnd_worker *w);
 bool cnd_pins_may_move(const struct cnd_worker *w);
 /* When pin_timeout ends, if the client holds nothing but pins; and when pin_warning does. CND_NEVER: no such limit, or it was
  * warned of. */

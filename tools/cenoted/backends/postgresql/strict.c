@@ -13,7 +13,7 @@ static const struct {
 	{ CENOTE_PIN_TEMP, 0,
 		"a temporary object keeps its session: make it in a transaction, with ON "
 		"COMMIT DROP" },
-	{ CENOTE_PIN_LISTEN, 0, "LISTEN keeps its session" },
+	{ CENOTE_PIN_LISTEN, 0, "LISTEN keeps its session in this pool" },
 	{ CENOTE_PIN_LOCK, 0,
 		"an advisory lock of the session keeps it: take one of the transaction, "
 		"pg_advisory_xact_lock()" },
@@ -42,6 +42,8 @@ cnd_pg_strict_advice(const struct cnd_session *s, const struct cnd_pg_scan *scan
 
 	if (s->host->refuses_pins == NULL || !s->host->refuses_pins(s->host))
 		return NULL;
+	if (s->host->moves_listen != NULL && s->host->moves_listen(s->host))
+		pins &= ~(uint32_t)CENOTE_PIN_LISTEN;
 	if (ends_with_transaction(scan))
 		pins &= ~(uint32_t)CENOTE_PIN_TEMP;
 	if (scan->prepares != 0)
