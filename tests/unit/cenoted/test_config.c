@@ -201,6 +201,17 @@ static const struct {
 		"1: pool a: users credential:../x: there are no credentials from "
 		"systemd: $CREDENTIALS_DIRECTORY is not set (set LoadCredential= in the "
 		"service)" },
+	{ POOL "user_limits = ann sessions\n",
+		"4: user_limits: write NAME KEY=VALUE ...; \"sessions\" is no "
+		"KEY=VALUE" },
+	{ POOL "user_limits = ann query_timeout=5\n",
+		"4: user_limits: query_timeout=5: write a time, such as 30s; or 0 for "
+		"none" },
+	{ POOL "user_limits =\n",
+		"4: user_limits: write NAME KEY=VALUE ..., or * for NAME" },
+	{ POOL "user_limits = ann query_timeout=5s\nuser_limits = ann "
+	       "query_timeout=5s\n",
+		"5: user_limits: ann is given twice" },
 	{ POOL "auth_timeout = 0\n",
 		"1: pool a: auth_timeout must not be 0: a login needs a time limit" },
 	{ POOL "allow_users = root, no-such-user-here\n",
@@ -366,6 +377,29 @@ values_have_their_defaults(void **state)
 	assert_true(cnd_pool_config_allows(p, 0));
 	assert_false(cnd_pool_config_allows(p, 54321));
 	cnd_config_destroy(c);
+}
+
+static void
+a_user_has_the_limits_of_its_line_or_of_any_user(void **state)
+{
+	static const char lines[] = CENOTED POOL
+		"user_limits = ann query_timeout=0\nuser_limits = * query_timeout=5s\n"
+		"user_limits = joe\n";
+	struct cnd_config *c = load(lines);
+	struct cnd_config *same = load(lines);
+	struct cnd_config *other =
+		load(CENOTED POOL "user_limits = * query_timeout=5s\n");
+	const struct cnd_pool_config *p = &c->pools[0];
+
+	assert_int_equal(c->n_errors, 0);
+	assert_int_equal(cnd_pool_config_user(p, "ann")->query_timeout_ms, 0);
+	assert_int_equal(cnd_pool_config_user(p, "joe")->query_timeout_ms, -1);
+	assert_int_equal(cnd_pool_config_user(p, "bob")->query_timeout_ms, 5000);
+	assert_true(cnd_pool_config_is_equal(p, &same->pools[0]));
+	assert_false(cnd_pool_config_is_equal(p, &other->pools[0]));
+	cnd_config_destroy(c);
+	cnd_config_destroy(same);
+	cnd_config_destroy(other);
 }
 
 static void
@@ -696,6 +730,7 @@ main(void)
 		cmocka_unit_test(a_missing_file_is_an_error),
 		cmocka_unit_test(a_file_without_an_end_is_an_error),
 		cmocka_unit_test(values_have_their_defaults),
+		cmocka_unit_test(a_user_has_the_limits_of_its_line_or_of_any_user),
 		cmocka_unit_test(a_group_may_use_its_socket),
 		cmocka_unit_test(users_are_names_numbers_or_everybody),
 		cmocka_unit_test(server_lines_are_quoted_as_conninfo_is),

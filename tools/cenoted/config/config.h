@@ -75,6 +75,15 @@ struct cnd_server_line {
 	size_t n_options;
 };
 
+/* A line of `user_limits`. */
+struct cnd_user_limits {
+	char *user; /* CND_ANY_USER: every user without a line of its own */
+	int64_t query_timeout_ms; /* 0: none; -1: the pool's */
+};
+
+#define CND_ANY_USER        "*"
+#define CND_USER_LIMITS_MAX 64u
+
 struct cnd_pool_config {
 	char *name;
 	unsigned line; /* of the section */
@@ -91,6 +100,7 @@ struct cnd_pool_config {
 	int64_t idle_ttl_ms;
 	int64_t queue_timeout_ms;
 	int64_t idle_client_timeout_ms;
+	int64_t idle_transaction_timeout_ms;
 	int64_t session_timeout_ms;
 	int64_t pin_warning_ms;
 	int64_t pin_timeout_ms;
@@ -98,6 +108,8 @@ struct cnd_pool_config {
 	int64_t suspend_timeout_ms;
 	int64_t login_timeout_ms;
 	int64_t rebalance_ms;
+	struct cnd_user_limits *user_limits;
+	size_t n_user_limits;
 	uint64_t max_frame;
 	uint64_t max_row;
 	int mode; /* enum cnd_mode */
@@ -199,5 +211,8 @@ void cnd_pool_config_check_strict(struct cnd_config *c, const struct cnd_pool_co
 void cnd_pool_config_set_lend(
 	struct cnd_pool_config *p, const struct cnd_backend *backend);
 int cnd_pool_config_allows(const struct cnd_pool_config *p, uid_t uid);
+/* The limits of this user: of its own line of user_limits, or else of the line for any user; NULL: neither is there. */
+const struct cnd_user_limits *cnd_pool_config_user(
+	const struct cnd_pool_config *p, const char *user);
 
 #endif

@@ -106,6 +106,7 @@ struct cnd_worker_client {
 	int64_t suspended_until_ms;
 	int64_t attached_ms;
 	int64_t active_ms; /* when it last sent or read something */
+	int64_t query_timeout_ms; /* its user's, or else the pool's; 0: none */
 };
 
 /* host.c: when the backend must stop waiting. */
@@ -407,13 +408,15 @@ int cnd_client_receive(struct cnd_worker *w);
 /* Like cnd_worker_poll(). fds[0] is the client's socket; bytes that TLS has already read count as an
  * event. */
 int cnd_client_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms);
-/* When the pool's idle_client_timeout ends; and the earliest end of that, session_timeout and pin_timeout.
- * CND_NEVER: no such limit. */
+/* When the pool's idle_client_timeout ends; and the earliest end of that, idle_transaction_timeout, session_timeout and
+ * pin_timeout. CND_NEVER: no such limit. */
 int64_t cnd_client_idle_limit(const struct cnd_worker *w);
 int64_t cnd_client_limit(const struct cnd_worker *w);
-#define CND_LIMIT_TEXT_MAX 248u
-/* The error for a client that has reached one of them. */
-void cnd_client_limit_text(
+/* Note that the client has sent or read something, if a limit counts from there. */
+void cnd_client_note_activity(struct cnd_worker *w);
+#define CND_LIMIT_TEXT_MAX 242u
+/* The error for a client that has reached one of them. Returns its SQLSTATE. */
+const char *cnd_client_limit_text(
 	const struct cnd_worker *w, int64_t now, char to[CND_LIMIT_TEXT_MAX]);
 /* Whether the client has closed its end. Reads nothing. */
 int cnd_client_has_gone(const struct cnd_worker_client *c);

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Limits of users: how the lines `user_limits = NAME KEY=VALUE ...` are read and printed, and which line counts for a
+ * user. config.c calls it; workers and the door look users up here.
+ */
+#include "config_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shared/units.h"
+
+#define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
+
+/* ---- one limit ---- */
+
+static int
+parse_query_timeout(struct cnd_user_limits *u, const char *value)
+{
+	return cnd_ms_parse(value, &u->query_timeout_ms);
+}
+
+static void
+print_query_timeout(const struct cnd_user_limits *u, FILE *out)
+{
+	char text[CND_UNITS_TEXT_MAX];
+
+	if (u->query_timeout_ms >= 0)
+		fprintf(out, " query_timeout=%s", cnd_ms_text(u->query_timeout_ms, text));
+}
+
+/* parse() returns 0; -1: the value is not `what`. print() prints a limit that was given, with a blank before it. */
+static const struct {
+	const char *name;
+	const char *what;
+	int (*parse)(struct cnd_user_limits *u, const char *value);
+	void (*print)(const struct cnd_user_limits *u, FILE *out);
+} limits[] = {
+	{ "query_timeout", "a time, such as 30s; or 0 for none", parse_query_timeout,
+		print_query_timeout },
+};
+
+/* Read KEY=VALUE. */
+static int
+set_limit(struct cnd_loader *l, struct cnd_user_limits *u, char *text)
+{
+	char *value = strchr(text, '=');
+
+	if (value == NULL)
+		return cnd_config_bad(l,
+			"user_limits: write NAME KEY=VALUE ...; \"%s\" is no KEY=VALUE",
+			text);
+	*value++ = '\0';
+	for (size_t i = 0; i < N_ITEMS(limits); i++) {
+		if (strcmp(limits[i].name, text) != 0)
+			continue;
+		return limits[i].parse(u, value) == 0
+			       ? 0
+			       : cnd_config_bad(l, "user_limits: %s=%s: write %s", text,
+					 value, limits[i].what);
+	}
+	return cnd_config_bad(
+		l, "user_limits: unknown limit \"%s\"; there is query_timeout", text);
+}
+
+/* ---- a line ---- */
+
+static struct cnd_user_limits *
+add_user(struct cnd_loader *l, struct cnd_pool_config *p, const char *name)
+{
+	if (name == NULL) {
+		cnd_config_bad(l, "user_limits: write NAME KEY=VALUE ..., or * for NAME");
+		return NULL;
+	}
+	for (size_t i = 0; i < p->n_user_limits; i++) {
+		if (strcmp(p->user_limits[i].user, name) != 0)
+			continue;
+		cnd_config_bad(l, "user_limits: %s is given twice", name);
+		return NULL;
+	}
+	if (p->n_user_limits == CND_USER_LIMITS_MAX) {
+		cnd_config_bad(l, "user_limits: more than %u users", CND_USER_LIMITS_MAX);
+		return NULL;
+	}
+	p->user_limits = cnd_config_must(realloc(
+		p->user_limits, (p->n_user_limits + 1) * sizeof(*p->user_limits)));
+	p->user_limits[p->n_user_limits] =
+		(struct cnd_user_limits){ .user = cnd_config_dup(name),
+			.query_timeout_ms = -1 };
+	return &p->user_limits[p->n_user_limits++];
+}
+
+static char *
+next_word(char **rest)
+{
+	char *word;
+
+	do {
+		word = strsep(rest, " \t");
+	} while (word != NULL && *word == '\0');
+	return word;
+}
+
+static int
+parse_user_limits(struct cnd_loader *l, void *field, const char *value)
+{
+	char *copy = cnd_config_dup(value);
+	char *rest = copy;
+	struct cnd_user_limits *u = add_user(l, field, next_word(&rest));
+	int r = u != NULL ? 0 : -1;
+
+	for (char *word; r == 0 && (word = next_word(&rest)) != NULL;)
+		r = set_limit(l, u, word);
+	free(copy);
+	return r;
+}
+
+void
+cnd_config_print_user_limits(const struct cnd_pool_config *p, FILE *out)
+{
+	for (size_t i = 0; i < p->n_user_limits; i++) {
+		fprintf(out, "%-19s = %s", "user_limits", p->user_limits[i].user);
+		for (size_t j = 0; j < N_ITEMS(limits); j++)
+			limits[j].print(&p->user_limits[i], out);
+		fputc('\n', out);
+	}
+}
+
+void
+cnd_config_free_user_limits(struct cnd_pool_config *p)
+{
+	for (size_t i = 0; i < p->n_user_limits; i++)
+		free(p->user_limits[i].user);
+	free(p->user_limits);
+}
+
+/* ---- a user ---- */
+
+const struct cnd_user_limits *
+cnd_pool_config_user(const struct cnd_pool_config *p, const char *user)
+{
+	const struct cnd_user_limits *any = NULL;
+
+	for (size_t i = 0; i < p->n_user_limits; i++) {
+		if (strcmp(p->user_limits[i].user, user) == 0)
+			return &p->user_limits[i];
+		if (strcmp(p->user_limits[i].user, CND_ANY_USER) == 0)
+			any = &p->user_limits[i];
+	}
+	return any;
+}
+
+/* After the tables, which it needs. A line adds to the list, so the list is printed as a whole. */
+const struct cnd_kind cnd_kind_user_limits = { parse_user_limits, NULL };
