@@ -138,6 +138,37 @@ a_user_has_a_query_timeout_of_its_own(void **state)
 	expect_query_timeout("joe", 500);
 }
 
+/* Four logins at once, and the other eight at the rate. */
+static void
+logins_keep_to_their_rate(void **state)
+{
+	int64_t begun;
+
+	wp_start(WP_POOL("sessions = 12..12\nlogin_rate = 4/s\n"));
+	begun = wp_now_ms();
+	wp_await("main", "idle", 4);
+	wp_await("main", "idle", 12);
+	/* some time has passed since cenoted began */
+	assert_in_range(wp_now_ms() - begun, 1500, 15000);
+}
+
+/* The session of the first client ended with it, and the next login has to wait for a minute. */
+static void
+a_login_that_waits_for_its_turn_is_no_failure(void **state)
+{
+	cenote_conn *a;
+
+	wp_start(WP_POOL("sessions = 1\nlogin_rate = 1/min\nreset = reconnect\n"
+			 "queue_timeout = 1s\n"));
+	a = wp_attach(NULL);
+	cenote_conn_destroy(a);
+	assert_int_equal(wp_try(NULL, &a), CENOTE_ERR_CONN);
+	assert_string_equal(wp_sqlstate(a), "57P03");
+	assert_non_null(strstr(wp_message(a), "no free session in 1s"));
+	assert_int_equal(wp_pool_number("main", "failed_logins"), 0);
+	cenote_conn_destroy(a);
+}
+
 static void
 a_long_session_is_ended_but_not_a_clean_one(void **state)
 {
@@ -572,6 +603,8 @@ main(void)
 		TEST(an_idle_client_that_holds_something_is_cut_off),
 		TEST(who_idles_in_a_transaction_is_cut_off),
 		TEST(a_user_has_a_query_timeout_of_its_own),
+		TEST(logins_keep_to_their_rate),
+		TEST(a_login_that_waits_for_its_turn_is_no_failure),
 		TEST(a_long_session_is_ended_but_not_a_clean_one),
 		TEST(a_cancel_hits_the_running_query_of_its_session_only),
 		TEST(a_suspended_session_is_resumed_by_another_process),

@@ -201,6 +201,8 @@ static const struct {
 		"1: pool a: users credential:../x: there are no credentials from "
 		"systemd: $CREDENTIALS_DIRECTORY is not set (set LoadCredential= in the "
 		"service)" },
+	{ POOL "login_rate = 20\n",
+		"4: \"20\" is not a rate; write N/s or N/min, or 0 for none" },
 	{ POOL "user_limits = ann sessions\n",
 		"4: user_limits: write NAME KEY=VALUE ...; \"sessions\" is no "
 		"KEY=VALUE" },

@@ -97,6 +97,7 @@ static const struct cnd_key pool_keys[] = {
 	{ "user_limits", 0, &cnd_kind_user_limits, NULL, 1 },
 	{ "suspend_timeout", P(suspend_timeout_ms), &cnd_kind_ms, "60s", 0 },
 	{ "login_timeout", P(login_timeout_ms), &cnd_kind_ms, "15s", 0 },
+	{ "login_rate", P(login_rate), &cnd_kind_rate, "0", 0 },
 	{ "reset", P(reset), &cnd_kind_reset, "server", 0 },
 	{ "rebalance", P(rebalance_ms), &cnd_kind_ms, "60s", 0 },
 	{ "max_frame", P(max_frame), &cnd_kind_frame_size, "64MB", 0 },

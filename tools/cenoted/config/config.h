@@ -11,6 +11,7 @@
 #include "auth/peer.h"
 #include "auth/rules.h"
 #include "auth/users.h"
+#include "shared/units.h"
 
 /* The configuration, read and checked. Nothing here has an effect; the master decides what to do
  * with it. Times are in milliseconds; 0 means none. */
@@ -108,6 +109,7 @@ struct cnd_pool_config {
 	int64_t suspend_timeout_ms;
 	int64_t login_timeout_ms;
 	int64_t rebalance_ms;
+	struct cnd_rate login_rate; /* of logins to one server line */
 	struct cnd_user_limits *user_limits;
 	size_t n_user_limits;
 	uint64_t max_frame;

@@ -180,6 +180,8 @@ struct cnd_pool_record {
 	_Atomic uint32_t line_sessions[CND_SERVERS_MAX];
 	/* when the line last failed; the pool's workers write it; 0: it did not fail */
 	_Atomic int64_t line_failed_ms[CND_SERVERS_MAX];
+	/* when the line's token bucket for logins is full again (monotonic clock); the pool's workers write it */
+	_Atomic int64_t line_logins_us[CND_SERVERS_MAX];
 	_Atomic uint32_t line_reads
 		[CND_SERVERS_MAX]; /* digest of how the line's last session reads texts, for a warning; 0: none yet */
 	/* tickets of the clients that wait for the pool */

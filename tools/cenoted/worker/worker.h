@@ -281,6 +281,13 @@ const char *cnd_login_parameter(const struct cnd_worker_login *l, const char *na
 int cnd_login_is_due(const struct cnd_worker *w);
 void cnd_login_rebalance(struct cnd_worker *w);
 
+/* login_rate.c */
+/* Take a token for a login to that line, and wait until it has come. Negative: the login must not happen; diag says why. */
+int cnd_login_rate_await(struct cnd_worker *w, size_t line, struct cnc_diag *diag);
+/* Take a token. Returns how long to wait for it, in microseconds; -1: too many others wait, so ask again later. */
+int64_t cnd_login_rate_take(
+	_Atomic int64_t *bucket, const struct cnd_rate *rate, int64_t now_us);
+
 /* owner.c */
 /* Make w->serving, for the pool of w->config. */
 void cnd_owner_init(struct cnd_worker *w);
