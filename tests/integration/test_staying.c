@@ -606,6 +606,56 @@ who_begins_again_waits_behind_all_others(void **state)
 	turns_destroy(conns, 4);
 }
 
+static cenote_conn *
+attach_as(const char *user)
+{
+	cenote_conn *conn = wp_handle(NULL);
+
+	assert_ok(cenote_conn_set(conn, "user", user));
+	assert_ok(cenote_connect(conn));
+	return conn;
+}
+
+/* Two clients of ann wait for the only session, and after them one of bob. */
+static void
+let_ann_and_bob_wait(const char *lines, const char *wanted)
+{
+	static const char *const users[] = { "ann", "ann", "ann", "bob" };
+	static const char *const sqls[] = { "", TURN("a"), TURN("A"), TURN("b") };
+	char config[256];
+	cenote_conn *conns[4];
+
+	snprintf(config, sizeof(config), "sessions = 1\nauth = trust\n%s" TURNS_POOL,
+		lines);
+	start_turns(config);
+	for (int i = 0; i < 4; i++)
+		conns[i] = attach_as(users[i]);
+	turns_take(conns, 4, 2);
+	wp_exec(conns[0], "begin");
+	for (int i = 1; i < 4; i++) {
+		send_turn(conns[i], sqls[i]);
+		/* so that they come in this order */
+		wp_pause_ms(50);
+	}
+	wp_exec(conns[0], "commit");
+	for (int i = 1; i < 4; i++)
+		end_turn(conns[i]);
+	expect_turns(wanted);
+	turns_destroy(conns, 4);
+}
+
+static void
+users_who_stay_take_turns(void **state)
+{
+	let_ann_and_bob_wait("", "abA");
+}
+
+static void
+a_user_of_high_priority_goes_first(void **state)
+{
+	let_ann_and_bob_wait("user_limits = bob priority=high\n", "baA");
+}
+
 /* End the transaction and begin the next one in the same write. */
 static void
 begin_again(cenote_conn *conn)
@@ -907,6 +957,8 @@ main(void)
 		TEST(who_waits_over_tcp_goes_to_the_next_process),
 		TEST(a_crowd_that_asks_at_once_is_answered),
 		TEST(who_begins_again_waits_behind_all_others),
+		TEST(users_who_stay_take_turns),
+		TEST(a_user_of_high_priority_goes_first),
 		TEST(who_begins_again_in_a_pipeline_lets_others_in),
 		TEST(who_comes_again_does_not_overtake_all_who_stay),
 		TEST(who_waits_too_long_is_told_and_can_go_on),

@@ -2,6 +2,7 @@
 #ifndef CND_CONFIG_H
 #define CND_CONFIG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -79,8 +80,12 @@ struct cnd_server_line {
 /* A line of `user_limits`. */
 struct cnd_user_limits {
 	char *user; /* CND_ANY_USER: every user without a line of its own */
+	uid_t uid; /* of the unix user with this name; CND_NO_UID: there is none */
 	int64_t query_timeout_ms; /* 0: none; -1: the pool's */
+	bool is_high; /* priority=high */
 };
+
+#define CND_NO_UID ((uid_t)-1)
 
 #define CND_ANY_USER        "*"
 #define CND_USER_LIMITS_MAX 64u

@@ -5,6 +5,7 @@
  */
 #include "config_internal.h"
 
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,20 @@ print_query_timeout(const struct cnd_user_limits *u, FILE *out)
 		fprintf(out, " query_timeout=%s", cnd_ms_text(u->query_timeout_ms, text));
 }
 
+static int
+parse_priority(struct cnd_user_limits *u, const char *value)
+{
+	u->is_high = strcmp(value, "high") == 0;
+	return u->is_high || strcmp(value, "normal") == 0 ? 0 : -1;
+}
+
+static void
+print_priority(const struct cnd_user_limits *u, FILE *out)
+{
+	if (u->is_high)
+		fputs(" priority=high", out);
+}
+
 /* parse() returns 0; -1: the value is not `what`. print() prints a limit that was given, with a blank before it. */
 static const struct {
 	const char *name;
@@ -38,6 +53,7 @@ static const struct {
 } limits[] = {
 	{ "query_timeout", "a time, such as 30s; or 0 for none", parse_query_timeout,
 		print_query_timeout },
+	{ "priority", "high or normal", parse_priority, print_priority },
 };
 
 /* Read KEY=VALUE. */
@@ -59,11 +75,21 @@ set_limit(struct cnd_loader *l, struct cnd_user_limits *u, char *text)
 			       : cnd_config_bad(l, "user_limits: %s=%s: write %s", text,
 					 value, limits[i].what);
 	}
-	return cnd_config_bad(
-		l, "user_limits: unknown limit \"%s\"; there is query_timeout", text);
+	return cnd_config_bad(l,
+		"user_limits: unknown limit \"%s\"; there are query_timeout and priority",
+		text);
 }
 
 /* ---- a line ---- */
+
+/* Clients of a unix socket wait for a session as their unix user, before they have logged in. */
+static uid_t
+uid_of(const char *name)
+{
+	const struct passwd *pw = getpwnam(name);
+
+	return pw != NULL ? pw->pw_uid : CND_NO_UID;
+}
 
 static struct cnd_user_limits *
 add_user(struct cnd_loader *l, struct cnd_pool_config *p, const char *name)
@@ -84,9 +110,9 @@ add_user(struct cnd_loader *l, struct cnd_pool_config *p, const char *name)
 	}
 	p->user_limits = cnd_config_must(realloc(
 		p->user_limits, (p->n_user_limits + 1) * sizeof(*p->user_limits)));
-	p->user_limits[p->n_user_limits] =
-		(struct cnd_user_limits){ .user = cnd_config_dup(name),
-			.query_timeout_ms = -1 };
+	p->user_limits[p->n_user_limits] = (struct cnd_user_limits){
+		.user = cnd_config_dup(name), .uid = uid_of(name), .query_timeout_ms = -1
+	};
 	return &p->user_limits[p->n_user_limits++];
 }
 

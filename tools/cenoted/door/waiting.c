@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Clients that want a session of a pool, in order. Each waiting client has a ticket, and its socket
- * is in the kernel's queue from which the pool's workers take clients. The ticket is changed by
- * compare-and-swap, so either the door or one worker has the client. door.c, guest.c and opening.c
- * call this file.
+ * Clients that want a session of a pool. They wait here, and their users take turns (shared/turns.h): a user is who the kernel
+ * says (a unix user, or an address), since nobody has logged in yet. The next ones get a ticket, and their sockets go to the
+ * kernel's queue, from which the pool's workers take them in that order. The queue is short, so that a user who comes late does not wait
+ * behind many others. The ticket is changed by compare-and-swap, so either the door or one worker has the client. door.c,
+ * guest.c and opening.c call this file.
  *
  * A TCP client must first prove its identity, which takes a worker's time. Such clients occupy at
  * most half of a pool's workers; the door holds the others back.
@@ -11,6 +12,8 @@
 #include "door_internal.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/epoll.h>
 
@@ -18,8 +21,15 @@
 #include "shared/answer.h"
 #include "shared/log.h"
 
-/* How soon to look again when the queue is full. */
-#define LOOK_MS 5
+/* How soon to look again when the kernel's queue has no room. */
+#define LOOK_MS    5
+/* The same when others wait for their turns. A worker that takes a client wakes the door, unless it dies. */
+#define IDLE_MS    100
+/* How many clients may be in the kernel's queue: one for each session, but not more. */
+#define PUSHED_MAX 64u
+/* The lists of `turns`. */
+#define NEIGHBOURS CND_TURNS_0 /* clients of a unix socket */
+#define STRANGERS  CND_TURNS_1 /* TCP clients */
 
 static struct cnd_pool_record *
 record_of(uint32_t pool)
@@ -31,6 +41,12 @@ static const struct cnd_pool_head *
 head_of(uint32_t pool)
 {
 	return cnd_pool_head(cnd_the_door.board, pool);
+}
+
+uint32_t
+cnd_waiting_count(const struct cnd_door_pool *p)
+{
+	return p->waiting.n + p->held.n - p->n_held_strangers;
 }
 
 /* Wake idle workers whose clients could yield: they do not look by themselves. */
@@ -70,29 +86,7 @@ call_for_help(uint32_t pool)
 	atomic_store(&record_of(pool)->contended_ms, cnd_now_ms());
 	tell_master(pool);
 	if (head_of(pool)->mode == CND_MODE_TRANSACTION)
-		ask_holders(pool, cnd_the_door.pools[pool].waiting.n);
-}
-
-/* Put clients into the kernel's queue, in order, until it is full. */
-static void
-push(struct cnd_door_pool *p)
-{
-	while (p->to_push != NULL) {
-		struct cnd_guest *g = p->to_push;
-		struct cnd_ipc m = { .kind = CND_IPC_CLIENT,
-			.index = g->ticket,
-			.serial = g->serial,
-			.n_fds = 1,
-			.n_bytes = (uint32_t)g->kept_len,
-			.peer = g->peer,
-			.fds = { g->fd } };
-
-		if (g->kept_len > 0)
-			memcpy(m.bytes, g->kept, g->kept_len);
-		if (cnd_ipc_send(p->queue_fd, &m) < 0)
-			return;
-		p->to_push = g->next;
-	}
+		ask_holders(pool, cnd_waiting_count(&cnd_the_door.pools[pool]));
 }
 
 static void
@@ -116,34 +110,7 @@ dismiss_taken(struct cnd_door_pool *p)
 	}
 }
 
-static void
-enqueue(struct cnd_guest *g)
-{
-	struct cnd_door_pool *p = &cnd_the_door.pools[g->pool];
-	struct cnd_pool_record *record = record_of(g->pool);
-	int ticket = cnd_ticket_take(record, cnd_the_door.next_ticket, &g->serial);
-
-	if (ticket < 0) {
-		cnd_guest_refuse(g, CNC_SQLSTATE(TOO_MANY),
-			"pool %s: no free session, and too many clients wait",
-			head_of(g->pool)->name);
-		return;
-	}
-	g->ticket = (uint32_t)ticket;
-	cnd_the_door.next_ticket = g->ticket + 1;
-	cnd_guest_move(g, CND_GUEST_WAITING);
-	if (p->to_push == NULL)
-		p->to_push = g;
-	p->is_dirty = 1;
-	p->needs_help = 1;
-	if (!cnd_pool_has_idle(record))
-		atomic_fetch_add_explicit(&record->queued, 1, memory_order_relaxed);
-	/* from now on only the end of its connection matters */
-	if (cnd_guest_watch(g, EPOLL_CTL_MOD, EPOLLRDHUP) < 0)
-		cnd_log(LOG_WARNING, "epoll: %s", strerror(errno));
-	/* at once, since a worker that finds nothing in the queue accepts a newer client */
-	push(p);
-}
+/* ---- turns ---- */
 
 static int
 has_place_for_stranger(uint32_t pool)
@@ -152,6 +119,83 @@ has_place_for_stranger(uint32_t pool)
 
 	return record_of(pool)->unproven + cnd_the_door.pools[pool].n_strangers <
 	       (most > 0 ? most : 1);
+}
+
+static struct cnd_guest *
+guest_of(struct cnd_turn *t)
+{
+	return t == NULL ? NULL
+			 : (struct cnd_guest *)((char *)t -
+						offsetof(struct cnd_guest, turn));
+}
+
+/* The client whose turn it is; NULL: there is none, or the kernel's queue is long enough. */
+static struct cnd_guest *
+next_guest(uint32_t pool)
+{
+	struct cnd_door_pool *p = &cnd_the_door.pools[pool];
+	uint32_t most = head_of(pool)->max_sessions;
+	unsigned lists = 1u << NEIGHBOURS;
+
+	if (p->held.n == 0 || p->waiting.n >= (most < PUSHED_MAX ? most : PUSHED_MAX))
+		return NULL;
+	if (p->n_held_strangers > 0 && has_place_for_stranger(pool))
+		lists |= 1u << STRANGERS;
+	return guest_of(cnd_turns_next(&p->turns, lists));
+}
+
+static int
+send_to_queue(const struct cnd_door_pool *p, const struct cnd_guest *g)
+{
+	struct cnd_ipc m = { .kind = CND_IPC_CLIENT,
+		.index = g->ticket,
+		.serial = g->serial,
+		.n_fds = 1,
+		.n_bytes = (uint32_t)g->kept_len,
+		.peer = g->peer,
+		.fds = { g->fd } };
+
+	if (g->kept_len > 0)
+		memcpy(m.bytes, g->kept, g->kept_len);
+	return cnd_ipc_send(p->queue_fd, &m);
+}
+
+/* Put the client into the kernel's queue. -1: there is no room. */
+static int
+push_one(struct cnd_door_pool *p, struct cnd_guest *g)
+{
+	struct cnd_pool_record *record = record_of(g->pool);
+	int ticket = cnd_ticket_take(record, cnd_the_door.next_ticket, &g->serial);
+
+	if (ticket < 0) {
+		cnd_guest_refuse(g, CNC_SQLSTATE(TOO_MANY),
+			"pool %s: no free session, and too many clients wait",
+			head_of(g->pool)->name);
+		return 0;
+	}
+	g->ticket = (uint32_t)ticket;
+	if (send_to_queue(p, g) < 0) {
+		cnd_ticket_release(record, g->ticket);
+		return -1;
+	}
+	cnd_the_door.next_ticket = g->ticket + 1;
+	cnd_turns_serve(&p->turns, &g->turn);
+	cnd_guest_move(g, CND_GUEST_WAITING);
+	p->is_dirty = 1;
+	p->needs_help = 1;
+	return 0;
+}
+
+/* Put clients into the kernel's queue while it is their turn. */
+static void
+push(uint32_t pool)
+{
+	struct cnd_door_pool *p = &cnd_the_door.pools[pool];
+	struct cnd_guest *g;
+
+	p->is_jammed = 0;
+	while (!p->is_jammed && (g = next_guest(pool)) != NULL)
+		p->is_jammed = push_one(p, g) < 0;
 }
 
 void
@@ -170,26 +214,51 @@ cnd_waiting_admit(struct cnd_guest *g)
 		cnd_waiting_go_on(g);
 }
 
+/*
+ * The limits of the guest's user: of its unix user, or else those of any user. A client of a unix socket that logs in with a password
+ * may become another user, which a worker finds out; here, the unix user is all that is proved. A TCP client has proved nothing.
+ */
+static const struct cnd_user_head *
+user_of(const struct cnd_guest *g)
+{
+	const struct cnd_pool_head *head = head_of(g->pool);
+	uint32_t n =
+		head->n_users < CND_USER_LIMITS_MAX ? head->n_users : CND_USER_LIMITS_MAX;
+
+	for (uint32_t i = 0; i < n && g->peer.door == CND_DOOR_UNIX; i++) {
+		if (head->users[i].uid == g->share->of.uid)
+			return &head->users[i];
+	}
+	return &head->users[n];
+}
+
+static unsigned
+list_of(const struct cnd_guest *g)
+{
+	unsigned list = g->peer.door == CND_DOOR_TCP ? STRANGERS : NEIGHBOURS;
+
+	return user_of(g)->is_high ? CND_TURNS_HIGH + list : list;
+}
+
 void
 cnd_waiting_go_on(struct cnd_guest *g)
 {
-	if (g->peer.door == CND_DOOR_UNIX || (cnd_the_door.pools[g->pool].held.n == 0 &&
-						     has_place_for_stranger(g->pool))) {
-		enqueue(g);
-		return;
-	}
+	struct cnd_door_pool *p = &cnd_the_door.pools[g->pool];
+	struct cnd_pool_record *record = record_of(g->pool);
+	bool is_stranger = g->peer.door == CND_DOOR_TCP;
+	uint32_t pool = g->pool;
+
 	cnd_guest_move(g, CND_GUEST_HELD);
-	(void)cnd_guest_watch(g, EPOLL_CTL_MOD, EPOLLRDHUP);
-}
-
-/* Let the next TCP clients prove their identity. */
-static void
-let_in(uint32_t pool)
-{
-	struct cnd_guests *held = &cnd_the_door.pools[pool].held;
-
-	while (held->first != NULL && has_place_for_stranger(pool))
-		enqueue(held->first);
+	cnd_turns_join(&p->turns, &g->share->turns, list_of(g), &g->turn);
+	if (!cnd_pool_has_idle(record))
+		atomic_fetch_add_explicit(&record->queued, 1, memory_order_relaxed);
+	if (!is_stranger)
+		p->needs_help = 1;
+	/* from now on only the end of its connection matters */
+	if (cnd_guest_watch(g, EPOLL_CTL_MOD, EPOLLRDHUP) < 0)
+		cnd_log(LOG_WARNING, "epoll: %s", strerror(errno));
+	/* at once, since a worker that finds nothing in the queue accepts a newer client */
+	push(pool);
 }
 
 /* Withdraw the guest's ticket. 1: no worker can take the guest any more; 0: a worker has taken it. */
@@ -221,8 +290,8 @@ refuse_late(struct cnd_guest *g)
 
 	if (!give_up(g))
 		return;
-	cnd_answer_late(
-		cnd_the_door.board, g->pool, cnd_the_door.pools[g->pool].waiting.n, why);
+	cnd_answer_late(cnd_the_door.board, g->pool,
+		cnd_waiting_count(&cnd_the_door.pools[g->pool]), why);
 	cnd_guest_refuse(g, CNC_SQLSTATE(POOL_BUSY), "%s", why);
 }
 
@@ -235,6 +304,18 @@ what_failed(const struct cnd_login *login)
 	if (strncmp(login->sqlstate, "08", 2) == 0)
 		return "its server cannot be reached";
 	return "the login to its server failed";
+}
+
+static void
+refuse_down(struct cnd_guests *list, const struct cnd_login *login)
+{
+	for (struct cnd_guest *g = list->first, *next; g != NULL; g = next) {
+		next = g->next;
+		if (give_up(g))
+			cnd_guest_refuse(g, CNC_SQLSTATE(CANNOT_CONNECT),
+				"pool %s: %s: %s", head_of(g->pool)->name,
+				what_failed(login), login->error);
+	}
 }
 
 /* If no worker of the pool can log in, waiting would never end: send the reason at once. */
@@ -250,13 +331,8 @@ refuse_if_down(uint32_t pool)
 		return;
 	cnd_slot_login(
 		cnd_slot_at(cnd_the_door.board, (uint32_t)census.failing_slot), &login);
-	for (struct cnd_guest *g = p->waiting.first, *next; g != NULL; g = next) {
-		next = g->next;
-		if (give_up(g))
-			cnd_guest_refuse(g, CNC_SQLSTATE(CANNOT_CONNECT),
-				"pool %s: %s: %s", head_of(pool)->name,
-				what_failed(&login), login.error);
-	}
+	refuse_down(&p->waiting, &login);
+	refuse_down(&p->held, &login);
 }
 
 /* ---- all clients of a pool ---- */
@@ -285,19 +361,19 @@ cnd_waiting_settle(uint32_t pool)
 {
 	struct cnd_door_pool *p = &cnd_the_door.pools[pool];
 
-	if (p->waiting.n > 0) {
-		dismiss_taken(p);
-		push(p);
-		if (p->is_dirty)
-			refuse_if_down(pool);
-		p->is_dirty = 0;
-		/* a client that was meant for an idle worker may find that another client has it */
-		if (p->needs_help && !cnd_pool_has_idle(record_of(pool))) {
-			p->needs_help = 0;
-			call_for_help(pool);
-		}
+	if (p->waiting.n + p->held.n == 0)
+		return;
+	dismiss_taken(p);
+	push(pool);
+	if (p->is_dirty)
+		refuse_if_down(pool);
+	p->is_dirty = 0;
+	/* a client that was meant for an idle worker may find that another client has it */
+	if (p->needs_help && cnd_waiting_count(p) > 0 &&
+		!cnd_pool_has_idle(record_of(pool))) {
+		p->needs_help = 0;
+		call_for_help(pool);
 	}
-	let_in(pool);
 }
 
 static int
@@ -331,18 +407,20 @@ deadline_of(const struct cnd_guest *g)
 	return limit > 0 ? g->since_ms + limit : CND_NEVER;
 }
 
-static void
-expire(struct cnd_guests *list, int64_t now_ms)
-{
-	while (list->first != NULL && now_ms >= deadline_of(list->first))
-		refuse_late(list->first);
-}
-
+/* The clients in `held` have arrived in that order. Those in `waiting` have had their turns, so their order is another one; there
+ * are at most PUSHED_MAX. */
 void
 cnd_waiting_expire(uint32_t pool, int64_t now_ms)
 {
-	expire(&cnd_the_door.pools[pool].held, now_ms);
-	expire(&cnd_the_door.pools[pool].waiting, now_ms);
+	struct cnd_door_pool *p = &cnd_the_door.pools[pool];
+
+	while (p->held.first != NULL && now_ms >= deadline_of(p->held.first))
+		refuse_late(p->held.first);
+	for (struct cnd_guest *g = p->waiting.first, *next; g != NULL; g = next) {
+		next = g->next;
+		if (now_ms >= deadline_of(g))
+			refuse_late(g);
+	}
 }
 
 static int64_t
@@ -357,12 +435,10 @@ cnd_waiting_next(uint32_t pool, int64_t now_ms)
 	const struct cnd_door_pool *p = &cnd_the_door.pools[pool];
 	int64_t until = CND_NEVER;
 
-	if (p->to_push != NULL)
-		until = now_ms + LOOK_MS;
-	if (p->waiting.first != NULL)
-		until = earlier(until, deadline_of(p->waiting.first));
-	/* for a free place, the worker that leaves it wakes the door */
 	if (p->held.first != NULL)
-		until = earlier(until, deadline_of(p->held.first));
+		until = earlier(deadline_of(p->held.first),
+			now_ms + (p->is_jammed ? LOOK_MS : IDLE_MS));
+	for (const struct cnd_guest *g = p->waiting.first; g != NULL; g = g->next)
+		until = earlier(until, deadline_of(g));
 	return until;
 }

@@ -16,6 +16,27 @@
 #include "shared/place.h"
 
 static void
+publish_user(struct cnd_user_head *head, const struct cnd_user_limits *u)
+{
+	atomic_store(&head->is_high, u != NULL && u->is_high);
+	atomic_store(&head->uid, u != NULL ? u->uid : CND_NO_UID);
+}
+
+/* Users that are no unix users are left out: the door cannot know them. */
+static void
+publish_users(struct cnd_pool_head *head, const struct cnd_pool_config *c)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < c->n_user_limits; i++) {
+		if (c->user_limits[i].uid != CND_NO_UID)
+			publish_user(&head->users[n++], &c->user_limits[i]);
+	}
+	publish_user(&head->users[n], cnd_pool_config_user(c, CND_ANY_USER));
+	atomic_store(&head->n_users, n);
+}
+
+static void
 publish_pool(struct cnd_pool *p)
 {
 	struct cnd_pool_head *head = cnd_master_head(p);
@@ -26,6 +47,7 @@ publish_pool(struct cnd_pool *p)
 	atomic_store(&head->queue_timeout_ms, c->queue_timeout_ms);
 	atomic_store(&head->mode, (uint32_t)c->mode);
 	atomic_store(&head->n_servers, (uint32_t)c->n_servers);
+	publish_users(head, c);
 	snprintf(head->name, sizeof(head->name), "%s", c->name);
 	snprintf(head->backend, sizeof(head->backend), "%s", c->backend);
 }

@@ -121,6 +121,12 @@ struct cnd_slot {
 #define CND_TICKETS     8192u
 #define CND_POOL_RECORD CND_CONFIG_POOLS
 
+/* A user of `user_limits` as the door knows it: by the unix user. */
+struct cnd_user_head {
+	_Atomic uint32_t uid;
+	_Atomic uint32_t is_high; /* its clients go first */
+};
+
 /* The part of a pool's entry that only the master writes. */
 struct cnd_pool_head {
 	_Atomic uint32_t is_used;
@@ -131,6 +137,9 @@ struct cnd_pool_head {
 	_Atomic uint32_t n_servers; /* `server` lines */
 	_Atomic uint32_t is_paused; /* no new transaction begins */
 	_Atomic int64_t queue_timeout_ms;
+	_Atomic uint32_t n_users;
+	/* the users with limits of their own, and last the entry for any user */
+	struct cnd_user_head users[CND_USER_LIMITS_MAX + 1];
 	char name[CND_POOL_NAME_MAX + 1];
 	char backend[32];
 };

@@ -3,6 +3,7 @@
 #define CND_SHARED_H
 
 #include "loop.h"
+#include "shared/turns.h"
 #include "worker.h"
 
 /*
@@ -11,10 +12,22 @@
  * clients without a session.
  */
 
+/* A user of clients that stay: the one that they have proved to be. */
+struct cnd_staying_user {
+	struct cnd_staying_user *next; /* in its bucket */
+	struct cnd_turn_user turns;
+	char name[64];
+	uint32_t n; /* records of its clients */
+};
+
+#define CND_STAYING_BUCKETS 256u
+
 /* A client that stays connected without a session. Either its next ATTACH has not come, or it waits for a session. */
 struct cnd_staying {
-	struct cnd_staying *
-		next; /* in the queue of waiting clients, or in the list of free records */
+	struct cnd_staying *prev,
+		*next; /* in the list of waiting clients, or of free records */
+	struct cnd_turn turn; /* while it waits */
+	struct cnd_staying_user *user;
 	int fd; /* -1: the record is free */
 	bool is_waiting;
 	bool is_handed_over; /* as in struct cnd_worker_client */
@@ -30,7 +43,10 @@ struct cnd_stayings {
 	struct cnd_staying **records; /* by index */
 	uint32_t n, cap, max;
 	struct cnd_staying *free;
-	struct cnd_staying *first, **end; /* the queue of waiting clients */
+	struct cnd_staying *first,
+		*last; /* the waiting clients, in the order of arrival */
+	struct cnd_turns turns; /* of the same */
+	struct cnd_staying_user *users[CND_STAYING_BUCKETS];
 	uint32_t n_waiting;
 	int64_t look_ms; /* when to check again whether there are enough sessions (monotonic clock) */
 };
@@ -62,7 +78,7 @@ void cnd_staying_init(struct cnd_stayings *s);
 int cnd_staying_may(const struct cnd_worker *w);
 /* Keep the worker's client without a session, after YIELD was sent. Then the worker has no client. */
 void cnd_staying_keep(struct cnd_worker *w);
-/* Give the worker the client that has waited longest. 1; 0: no client waits. */
+/* Give the worker the client whose turn it is (shared/turns.h). 1; 0: no client waits. */
 int cnd_staying_take(struct cnd_worker *w);
 /* The socket of the client `index` has something to read, or the client has gone. */
 void cnd_staying_on_event(struct cnd_shared *s, uint32_t index, uint32_t events);

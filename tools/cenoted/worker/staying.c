@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Clients of a shared worker that have yielded their session and stay connected. Such a client costs
- * a descriptor and a small record. When it attaches again, it waits here in a queue, and the next
- * free session takes it. worker.c and client.c call this file from the seats, shared.c from
+ * a descriptor and a small record. When it attaches again, it waits here. The users of those that wait take turns, and the next
+ * free session takes the client whose turn it is. worker.c and client.c call this file from the seats, shared.c from
  * the loop.
  */
 #include "shared.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -60,39 +61,119 @@ take_record(struct cnd_stayings *s)
 	return c;
 }
 
+static void leave_user(struct cnd_stayings *s, struct cnd_staying *c);
+
 static void
 free_record(struct cnd_stayings *s, struct cnd_staying *c)
 {
+	leave_user(s, c);
 	c->fd = -1;
 	c->next = s->free;
 	s->free = c;
 }
 
+/* ---- users ---- */
+
+/* FNV-1a. Users have proved who they are, so nobody fills a bucket on purpose. */
+static struct cnd_staying_user **
+bucket_of(struct cnd_stayings *s, const char *name)
+{
+	uint32_t hash = 2166136261u;
+
+	for (; *name != '\0'; name++)
+		hash = (hash ^ (uint8_t)*name) * 16777619u;
+	return &s->users[hash % CND_STAYING_BUCKETS];
+}
+
+/* -1: there is no memory. */
+static int
+join_user(struct cnd_stayings *s, struct cnd_staying *c)
+{
+	struct cnd_staying_user **at = bucket_of(s, c->back.identity.user);
+	struct cnd_staying_user *u = *at;
+
+	while (u != NULL && strcmp(u->name, c->back.identity.user) != 0)
+		u = u->next;
+	if (u == NULL) {
+		u = calloc(1, sizeof(*u));
+		if (u == NULL)
+			return -1;
+		memcpy(u->name, c->back.identity.user, sizeof(u->name));
+		u->next = *at;
+		*at = u;
+	}
+	u->n++;
+	c->user = u;
+	return 0;
+}
+
+static void
+leave_user(struct cnd_stayings *s, struct cnd_staying *c)
+{
+	struct cnd_staying_user *u = c->user;
+	struct cnd_staying_user **at;
+
+	c->user = NULL;
+	if (u == NULL || --u->n > 0)
+		return;
+	at = bucket_of(s, u->name);
+	while (*at != u)
+		at = &(*at)->next;
+	*at = u->next;
+	free(u);
+}
+
 /* ---- the queue ---- */
 
 static void
-enqueue(struct cnd_stayings *s, struct cnd_staying *c)
+enqueue(struct cnd_shared *shared, struct cnd_staying *c)
 {
+	struct cnd_stayings *s = &shared->stayings;
+	const struct cnd_user_limits *u =
+		cnd_pool_config_user(shared->pool->config, c->user->name);
+
 	c->is_waiting = true;
 	c->since_ms = cnd_now_ms();
 	c->next = NULL;
-	*s->end = c;
-	s->end = &c->next;
+	c->prev = s->last;
+	if (s->last != NULL)
+		s->last->next = c;
+	else
+		s->first = c;
+	s->last = c;
 	s->n_waiting++;
+	cnd_turns_join(&s->turns, &c->user->turns,
+		u != NULL && u->is_high ? CND_TURNS_HIGH : CND_TURNS_0, &c->turn);
 }
 
-static struct cnd_staying *
-dequeue(struct cnd_stayings *s)
+static void
+dequeue(struct cnd_stayings *s, struct cnd_staying *c)
 {
-	struct cnd_staying *c = s->first;
-
-	if (c == NULL)
-		return NULL;
-	s->first = c->next;
-	if (s->first == NULL)
-		s->end = &s->first;
+	cnd_turns_leave(&s->turns, &c->turn);
+	if (c->prev != NULL)
+		c->prev->next = c->next;
+	else
+		s->first = c->next;
+	if (c->next != NULL)
+		c->next->prev = c->prev;
+	else
+		s->last = c->prev;
 	c->is_waiting = false;
 	s->n_waiting--;
+}
+
+/* Take the client whose turn it is. NULL: no client waits. */
+static struct cnd_staying *
+take_next(struct cnd_stayings *s)
+{
+	struct cnd_turn *t = cnd_turns_next(&s->turns, CND_TURNS_ALL);
+	struct cnd_staying *c;
+
+	if (t == NULL)
+		return NULL;
+	c = (struct cnd_staying *)((char *)t - offsetof(struct cnd_staying, turn));
+	cnd_turns_serve(&s->turns, t);
+	dequeue(s, c);
 	return c;
 }
 
@@ -101,7 +182,6 @@ cnd_staying_init(struct cnd_stayings *s)
 {
 	struct rlimit limit;
 
-	s->end = &s->first;
 	/* The other descriptors are for clients with a session, and for new clients. */
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
 		s->max = limit.rlim_cur / 2 < STAYING_MAX ? (uint32_t)(limit.rlim_cur / 2)
@@ -127,12 +207,16 @@ cnd_staying_keep(struct cnd_worker *w)
 	/* Without a record, the caller closes the connection, and the client attaches anew. */
 	if (c == NULL)
 		return;
+	c->back = client->back;
+	if (join_user(&w->shared->stayings, c) < 0) {
+		free_record(&w->shared->stayings, c);
+		return;
+	}
 	c->fd = client->fd;
 	cnd_channel_move(&c->channel, &client->channel);
 	c->is_handed_over = client->is_handed_over;
 	c->peer = client->peer;
 	c->uid = client->uid;
-	c->back = client->back;
 	cnp_server_keep(&client->server, &c->back.kept);
 	/* The loop also reports bytes that have come already. */
 	cnd_seat_hand_on(w->seat, c->fd, CND_WATCH_STAYING, c->index);
@@ -143,7 +227,7 @@ int
 cnd_staying_take(struct cnd_worker *w)
 {
 	struct cnd_worker_client *client = &w->client;
-	struct cnd_staying *c = dequeue(&w->shared->stayings);
+	struct cnd_staying *c = take_next(&w->shared->stayings);
 
 	if (c == NULL)
 		return 0;
@@ -168,6 +252,8 @@ cnd_staying_take(struct cnd_worker *w)
 static void
 drop(struct cnd_shared *s, struct cnd_staying *c)
 {
+	if (c->is_waiting)
+		dequeue(&s->stayings, c);
 	cnd_loop_unwatch(&s->loop, c->fd);
 	cnd_channel_finish(&c->channel);
 	/* The door may have the socket open for a moment longer, so close() alone does not end the connection. */
@@ -199,7 +285,7 @@ cnd_staying_on_event(struct cnd_shared *s, uint32_t index, uint32_t events)
 	}
 	if ((events & EPOLLIN) == 0)
 		return;
-	enqueue(&s->stayings, c);
+	enqueue(s, c);
 	cnd_loop_wake_for_client(&s->loop);
 }
 
@@ -279,9 +365,9 @@ send_elsewhere(struct cnd_shared *s)
 	struct cnd_stayings *q = &s->stayings;
 
 	for (uint32_t n = count_loose_elsewhere(s); n > 0 && q->first != NULL; n--)
-		part_with(s, dequeue(q), put_elsewhere);
+		part_with(s, take_next(q), put_elsewhere);
 	while (q->first != NULL && is_down(s))
-		part_with(s, dequeue(q), put_elsewhere);
+		part_with(s, take_next(q), put_elsewhere);
 }
 
 int64_t
@@ -297,7 +383,7 @@ cnd_staying_look(struct cnd_shared *s)
 		&cnd_pool_record(s->child->board, s->pool->index)->contended_ms, now,
 		memory_order_relaxed);
 	while (q->first != NULL && limit > 0 && now - q->first->since_ms >= limit)
-		part_with(s, dequeue(q), put_late);
+		part_with(s, q->first, put_late);
 	if (q->first == NULL)
 		return CND_NEVER;
 	if (now < q->look_ms)
@@ -317,8 +403,6 @@ cnd_staying_send_away(struct cnd_shared *s)
 {
 	struct cnd_stayings *q = &s->stayings;
 
-	while (q->first != NULL)
-		part_with(s, dequeue(q), put_elsewhere);
 	for (uint32_t i = 0; i < q->n; i++) {
 		if (q->records[i]->fd >= 0)
 			part_with(s, q->records[i], put_elsewhere);
