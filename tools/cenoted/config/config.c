@@ -95,6 +95,8 @@ static const struct cnd_key pool_keys[] = {
 	{ "pin_timeout", P(pin_timeout_ms), &cnd_kind_ms, "0", 0 },
 	{ "query_timeout", P(query_timeout_ms), &cnd_kind_ms, "0", 0 },
 	{ "user_limits", 0, &cnd_kind_user_limits, NULL, 1 },
+	{ "address_limits", P(address_limits), &cnd_kind_address_limits, NULL, 0 },
+	{ "max_waiting", P(max_waiting), &cnd_kind_count, "0", 0 },
 	{ "suspend_timeout", P(suspend_timeout_ms), &cnd_kind_ms, "60s", 0 },
 	{ "login_timeout", P(login_timeout_ms), &cnd_kind_ms, "15s", 0 },
 	{ "login_rate", P(login_rate), &cnd_kind_rate, "0", 0 },
@@ -137,6 +139,7 @@ static const struct {
 	{ "max_client_conn", "clients are not limited; sessions, in [pool NAME], limits "
 			     "how many can be served at once" },
 	{ "max_connections", HERE("sessions = MIN..MAX, in [pool NAME]") },
+	{ "max_user_connections", HERE("sessions=N in user_limits, in [pool NAME]") },
 	{ "max_db_connections", HERE("sessions = MIN..MAX, in [pool NAME]") },
 	{ "min_pool_size", HERE("sessions = MIN..MAX, in [pool NAME]") },
 	{ "password", HERE("password=... or passfile=... in the server line") },

@@ -82,7 +82,15 @@ struct cnd_user_limits {
 	char *user; /* CND_ANY_USER: every user without a line of its own */
 	uid_t uid; /* of the unix user with this name; CND_NO_UID: there is none */
 	int64_t query_timeout_ms; /* 0: none; -1: the pool's */
+	uint32_t sessions; /* at a time; 0: no limit, as for the next one */
+	uint32_t waiting; /* clients that wait for a session */
 	bool is_high; /* priority=high */
+};
+
+/* `address_limits`: of each address that TCP clients come from. 0: no limit. */
+struct cnd_address_limits {
+	uint32_t sessions;
+	uint32_t waiting;
 };
 
 #define CND_NO_UID ((uid_t)-1)
@@ -117,6 +125,10 @@ struct cnd_pool_config {
 	struct cnd_rate login_rate; /* of logins to one server line */
 	struct cnd_user_limits *user_limits;
 	size_t n_user_limits;
+	struct cnd_address_limits address_limits;
+	uint32_t max_waiting; /* 0: no limit */
+	bool counts_sessions; /* a user or an address has a limit of sessions */
+	bool knows_unix_users; /* a client of the unix socket can log in only as its unix user */
 	uint64_t max_frame;
 	uint64_t max_row;
 	int mode; /* enum cnd_mode */
@@ -221,5 +233,8 @@ int cnd_pool_config_allows(const struct cnd_pool_config *p, uid_t uid);
 /* The limits of this user: of its own line of user_limits, or else of the line for any user; NULL: neither is there. */
 const struct cnd_user_limits *cnd_pool_config_user(
 	const struct cnd_pool_config *p, const char *user);
+/* The same for a client of the unix socket that has not logged in. NULL also if the login decides who it is. */
+const struct cnd_user_limits *cnd_pool_config_uid(
+	const struct cnd_pool_config *p, uid_t uid);
 
 #endif

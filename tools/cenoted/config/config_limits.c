@@ -11,9 +11,56 @@
 
 #include "shared/units.h"
 
+/* More sessions and waiting clients than a pool can have. */
+#define COUNT_MAX 8192u
+#define A_COUNT   "a number up to 8192, or 0 for no limit"
+
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 
 /* ---- one limit ---- */
+
+/* 0: no limit. */
+static int
+parse_number(const char *value, uint32_t *ret_n)
+{
+	uint64_t n;
+
+	if (cnd_number_parse(value, COUNT_MAX, &n) < 0)
+		return -1;
+	*ret_n = (uint32_t)n;
+	return 0;
+}
+
+static void
+print_number(const char *key, uint32_t n, FILE *out)
+{
+	if (n > 0)
+		fprintf(out, "%s=%u", key, n);
+}
+
+static int
+parse_sessions(struct cnd_user_limits *u, const char *value)
+{
+	return parse_number(value, &u->sessions);
+}
+
+static void
+print_sessions(const struct cnd_user_limits *u, FILE *out)
+{
+	print_number(" sessions", u->sessions, out);
+}
+
+static int
+parse_waiting(struct cnd_user_limits *u, const char *value)
+{
+	return parse_number(value, &u->waiting);
+}
+
+static void
+print_waiting(const struct cnd_user_limits *u, FILE *out)
+{
+	print_number(" waiting", u->waiting, out);
+}
 
 static int
 parse_query_timeout(struct cnd_user_limits *u, const char *value)
@@ -51,6 +98,8 @@ static const struct {
 	int (*parse)(struct cnd_user_limits *u, const char *value);
 	void (*print)(const struct cnd_user_limits *u, FILE *out);
 } limits[] = {
+	{ "sessions", A_COUNT, parse_sessions, print_sessions },
+	{ "waiting", A_COUNT, parse_waiting, print_waiting },
 	{ "query_timeout", "a time, such as 30s; or 0 for none", parse_query_timeout,
 		print_query_timeout },
 	{ "priority", "high or normal", parse_priority, print_priority },
@@ -76,7 +125,8 @@ set_limit(struct cnd_loader *l, struct cnd_user_limits *u, char *text)
 					 value, limits[i].what);
 	}
 	return cnd_config_bad(l,
-		"user_limits: unknown limit \"%s\"; there are query_timeout and priority",
+		"user_limits: unknown limit \"%s\"; there are sessions, waiting, "
+		"query_timeout and priority",
 		text);
 }
 
@@ -176,5 +226,98 @@ cnd_pool_config_user(const struct cnd_pool_config *p, const char *user)
 	return any;
 }
 
+const struct cnd_user_limits *
+cnd_pool_config_uid(const struct cnd_pool_config *p, uid_t uid)
+{
+	const struct cnd_user_limits *any = NULL;
+
+	for (size_t i = 0; i < p->n_user_limits && p->knows_unix_users; i++) {
+		if (p->user_limits[i].uid == uid && uid != CND_NO_UID)
+			return &p->user_limits[i];
+		if (strcmp(p->user_limits[i].user, CND_ANY_USER) == 0)
+			any = &p->user_limits[i];
+	}
+	return any;
+}
+
+void
+cnd_config_settle_limits(struct cnd_pool_config *p)
+{
+	p->counts_sessions = p->address_limits.sessions > 0;
+	for (size_t i = 0; i < p->n_user_limits; i++)
+		p->counts_sessions |= p->user_limits[i].sessions > 0;
+	p->knows_unix_users = true;
+	for (size_t i = 0; i < p->rules.n; i++) {
+		const struct cnd_rule *r = &p->rules.list[i];
+
+		if (r->door != CND_DOOR_WANTED_TCP && r->n_from == 0 &&
+			r->method != CND_METHOD_REJECT &&
+			(r->method != CND_METHOD_PEER || r->map_path != NULL))
+			p->knows_unix_users = false;
+	}
+}
+
+/* ---- addresses, and all clients ---- */
+
+static int
+set_address_limit(struct cnd_loader *l, struct cnd_address_limits *a, const char *text)
+{
+	const struct {
+		const char *key;
+		uint32_t *n;
+	} keys[] = { { "sessions=", &a->sessions }, { "waiting=", &a->waiting } };
+
+	for (size_t i = 0; i < N_ITEMS(keys); i++) {
+		size_t len = strlen(keys[i].key);
+
+		if (strncmp(text, keys[i].key, len) == 0 &&
+			parse_number(text + len, keys[i].n) == 0)
+			return 0;
+	}
+	return cnd_config_bad(l,
+		"address_limits: \"%s\"; write sessions=N and waiting=N, each " A_COUNT,
+		text);
+}
+
+static int
+parse_address_limits(struct cnd_loader *l, void *field, const char *value)
+{
+	char *copy = cnd_config_dup(value);
+	char *rest = copy;
+	int r = 0;
+
+	for (char *word; r == 0 && (word = next_word(&rest)) != NULL;)
+		r = set_address_limit(l, field, word);
+	free(copy);
+	return r;
+}
+
+static void
+print_address_limits(const void *field, FILE *out, int show_secrets)
+{
+	const struct cnd_address_limits *a = field;
+
+	(void)show_secrets;
+	fprintf(out, "sessions=%u waiting=%u", a->sessions, a->waiting);
+}
+
+static int
+parse_count(struct cnd_loader *l, void *field, const char *value)
+{
+	return parse_number(value, field) == 0
+		       ? 0
+		       : cnd_config_bad(l, "\"%s\" is not " A_COUNT, value);
+}
+
+static void
+print_count(const void *field, FILE *out, int show_secrets)
+{
+	(void)show_secrets;
+	fprintf(out, "%u", *(const uint32_t *)field);
+}
+
 /* After the tables, which it needs. A line adds to the list, so the list is printed as a whole. */
 const struct cnd_kind cnd_kind_user_limits = { parse_user_limits, NULL };
+const struct cnd_kind cnd_kind_address_limits = { parse_address_limits,
+	print_address_limits };
+const struct cnd_kind cnd_kind_count = { parse_count, print_count };

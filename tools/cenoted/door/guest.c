@@ -90,6 +90,8 @@ count(const struct cnd_guest *g, int step)
 		p->n_held_strangers += n;
 	else
 		p->n_strangers += n;
+	if (g->phase == CND_GUEST_WAITING)
+		g->share->n_pushed += (uint32_t)step;
 	atomic_store(&record->held, p->n_held_strangers);
 	atomic_store(&record->waiting, cnd_waiting_count(p));
 }

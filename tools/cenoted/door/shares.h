@@ -32,6 +32,7 @@ struct cnd_share {
 	struct cnd_share *next;
 	struct cnd_share_of of;
 	uint32_t n;
+	uint32_t n_pushed; /* those in the kernel's queue; guest.c */
 	struct cnd_turn_user
 		turns; /* those who wait in the door for their turn; waiting.c */
 };

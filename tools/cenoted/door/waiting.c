@@ -27,6 +27,8 @@
 #define IDLE_MS    100
 /* How many clients may be in the kernel's queue: one for each session, but not more. */
 #define PUSHED_MAX 64u
+/* How many users that have all their sessions are passed over in one turn of the door. */
+#define SKIPS_MAX  64
 /* The lists of `turns`. */
 #define NEIGHBOURS CND_TURNS_0 /* clients of a unix socket */
 #define STRANGERS  CND_TURNS_1 /* TCP clients */
@@ -79,14 +81,16 @@ tell_master(uint32_t pool)
 		(void)cnd_ipc_send(cnd_the_door.control_fd, &m);
 }
 
-/* No worker is free for the clients that wait: tell everybody who can help. */
+/* No worker is free for the clients that wait, or their users have all their sessions: tell everybody who can help. */
 static void
 call_for_help(uint32_t pool)
 {
 	atomic_store(&record_of(pool)->contended_ms, cnd_now_ms());
 	tell_master(pool);
 	if (head_of(pool)->mode == CND_MODE_TRANSACTION)
-		ask_holders(pool, cnd_waiting_count(&cnd_the_door.pools[pool]));
+		ask_holders(pool, cnd_pool_has_idle(record_of(pool))
+					  ? UINT32_MAX
+					  : cnd_waiting_count(&cnd_the_door.pools[pool]));
 }
 
 static void
@@ -129,6 +133,50 @@ guest_of(struct cnd_turn *t)
 						offsetof(struct cnd_guest, turn));
 }
 
+/*
+ * The limits of the guest's user: of its unix user, or else those of any user. A client of a unix socket that logs in with a password
+ * may become another user, which a worker finds out; here, the unix user is all that is proved. A TCP client has proved nothing.
+ */
+static const struct cnd_user_head *
+user_of(const struct cnd_guest *g)
+{
+	const struct cnd_pool_head *head = head_of(g->pool);
+	uint32_t n =
+		head->n_users < CND_USER_LIMITS_MAX ? head->n_users : CND_USER_LIMITS_MAX;
+
+	for (uint32_t i = 0; i < n && g->peer.door == CND_DOOR_UNIX; i++) {
+		if (head->users[i].uid == g->share->of.uid)
+			return &head->users[i];
+	}
+	return &head->users[n];
+}
+
+static unsigned
+list_of(const struct cnd_guest *g)
+{
+	unsigned list = g->peer.door == CND_DOOR_TCP ? STRANGERS : NEIGHBOURS;
+
+	return user_of(g)->is_high ? CND_TURNS_HIGH + list : list;
+}
+
+/* Whether the guest's user or address has as many sessions as it may have, with those that a worker takes next. */
+static bool
+has_all_sessions(const struct cnd_guest *g)
+{
+	const struct cnd_share_of *of = &g->share->of;
+	bool is_stranger = g->peer.door == CND_DOOR_TCP;
+	uint32_t limit =
+		is_stranger ? head_of(g->pool)->address_sessions : user_of(g)->sessions;
+	uint64_t key;
+
+	if (limit == 0)
+		return false;
+	key = is_stranger ? cnd_tally_key(CND_COUNT_ADDRESS, &of->addr, sizeof(of->addr))
+			  : cnd_tally_key(CND_COUNT_UID, &of->uid, sizeof(of->uid));
+	return cnd_tally_of(&record_of(g->pool)->tally, key) + g->share->n_pushed >=
+	       limit;
+}
+
 /* The client whose turn it is; NULL: there is none, or the kernel's queue is long enough. */
 static struct cnd_guest *
 next_guest(uint32_t pool)
@@ -141,7 +189,14 @@ next_guest(uint32_t pool)
 		return NULL;
 	if (p->n_held_strangers > 0 && has_place_for_stranger(pool))
 		lists |= 1u << STRANGERS;
-	return guest_of(cnd_turns_next(&p->turns, lists));
+	for (int i = 0; i < SKIPS_MAX; i++) {
+		struct cnd_guest *g = guest_of(cnd_turns_next(&p->turns, lists));
+
+		if (g == NULL || !has_all_sessions(g))
+			return g;
+		cnd_turns_skip(&p->turns, &g->turn);
+	}
+	return NULL;
 }
 
 static int
@@ -167,12 +222,8 @@ push_one(struct cnd_door_pool *p, struct cnd_guest *g)
 	struct cnd_pool_record *record = record_of(g->pool);
 	int ticket = cnd_ticket_take(record, cnd_the_door.next_ticket, &g->serial);
 
-	if (ticket < 0) {
-		cnd_guest_refuse(g, CNC_SQLSTATE(TOO_MANY),
-			"pool %s: no free session, and too many clients wait",
-			head_of(g->pool)->name);
-		return 0;
-	}
+	if (ticket < 0)
+		return -1;
 	g->ticket = (uint32_t)ticket;
 	if (send_to_queue(p, g) < 0) {
 		cnd_ticket_release(record, g->ticket);
@@ -198,13 +249,59 @@ push(uint32_t pool)
 		p->is_jammed = push_one(p, g) < 0;
 }
 
+/* How many clients in `waiting` a worker has taken already, of this user (NULL: of all). They cannot be dismissed while the
+ * door handles events, since an event may be theirs. */
+static uint32_t
+count_taken(uint32_t pool, const struct cnd_share *share)
+{
+	uint32_t n = 0;
+
+	for (const struct cnd_guest *g = cnd_the_door.pools[pool].waiting.first;
+		g != NULL; g = g->next)
+		n += (share == NULL || g->share == share) &&
+		     cnd_ticket_state(record_of(pool), g->ticket) == CND_TICKET_TAKEN;
+	return n;
+}
+
+/* Refuse a client that would have to wait behind too many others. 1: it has gone. */
+static int
+refuse_too_many(struct cnd_guest *g)
+{
+	const struct cnd_pool_head *head = head_of(g->pool);
+	bool is_stranger = g->peer.door == CND_DOOR_TCP;
+	uint32_t own_limit = is_stranger ? head->address_waiting : user_of(g)->waiting;
+	uint32_t n_all, n_own;
+
+	if (own_limit == 0 && head->max_waiting == 0)
+		return 0;
+	if (cnd_pool_has_idle(record_of(g->pool)) && !has_all_sessions(g))
+		return 0;
+	n_all = cnd_the_door.waiting_shares.n[g->pool] - 1 - count_taken(g->pool, NULL);
+	n_own = g->share->n - 1 - count_taken(g->pool, g->share);
+	if (head->max_waiting > 0 && n_all >= head->max_waiting)
+		cnd_guest_refuse(g, CNC_SQLSTATE(TOO_MANY),
+			"pool %s: %u clients wait for a session, as many as max_waiting "
+			"allows; try again later",
+			head->name, n_all);
+	else if (own_limit > 0 && n_own >= own_limit)
+		cnd_guest_refuse(g, CNC_SQLSTATE(TOO_MANY),
+			"pool %s: %u clients of the same %s wait for a session, as many "
+			"as %s allows; try again later",
+			head->name, n_own, is_stranger ? "address" : "user",
+			is_stranger ? "address_limits" : "user_limits");
+	else
+		return 0;
+	return 1;
+}
+
 void
 cnd_waiting_admit(struct cnd_guest *g)
 {
 	int64_t now = cnd_now_ms();
 	int64_t until = now;
 
-	if (cnd_guest_take_share(g, &cnd_the_door.waiting_shares, "for a session") < 0)
+	if (cnd_guest_take_share(g, &cnd_the_door.waiting_shares, "for a session") < 0 ||
+		refuse_too_many(g))
 		return;
 	if (g->peer.door == CND_DOOR_TCP)
 		until = cnd_blame_until(&cnd_the_door.blame, &g->peer, now);
@@ -212,32 +309,6 @@ cnd_waiting_admit(struct cnd_guest *g)
 		cnd_guest_pause(g, CND_GUEST_HELD, until);
 	else
 		cnd_waiting_go_on(g);
-}
-
-/*
- * The limits of the guest's user: of its unix user, or else those of any user. A client of a unix socket that logs in with a password
- * may become another user, which a worker finds out; here, the unix user is all that is proved. A TCP client has proved nothing.
- */
-static const struct cnd_user_head *
-user_of(const struct cnd_guest *g)
-{
-	const struct cnd_pool_head *head = head_of(g->pool);
-	uint32_t n =
-		head->n_users < CND_USER_LIMITS_MAX ? head->n_users : CND_USER_LIMITS_MAX;
-
-	for (uint32_t i = 0; i < n && g->peer.door == CND_DOOR_UNIX; i++) {
-		if (head->users[i].uid == g->share->of.uid)
-			return &head->users[i];
-	}
-	return &head->users[n];
-}
-
-static unsigned
-list_of(const struct cnd_guest *g)
-{
-	unsigned list = g->peer.door == CND_DOOR_TCP ? STRANGERS : NEIGHBOURS;
-
-	return user_of(g)->is_high ? CND_TURNS_HIGH + list : list;
 }
 
 void
@@ -370,7 +441,8 @@ cnd_waiting_settle(uint32_t pool)
 	p->is_dirty = 0;
 	/* a client that was meant for an idle worker may find that another client has it */
 	if (p->needs_help && cnd_waiting_count(p) > 0 &&
-		!cnd_pool_has_idle(record_of(pool))) {
+		(!cnd_pool_has_idle(record_of(pool)) ||
+			p->held.n > p->n_held_strangers)) {
 		p->needs_help = 0;
 		call_for_help(pool);
 	}

@@ -19,6 +19,8 @@ static void
 publish_user(struct cnd_user_head *head, const struct cnd_user_limits *u)
 {
 	atomic_store(&head->is_high, u != NULL && u->is_high);
+	atomic_store(&head->sessions, u != NULL ? u->sessions : 0);
+	atomic_store(&head->waiting, u != NULL ? u->waiting : 0);
 	atomic_store(&head->uid, u != NULL ? u->uid : CND_NO_UID);
 }
 
@@ -28,11 +30,12 @@ publish_users(struct cnd_pool_head *head, const struct cnd_pool_config *c)
 {
 	uint32_t n = 0;
 
-	for (size_t i = 0; i < c->n_user_limits; i++) {
+	for (size_t i = 0; i < c->n_user_limits && c->knows_unix_users; i++) {
 		if (c->user_limits[i].uid != CND_NO_UID)
 			publish_user(&head->users[n++], &c->user_limits[i]);
 	}
-	publish_user(&head->users[n], cnd_pool_config_user(c, CND_ANY_USER));
+	publish_user(&head->users[n],
+		c->knows_unix_users ? cnd_pool_config_user(c, CND_ANY_USER) : NULL);
 	atomic_store(&head->n_users, n);
 }
 
@@ -47,6 +50,9 @@ publish_pool(struct cnd_pool *p)
 	atomic_store(&head->queue_timeout_ms, c->queue_timeout_ms);
 	atomic_store(&head->mode, (uint32_t)c->mode);
 	atomic_store(&head->n_servers, (uint32_t)c->n_servers);
+	atomic_store(&head->max_waiting, c->max_waiting);
+	atomic_store(&head->address_sessions, c->address_limits.sessions);
+	atomic_store(&head->address_waiting, c->address_limits.waiting);
 	publish_users(head, c);
 	snprintf(head->name, sizeof(head->name), "%s", c->name);
 	snprintf(head->backend, sizeof(head->backend), "%s", c->backend);

@@ -122,3 +122,10 @@ cnd_turns_serve(struct cnd_turns *q, struct cnd_turn *t)
 	take_out_user(q, u);
 	append_user(q, u);
 }
+
+void
+cnd_turns_skip(struct cnd_turns *q, struct cnd_turn *t)
+{
+	take_out_user(q, t->user);
+	append_user(q, t->user);
+}

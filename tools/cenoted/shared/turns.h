@@ -58,4 +58,7 @@ struct cnd_turn *cnd_turns_next(const struct cnd_turns *q, unsigned lists);
 /* The client has its turn. Then its user is behind all others. */
 void cnd_turns_serve(struct cnd_turns *q, struct cnd_turn *t);
 
+/* The client cannot be served now: its user goes behind all others, and keeps its clients. */
+void cnd_turns_skip(struct cnd_turns *q, struct cnd_turn *t);
+
 #endif

@@ -403,6 +403,8 @@ on_attach(struct cnd_worker *w, const struct cnp_attach *m)
 	if (r == CENOTE_OK && is_wrong_database(w, m->database))
 		r = CENOTE_ERR_AUTH;
 	if (r == CENOTE_OK)
+		r = cnd_limits_attach(w);
+	if (r == CENOTE_OK)
 		r = cnd_pause_attach(w);
 	if (r == CENOTE_OK)
 		r = lend(w, m);

@@ -18,6 +18,7 @@ struct cnd_staying_user {
 	struct cnd_turn_user turns;
 	char name[64];
 	uint32_t n; /* records of its clients */
+	uint32_t n_waiting;
 };
 
 #define CND_STAYING_BUCKETS 256u

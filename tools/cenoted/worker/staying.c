@@ -22,6 +22,8 @@
 #define PATIENCE_MS 5
 /* How often the process checks whether it needs another session. */
 #define LOOK_MS     20
+/* How many users that have all their sessions are passed over in one look. */
+#define SKIPS_MAX   64
 /* How many clients may stay. The pool closes the connections of further clients, which then attach anew. */
 #define STAYING_MAX 100000u
 
@@ -125,12 +127,17 @@ leave_user(struct cnd_stayings *s, struct cnd_staying *c)
 
 /* ---- the queue ---- */
 
+static const struct cnd_user_limits *
+limits_of(const struct cnd_shared *s, const struct cnd_staying_user *user)
+{
+	return cnd_pool_config_user(s->pool->config, user->name);
+}
+
 static void
 enqueue(struct cnd_shared *shared, struct cnd_staying *c)
 {
 	struct cnd_stayings *s = &shared->stayings;
-	const struct cnd_user_limits *u =
-		cnd_pool_config_user(shared->pool->config, c->user->name);
+	const struct cnd_user_limits *u = limits_of(shared, c->user);
 
 	c->is_waiting = true;
 	c->since_ms = cnd_now_ms();
@@ -142,6 +149,7 @@ enqueue(struct cnd_shared *shared, struct cnd_staying *c)
 		s->first = c;
 	s->last = c;
 	s->n_waiting++;
+	c->user->n_waiting++;
 	cnd_turns_join(&s->turns, &c->user->turns,
 		u != NULL && u->is_high ? CND_TURNS_HIGH : CND_TURNS_0, &c->turn);
 }
@@ -160,21 +168,51 @@ dequeue(struct cnd_stayings *s, struct cnd_staying *c)
 		s->last = c->prev;
 	c->is_waiting = false;
 	s->n_waiting--;
+	c->user->n_waiting--;
 }
 
-/* Take the client whose turn it is. NULL: no client waits. */
-static struct cnd_staying *
-take_next(struct cnd_stayings *s)
+static bool
+has_all_sessions(const struct cnd_shared *s, const struct cnd_staying_user *user)
 {
-	struct cnd_turn *t = cnd_turns_next(&s->turns, CND_TURNS_ALL);
-	struct cnd_staying *c;
+	const struct cnd_user_limits *u;
+	uint64_t key;
 
-	if (t == NULL)
-		return NULL;
-	c = (struct cnd_staying *)((char *)t - offsetof(struct cnd_staying, turn));
-	cnd_turns_serve(&s->turns, t);
+	if (!s->pool->config->counts_sessions)
+		return false;
+	u = limits_of(s, user);
+	key = cnd_tally_key(CND_COUNT_USER, user->name, strlen(user->name));
+	return u != NULL && u->sessions > 0 &&
+	       cnd_tally_of(&cnd_pool_record(s->child->board, s->pool->index)->tally,
+		       key) >= u->sessions;
+}
+
+/* The client whose turn it is, of a user that may have another session. NULL: there is none. */
+static struct cnd_staying *
+find_next(struct cnd_shared *s)
+{
+	struct cnd_turns *turns = &s->stayings.turns;
+	struct cnd_turn *t;
+
+	for (int i = 0; i < SKIPS_MAX; i++) {
+		struct cnd_staying *c;
+
+		t = cnd_turns_next(turns, CND_TURNS_ALL);
+		if (t == NULL)
+			return NULL;
+		c = (struct cnd_staying *)((char *)t -
+					   offsetof(struct cnd_staying, turn));
+		if (!has_all_sessions(s, c->user))
+			return c;
+		cnd_turns_skip(turns, t);
+	}
+	return NULL;
+}
+
+static void
+serve(struct cnd_stayings *s, struct cnd_staying *c)
+{
+	cnd_turns_serve(&s->turns, &c->turn);
 	dequeue(s, c);
-	return c;
 }
 
 void
@@ -227,10 +265,12 @@ int
 cnd_staying_take(struct cnd_worker *w)
 {
 	struct cnd_worker_client *client = &w->client;
-	struct cnd_staying *c = take_next(&w->shared->stayings);
+	struct cnd_staying *c = find_next(w->shared);
 
-	if (c == NULL)
+	if (c == NULL || !cnd_limits_take_user(w, c->user->name))
 		return 0;
+	serve(&w->shared->stayings, c);
+	(void)cnd_limits_come(w, c->fd, &c->peer, false);
 	cnd_histogram_add(&w->pool->waiting_time, (cnd_now_ms() - c->since_ms) * 1000);
 	client->fd = c->fd;
 	cnd_channel_move(&client->channel, &c->channel);
@@ -272,23 +312,6 @@ has_gone(const struct cnd_staying *c, uint32_t events)
 	       recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0;
 }
 
-void
-cnd_staying_on_event(struct cnd_shared *s, uint32_t index, uint32_t events)
-{
-	struct cnd_staying *c = s->stayings.records[index];
-
-	if (c->fd < 0 || c->is_waiting)
-		return;
-	if (has_gone(c, events)) {
-		drop(s, c);
-		return;
-	}
-	if ((events & EPOLLIN) == 0)
-		return;
-	enqueue(s, c);
-	cnd_loop_wake_for_client(&s->loop);
-}
-
 /* Send a last message, which `put` queues, and drop the client. */
 static void
 part_with(struct cnd_shared *s, struct cnd_staying *c,
@@ -325,6 +348,54 @@ put_late(struct cnd_shared *s, struct cnp_server *server)
 
 	cnd_answer_late(s->child->board, s->pool->index, s->stayings.n_waiting, why);
 	cnd_answer_refuse(server, CNC_SQLSTATE(POOL_BUSY), "%s", why);
+}
+
+static void
+put_too_many(struct cnd_shared *s, struct cnp_server *server)
+{
+	cnd_answer_refuse(server, CNC_SQLSTATE(TOO_MANY),
+		"pool %s: as many clients wait for a session as max_waiting, or "
+		"user_limits for this user, allows; try again later",
+		s->pool->config->name);
+}
+
+/* The limit counts in the whole pool. Its processes do not know each other's clients, so each takes an equal part. */
+static bool
+is_beyond(const struct cnd_shared *s, uint32_t n, uint32_t limit)
+{
+	uint32_t n_processes = s->pool->config->workers;
+
+	return limit > 0 && n >= (limit + n_processes - 1) / n_processes;
+}
+
+static bool
+is_too_many(const struct cnd_shared *s, const struct cnd_staying_user *user)
+{
+	const struct cnd_user_limits *u = limits_of(s, user);
+
+	return is_beyond(s, s->stayings.n_waiting, s->pool->config->max_waiting) ||
+	       (u != NULL && is_beyond(s, user->n_waiting, u->waiting));
+}
+
+void
+cnd_staying_on_event(struct cnd_shared *s, uint32_t index, uint32_t events)
+{
+	struct cnd_staying *c = s->stayings.records[index];
+
+	if (c->fd < 0 || c->is_waiting)
+		return;
+	if (has_gone(c, events)) {
+		drop(s, c);
+		return;
+	}
+	if ((events & EPOLLIN) == 0)
+		return;
+	if (is_too_many(s, c->user)) {
+		part_with(s, c, put_too_many);
+		return;
+	}
+	enqueue(s, c);
+	cnd_loop_wake_for_client(&s->loop);
 }
 
 /* Whether the server refuses every session of the pool. Then an ordinary attach tells the client why. */
@@ -364,10 +435,13 @@ send_elsewhere(struct cnd_shared *s)
 {
 	struct cnd_stayings *q = &s->stayings;
 
-	for (uint32_t n = count_loose_elsewhere(s); n > 0 && q->first != NULL; n--)
-		part_with(s, take_next(q), put_elsewhere);
+	struct cnd_staying *c;
+
+	for (uint32_t n = count_loose_elsewhere(s); n > 0 && (c = find_next(s)) != NULL;
+		n--)
+		part_with(s, c, put_elsewhere);
 	while (q->first != NULL && is_down(s))
-		part_with(s, take_next(q), put_elsewhere);
+		part_with(s, q->first, put_elsewhere);
 }
 
 int64_t

@@ -288,6 +288,18 @@ int cnd_login_rate_await(struct cnd_worker *w, size_t line, struct cnc_diag *dia
 int64_t cnd_login_rate_take(
 	_Atomic int64_t *bucket, const struct cnd_rate *rate, int64_t now_us);
 
+/* limits.c */
+/* The worker takes a client. 0: the client's unix user has all its sessions, so the client should wait in the door; only if
+ * `may_wait`. */
+int cnd_limits_come(
+	struct cnd_worker *w, int fd, const struct cnd_peer *peer, bool may_wait);
+/* Count a session for this user. 0: it has as many as it may have. */
+int cnd_limits_take_user(struct cnd_worker *w, const char *user);
+/* The client has proved to be w->client.user. CENOTE_OK; negative: it has its error. */
+int cnd_limits_attach(struct cnd_worker *w);
+/* The worker and the client part. */
+void cnd_limits_part(struct cnd_worker *w);
+
 /* owner.c */
 /* Make w->serving, for the pool of w->config. */
 void cnd_owner_init(struct cnd_worker *w);
