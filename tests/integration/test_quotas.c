@@ -266,6 +266,31 @@ an_address_has_limits(void **state)
 	cenote_conn_destroy(local);
 }
 
+/* One session for two clients, although the pool has more. */
+static void
+clients_of_an_address_share_its_sessions_in_mode_transaction(void **state)
+{
+	cenote_conn *conns[2];
+	char config[1024];
+
+	port = cnt_server_free_port();
+	snprintf(config, sizeof(config),
+		CNT_DAEMON_GLOBAL
+		"listen = 127.0.0.1:%d\n" CNT_DAEMON_POOL
+		"sessions = 4..4\nmode = transaction\nauth = trust door=tcp\n"
+		"address_limits = sessions=1\n",
+		port);
+	wp_start(config);
+	for (int i = 0; i < 2; i++) {
+		conns[i] = tcp_handle();
+		assert_ok(cenote_connect(conns[i]));
+	}
+	for (int i = 0; i < 6; i++)
+		assert_string_equal(wp_value(conns[i % 2], "select 1"), "1");
+	for (int i = 0; i < 2; i++)
+		cenote_conn_destroy(conns[i]);
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, wp_teardown)
 
 int
@@ -281,6 +306,7 @@ main(void)
 		TEST(a_pool_has_a_limit_of_waiting_clients),
 		TEST(a_user_has_a_limit_of_waiting_clients),
 		TEST(an_address_has_limits),
+		TEST(clients_of_an_address_share_its_sessions_in_mode_transaction),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

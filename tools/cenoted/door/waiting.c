@@ -48,7 +48,11 @@ head_of(uint32_t pool)
 uint32_t
 cnd_waiting_count(const struct cnd_door_pool *p)
 {
-	return p->waiting.n + p->held.n - p->n_held_strangers;
+	uint32_t pool = (uint32_t)(p - cnd_the_door.pools);
+
+	/* with a limit for addresses, TCP clients may also wait for other clients of their address to make room */
+	return p->waiting.n + p->held.n -
+	       (head_of(pool)->address_sessions > 0 ? 0 : p->n_held_strangers);
 }
 
 /* Wake idle workers whose clients could yield: they do not look by themselves. */
@@ -154,9 +158,9 @@ user_of(const struct cnd_guest *g)
 static unsigned
 list_of(const struct cnd_guest *g)
 {
-	unsigned list = g->peer.door == CND_DOOR_TCP ? STRANGERS : NEIGHBOURS;
-
-	return user_of(g)->is_high ? CND_TURNS_HIGH + list : list;
+	if (g->peer.door == CND_DOOR_TCP)
+		return STRANGERS;
+	return user_of(g)->is_high ? CND_TURNS_HIGH + NEIGHBOURS : NEIGHBOURS;
 }
 
 /* Whether the guest's user or address has as many sessions as it may have, with those that a worker takes next. */
@@ -316,14 +320,13 @@ cnd_waiting_go_on(struct cnd_guest *g)
 {
 	struct cnd_door_pool *p = &cnd_the_door.pools[g->pool];
 	struct cnd_pool_record *record = record_of(g->pool);
-	bool is_stranger = g->peer.door == CND_DOOR_TCP;
 	uint32_t pool = g->pool;
 
 	cnd_guest_move(g, CND_GUEST_HELD);
 	cnd_turns_join(&p->turns, &g->share->turns, list_of(g), &g->turn);
 	if (!cnd_pool_has_idle(record))
 		atomic_fetch_add_explicit(&record->queued, 1, memory_order_relaxed);
-	if (!is_stranger)
+	if (g->peer.door == CND_DOOR_UNIX || has_all_sessions(g))
 		p->needs_help = 1;
 	/* from now on only the end of its connection matters */
 	if (cnd_guest_watch(g, EPOLL_CTL_MOD, EPOLLRDHUP) < 0)
@@ -442,7 +445,7 @@ cnd_waiting_settle(uint32_t pool)
 	/* a client that was meant for an idle worker may find that another client has it */
 	if (p->needs_help && cnd_waiting_count(p) > 0 &&
 		(!cnd_pool_has_idle(record_of(pool)) ||
-			p->held.n > p->n_held_strangers)) {
+			cnd_waiting_count(p) > p->waiting.n)) {
 		p->needs_help = 0;
 		call_for_help(pool);
 	}

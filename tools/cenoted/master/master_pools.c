@@ -54,6 +54,7 @@ publish_pool(struct cnd_pool *p)
 	atomic_store(&head->address_sessions, c->address_limits.sessions);
 	atomic_store(&head->address_waiting, c->address_limits.waiting);
 	publish_users(head, c);
+	atomic_fetch_add(&head->version, 1);
 	snprintf(head->name, sizeof(head->name), "%s", c->name);
 	snprintf(head->backend, sizeof(head->backend), "%s", c->backend);
 }

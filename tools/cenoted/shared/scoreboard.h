@@ -142,6 +142,7 @@ struct cnd_pool_head {
 	_Atomic uint32_t n_servers; /* `server` lines */
 	_Atomic uint32_t is_paused; /* no new transaction begins */
 	_Atomic int64_t queue_timeout_ms;
+	_Atomic uint32_t version; /* grows with each change of the configuration */
 	_Atomic uint32_t max_waiting; /* 0: no limit, as for the next two */
 	_Atomic uint32_t address_sessions;
 	_Atomic uint32_t address_waiting;

@@ -30,13 +30,20 @@ count(struct cnd_worker *w, enum cnd_count kind, const void *bytes, size_t n,
 		w->board, w->slot_index, kind, cnd_tally_key(kind, bytes, n), limit);
 }
 
+/* The limits are from before a reload. The worker will end soon, and must not refuse a client by them. */
+static bool
+is_outdated(const struct cnd_worker *w)
+{
+	return cnd_pool_head(w->board, w->pool_index)->version != w->version;
+}
+
 /* How many sessions the unix user may have; UINT32_MAX: no limit, or the login decides who the client is. */
 static uint32_t
 limit_of_uid(const struct cnd_worker *w, uid_t uid)
 {
 	const struct cnd_user_limits *u = cnd_pool_config_uid(w->config, uid);
 
-	return u != NULL && u->sessions > 0 ? u->sessions : UINT32_MAX;
+	return u != NULL && u->sessions > 0 && !is_outdated(w) ? u->sessions : UINT32_MAX;
 }
 
 static int
@@ -79,9 +86,8 @@ cnd_limits_take_user(struct cnd_worker *w, const char *user)
 	u = cnd_pool_config_user(w->config, user);
 	if (u == NULL || u->sessions == 0)
 		return 1;
-	/* a worker that must end may have the limit from before a reload */
 	return count(w, CND_COUNT_USER, user, strlen(user),
-		cnd_worker_order(w) == CND_ORDER_NONE ? u->sessions : UINT32_MAX);
+		is_outdated(w) ? UINT32_MAX : u->sessions);
 }
 
 /*

@@ -605,6 +605,7 @@ cnd_worker_set_up(struct cnd_worker *w, const struct cnd_child *child,
 	w->board = child->board;
 	w->pool = cnd_pool_record(child->board, pool->index);
 	w->pool_index = pool->index;
+	w->version = cnd_pool_head(child->board, pool->index)->version;
 	w->slot_index = slot;
 	w->slot = cnd_slot_at(child->board, slot);
 	w->listen_fd = pool->listen_fd;

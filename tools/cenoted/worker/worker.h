@@ -169,6 +169,7 @@ struct cnd_worker {
 	struct cnd_scoreboard *board;
 	struct cnd_pool_record *pool;
 	uint32_t pool_index;
+	uint32_t version; /* of the pool's configuration */
 	struct cnd_slot *slot;
 	uint32_t slot_index;
 	struct cn_tls_server *tls; /* NULL: the pool has no TLS */
