@@ -35,6 +35,7 @@
 	X(TX_ACTIVE, "25001", "active SQL transaction")                                  \
 	X(READ_ONLY, "25006", "read-only SQL transaction")                               \
 	X(TX_FAILED, "25P02", "in failed SQL transaction")                               \
+	X(TX_IDLE, "25P03", "idle in transaction session timeout")                       \
 	X(NO_STATEMENT, "26000", "invalid SQL statement name")                           \
 	X(BAD_LOGIN, "28000", "invalid authorization specification")                     \
 	X(BAD_PASSWORD, "28P01", "invalid password")                                     \

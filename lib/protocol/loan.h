@@ -39,12 +39,14 @@ struct cnp_loan {
 
 	/* The worker writes these. */
 
-	/* set before ENDED: enum cnp_yield_reason; 0: a time limit, with the text in `words` */
+	/* set before ENDED: enum cnp_yield_reason; 0: a time limit, with the error in `words` and `sqlstate` */
 	_Atomic uint32_t reason;
 	/* the last request that query_timeout has stopped; 0: none */
 	_Atomic uint32_t timed_out;
 	/* set before ENDED: the error for a client whose time limit has passed */
-	char words[248];
+	char words[242];
+	/* its SQLSTATE; "": 57P05 */
+	char sqlstate[6];
 
 	/* The borrower writes these. */
 

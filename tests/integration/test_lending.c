@@ -503,6 +503,39 @@ query_timeout_stops_a_request_of_a_loan(void **state)
 }
 
 static void
+a_transaction_that_idles_ends_the_loan(void **state)
+{
+	cenote_conn *conn;
+
+	turns_start(LENDS "idle_transaction_timeout = 500ms\n");
+	conn = borrow();
+	wp_pause_ms(700);
+	assert_string_equal(wp_value(conn, "select 1"), "1");
+	wp_exec(conn, "begin");
+	wp_await("main", "idle", 1);
+	assert_true(wp_status_of(conn, "select 1") < 0);
+	assert_string_equal(wp_sqlstate(conn), "25P03");
+	assert_non_null(strstr(wp_message(conn), "idle_transaction_timeout"));
+	cenote_conn_destroy(conn);
+	turns_await_server("select count(*) from pg_stat_activity where state = 'idle in "
+			   "transaction'",
+		"0");
+}
+
+static void
+a_users_query_timeout_stops_a_request_of_a_loan(void **state)
+{
+	cenote_conn *conn;
+
+	turns_start(LENDS "user_limits = * query_timeout=500ms\n");
+	conn = borrow();
+	assert_true(wp_status_of(conn, "select pg_sleep(600)") < 0);
+	assert_string_equal(wp_sqlstate(conn), "57014");
+	assert_true(is_lent(conn));
+	cenote_conn_destroy(conn);
+}
+
+static void
 a_cancel_hits_the_request_of_a_loan(void **state)
 {
 	cenote_conn *conn;
@@ -598,6 +631,8 @@ main(void)
 		TEST(an_idle_borrower_gives_way_unnoticed),
 		TEST(session_timeout_ends_a_loan_that_holds_something),
 		TEST(query_timeout_stops_a_request_of_a_loan),
+		TEST(a_transaction_that_idles_ends_the_loan),
+		TEST(a_users_query_timeout_stops_a_request_of_a_loan),
 		TEST(a_cancel_hits_the_request_of_a_loan),
 		TEST(another_user_never_gets_a_session_that_was_lent),
 	};

@@ -73,6 +73,102 @@ an_idle_client_that_holds_something_is_cut_off(void **state)
 	cenote_conn_destroy(b);
 }
 
+/* Another client keeps its session although it does the same outside a transaction. */
+static void
+who_idles_in_a_transaction_is_cut_off(void **state)
+{
+	cenote_conn *a;
+	cenote_conn *b;
+
+	wp_start(WP_POOL("sessions = 2\nidle_transaction_timeout = 700ms\n"));
+	a = wp_attach(NULL);
+	b = wp_attach(NULL);
+	wp_exec(a, "create table t(a)");
+	/* each statement begins the time anew */
+	wp_exec(a, "begin");
+	for (int i = 0; i < 5; i++) {
+		wp_exec(a, "insert into t values (1)");
+		wp_pause_ms(250);
+	}
+	wp_exec(a, "rollback");
+	wp_exec(a, "begin");
+	wp_exec(a, "insert into t values (1)");
+	wp_await("main", "idle", 1);
+	assert_int_equal(wp_status_of(a, "commit"), CENOTE_ERR_CONN);
+	assert_string_equal(wp_sqlstate(a), "25P03");
+	assert_non_null(strstr(wp_message(a), "idle_transaction_timeout"));
+	assert_string_equal(wp_value(b, "select count(*) from t"), "0");
+	assert_string_equal(cenote_info(b, "attaches"), "1");
+	cenote_conn_destroy(a);
+	cenote_conn_destroy(b);
+}
+
+/* A client with this name. The pool has auth = trust. */
+static cenote_conn *
+attach_as(const char *user)
+{
+	cenote_conn *conn = wp_handle(NULL);
+
+	assert_ok(cenote_conn_set(conn, "user", user));
+	assert_ok(cenote_connect(conn));
+	return conn;
+}
+
+static void
+expect_query_timeout(const char *user, int64_t ms)
+{
+	cenote_conn *conn = attach_as(user);
+	int64_t begun = wp_now_ms();
+
+	assert_int_equal(wp_status_of(conn, ENDLESS), CENOTE_ERR_SERVER);
+	assert_in_range(wp_now_ms() - begun, ms - WP_CLOCK_MS, 15000);
+	assert_string_equal(wp_sqlstate(conn), "57014");
+	cenote_conn_destroy(conn);
+}
+
+static void
+a_user_has_a_query_timeout_of_its_own(void **state)
+{
+	wp_start(WP_POOL("sessions = 1\nauth = trust\nquery_timeout = 60s\n"
+			 "user_limits = ann query_timeout=1500ms\n"
+			 "user_limits = * query_timeout=500ms\n"));
+	expect_query_timeout("joe", 500);
+	expect_query_timeout("ann", 1500);
+	/* the session is the same one, and the limit goes with the user */
+	expect_query_timeout("joe", 500);
+}
+
+/* Four logins at once, and the other eight at the rate. */
+static void
+logins_keep_to_their_rate(void **state)
+{
+	int64_t begun;
+
+	wp_start(WP_POOL("sessions = 12..12\nlogin_rate = 4/s\n"));
+	begun = wp_now_ms();
+	wp_await("main", "idle", 4);
+	wp_await("main", "idle", 12);
+	/* some time has passed since cenoted began */
+	assert_in_range(wp_now_ms() - begun, 1500, 15000);
+}
+
+/* The session of the first client ended with it, and the next login has to wait for a minute. */
+static void
+a_login_that_waits_for_its_turn_is_no_failure(void **state)
+{
+	cenote_conn *a;
+
+	wp_start(WP_POOL("sessions = 1\nlogin_rate = 1/min\nreset = reconnect\n"
+			 "queue_timeout = 1s\n"));
+	a = wp_attach(NULL);
+	cenote_conn_destroy(a);
+	assert_int_equal(wp_try(NULL, &a), CENOTE_ERR_CONN);
+	assert_string_equal(wp_sqlstate(a), "57P03");
+	assert_non_null(strstr(wp_message(a), "no free session in 1s"));
+	assert_int_equal(wp_pool_number("main", "failed_logins"), 0);
+	cenote_conn_destroy(a);
+}
+
 static void
 a_long_session_is_ended_but_not_a_clean_one(void **state)
 {
@@ -505,6 +601,10 @@ main(void)
 		TEST(a_query_past_its_time_is_stopped_and_the_session_lives),
 		TEST(an_idle_client_that_holds_nothing_notices_nothing),
 		TEST(an_idle_client_that_holds_something_is_cut_off),
+		TEST(who_idles_in_a_transaction_is_cut_off),
+		TEST(a_user_has_a_query_timeout_of_its_own),
+		TEST(logins_keep_to_their_rate),
+		TEST(a_login_that_waits_for_its_turn_is_no_failure),
 		TEST(a_long_session_is_ended_but_not_a_clean_one),
 		TEST(a_cancel_hits_the_running_query_of_its_session_only),
 		TEST(a_suspended_session_is_resumed_by_another_process),

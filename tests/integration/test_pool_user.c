@@ -273,6 +273,102 @@ one_pools_user_is_nobody_in_another(void **state)
 	cenote_conn_destroy(a);
 }
 
+/* ---- users who share a pool ---- */
+
+/* One session for all unix users, and "%s" for more lines. */
+#define OPEN                                                                             \
+	"[cenoted]\nuser = " CENOTES "\nrun_dir = @DIR@/run\nbackend_dir = @BACKENDS@\n" \
+	"log = stderr\nsocket_mode = 0666\n" CNT_DAEMON_SANDBOX                          \
+	"\n[pool main]\nbackend = sqlite\nserver = path=@DIR@/main/db\nsessions = 1\n"   \
+	"user = " POOLS "\nallow_users = *\nqueue_timeout = 60s\n%s"
+
+static void
+start_open(const char *lines)
+{
+	char text[2048];
+
+	if (geteuid() != 0 || getpwnam(CENOTES) == NULL || getpwnam(POOLS) == NULL ||
+		getpwnam(OTHERS) == NULL) {
+		print_message("# not root, or without the users\n");
+		skip();
+	}
+	snprintf(text, sizeof(text), OPEN, lines);
+	assert_int_equal(cnt_daemon_create(&wp_daemon, text), 0);
+	assert_int_equal(chmod(wp_daemon.dir, 0711), 0);
+	give_dir("main", POOLS);
+	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
+}
+
+static void
+become(const char *user)
+{
+	assert_int_equal(setgroups(0, NULL), 0);
+	assert_int_equal(setuid(uid_of(user)), 0);
+}
+
+/* For three seconds, take the session again and again, and say so in the database. */
+static int
+come_again(void *user)
+{
+	int64_t until = wp_now_ms() + 3000;
+	char sql[64];
+
+	become(user);
+	snprintf(sql, sizeof(sql), "insert into turns values ('%s')", (char *)user);
+	while (wp_now_ms() < until) {
+		cenote_conn *conn = wp_attach("main");
+
+		wp_exec(conn, sql);
+		wp_pause_ms(5);
+		cenote_conn_destroy(conn);
+	}
+	return 0;
+}
+
+#define N_BUSY 12
+#define N_CALM 6
+
+/* How many of 100 turns the user with more clients gets. */
+static int
+share_of_the_busy(const char *lines)
+{
+	static char busy[] = OTHERS, calm[] = POOLS;
+	pid_t pids[N_BUSY + N_CALM];
+	cenote_conn *conn;
+	int share;
+
+	start_open(lines);
+	conn = wp_attach("main");
+	wp_exec(conn, "create table turns(who)");
+	for (int i = 0; i < N_BUSY + N_CALM; i++)
+		pids[i] = wp_fork(come_again, i < N_BUSY ? busy : calm, -1);
+	wp_await("main", "waiting", N_BUSY + N_CALM);
+	cenote_conn_destroy(conn);
+	for (int i = 0; i < N_BUSY + N_CALM; i++)
+		assert_int_equal(wp_join(pids[i]), 0);
+	conn = wp_attach("main");
+	share = (int)strtol(wp_value(conn, "select 100 * sum(who = '" OTHERS
+					   "') / count(*) from turns"),
+		NULL, 10);
+	print_message("# %s turns, %d %% of them the busy user's\n",
+		wp_value(conn, "select count(*) from turns"), share);
+	cenote_conn_destroy(conn);
+	return share;
+}
+
+static void
+the_busiest_user_gets_no_more_than_its_share(void **state)
+{
+	assert_in_range(share_of_the_busy(""), 40, 60);
+}
+
+static void
+a_unix_user_of_high_priority_goes_first(void **state)
+{
+	assert_in_range(
+		share_of_the_busy("user_limits = " POOLS " priority=high\n"), 5, 30);
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, wp_teardown)
 
 int
@@ -284,6 +380,8 @@ main(void)
 		TEST(a_cancel_reaches_the_worker),
 		TEST(a_reload_gives_a_pool_another_user),
 		TEST(one_pools_user_is_nobody_in_another),
+		TEST(the_busiest_user_gets_no_more_than_its_share),
+		TEST(a_unix_user_of_high_priority_goes_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -606,6 +606,117 @@ who_begins_again_waits_behind_all_others(void **state)
 	turns_destroy(conns, 4);
 }
 
+static int
+has_answer(const cenote_conn *conn)
+{
+	struct pollfd p = { .fd = cenote_fd(conn), .events = POLLIN };
+
+	return poll(&p, 1, 0) > 0;
+}
+
+static cenote_conn *
+attach_as(const char *user)
+{
+	cenote_conn *conn = wp_handle(NULL);
+
+	assert_ok(cenote_conn_set(conn, "user", user));
+	assert_ok(cenote_connect(conn));
+	return conn;
+}
+
+/* Two clients of ann wait for the only session, and after them one of bob. */
+static void
+let_ann_and_bob_wait(const char *lines, const char *wanted)
+{
+	static const char *const users[] = { "ann", "ann", "ann", "bob" };
+	static const char *const sqls[] = { "", TURN("a"), TURN("A"), TURN("b") };
+	char config[256];
+	cenote_conn *conns[4];
+
+	snprintf(config, sizeof(config), "sessions = 1\nauth = trust\n%s" TURNS_POOL,
+		lines);
+	start_turns(config);
+	for (int i = 0; i < 4; i++)
+		conns[i] = attach_as(users[i]);
+	turns_take(conns, 4, 2);
+	wp_exec(conns[0], "begin");
+	for (int i = 1; i < 4; i++) {
+		send_turn(conns[i], sqls[i]);
+		/* so that they come in this order */
+		wp_pause_ms(50);
+	}
+	wp_exec(conns[0], "commit");
+	for (int i = 1; i < 4; i++)
+		end_turn(conns[i]);
+	expect_turns(wanted);
+	turns_destroy(conns, 4);
+}
+
+static void
+users_who_stay_take_turns(void **state)
+{
+	let_ann_and_bob_wait("", "abA");
+}
+
+static void
+a_user_of_high_priority_goes_first(void **state)
+{
+	let_ann_and_bob_wait("user_limits = bob priority=high\n", "baA");
+}
+
+/* Ann may have one session. Her clients take turns on it, although the pool has two more. */
+static void
+a_user_who_stays_waits_for_its_own_session(void **state)
+{
+	cenote_conn *ann[2], *joe, *late;
+
+	turns_start("sessions = 3..3\nauth = trust\nuser_limits = ann "
+		    "sessions=1\n" TURNS_POOL);
+	wp_await("main", "idle", 3);
+	for (int i = 0; i < 2; i++) {
+		ann[i] = attach_as("ann");
+		turns_take(&ann[i], 1, 1);
+	}
+	joe = attach_as("joe");
+	for (int i = 0; i < 3; i++) {
+		turns_take(ann, 2, 1);
+		turns_take(&joe, 1, 1);
+		assert_true(wp_pool_number("main", "in_use") <= 2);
+	}
+	wp_exec(ann[0], "begin");
+	send_turn(ann[1], "select 'turn'");
+	late = wp_handle(NULL);
+	assert_ok(cenote_conn_set(late, "user", "ann"));
+	assert_int_equal(cenote_connect(late), CENOTE_ERR_CONN);
+	assert_string_equal(wp_sqlstate(late), "53300");
+	turns_take(&joe, 1, 1);
+	assert_int_equal(has_answer(ann[1]), 0);
+	wp_exec(ann[0], "commit");
+	cenote_result_destroy(wp_next_result(ann[1], CENOTE_RESULT_ROWS));
+	cenote_conn_destroy(late);
+	cenote_conn_destroy(joe);
+	turns_destroy(ann, 2);
+}
+
+static void
+who_waits_beyond_the_limit_is_refused(void **state)
+{
+	cenote_conn *conns[3];
+
+	turns_start("sessions = 1\nmax_waiting = 1\n" TURNS_POOL);
+	turns_attach(conns, 3);
+	turns_take(conns, 3, 2);
+	wp_exec(conns[0], "begin");
+	send_turn(conns[1], "select 1");
+	wp_pause_ms(100);
+	assert_int_equal(wp_status_of(conns[2], "select 1"), CENOTE_ERR_CONN);
+	assert_string_equal(wp_sqlstate(conns[2]), "53300");
+	assert_non_null(strstr(wp_message(conns[2]), "max_waiting"));
+	wp_exec(conns[0], "commit");
+	cenote_result_destroy(wp_next_result(conns[1], CENOTE_RESULT_ROWS));
+	turns_destroy(conns, 3);
+}
+
 /* End the transaction and begin the next one in the same write. */
 static void
 begin_again(cenote_conn *conn)
@@ -619,14 +730,6 @@ begin_again(cenote_conn *conn)
 	for (size_t i = 0; i < CNT_COUNT(again); i++)
 		end_turn(conn);
 	assert_ok(cenote_pipeline_end(conn));
-}
-
-static int
-has_answer(const cenote_conn *conn)
-{
-	struct pollfd p = { .fd = cenote_fd(conn), .events = POLLIN };
-
-	return poll(&p, 1, 0) > 0;
 }
 
 static void
@@ -907,6 +1010,10 @@ main(void)
 		TEST(who_waits_over_tcp_goes_to_the_next_process),
 		TEST(a_crowd_that_asks_at_once_is_answered),
 		TEST(who_begins_again_waits_behind_all_others),
+		TEST(users_who_stay_take_turns),
+		TEST(a_user_of_high_priority_goes_first),
+		TEST(a_user_who_stays_waits_for_its_own_session),
+		TEST(who_waits_beyond_the_limit_is_refused),
 		TEST(who_begins_again_in_a_pipeline_lets_others_in),
 		TEST(who_comes_again_does_not_overtake_all_who_stay),
 		TEST(who_waits_too_long_is_told_and_can_go_on),

@@ -504,6 +504,21 @@ a_session_is_lent_to_who_wants_what_it_was_logged_in_with(void **state)
 	attach_with_settings("", "");
 }
 
+/* The pool's first login took the only token, and this client needs a login of its own. */
+static void
+a_client_does_not_wait_for_ever_for_its_turn_to_log_in(void **state)
+{
+	start(POOL("login_rate = 1/min\nlogin_timeout = 1s\n"));
+	accept_login(0);
+	wp_await("main", "idle", 1);
+	begin_with("settings", "a=1");
+	assert_int_equal(cnt_raw_await(&client), -1);
+	assert_string_equal(FIELD('C'), "53300");
+	assert_non_null(strstr(FIELD('M'), "login_rate allows 1/min logins"));
+	assert_false(is_readable(listener, 0));
+	cnt_raw_close(&client);
+}
+
 static void
 settings_that_are_refused_are_nobody_elses(void **state)
 {
@@ -1098,6 +1113,7 @@ main(void)
 		T(a_session_that_ends_unlent_is_replaced),
 		T(a_client_may_go_while_a_session_is_made_for_it),
 		T(a_session_is_lent_to_who_wants_what_it_was_logged_in_with),
+		T(a_client_does_not_wait_for_ever_for_its_turn_to_log_in),
 		T(settings_that_are_refused_are_nobody_elses),
 		T(a_session_that_is_made_anew_for_each_client_keeps_its_settings),
 		T(settings_go_with_a_session_to_another_server),

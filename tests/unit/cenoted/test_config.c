@@ -201,6 +201,32 @@ static const struct {
 		"1: pool a: users credential:../x: there are no credentials from "
 		"systemd: $CREDENTIALS_DIRECTORY is not set (set LoadCredential= in the "
 		"service)" },
+	{ POOL "login_rate = 20\n",
+		"4: \"20\" is not a rate; write N/s or N/min, or 0 for none" },
+	{ POOL "user_limits = ann session=2\n",
+		"4: user_limits: unknown limit \"session\"; there are sessions, "
+		"waiting, query_timeout and priority" },
+	{ POOL "user_limits = ann sessions=-1\n",
+		"4: user_limits: sessions=-1: write a number up to 8192, or 0 for no "
+		"limit" },
+	{ POOL "user_limits = ann priority=low\n",
+		"4: user_limits: priority=low: write high or normal" },
+	{ POOL "address_limits = sessions=x\n",
+		"4: address_limits: \"sessions=x\"; write sessions=N and waiting=N, "
+		"each a number up to 8192, or 0 for no limit" },
+	{ POOL "max_waiting = 8193\n",
+		"4: \"8193\" is not a number up to 8192, or 0 for no limit" },
+	{ POOL "user_limits = ann sessions\n",
+		"4: user_limits: write NAME KEY=VALUE ...; \"sessions\" is no "
+		"KEY=VALUE" },
+	{ POOL "user_limits = ann query_timeout=5\n",
+		"4: user_limits: query_timeout=5: write a time, such as 30s; or 0 for "
+		"none" },
+	{ POOL "user_limits =\n",
+		"4: user_limits: write NAME KEY=VALUE ..., or * for NAME" },
+	{ POOL "user_limits = ann query_timeout=5s\nuser_limits = ann "
+	       "query_timeout=5s\n",
+		"5: user_limits: ann is given twice" },
 	{ POOL "auth_timeout = 0\n",
 		"1: pool a: auth_timeout must not be 0: a login needs a time limit" },
 	{ POOL "allow_users = root, no-such-user-here\n",
@@ -365,6 +391,83 @@ values_have_their_defaults(void **state)
 	assert_true(cnd_pool_config_allows(p, geteuid()));
 	assert_true(cnd_pool_config_allows(p, 0));
 	assert_false(cnd_pool_config_allows(p, 54321));
+	cnd_config_destroy(c);
+}
+
+static void
+a_user_has_the_limits_of_its_line_or_of_any_user(void **state)
+{
+	static const char lines[] = CENOTED POOL
+		"user_limits = ann query_timeout=0\nuser_limits = * query_timeout=5s\n"
+		"user_limits = joe\n";
+	struct cnd_config *c = load(lines);
+	struct cnd_config *same = load(lines);
+	struct cnd_config *other =
+		load(CENOTED POOL "user_limits = * query_timeout=5s\n");
+	const struct cnd_pool_config *p = &c->pools[0];
+
+	assert_int_equal(c->n_errors, 0);
+	assert_int_equal(cnd_pool_config_user(p, "ann")->query_timeout_ms, 0);
+	assert_int_equal(cnd_pool_config_user(p, "joe")->query_timeout_ms, -1);
+	assert_int_equal(cnd_pool_config_user(p, "bob")->query_timeout_ms, 5000);
+	assert_true(cnd_pool_config_is_equal(p, &same->pools[0]));
+	assert_false(cnd_pool_config_is_equal(p, &other->pools[0]));
+	cnd_config_destroy(c);
+	cnd_config_destroy(same);
+	cnd_config_destroy(other);
+}
+
+/* Before a login, the kernel's word counts only if the login cannot say anything else. */
+static void
+a_unix_user_has_its_limits_if_the_rules_leave_no_choice(void **state)
+{
+	static const struct {
+		const char *auth;
+		int is_known;
+	} cases[] = { { "", 1 }, { "auth = peer\n", 1 }, { "auth = trust\n", 0 },
+		{ "auth = peer user=root, trust\n", 0 },
+		{ "auth = trust from=10.0.0.0/8\n", 1 } };
+	char text[512];
+
+	for (size_t i = 0; i < N_ITEMS(cases); i++) {
+		struct cnd_config *c;
+
+		snprintf(text, sizeof(text),
+			CENOTED POOL "%suser_limits = root sessions=3\n"
+				     "user_limits = * sessions=2\n",
+			cases[i].auth);
+		c = load(text);
+		assert_int_equal(c->n_errors, 0);
+		if (cases[i].is_known) {
+			assert_int_equal(
+				cnd_pool_config_uid(&c->pools[0], 0)->sessions, 3);
+			assert_int_equal(
+				cnd_pool_config_uid(&c->pools[0], 54321)->sessions, 2);
+		} else {
+			assert_null(cnd_pool_config_uid(&c->pools[0], 0));
+		}
+		cnd_config_destroy(c);
+	}
+}
+
+static void
+limits_that_cannot_count_are_warned_of(void **state)
+{
+	struct cnd_config *c = load(CENOTED POOL "auth = trust\nuser_limits = ann "
+						 "priority=high\nuser_limits = joe "
+						 "sessions=1\n");
+
+	assert_int_equal(c->n_errors, 0);
+	warnings[0] = '\0';
+	cnd_config_warn(c, on_warning);
+	assert_non_null(strstr(
+		warnings, "user_limits = ann: waiting and priority have no effect"));
+	assert_null(strstr(warnings, "joe"));
+	cnd_config_destroy(c);
+	c = load(CENOTED POOL "user_limits = ann priority=high\n");
+	warnings[0] = '\0';
+	cnd_config_warn(c, on_warning);
+	assert_string_equal(warnings, "");
 	cnd_config_destroy(c);
 }
 
@@ -696,6 +799,9 @@ main(void)
 		cmocka_unit_test(a_missing_file_is_an_error),
 		cmocka_unit_test(a_file_without_an_end_is_an_error),
 		cmocka_unit_test(values_have_their_defaults),
+		cmocka_unit_test(a_user_has_the_limits_of_its_line_or_of_any_user),
+		cmocka_unit_test(limits_that_cannot_count_are_warned_of),
+		cmocka_unit_test(a_unix_user_has_its_limits_if_the_rules_leave_no_choice),
 		cmocka_unit_test(a_group_may_use_its_socket),
 		cmocka_unit_test(users_are_names_numbers_or_everybody),
 		cmocka_unit_test(server_lines_are_quoted_as_conninfo_is),

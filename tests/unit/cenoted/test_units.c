@@ -97,6 +97,25 @@ the_nearest_name_is_offered_if_it_is_near(void **state)
 	assert_null(cnd_nearest("max_client_conn", others, 1, sizeof(others[0])));
 }
 
+static void
+rates_are_read_as_they_are_written(void **state)
+{
+	static const char *const good[] = { "20/s", "1/min", "0" };
+	static const char *const bad[] = { "", "20", "/s", "0/s", "20/", "20/h", "-1/s",
+		"1 /s", "100001/s", "99999999999999999999/s" };
+	struct cnd_rate rate = { 7, 1 };
+	char text[CND_UNITS_TEXT_MAX];
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_int_equal(cnd_rate_parse(good[i], &rate), 0);
+		assert_string_equal(cnd_rate_text(&rate, text), good[i]);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		if (cnd_rate_parse(bad[i], &rate) == 0)
+			fail_msg("\"%s\" is not refused", bad[i]);
+	}
+}
+
 int
 main(void)
 {
@@ -105,6 +124,7 @@ main(void)
 		cmocka_unit_test(sizes_go_in_steps_of_1024),
 		cmocka_unit_test(numbers_are_whole_and_bounded),
 		cmocka_unit_test(the_nearest_name_is_offered_if_it_is_near),
+		cmocka_unit_test(rates_are_read_as_they_are_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,11 +19,16 @@ void
 cnd_loan_explain_end(const struct cn_loan *l, struct cnc_diag *diag)
 {
 	char words[sizeof(l->page->words)];
+	char sqlstate[sizeof(l->page->sqlstate)];
 
 	memcpy(words, l->page->words, sizeof(words));
 	words[sizeof(words) - 1] = '\0';
-	cnc_diag_set(diag, CNC_SQLSTATE(IDLE_TIMEOUT), "%s",
-		words[0] != '\0' ? words : "the pool has taken its session back");
+	memcpy(sqlstate, l->page->sqlstate, sizeof(sqlstate));
+	sqlstate[sizeof(sqlstate) - 1] = '\0';
+	cnc_diag_set(diag,
+		strlen(sqlstate) == sizeof(sqlstate) - 1 ? sqlstate
+							 : CNC_SQLSTATE(IDLE_TIMEOUT),
+		"%s", words[0] != '\0' ? words : "the pool has taken its session back");
 }
 
 /* The worker has ended the loan: send the client back to the pool. At a time limit, the client gets an error. */

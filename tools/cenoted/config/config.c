@@ -88,12 +88,18 @@ static const struct cnd_key pool_keys[] = {
 	{ "idle_ttl", P(idle_ttl_ms), &cnd_kind_ms, "60s", 0 },
 	{ "queue_timeout", P(queue_timeout_ms), &cnd_kind_ms, "30s", 0 },
 	{ "idle_client_timeout", P(idle_client_timeout_ms), &cnd_kind_ms, "0", 0 },
+	{ "idle_transaction_timeout", P(idle_transaction_timeout_ms), &cnd_kind_ms, "0",
+		0 },
 	{ "session_timeout", P(session_timeout_ms), &cnd_kind_ms, "0", 0 },
 	{ "pin_warning", P(pin_warning_ms), &cnd_kind_ms, "30s", 0 },
 	{ "pin_timeout", P(pin_timeout_ms), &cnd_kind_ms, "0", 0 },
 	{ "query_timeout", P(query_timeout_ms), &cnd_kind_ms, "0", 0 },
+	{ "user_limits", 0, &cnd_kind_user_limits, NULL, 1 },
+	{ "address_limits", P(address_limits), &cnd_kind_address_limits, NULL, 0 },
+	{ "max_waiting", P(max_waiting), &cnd_kind_count, "0", 0 },
 	{ "suspend_timeout", P(suspend_timeout_ms), &cnd_kind_ms, "60s", 0 },
 	{ "login_timeout", P(login_timeout_ms), &cnd_kind_ms, "15s", 0 },
+	{ "login_rate", P(login_rate), &cnd_kind_rate, "0", 0 },
 	{ "reset", P(reset), &cnd_kind_reset, "server", 0 },
 	{ "rebalance", P(rebalance_ms), &cnd_kind_ms, "60s", 0 },
 	{ "max_frame", P(max_frame), &cnd_kind_frame_size, "64MB", 0 },
@@ -125,12 +131,15 @@ static const struct {
 	{ "default_pool_size", HERE("sessions = MIN..MAX, in [pool NAME]") },
 	{ "dsn", HERE("dsn=... in the server line") },
 	{ "host", HERE("host=... in the server line") },
+	{ "idle_in_transaction_session_timeout",
+		HERE("idle_transaction_timeout, in [pool NAME]") },
 	{ "listen_addr", HERE("listen = HOST:PORT") },
 	{ "listen_port", HERE("listen = HOST:PORT") },
 	{ "logfile", HERE("log") },
 	{ "max_client_conn", "clients are not limited; sessions, in [pool NAME], limits "
 			     "how many can be served at once" },
 	{ "max_connections", HERE("sessions = MIN..MAX, in [pool NAME]") },
+	{ "max_user_connections", HERE("sessions=N in user_limits, in [pool NAME]") },
 	{ "max_db_connections", HERE("sessions = MIN..MAX, in [pool NAME]") },
 	{ "min_pool_size", HERE("sessions = MIN..MAX, in [pool NAME]") },
 	{ "password", HERE("password=... or passfile=... in the server line") },
@@ -517,6 +526,7 @@ cnd_config_destroy(struct cnd_config *c)
 		free(p->allow_users);
 		free(p->allow);
 		free(p->users_path);
+		cnd_config_free_user_limits(p);
 		cnd_rules_destroy(&p->rules);
 		cnd_tls_destroy(&p->tls);
 	}
@@ -560,6 +570,7 @@ print_pool(const struct cnd_pool_config *p, FILE *out, int show_secrets)
 		fputc('\n', out);
 	}
 	print_keys(pool_keys, N_ITEMS(pool_keys), p, out);
+	cnd_config_print_user_limits(p, out);
 	if (!show_secrets)
 		return;
 	cnd_users_print(&p->users, out);

@@ -2,6 +2,7 @@
 #ifndef CND_CONFIG_H
 #define CND_CONFIG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -11,6 +12,7 @@
 #include "auth/peer.h"
 #include "auth/rules.h"
 #include "auth/users.h"
+#include "shared/units.h"
 
 /* The configuration, read and checked. Nothing here has an effect; the master decides what to do
  * with it. Times are in milliseconds; 0 means none. */
@@ -75,6 +77,27 @@ struct cnd_server_line {
 	size_t n_options;
 };
 
+/* A line of `user_limits`. */
+struct cnd_user_limits {
+	char *user; /* CND_ANY_USER: every user without a line of its own */
+	uid_t uid; /* of the unix user with this name; CND_NO_UID: there is none */
+	int64_t query_timeout_ms; /* 0: none; -1: the pool's */
+	uint32_t sessions; /* at a time; 0: no limit, as for the next one */
+	uint32_t waiting; /* clients that wait for a session */
+	bool is_high; /* priority=high */
+};
+
+/* `address_limits`: of each address that TCP clients come from. 0: no limit. */
+struct cnd_address_limits {
+	uint32_t sessions;
+	uint32_t waiting;
+};
+
+#define CND_NO_UID ((uid_t)-1)
+
+#define CND_ANY_USER        "*"
+#define CND_USER_LIMITS_MAX 64u
+
 struct cnd_pool_config {
 	char *name;
 	unsigned line; /* of the section */
@@ -91,6 +114,7 @@ struct cnd_pool_config {
 	int64_t idle_ttl_ms;
 	int64_t queue_timeout_ms;
 	int64_t idle_client_timeout_ms;
+	int64_t idle_transaction_timeout_ms;
 	int64_t session_timeout_ms;
 	int64_t pin_warning_ms;
 	int64_t pin_timeout_ms;
@@ -98,6 +122,13 @@ struct cnd_pool_config {
 	int64_t suspend_timeout_ms;
 	int64_t login_timeout_ms;
 	int64_t rebalance_ms;
+	struct cnd_rate login_rate; /* of logins to one server line */
+	struct cnd_user_limits *user_limits;
+	size_t n_user_limits;
+	struct cnd_address_limits address_limits;
+	uint32_t max_waiting; /* 0: no limit */
+	bool counts_sessions; /* a user or an address has a limit of sessions */
+	bool knows_unix_users; /* a client of the unix socket can log in only as its unix user */
 	uint64_t max_frame;
 	uint64_t max_row;
 	int mode; /* enum cnd_mode */
@@ -199,5 +230,11 @@ void cnd_pool_config_check_strict(struct cnd_config *c, const struct cnd_pool_co
 void cnd_pool_config_set_lend(
 	struct cnd_pool_config *p, const struct cnd_backend *backend);
 int cnd_pool_config_allows(const struct cnd_pool_config *p, uid_t uid);
+/* The limits of this user: of its own line of user_limits, or else of the line for any user; NULL: neither is there. */
+const struct cnd_user_limits *cnd_pool_config_user(
+	const struct cnd_pool_config *p, const char *user);
+/* The same for a client of the unix socket that has not logged in. NULL also if the login decides who it is. */
+const struct cnd_user_limits *cnd_pool_config_uid(
+	const struct cnd_pool_config *p, uid_t uid);
 
 #endif

@@ -282,6 +282,7 @@ check_pool(struct cnd_config *c, struct cnd_pool_config *p)
 
 	check_pool_user(c, p);
 	check_auth(c, p);
+	cnd_config_settle_limits(p);
 
 	if (strcmp(p->name, CND_ADMIN_NAME) == 0)
 		cnd_config_error(c, p->line,

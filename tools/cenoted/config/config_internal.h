@@ -8,11 +8,11 @@
 
 /*
  * What the files of the configuration share. config.c: the tables of keys, and reading the file;
- * config_kinds.c: how each kind of value is read and printed; config_server.c: server lines;
+ * config_kinds.c: how each kind of value is read and printed; config_server.c: server lines; config_limits.c: limits of users;
  * config_check.c: checks of the whole; config_base.c: memory and errors.
  */
 
-#define CND_KEYS_MAX 40
+#define CND_KEYS_MAX 48
 
 enum cnd_section {
 	CND_SECTION_NONE, /* before the first section, or in an unknown one */
@@ -55,7 +55,9 @@ extern const struct cnd_kind cnd_kind_text, cnd_kind_ms, cnd_kind_frame_size,
 	cnd_kind_slots, cnd_kind_workers, cnd_kind_level, cnd_kind_socket_mode,
 	cnd_kind_sessions, cnd_kind_mode, cnd_kind_lend, cnd_kind_reset, cnd_kind_rules,
 	cnd_kind_users, cnd_kind_switch, cnd_kind_yes, cnd_kind_listen,
-	cnd_kind_stats_listen, cnd_kind_allow, cnd_kind_deny;
+	cnd_kind_stats_listen, cnd_kind_allow, cnd_kind_deny, cnd_kind_rate;
+extern const struct cnd_kind cnd_kind_user_limits, cnd_kind_address_limits,
+	cnd_kind_count; /* config_limits.c */
 extern const struct cnd_kind cnd_kind_server; /* config_server.c */
 
 /* config_base.c */
@@ -78,6 +80,12 @@ void cnd_config_print_listens(
 /* config_server.c */
 void cnd_config_print_server(
 	const struct cnd_server_line *s, FILE *out, int show_secrets);
+
+/* config_limits.c */
+void cnd_config_print_user_limits(const struct cnd_pool_config *p, FILE *out);
+void cnd_config_free_user_limits(struct cnd_pool_config *p);
+/* Find out what the limits and the rules of `auth` mean together. */
+void cnd_config_settle_limits(struct cnd_pool_config *p);
 
 /* config_check.c */
 /* Check the whole configuration, and read the files that it names, with cenoted's rights at its

@@ -473,6 +473,25 @@ print_users(const void *field, FILE *out, int show_secrets)
 	fputs(p->allow_users, out);
 }
 
+static int
+parse_rate(struct cnd_loader *l, void *field, const char *value)
+{
+	return cnd_rate_parse(value, field) == 0 ? 0
+						 : cnd_config_bad(l,
+							   "\"%s\" is not a rate; write "
+							   "N/s or N/min, or 0 for none",
+							   value);
+}
+
+static void
+print_rate(const void *field, FILE *out, int show_secrets)
+{
+	char text[CND_UNITS_TEXT_MAX];
+
+	(void)show_secrets;
+	fputs(cnd_rate_text(field, text), out);
+}
+
 /* ---- the table ---- */
 
 const struct cnd_kind cnd_kind_text = { parse_text, print_text };
@@ -494,3 +513,4 @@ const struct cnd_kind cnd_kind_listen = { parse_listen, NULL };
 const struct cnd_kind cnd_kind_stats_listen = { parse_stats_listen, NULL };
 const struct cnd_kind cnd_kind_allow = { parse_allow, print_allow };
 const struct cnd_kind cnd_kind_deny = { parse_deny, print_deny };
+const struct cnd_kind cnd_kind_rate = { parse_rate, print_rate };

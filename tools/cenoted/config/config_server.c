@@ -239,6 +239,28 @@ warn_of_lend(const struct cnd_config *c, const struct cnd_pool_config *p,
 	warn(text);
 }
 
+/* Limits of waiting clients count before the login, so they need somebody who knows the users by then. */
+static void
+warn_of_limits(const struct cnd_config *c, const struct cnd_pool_config *p,
+	void (*warn)(const char *text))
+{
+	char text[1024];
+
+	for (size_t i = 0; i < p->n_user_limits; i++) {
+		const struct cnd_user_limits *u = &p->user_limits[i];
+
+		if (p->knows_unix_users || p->workers > 0 ||
+			(u->waiting == 0 && !u->is_high))
+			continue;
+		snprintf(text, sizeof(text),
+			"%s:%u: pool %s: user_limits = %s: waiting and priority have no "
+			"effect: only a login shows who a client is, and clients wait "
+			"before it; use address_limits, or auth = peer",
+			c->path, p->line, p->name, u->user);
+		warn(text);
+	}
+}
+
 /* The number of the first line that contains a password; 0: none. */
 static unsigned
 line_with_secret(const struct cnd_config *c)
@@ -282,6 +304,7 @@ cnd_config_warn(const struct cnd_config *c, void (*warn)(const char *text))
 		warn_of_pool(c, &c->pools[i], warn);
 		warn_of_certificate(c, &c->pools[i], warn);
 		warn_of_lend(c, &c->pools[i], warn);
+		warn_of_limits(c, &c->pools[i], warn);
 	}
 }
 

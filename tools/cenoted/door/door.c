@@ -151,7 +151,7 @@ on_wake(struct cnd_door_pool *p)
 	eventfd_t n;
 
 	(void)eventfd_read(p->wake_fd, &n);
-	p->is_dirty |= p->waiting.n > 0;
+	p->is_dirty |= p->waiting.n + p->held.n > 0;
 	if (record_of((uint32_t)(p - cnd_the_door.pools))->door_is_awake &&
 		cnd_the_door.look_at_ms == CND_NEVER)
 		cnd_the_door.look_at_ms = cnd_now_ms() + LOOK_MS;

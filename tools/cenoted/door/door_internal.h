@@ -61,9 +61,10 @@ enum cnd_guest_phase {
 	/* the client waits because logins or cancels from its address failed; on `blamed` */
 	CND_GUEST_BLAMED,
 	CND_GUEST_ASKING, /* the client needs a helper, but no session; on `asking` */
-	/* the client may not ask for a session yet; on its pool's `held` */
+	/* the client wants a session, and waits in the door for its turn; on its pool's `held` */
 	CND_GUEST_HELD,
-	CND_GUEST_WAITING, /* the client has a ticket; on its pool's `waiting` */
+	/* the client has a ticket and is in the kernel's queue; on its pool's `waiting`, in that order */
+	CND_GUEST_WAITING,
 	CND_GUEST_PAUSING, /* the answer to the client has to wait; on `pausing` */
 	CND_GUEST_LEAVING /* the rest of the answer must still be sent; on `leaving` */
 };
@@ -85,6 +86,7 @@ struct cnd_guest {
 	struct cnd_shares *shares; /* the table in which the guest has a place */
 	/* the user's share that the place counts for; NULL: the guest has no place */
 	struct cnd_share *share;
+	struct cnd_turn turn; /* HELD: in its pool's `turns` */
 	struct cnd_peer peer;
 	uint8_t awaits_proxy; /* a header of the PROXY protocol comes first */
 	/* bytes that a worker has read from the client, or the rest of an answer; owned */
@@ -116,11 +118,12 @@ struct cnd_door_pool {
 	int listen_fd;
 	int queue_fd;
 	int wake_fd;
+	int is_jammed; /* the kernel's queue has no room */
 	struct cnd_guests held;
 	struct cnd_guests waiting;
-	/* the first waiting client that is not yet in the kernel's queue */
-	struct cnd_guest *to_push;
+	struct cnd_turns turns; /* of the clients in `held` */
 	uint32_t n_strangers; /* clients in `waiting` that came by TCP */
+	uint32_t n_held_strangers; /* the same for `held` */
 	struct cnd_networks networks;
 };
 
@@ -272,6 +275,8 @@ void cnd_waiting_admit(struct cnd_guest *g);
 void cnd_waiting_go_on(struct cnd_guest *g);
 /* The client has gone. */
 void cnd_waiting_leave(struct cnd_guest *g);
+/* How many clients of the pool wait for a session, without those that only wait to prove who they are. */
+uint32_t cnd_waiting_count(const struct cnd_door_pool *p);
 /* Serve the clients of a pool whose turn it is. */
 void cnd_waiting_settle(uint32_t pool);
 /* Send all clients of a pool an error. */

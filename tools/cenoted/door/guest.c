@@ -82,23 +82,25 @@ count(const struct cnd_guest *g, int step)
 	struct cnd_pool_record *record;
 	struct cnd_door_pool *p;
 
-	if (g->pool == CND_NO_POOL)
+	if (g->phase != CND_GUEST_HELD && g->phase != CND_GUEST_WAITING)
 		return;
 	p = &cnd_the_door.pools[g->pool];
 	record = cnd_pool_record(cnd_the_door.board, g->pool);
 	if (g->phase == CND_GUEST_HELD)
-		atomic_store(&record->held, p->held.n);
-	if (g->phase != CND_GUEST_WAITING)
-		return;
-	p->n_strangers += n;
-	atomic_store(&record->waiting, p->waiting.n);
+		p->n_held_strangers += n;
+	else
+		p->n_strangers += n;
+	if (g->phase == CND_GUEST_WAITING)
+		g->share->n_pushed += (uint32_t)step;
+	atomic_store(&record->held, p->n_held_strangers);
+	atomic_store(&record->waiting, cnd_waiting_count(p));
 }
 
 static void
 leave_list(struct cnd_guest *g)
 {
-	if (g->phase == CND_GUEST_WAITING && cnd_the_door.pools[g->pool].to_push == g)
-		cnd_the_door.pools[g->pool].to_push = g->next;
+	if (g->phase == CND_GUEST_HELD)
+		cnd_turns_leave(&cnd_the_door.pools[g->pool].turns, &g->turn);
 	if (is_timed(g))
 		cnd_pauses_remove(&cnd_the_door.pauses, g);
 	take_out(list_of(g), g);

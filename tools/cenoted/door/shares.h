@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "shared/scoreboard.h"
+#include "shared/turns.h"
 
 /*
  * A fixed number of places, and how many of them one pool or user may have. Half of the places belong
@@ -31,6 +32,9 @@ struct cnd_share {
 	struct cnd_share *next;
 	struct cnd_share_of of;
 	uint32_t n;
+	uint32_t n_pushed; /* those in the kernel's queue; guest.c */
+	struct cnd_turn_user
+		turns; /* those who wait in the door for their turn; waiting.c */
 };
 
 struct cnd_shares {

@@ -16,6 +16,30 @@
 #include "shared/place.h"
 
 static void
+publish_user(struct cnd_user_head *head, const struct cnd_user_limits *u)
+{
+	atomic_store(&head->is_high, u != NULL && u->is_high);
+	atomic_store(&head->sessions, u != NULL ? u->sessions : 0);
+	atomic_store(&head->waiting, u != NULL ? u->waiting : 0);
+	atomic_store(&head->uid, u != NULL ? u->uid : CND_NO_UID);
+}
+
+/* Users that are no unix users are left out: the door cannot know them. */
+static void
+publish_users(struct cnd_pool_head *head, const struct cnd_pool_config *c)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < c->n_user_limits && c->knows_unix_users; i++) {
+		if (c->user_limits[i].uid != CND_NO_UID)
+			publish_user(&head->users[n++], &c->user_limits[i]);
+	}
+	publish_user(&head->users[n],
+		c->knows_unix_users ? cnd_pool_config_user(c, CND_ANY_USER) : NULL);
+	atomic_store(&head->n_users, n);
+}
+
+static void
 publish_pool(struct cnd_pool *p)
 {
 	struct cnd_pool_head *head = cnd_master_head(p);
@@ -26,6 +50,11 @@ publish_pool(struct cnd_pool *p)
 	atomic_store(&head->queue_timeout_ms, c->queue_timeout_ms);
 	atomic_store(&head->mode, (uint32_t)c->mode);
 	atomic_store(&head->n_servers, (uint32_t)c->n_servers);
+	atomic_store(&head->max_waiting, c->max_waiting);
+	atomic_store(&head->address_sessions, c->address_limits.sessions);
+	atomic_store(&head->address_waiting, c->address_limits.waiting);
+	publish_users(head, c);
+	atomic_fetch_add(&head->version, 1);
 	snprintf(head->name, sizeof(head->name), "%s", c->name);
 	snprintf(head->backend, sizeof(head->backend), "%s", c->backend);
 }
@@ -114,6 +143,7 @@ cnd_pools_begin(
 	for (size_t i = 0; i < CND_SERVERS_MAX; i++) {
 		atomic_store(&record->line_sessions[i], 0);
 		atomic_store(&record->line_failed_ms[i], 0);
+		atomic_store(&record->line_logins_us[i], 0);
 		atomic_store(&record->line_reads[i], 0);
 	}
 	publish_pool(p);

@@ -361,6 +361,34 @@ cnd_slot_leave_line(struct cnd_scoreboard *b, uint32_t slot)
 }
 
 int
+cnd_slot_count(struct cnd_scoreboard *b, uint32_t slot, enum cnd_count kind, uint64_t key,
+	uint32_t limit)
+{
+	int place = cnd_tally_take(&record_of(b, slot)->tally, key, limit);
+
+	if (place < 0)
+		return 0;
+	atomic_store(&cnd_slot_at(b, slot)->counted[kind], (uint32_t)place + 1);
+	return 1;
+}
+
+int
+cnd_slot_uncount(struct cnd_scoreboard *b, uint32_t slot)
+{
+	int was_counted = 0;
+
+	for (size_t i = 0; i < CND_COUNTS; i++) {
+		uint32_t place = atomic_exchange(&cnd_slot_at(b, slot)->counted[i], 0);
+
+		if (place == 0)
+			continue;
+		cnd_tally_give_back(&record_of(b, slot)->tally, place - 1);
+		was_counted = 1;
+	}
+	return was_counted;
+}
+
+int
 cnd_slot_set_unproven(struct cnd_scoreboard *b, uint32_t slot, uint32_t is_unproven)
 {
 	struct cnd_pool_record *p = record_of(b, slot);
@@ -382,6 +410,7 @@ cnd_slot_release(struct cnd_scoreboard *b, uint32_t slot)
 
 	cnd_slot_set_key(b, slot, 0);
 	cnd_slot_leave_line(b, slot);
+	(void)cnd_slot_uncount(b, slot);
 	if (atomic_exchange(&s->is_leaving, 0))
 		atomic_fetch_sub(&record_of(b, slot)->leaving, 1);
 	(void)cnd_slot_set_unproven(b, slot, 0);

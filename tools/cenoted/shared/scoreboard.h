@@ -9,6 +9,7 @@
 #include "config/config.h"
 #include "core/sm.h"
 #include "pins.h"
+#include "tally.h"
 
 /*
  * Memory that all processes share, made before the first fork. Each process publishes its state in
@@ -105,6 +106,8 @@ struct cnd_slot {
 	_Atomic uint64_t proof[CND_PROOF_WORDS]; /* all 0: nobody has the right */
 	_Atomic uint64_t
 		cancel; /* generation << 32 | last request that it may hit; 0: none. The door writes it. */
+	_Atomic uint32_t counted
+		[CND_COUNTS]; /* its places in the pool's tally, from 1; 0: not counted */
 	_Atomic int64_t since_ms; /* when the state began */
 	_Atomic uint64_t attaches;
 	_Atomic uint64_t requests;
@@ -121,6 +124,14 @@ struct cnd_slot {
 #define CND_TICKETS     8192u
 #define CND_POOL_RECORD CND_CONFIG_POOLS
 
+/* A user of `user_limits` as the door knows it: by the unix user. */
+struct cnd_user_head {
+	_Atomic uint32_t uid;
+	_Atomic uint32_t sessions; /* 0: no limit, as for the next one */
+	_Atomic uint32_t waiting;
+	_Atomic uint32_t is_high; /* its clients go first */
+};
+
 /* The part of a pool's entry that only the master writes. */
 struct cnd_pool_head {
 	_Atomic uint32_t is_used;
@@ -133,6 +144,13 @@ struct cnd_pool_head {
 	_Atomic uint32_t
 		is_left; /* another cenoted accepts the clients of the pool's socket */
 	_Atomic int64_t queue_timeout_ms;
+	_Atomic uint32_t version; /* grows with each change of the configuration */
+	_Atomic uint32_t max_waiting; /* 0: no limit, as for the next two */
+	_Atomic uint32_t address_sessions;
+	_Atomic uint32_t address_waiting;
+	_Atomic uint32_t n_users;
+	/* the users with limits of their own, and last the entry for any user */
+	struct cnd_user_head users[CND_USER_LIMITS_MAX + 1];
 	char name[CND_POOL_NAME_MAX + 1];
 	char backend[32];
 };
@@ -182,8 +200,11 @@ struct cnd_pool_record {
 	_Atomic uint32_t line_sessions[CND_SERVERS_MAX];
 	/* when the line last failed; the pool's workers write it; 0: it did not fail */
 	_Atomic int64_t line_failed_ms[CND_SERVERS_MAX];
+	/* when the line's token bucket for logins is full again (monotonic clock); the pool's workers write it */
+	_Atomic int64_t line_logins_us[CND_SERVERS_MAX];
 	_Atomic uint32_t line_reads
 		[CND_SERVERS_MAX]; /* digest of how the line's last session reads texts, for a warning; 0: none yet */
+	struct cnd_tally tally; /* only in a pool that limits them */
 	/* tickets of the clients that wait for the pool */
 	_Atomic uint64_t tickets[CND_TICKETS];
 };
@@ -265,6 +286,11 @@ void cnd_slot_unclaim(struct cnd_scoreboard *b, uint32_t slot);
 int cnd_slot_set_unproven(struct cnd_scoreboard *b, uint32_t slot, uint32_t is_unproven);
 /* Count the worker for no server line. */
 void cnd_slot_leave_line(struct cnd_scoreboard *b, uint32_t slot);
+/* Count the worker's client in the pool's tally, unless there are `limit` already: 1; 0: it was not counted. */
+int cnd_slot_count(struct cnd_scoreboard *b, uint32_t slot, enum cnd_count kind,
+	uint64_t key, uint32_t limit);
+/* The client has gone. 1: it was counted. */
+int cnd_slot_uncount(struct cnd_scoreboard *b, uint32_t slot);
 void cnd_slot_set_identity(struct cnd_slot *s, const struct cnd_identity *identity);
 void cnd_slot_identity(const struct cnd_slot *s, struct cnd_identity *ret_identity);
 void cnd_slot_set_login(struct cnd_slot *s, const struct cnd_login *login);

@@ -135,6 +135,34 @@ cnd_number_parse(const char *text, uint64_t max, uint64_t *ret_value)
 	return 0;
 }
 
+int
+cnd_rate_parse(const char *text, struct cnd_rate *ret_rate)
+{
+	const char *slash = strchr(text, '/');
+	char number[16];
+	uint64_t n;
+	size_t len = slash != NULL ? (size_t)(slash - text) : strlen(text);
+
+	if (len >= sizeof(number))
+		return -1;
+	snprintf(number, sizeof(number), "%.*s", (int)len, text);
+	if (cnd_number_parse(number, CND_RATE_MAX, &n) < 0 || (n == 0) != (slash == NULL))
+		return -1;
+	if (slash != NULL && strcmp(slash, "/s") != 0 && strcmp(slash, "/min") != 0)
+		return -1;
+	*ret_rate = (struct cnd_rate){ (uint32_t)n,
+		slash != NULL && strcmp(slash, "/min") == 0 ? 60 : 1 };
+	return 0;
+}
+
+const char *
+cnd_rate_text(const struct cnd_rate *rate, char out[CND_UNITS_TEXT_MAX])
+{
+	snprintf(out, CND_UNITS_TEXT_MAX, rate->n > 0 ? "%u/%s" : "%u", rate->n,
+		rate->per_s == 1 ? "s" : "min");
+	return out;
+}
+
 /* Keys that mean the same in the configurations of different servers. */
 static const char *const synonyms[][5] = {
 	{ "database", "dbname", "db", "catalog" },

@@ -21,6 +21,17 @@ const char *cnd_size_text(uint64_t size, char out[CND_UNITS_TEXT_MAX]);
 /* Parse a whole decimal number of at most `max`. Returns 0 or -1. */
 int cnd_number_parse(const char *text, uint64_t max, uint64_t *ret_value);
 
+#define CND_RATE_MAX 100000u
+/* So many times in so many seconds. n 0: no limit. */
+struct cnd_rate {
+	uint32_t n;
+	uint32_t per_s; /* 1 or 60 */
+};
+
+/* Parse "20/s", "30/min", or "0". Returns 0 or -1. */
+int cnd_rate_parse(const char *text, struct cnd_rate *ret_rate);
+const char *cnd_rate_text(const struct cnd_rate *rate, char out[CND_UNITS_TEXT_MAX]);
+
 /* Find the name that is most like this word; NULL if none is near. `stride`: bytes from one name
  * pointer to the next. */
 const char *cnd_nearest(

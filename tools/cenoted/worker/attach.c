@@ -46,6 +46,18 @@ publish_identity(struct cnd_worker *w, struct cnp_str program, struct cnp_str ap
 
 /* ---- lending ---- */
 
+/* The limits of a user count from here on: the client has proved to be that user. */
+static void
+take_limits(struct cnd_worker *w)
+{
+	const struct cnd_user_limits *u = cnd_pool_config_user(w->config, w->client.user);
+
+	w->client.query_timeout_ms = u != NULL && u->query_timeout_ms >= 0
+					     ? u->query_timeout_ms
+					     : w->config->query_timeout_ms;
+	w->serving.has_query_timeout = w->client.query_timeout_ms > 0;
+}
+
 /* Give the session to this client. It must be reset afterwards. */
 static void
 begin_lending(struct cnd_worker *w)
@@ -65,6 +77,7 @@ begin_lending(struct cnd_worker *w)
 	w->client.login_until_ms = CND_NEVER;
 	w->client.active_ms = w->client.attached_ms;
 	w->serving.n_served = 0;
+	take_limits(w);
 	cnd_pins_forget(w);
 	cnd_worker_settle_stranger(w);
 	cnd_worker_move(w, CND_SLOT_ATTACHED);
@@ -392,6 +405,8 @@ on_attach(struct cnd_worker *w, const struct cnp_attach *m)
 		r = cnd_auth_log_in(w, m->user);
 	if (r == CENOTE_OK && is_wrong_database(w, m->database))
 		r = CENOTE_ERR_AUTH;
+	if (r == CENOTE_OK)
+		r = cnd_limits_attach(w);
 	if (r == CENOTE_OK)
 		r = cnd_pause_attach(w);
 	if (r == CENOTE_OK)

@@ -230,19 +230,19 @@ must_part(struct cnd_worker *w)
 	int64_t now = cnd_client_limit(w) == CND_NEVER ? 0 : cnd_now_ms();
 	int is_ending = cnd_worker_order(w) == CND_ORDER_NOW;
 	char limit[CND_LIMIT_TEXT_MAX];
+	const char *sqlstate;
 
 	if (!is_ending && now < cnd_client_limit(w))
 		return 0;
 	/* the limit may have been reached since the last look */
 	if (try_to_yield(w))
 		return 1;
-	cnd_client_limit_text(w, now, limit);
+	sqlstate = cnd_client_limit_text(w, now, limit);
 	if (is_ending)
 		cnd_answer_refuse(&w->client.server, CNC_SQLSTATE(SHUTDOWN), "%s",
 			cnd_worker_why_now(w));
 	else
-		cnd_answer_refuse(
-			&w->client.server, CNC_SQLSTATE(IDLE_TIMEOUT), "%s", limit);
+		cnd_answer_refuse(&w->client.server, sqlstate, "%s", limit);
 	return 1;
 }
 
@@ -357,10 +357,10 @@ await_more(struct cnd_worker *w)
 		return CENOTE_ERR_CONN;
 	}
 	r = cnd_client_receive(w);
-	if (r > 0)
+	if (r > 0) {
 		note_progress(w);
-	if (r > 0 && cnd_client_limit(w) != CND_NEVER)
-		w->client.active_ms = cnd_now_ms();
+		cnd_client_note_activity(w);
+	}
 	return r < 0 ? r : CENOTE_OK;
 }
 

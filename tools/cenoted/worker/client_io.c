@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/sqlstate.h"
 #include "loop.h"
 #include "shared/ipc.h"
 
@@ -86,34 +87,60 @@ cnd_client_idle_limit(const struct cnd_worker *w)
 		       : CND_NEVER;
 }
 
+/* When a client that leaves a transaction open has sent nothing for too long. */
+static int64_t
+transaction_limit(const struct cnd_worker *w)
+{
+	return w->config->idle_transaction_timeout_ms > 0 && w->slot->tx != CENOTE_TX_IDLE
+		       ? w->client.active_ms + w->config->idle_transaction_timeout_ms
+		       : CND_NEVER;
+}
+
+static int64_t
+earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 int64_t
 cnd_client_limit(const struct cnd_worker *w)
 {
-	int64_t session = session_limit(w);
-	int64_t idle = cnd_client_idle_limit(w);
-	int64_t pins = cnd_pins_limit(w);
-
-	if (pins < session)
-		session = pins;
-	return session < idle ? session : idle;
+	return earlier(earlier(session_limit(w), transaction_limit(w)),
+		earlier(cnd_client_idle_limit(w), cnd_pins_limit(w)));
 }
 
 void
+cnd_client_note_activity(struct cnd_worker *w)
+{
+	if (w->config->idle_client_timeout_ms > 0 ||
+		w->config->idle_transaction_timeout_ms > 0)
+		w->client.active_ms = cnd_now_ms();
+}
+
+const char *
 cnd_client_limit_text(
 	const struct cnd_worker *w, int64_t now, char to[CND_LIMIT_TEXT_MAX])
 {
+	const char *name = w->config->name;
 	char pins[CND_PINS_TEXT_MAX];
 
+	if (now >= transaction_limit(w)) {
+		(void)snprintf(to, CND_LIMIT_TEXT_MAX,
+			"pool %s: idle in a transaction for longer than "
+			"idle_transaction_timeout allows; begin the transaction again",
+			name);
+		return CNC_SQLSTATE(TX_IDLE);
+	}
 	if (now >= cnd_client_idle_limit(w) || now >= session_limit(w))
-		(void)snprintf(to, CND_LIMIT_TEXT_MAX, "pool %s: %s allows",
-			w->config->name,
+		(void)snprintf(to, CND_LIMIT_TEXT_MAX, "pool %s: %s allows", name,
 			now >= cnd_client_idle_limit(w)
 				? "idle for longer than idle_client_timeout"
 				: "attached for longer than session_timeout");
 	else
 		(void)snprintf(to, CND_LIMIT_TEXT_MAX,
-			"pool %s: kept by %s for longer than pin_timeout allows",
-			w->config->name, cnd_pins_text(w->slot->pinned, pins));
+			"pool %s: kept by %s for longer than pin_timeout allows", name,
+			cnd_pins_text(w->slot->pinned, pins));
+	return CNC_SQLSTATE(IDLE_TIMEOUT);
 }
 
 void
@@ -175,8 +202,7 @@ cnd_client_flush(struct cnd_worker *w)
 
 		if (sent > 0) {
 			cnp_server_sent(&w->client.server, (size_t)sent);
-			if (cnd_client_limit(w) != CND_NEVER)
-				w->client.active_ms = cnd_now_ms();
+			cnd_client_note_activity(w);
 			continue;
 		}
 		if (errno == EINTR)

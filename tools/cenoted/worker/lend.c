@@ -306,9 +306,9 @@ query_limit(const struct cnd_worker *w)
 	const struct cnp_loan *p = w->loan.page;
 	int64_t now = cnd_now_ms();
 
-	return w->config->query_timeout_ms > 0 && state_of(w) == CNP_LOAN_BUSY &&
+	return w->client.query_timeout_ms > 0 && state_of(w) == CNP_LOAN_BUSY &&
 			       atomic_load(&p->timed_out) != atomic_load(&p->request)
-		       ? changed_ms(w, now, now) + w->config->query_timeout_ms
+		       ? changed_ms(w, now, now) + w->client.query_timeout_ms
 		       : CND_NEVER;
 }
 
@@ -368,7 +368,7 @@ take_if_free(struct cnd_worker *w, uint8_t reason)
 
 /* Take the session back whatever the borrower does. */
 static bool
-take_by_force(struct cnd_worker *w, const char *words)
+take_by_force(struct cnd_worker *w, const char *sqlstate, const char *words)
 {
 	struct cnp_loan *p = w->loan.page;
 	uint32_t state;
@@ -376,6 +376,8 @@ take_by_force(struct cnd_worker *w, const char *words)
 	atomic_store(&p->reason, 0);
 	memset(p->words, 0, sizeof(p->words));
 	memcpy(p->words, words, strnlen(words, sizeof(p->words) - 1));
+	memset(p->sqlstate, 0, sizeof(p->sqlstate));
+	memcpy(p->sqlstate, sqlstate, strnlen(sqlstate, sizeof(p->sqlstate) - 1));
 	state = atomic_exchange(&p->state, CNP_LOAN_ENDED);
 	w->serving.is_lost = state != CNP_LOAN_FREE;
 	/* a server does not notice the end of its socket while it works */
@@ -388,13 +390,14 @@ static bool
 take_at_limit(struct cnd_worker *w, int64_t now)
 {
 	char words[CND_LIMIT_TEXT_MAX];
+	const char *sqlstate;
 
 	if (now < cnd_client_limit(w))
 		return false;
 	if (take_if_free(w, CNP_YIELD_IDLE))
 		return true;
-	cnd_client_limit_text(w, now, words);
-	return take_by_force(w, words);
+	sqlstate = cnd_client_limit_text(w, now, words);
+	return take_by_force(w, sqlstate, words);
 }
 
 /* Returns true once the worker has the session back. */
@@ -413,7 +416,8 @@ look(struct cnd_worker *w)
 	look_at_query(w);
 	if (order == CND_ORDER_NOW)
 		return (!cnd_worker_is_killed(w) && take_if_free(w, CNP_YIELD_DRAIN)) ||
-		       take_by_force(w, cnd_worker_why_now(w));
+		       take_by_force(
+			       w, CNC_SQLSTATE(IDLE_TIMEOUT), cnd_worker_why_now(w));
 	if (order != CND_ORDER_NONE)
 		return take_if_free(w, order == CND_ORDER_RELOAD ? CNP_YIELD_RELOAD
 								 : CNP_YIELD_DRAIN) ||

@@ -308,6 +308,9 @@ try_line(struct cnd_worker *w, size_t line, struct cnd_session **ret_session,
 	cnc_diag_clear(diag);
 	if (fill_spec(w, &w->config->servers[line], &spec) < 0)
 		return CENOTE_ERR_NOMEM;
+	r = cnd_login_rate_await(w, line, diag);
+	if (r < 0)
+		return r;
 	cnd_host_begin_service(w);
 	r = w->serving.backend->login(&w->serving.host, &spec, ret_session, diag);
 	if (r >= 0) {

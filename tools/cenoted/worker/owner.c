@@ -43,8 +43,7 @@ await_piece(struct cnd_serving *s, int server_fd)
 			       : CENOTE_OK;
 	if (cnd_client_receive(w) < 0)
 		return cnd_host_client_gone(w, &s->diag);
-	if (idle != CND_NEVER)
-		w->client.active_ms = cnd_now_ms();
+	cnd_client_note_activity(w);
 	return CENOTE_OK;
 }
 
@@ -67,7 +66,7 @@ begin(struct cnd_serving *s, const struct cnp_request *req)
 		cnd_host_begin_service(w);
 		return;
 	}
-	cnd_host_begin(w, w->config->query_timeout_ms, "query_timeout");
+	cnd_host_begin(w, w->client.query_timeout_ms, "query_timeout");
 	cnd_pins_begin(w, &req->msg);
 	atomic_store_explicit(&w->slot->request, req->number, memory_order_relaxed);
 }
@@ -266,7 +265,6 @@ cnd_owner_init(struct cnd_worker *w)
 	s->server = &w->client.server;
 	s->pool = w->config->name;
 	s->max_row = w->config->max_row;
-	s->has_query_timeout = w->config->query_timeout_ms > 0;
 	cnd_host_init(w);
 	cnd_serving_init(s);
 }

@@ -4,6 +4,7 @@
 
 #include "listening.h"
 #include "loop.h"
+#include "shared/turns.h"
 #include "worker.h"
 
 /*
@@ -12,10 +13,23 @@
  * clients without a session.
  */
 
+/* A user of clients that stay: the one that they have proved to be. */
+struct cnd_staying_user {
+	struct cnd_staying_user *next; /* in its bucket */
+	struct cnd_turn_user turns;
+	char name[64];
+	uint32_t n; /* records of its clients */
+	uint32_t n_waiting;
+};
+
+#define CND_STAYING_BUCKETS 256u
+
 /* A client that stays connected without a session. Either its next ATTACH has not come, or it waits for a session. */
 struct cnd_staying {
-	struct cnd_staying *
-		next; /* in the queue of waiting clients, or in the list of free records */
+	struct cnd_staying *prev,
+		*next; /* in the list of waiting clients, or of free records */
+	struct cnd_turn turn; /* while it waits */
+	struct cnd_staying_user *user;
 	int fd; /* -1: the record is free */
 	bool is_waiting;
 	bool is_handed_over; /* as in struct cnd_worker_client */
@@ -32,7 +46,10 @@ struct cnd_stayings {
 	struct cnd_staying **records; /* by index */
 	uint32_t n, cap, max;
 	struct cnd_staying *free;
-	struct cnd_staying *first, **end; /* the queue of waiting clients */
+	struct cnd_staying *first,
+		*last; /* the waiting clients, in the order of arrival */
+	struct cnd_turns turns; /* of the same */
+	struct cnd_staying_user *users[CND_STAYING_BUCKETS];
 	uint32_t n_waiting;
 	int64_t look_ms; /* when to check again whether there are enough sessions (monotonic clock) */
 };
@@ -72,7 +89,7 @@ cnd_staying_may(const struct cnd_worker *w)
 
 /* Keep the worker's client without a session, after YIELD was sent. Then the worker has no client. */
 void cnd_staying_keep(struct cnd_worker *w);
-/* Give the worker the client that has waited longest. 1; 0: no client waits. */
+/* Give the worker the client whose turn it is (shared/turns.h). 1; 0: no client waits. */
 int cnd_staying_take(struct cnd_worker *w);
 /* The client has lost notifications: tell it, and drop it. */
 void cnd_staying_lose(struct cnd_shared *s, struct cnd_staying *c);

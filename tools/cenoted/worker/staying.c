@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Clients of a shared worker that have yielded their session and stay connected. Such a client costs
- * a descriptor and a small record. When it attaches again, it waits here in a queue, and the next
- * free session takes it. worker.c and client.c call this file from the seats, shared.c from
+ * a descriptor and a small record. When it attaches again, it waits here. The users of those that wait take turns, and the next
+ * free session takes the client whose turn it is. worker.c and client.c call this file from the seats, shared.c from
  * the loop.
  */
 #include "shared.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -21,6 +22,8 @@
 #define PATIENCE_MS 5
 /* How often the process checks whether it needs another session. */
 #define LOOK_MS     20
+/* How many users that have all their sessions are passed over in one look. */
+#define SKIPS_MAX   64
 /* How many clients may stay. The pool closes the connections of further clients, which then attach anew. */
 #define STAYING_MAX 100000u
 
@@ -60,55 +63,156 @@ take_record(struct cnd_stayings *s)
 	return c;
 }
 
+static void leave_user(struct cnd_stayings *s, struct cnd_staying *c);
+
 static void
 free_record(struct cnd_stayings *s, struct cnd_staying *c)
 {
+	leave_user(s, c);
 	c->fd = -1;
 	c->next = s->free;
 	s->free = c;
 }
 
-/* ---- the queue ---- */
+/* ---- users ---- */
+
+/* FNV-1a. Users have proved who they are, so nobody fills a bucket on purpose. */
+static struct cnd_staying_user **
+bucket_of(struct cnd_stayings *s, const char *name)
+{
+	uint32_t hash = 2166136261u;
+
+	for (; *name != '\0'; name++)
+		hash = (hash ^ (uint8_t)*name) * 16777619u;
+	return &s->users[hash % CND_STAYING_BUCKETS];
+}
+
+/* -1: there is no memory. */
+static int
+join_user(struct cnd_stayings *s, struct cnd_staying *c)
+{
+	struct cnd_staying_user **at = bucket_of(s, c->back.identity.user);
+	struct cnd_staying_user *u = *at;
+
+	while (u != NULL && strcmp(u->name, c->back.identity.user) != 0)
+		u = u->next;
+	if (u == NULL) {
+		u = calloc(1, sizeof(*u));
+		if (u == NULL)
+			return -1;
+		memcpy(u->name, c->back.identity.user, sizeof(u->name));
+		u->next = *at;
+		*at = u;
+	}
+	u->n++;
+	c->user = u;
+	return 0;
+}
 
 static void
-enqueue(struct cnd_stayings *s, struct cnd_staying *c)
+leave_user(struct cnd_stayings *s, struct cnd_staying *c)
 {
+	struct cnd_staying_user *u = c->user;
+	struct cnd_staying_user **at;
+
+	c->user = NULL;
+	if (u == NULL || --u->n > 0)
+		return;
+	at = bucket_of(s, u->name);
+	while (*at != u)
+		at = &(*at)->next;
+	*at = u->next;
+	free(u);
+}
+
+/* ---- the queue ---- */
+
+static const struct cnd_user_limits *
+limits_of(const struct cnd_shared *s, const struct cnd_staying_user *user)
+{
+	return cnd_pool_config_user(s->pool->config, user->name);
+}
+
+static void
+enqueue(struct cnd_shared *shared, struct cnd_staying *c)
+{
+	struct cnd_stayings *s = &shared->stayings;
+	const struct cnd_user_limits *u = limits_of(shared, c->user);
+
 	c->is_waiting = true;
 	c->since_ms = cnd_now_ms();
 	c->next = NULL;
-	*s->end = c;
-	s->end = &c->next;
+	c->prev = s->last;
+	if (s->last != NULL)
+		s->last->next = c;
+	else
+		s->first = c;
+	s->last = c;
 	s->n_waiting++;
+	c->user->n_waiting++;
+	cnd_turns_join(&s->turns, &c->user->turns,
+		u != NULL && u->is_high ? CND_TURNS_HIGH : CND_TURNS_0, &c->turn);
 }
 
-static struct cnd_staying *
-dequeue(struct cnd_stayings *s)
-{
-	struct cnd_staying *c = s->first;
-
-	if (c == NULL)
-		return NULL;
-	s->first = c->next;
-	if (s->first == NULL)
-		s->end = &s->first;
-	c->is_waiting = false;
-	s->n_waiting--;
-	return c;
-}
-
-/* Take a client out of the middle of the queue. */
 static void
-unqueue(struct cnd_stayings *s, struct cnd_staying *c)
+dequeue(struct cnd_stayings *s, struct cnd_staying *c)
 {
-	struct cnd_staying **at = &s->first;
-
-	while (*at != c)
-		at = &(*at)->next;
-	*at = c->next;
-	if (*at == NULL)
-		s->end = at;
+	cnd_turns_leave(&s->turns, &c->turn);
+	if (c->prev != NULL)
+		c->prev->next = c->next;
+	else
+		s->first = c->next;
+	if (c->next != NULL)
+		c->next->prev = c->prev;
+	else
+		s->last = c->prev;
 	c->is_waiting = false;
 	s->n_waiting--;
+	c->user->n_waiting--;
+}
+
+static bool
+has_all_sessions(const struct cnd_shared *s, const struct cnd_staying_user *user)
+{
+	const struct cnd_user_limits *u;
+	uint64_t key;
+
+	if (!s->pool->config->counts_sessions)
+		return false;
+	u = limits_of(s, user);
+	key = cnd_tally_key(CND_COUNT_USER, user->name, strlen(user->name));
+	return u != NULL && u->sessions > 0 &&
+	       cnd_tally_of(&cnd_pool_record(s->child->board, s->pool->index)->tally,
+		       key) >= u->sessions;
+}
+
+/* The client whose turn it is, of a user that may have another session. NULL: there is none. */
+static struct cnd_staying *
+find_next(struct cnd_shared *s)
+{
+	struct cnd_turns *turns = &s->stayings.turns;
+	struct cnd_turn *t;
+
+	for (int i = 0; i < SKIPS_MAX; i++) {
+		struct cnd_staying *c;
+
+		t = cnd_turns_next(turns, CND_TURNS_ALL);
+		if (t == NULL)
+			return NULL;
+		c = (struct cnd_staying *)((char *)t -
+					   offsetof(struct cnd_staying, turn));
+		if (!has_all_sessions(s, c->user))
+			return c;
+		cnd_turns_skip(turns, t);
+	}
+	return NULL;
+}
+
+static void
+serve(struct cnd_stayings *s, struct cnd_staying *c)
+{
+	cnd_turns_serve(&s->turns, &c->turn);
+	dequeue(s, c);
 }
 
 void
@@ -116,7 +220,6 @@ cnd_staying_init(struct cnd_stayings *s)
 {
 	struct rlimit limit;
 
-	s->end = &s->first;
 	/* The other descriptors are for clients with a session, and for new clients. */
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
 		s->max = limit.rlim_cur / 2 < STAYING_MAX ? (uint32_t)(limit.rlim_cur / 2)
@@ -134,12 +237,16 @@ cnd_staying_keep(struct cnd_worker *w)
 	/* Without a record, the caller closes the connection, and the client attaches anew. */
 	if (c == NULL)
 		return;
+	c->back = client->back;
+	if (join_user(&w->shared->stayings, c) < 0) {
+		free_record(&w->shared->stayings, c);
+		return;
+	}
 	c->fd = client->fd;
 	cnd_channel_move(&c->channel, &client->channel);
 	c->is_handed_over = client->is_handed_over;
 	c->peer = client->peer;
 	c->uid = client->uid;
-	c->back = client->back;
 	cnp_server_keep(&client->server, &c->back.kept);
 	c->hearer = client->hearer;
 	client->hearer = NULL;
@@ -154,10 +261,12 @@ int
 cnd_staying_take(struct cnd_worker *w)
 {
 	struct cnd_worker_client *client = &w->client;
-	struct cnd_staying *c = dequeue(&w->shared->stayings);
+	struct cnd_staying *c = find_next(w->shared);
 
-	if (c == NULL)
+	if (c == NULL || !cnd_limits_take_user(w, c->user->name))
 		return 0;
+	serve(&w->shared->stayings, c);
+	(void)cnd_limits_come(w, c->fd, &c->peer, false);
 	cnd_histogram_add(&w->pool->waiting_time, (cnd_now_ms() - c->since_ms) * 1000);
 	client->fd = c->fd;
 	cnd_channel_move(&client->channel, &c->channel);
@@ -183,6 +292,8 @@ cnd_staying_take(struct cnd_worker *w)
 static void
 drop(struct cnd_shared *s, struct cnd_staying *c)
 {
+	if (c->is_waiting)
+		dequeue(&s->stayings, c);
 	cnd_loop_unwatch(&s->loop, c->fd);
 	cnd_channel_finish(&c->channel);
 	cnd_listening_forget(s, c->hearer);
@@ -201,23 +312,6 @@ has_gone(const struct cnd_staying *c, uint32_t events)
 
 	return (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0 &&
 	       recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0;
-}
-
-void
-cnd_staying_on_event(struct cnd_shared *s, uint32_t index, uint32_t events)
-{
-	struct cnd_staying *c = s->stayings.records[index];
-
-	if (c->fd < 0 || c->is_waiting)
-		return;
-	if (has_gone(c, events)) {
-		drop(s, c);
-		return;
-	}
-	if ((events & EPOLLIN) == 0)
-		return;
-	enqueue(&s->stayings, c);
-	cnd_loop_wake_for_client(&s->loop);
 }
 
 /* Send a last message, which `put` queues, and drop the client. */
@@ -264,8 +358,6 @@ put_lost(struct cnd_shared *s, struct cnp_server *server)
 void
 cnd_staying_lose(struct cnd_shared *s, struct cnd_staying *c)
 {
-	if (c->is_waiting)
-		unqueue(&s->stayings, c);
 	part_with(s, c, put_lost);
 }
 
@@ -277,21 +369,60 @@ send_away(struct cnd_shared *s, struct cnd_staying *c)
 }
 
 static void
-send_first_away(struct cnd_shared *s)
-{
-	struct cnd_staying *c = dequeue(&s->stayings);
-
-	if (c != NULL)
-		send_away(s, c);
-}
-
-static void
 put_late(struct cnd_shared *s, struct cnp_server *server)
 {
 	char why[CND_LATE_TEXT_MAX];
 
 	cnd_answer_late(s->child->board, s->pool->index, s->stayings.n_waiting, why);
 	cnd_answer_refuse(server, CNC_SQLSTATE(POOL_BUSY), "%s", why);
+}
+
+static void
+put_too_many(struct cnd_shared *s, struct cnp_server *server)
+{
+	cnd_answer_refuse(server, CNC_SQLSTATE(TOO_MANY),
+		"pool %s: as many clients wait for a session as max_waiting, or "
+		"user_limits for this user, allows; try again later",
+		s->pool->config->name);
+}
+
+/* The limit counts in the whole pool. Its processes do not know each other's clients, so each takes an equal part. */
+static bool
+is_beyond(const struct cnd_shared *s, uint32_t n, uint32_t limit)
+{
+	uint32_t n_processes = s->pool->config->workers;
+
+	return limit > 0 && n >= (limit + n_processes - 1) / n_processes;
+}
+
+static bool
+is_too_many(const struct cnd_shared *s, const struct cnd_staying_user *user)
+{
+	const struct cnd_user_limits *u = limits_of(s, user);
+
+	return is_beyond(s, s->stayings.n_waiting, s->pool->config->max_waiting) ||
+	       (u != NULL && is_beyond(s, user->n_waiting, u->waiting));
+}
+
+void
+cnd_staying_on_event(struct cnd_shared *s, uint32_t index, uint32_t events)
+{
+	struct cnd_staying *c = s->stayings.records[index];
+
+	if (c->fd < 0 || c->is_waiting)
+		return;
+	if (has_gone(c, events)) {
+		drop(s, c);
+		return;
+	}
+	if ((events & EPOLLIN) == 0)
+		return;
+	if (is_too_many(s, c->user)) {
+		part_with(s, c, put_too_many);
+		return;
+	}
+	enqueue(s, c);
+	cnd_loop_wake_for_client(&s->loop);
 }
 
 /* Whether the server refuses every session of the pool. Then an ordinary attach tells the client why. */
@@ -330,13 +461,14 @@ static void
 send_elsewhere(struct cnd_shared *s)
 {
 	struct cnd_stayings *q = &s->stayings;
+	struct cnd_staying *c;
 
 	/* a client that listens waits for a session of this process */
 	for (uint32_t n = count_loose_elsewhere(s);
-		n > 0 && q->first != NULL && q->first->hearer == NULL; n--)
-		send_first_away(s);
+		n > 0 && (c = find_next(s)) != NULL && c->hearer == NULL; n--)
+		send_away(s, c);
 	while (q->first != NULL && is_down(s))
-		send_first_away(s);
+		send_away(s, q->first);
 }
 
 int64_t
@@ -352,7 +484,7 @@ cnd_staying_look(struct cnd_shared *s)
 		&cnd_pool_record(s->child->board, s->pool->index)->contended_ms, now,
 		memory_order_relaxed);
 	while (q->first != NULL && limit > 0 && now - q->first->since_ms >= limit)
-		part_with(s, dequeue(q), put_late);
+		part_with(s, q->first, put_late);
 	if (q->first == NULL)
 		return CND_NEVER;
 	if (now < q->look_ms)
@@ -372,8 +504,6 @@ cnd_staying_send_away(struct cnd_shared *s)
 {
 	struct cnd_stayings *q = &s->stayings;
 
-	while (q->first != NULL)
-		send_first_away(s);
 	for (uint32_t i = 0; i < q->n; i++) {
 		if (q->records[i]->fd >= 0)
 			send_away(s, q->records[i]);

@@ -78,6 +78,8 @@ take_from_queue(struct cnd_worker *w)
 		}
 		if (m.kind != CND_IPC_CLIENT || m.n_fds != 1)
 			cnd_fatal("the door sent nonsense");
+		/* before the door counts it no longer as waiting */
+		(void)cnd_limits_come(w, m.fds[0], &m.peer, false);
 		if (cnd_ticket_move(w->pool, m.index, m.serial, CND_TICKET_TAKEN)) {
 			cnd_client_take_handed(w, &m);
 			if (w->client.peer.door == CND_DOOR_TCP)
@@ -85,6 +87,7 @@ take_from_queue(struct cnd_worker *w)
 			cnd_worker_wake_door(w);
 			return 1;
 		}
+		cnd_limits_part(w);
 		close(m.fds[0]);
 	}
 	if (r < 0)
@@ -102,12 +105,14 @@ take_from_inbox(struct cnd_worker *w)
 		return 0;
 	if ((m.kind != CND_IPC_ROUTED && m.kind != CND_IPC_RESUME) || m.n_fds != 1)
 		cnd_fatal("the door sent nonsense");
+	if (m.kind == CND_IPC_ROUTED)
+		(void)cnd_limits_come(w, m.fds[0], &m.peer, false);
 	cnd_client_take_handed(w, &m);
 	return 1;
 }
 
 static int
-take_from_socket(struct cnd_worker *w)
+accept_one(struct cnd_worker *w)
 {
 	w->client.fd = accept4(w->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	w->client.is_handed_over = false;
@@ -118,6 +123,19 @@ take_from_socket(struct cnd_worker *w)
 		return 0;
 	cnd_client_watch(w);
 	return 1;
+}
+
+/* A client whose user has all its sessions goes to the door, and the next one may be here. */
+static int
+take_from_socket(struct cnd_worker *w)
+{
+	while (accept_one(w)) {
+		if (cnd_limits_come(w, w->client.fd, &w->client.peer, true) ||
+			cnd_client_hand_over(w, CND_IPC_SILENT, w->pool_index, NULL, 0) <
+				0)
+			return 1;
+	}
+	return 0;
 }
 
 /* The rest of a span of time, for poll(2); -1: no bound. */
@@ -389,6 +407,7 @@ serve(struct cnd_worker *w)
 		cnd_staying_keep(w);
 	cnd_listening_leave(w);
 	cnd_client_close(w);
+	cnd_limits_part(w);
 	cnd_worker_settle_stranger(w);
 	cnd_worker_drop_key(w);
 	if (w->sm.state == CND_SLOT_OPENING)
@@ -591,6 +610,7 @@ cnd_worker_set_up(struct cnd_worker *w, const struct cnd_child *child,
 	w->board = child->board;
 	w->pool = cnd_pool_record(child->board, pool->index);
 	w->pool_index = pool->index;
+	w->version = cnd_pool_head(child->board, pool->index)->version;
 	w->slot_index = slot;
 	w->slot = cnd_slot_at(child->board, slot);
 	w->listen_fd = pool->listen_fd;

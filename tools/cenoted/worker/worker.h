@@ -108,6 +108,7 @@ struct cnd_worker_client {
 	int64_t attached_ms;
 	int64_t active_ms; /* when it last sent or read something */
 	int64_t heard_ms; /* when it last got on with its first request, or could begin to */
+	int64_t query_timeout_ms; /* its user's, or else the pool's; 0: none */
 };
 
 /* host.c: when the backend must stop waiting. */
@@ -171,6 +172,7 @@ struct cnd_worker {
 	struct cnd_scoreboard *board;
 	struct cnd_pool_record *pool;
 	uint32_t pool_index;
+	uint32_t version; /* of the pool's configuration */
 	struct cnd_slot *slot;
 	uint32_t slot_index;
 	struct cn_tls_server *tls; /* NULL: the pool has no TLS */
@@ -283,6 +285,25 @@ const char *cnd_login_parameter(const struct cnd_worker_login *l, const char *na
 /* Whether the session should look for a line with fewer sessions; and try to move it there. */
 int cnd_login_is_due(const struct cnd_worker *w);
 void cnd_login_rebalance(struct cnd_worker *w);
+
+/* login_rate.c */
+/* Take a token for a login to that line, and wait until it has come. Negative: the login must not happen; diag says why. */
+int cnd_login_rate_await(struct cnd_worker *w, size_t line, struct cnc_diag *diag);
+/* Take a token. Returns how long to wait for it, in microseconds; -1: too many others wait, so ask again later. */
+int64_t cnd_login_rate_take(
+	_Atomic int64_t *bucket, const struct cnd_rate *rate, int64_t now_us);
+
+/* limits.c */
+/* The worker takes a client. 0: the client's unix user has all its sessions, so the client should wait in the door; only if
+ * `may_wait`. */
+int cnd_limits_come(
+	struct cnd_worker *w, int fd, const struct cnd_peer *peer, bool may_wait);
+/* Count a session for this user. 0: it has as many as it may have. */
+int cnd_limits_take_user(struct cnd_worker *w, const char *user);
+/* The client has proved to be w->client.user. CENOTE_OK; negative: it has its error. */
+int cnd_limits_attach(struct cnd_worker *w);
+/* The worker and the client part. */
+void cnd_limits_part(struct cnd_worker *w);
 
 /* owner.c */
 /* Make w->serving, for the pool of w->config. */
@@ -411,13 +432,15 @@ int cnd_client_receive(struct cnd_worker *w);
 /* Like cnd_worker_poll(). fds[0] is the client's socket; bytes that TLS has already read count as an
  * event. */
 int cnd_client_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms);
-/* When the pool's idle_client_timeout ends; and the earliest end of that, session_timeout and pin_timeout.
- * CND_NEVER: no such limit. */
+/* When the pool's idle_client_timeout ends; and the earliest end of that, idle_transaction_timeout, session_timeout and
+ * pin_timeout. CND_NEVER: no such limit. */
 int64_t cnd_client_idle_limit(const struct cnd_worker *w);
 int64_t cnd_client_limit(const struct cnd_worker *w);
-#define CND_LIMIT_TEXT_MAX 248u
-/* The error for a client that has reached one of them. */
-void cnd_client_limit_text(
+/* Note that the client has sent or read something, if a limit counts from there. */
+void cnd_client_note_activity(struct cnd_worker *w);
+#define CND_LIMIT_TEXT_MAX 242u
+/* The error for a client that has reached one of them. Returns its SQLSTATE. */
+const char *cnd_client_limit_text(
 	const struct cnd_worker *w, int64_t now, char to[CND_LIMIT_TEXT_MAX]);
 /* Whether the client has closed its end. Reads nothing. */
 int cnd_client_has_gone(const struct cnd_worker_client *c);
