@@ -9,14 +9,15 @@
 #include "config/config.h"
 #include "convert.h"
 
-#define USERS "/fuzz/users"
+#define USERS         "/fuzz/users"
+#define NO_USERS_FILE "users /fuzz/users"
 
 /* Errors of this machine: what the file names is not here. */
 static int
 is_of_machine(const char *error)
 {
 	static const char *const texts[] = { "there is no unix user",
-		"only root can become", "there is no unix group", "users " USERS, " tls_",
+		"only root can become", "there is no unix group", NO_USERS_FILE, " tls_",
 		"this build of cenoted has no" };
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {

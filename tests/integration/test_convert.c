@@ -84,6 +84,7 @@ run(const char *format, ...)
 	int status;
 
 	va_start(args, format);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is initialized */
 	vsnprintf(command, sizeof(command), format, args);
 	va_end(args);
 	snprintf(line, sizeof(line), "cd %s && { %s; } >out 2>err", dir, command);

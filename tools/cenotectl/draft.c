@@ -49,6 +49,7 @@ draft_note(struct draft *d, const struct origin *at, const char *name, const cha
 	va_list args;
 
 	va_start(args, format);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is initialized */
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
 	if (at->line > 0)

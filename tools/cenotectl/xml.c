@@ -70,6 +70,7 @@ add_content(void *user, const char *text, int len)
 		text_add(&r->xml->list[r->current].content, text, (size_t)len);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): the parameters are expat's */
 static void
 refuse_entity(void *user, const char *name, int is_parameter, const char *value, int len,
 	const char *base, const char *system, const char *public, const char *notation)
