@@ -200,7 +200,7 @@ nobody_new_gets_in(void **state)
 			"auth                = reject" },
 		{ "auth_type = pam\n", "auth                = reject\n" },
 		{ "auth_type = trust\n", "auth                = reject\n" },
-		{ "auth_type = trust\nauth_file = userlist.txt\n",
+		{ "auth_type = trust\nauth_file = userlist.txt\nlisten_addr = *\n",
 			"auth                = trust user=app,other\n"
 			"auth                = trust door=tcp user=app,other\n" },
 	};

@@ -748,7 +748,8 @@ convert_trust(struct pgbouncer *p, const struct database *db, const char *type)
 	}
 	text_addf(&local, "trust%s", text_str(&names));
 	text_addf(&tcp, "trust door=tcp%s%s", tls, text_str(&names));
-	draft_open_rules(p->d, at, text_str(&local), text_str(&tcp));
+	draft_open_rules(p->d, at, text_str(&local),
+		global(p, "listen_addr") != NULL ? text_str(&tcp) : NULL);
 	text_finish(&names);
 	text_finish(&local);
 	text_finish(&tcp);
