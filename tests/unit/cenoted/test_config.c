@@ -96,6 +96,44 @@ lines_that_may_read_texts_otherwise_are_warned_of(void **state)
 }
 
 static void
+what_a_pool_cannot_do_is_warned_of(void **state)
+{
+	static const struct {
+		const char *lines, *warning;
+	} cases[] = {
+		{ "pin_timeout = 5s\nmode = transaction\n", "" },
+		{ "pin_timeout = 5s\n", ":3: pool a: pin_timeout has no effect: in" },
+		{ "auth = peer, reject tls=yes\n", "" },
+		{ "auth = peer\nauth = trust door=tcp\n",
+			":7: pool a: this rule of auth matches nobody: no client comes "
+			"by TCP" },
+		{ "auth = trust from=10.0.0.0/8\n",
+			":6: pool a: this rule of auth matches nobody: a unix socket has "
+			"no address" },
+		{ "auth = cert\n", ":6: pool a: this rule of auth matches nobody: no "
+				   "client has TLS, since the pool has no tls_cert" },
+		{ "auth = trust tls=yes\n",
+			":6: pool a: this rule of auth matches nobody: no client has "
+			"TLS" },
+	};
+
+	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
+		char text[512];
+		const char *got;
+
+		snprintf(text, sizeof(text), CENOTED POOL "%s", cases[i].lines);
+		got = warnings_of(text);
+		if (strncmp(got, cases[i].warning, strlen(cases[i].warning)) != 0 ||
+			(*cases[i].warning == '\0' && *got != '\0'))
+			fail_msg("%s: %s", cases[i].lines, got);
+	}
+	assert_string_equal(
+		warnings_of(CENOTED "listen = 127.0.0.1:1\n" POOL
+				    "auth = trust door=tcp from=10.0.0.0/8\n"),
+		"");
+}
+
+static void
 a_password_that_everybody_may_read_is_warned_of(void **state)
 {
 #define LINE "[pool a]\nbackend = mysql\nserver = host=x user=y "
@@ -709,6 +747,7 @@ main(void)
 		cmocka_unit_test(there_are_at_most_64_server_lines),
 		cmocka_unit_test(a_server_is_named_by_what_tells_it_from_others),
 		cmocka_unit_test(lines_that_may_read_texts_otherwise_are_warned_of),
+		cmocka_unit_test(what_a_pool_cannot_do_is_warned_of),
 		cmocka_unit_test(a_password_that_everybody_may_read_is_warned_of),
 		cmocka_unit_test(equal_pools_are_told_from_changed_ones),
 	};

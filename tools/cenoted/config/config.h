@@ -64,8 +64,8 @@ struct cnd_tls_config {
 	char *settings
 		[CND_TLS_SETTINGS]; /* as written; the pool inherits those that it does not set */
 	char *texts[CND_TLS_FILES]; /* the content of the files; NULL: none */
-	char expired
-		[32]; /* the date at which the certificate expired; "" if it is valid */
+	char expires[32]; /* the date at which the certificate ends; "": there is none */
+	int days_left; /* until then; negative: it has expired */
 };
 
 /* One `server` line. */
