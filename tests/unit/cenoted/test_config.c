@@ -316,6 +316,12 @@ static const struct {
 		"chmod 600" },
 	{ POOL "tls_client_cert = perhaps\n", "1: pool a: tls_client_cert \"perhaps\"; "
 					      "write none, request or require" },
+	{ CENOTED "notify = mail root\n" POOL, "3: notify: write a command that begins "
+					       "with /, or a URL that begins with "
+					       "https:// or http://" },
+	{ CENOTED "notify = ftp://x/\n" POOL, "3: notify: write a command that begins "
+					      "with /, or a URL that begins with "
+					      "https:// or http://" },
 	{ CENOTED "stats_listen = x\n" POOL,
 		"3: stats_listen: \"x\" is not an address; write HOST:PORT, [IPV6]:PORT "
 		"or *:PORT" },
@@ -704,6 +710,24 @@ the_number_of_workers_is_shown_and_compared(void **state)
 	cnd_config_destroy(b);
 }
 
+/* Also where no webhook can be sent: that is another error. */
+static void
+a_url_is_not_shown(void **state)
+{
+	struct cnd_config *c = load(CENOTED "notify = https://host/hidden\n" POOL);
+	struct cnd_config *command = load(CENOTED "notify = /bin/true\n" POOL);
+	char *shown = printed(c), *shown_command = printed(command);
+
+	assert_non_null(strstr(shown, "notify              = https://***\n"));
+	assert_null(strstr(shown, "hidden"));
+	assert_non_null(strstr(shown_command, "notify              = /bin/true\n"));
+	assert_int_equal(command->n_errors, 0);
+	free(shown);
+	free(shown_command);
+	cnd_config_destroy(c);
+	cnd_config_destroy(command);
+}
+
 static void
 equal_pools_are_told_from_changed_ones(void **state)
 {
@@ -749,6 +773,7 @@ main(void)
 		cmocka_unit_test(lines_that_may_read_texts_otherwise_are_warned_of),
 		cmocka_unit_test(what_a_pool_cannot_do_is_warned_of),
 		cmocka_unit_test(a_password_that_everybody_may_read_is_warned_of),
+		cmocka_unit_test(a_url_is_not_shown),
 		cmocka_unit_test(equal_pools_are_told_from_changed_ones),
 	};
 

@@ -13,9 +13,6 @@
 
 #include "core/mem.h"
 
-/* A certificate that ends this soon should have been renewed. */
-#define DAYS_TO_RENEW 14
-
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 
 #define KEY_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
@@ -221,7 +218,7 @@ warn_of_certificate(const struct cnd_config *c, const struct cnd_pool_config *p,
 	const struct cnd_tls_config *t = &p->tls;
 	char text[1024], when[64];
 
-	if (*t->expires == '\0' || t->days_left >= DAYS_TO_RENEW)
+	if (*t->expires == '\0' || t->days_left >= CND_DAYS_TO_RENEW)
 		return;
 	if (t->days_left < 0)
 		snprintf(when, sizeof(when), "expired");

@@ -74,7 +74,7 @@ begin_draining(void)
 	/* Remove the names first, so that clients whose sessions end here find the next cenoted. The next
 	 * cenoted needs the addresses. */
 	cnd_pools_unlink();
-	cnd_children_end_stats();
+	cnd_children_end_services();
 	cnd_listeners_adopt(&cnd_the_master.stats_listeners, &nowhere, &none, -1);
 	cnd_listeners_adopt(
 		&cnd_the_master.listeners, &nowhere, &none, cnd_the_master.control[0]);
@@ -198,11 +198,11 @@ static int64_t
 tend(int64_t now)
 {
 	int64_t until = tend_tickets(now);
-	int64_t stats = cnd_children_keep_stats(now);
+	int64_t services = cnd_children_keep_services(now);
 	int64_t admin = cnd_admin_tend(now);
 
-	if (stats < until)
-		until = stats;
+	if (services < until)
+		until = services;
 	if (admin < until)
 		until = admin;
 	if (cnd_the_master.door == 0 && now >= cnd_the_master.door_again_ms)
