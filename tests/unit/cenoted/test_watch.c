@@ -159,6 +159,9 @@ many_refused_logins_are_told(void **state)
 {
 	struct cnd_pool_record *record = cnd_pool_record(*state, 0);
 
+	record->refused_logins = 2000;
+	look_for(*state, SECOND);
+	/* another pool's counter */
 	record->refused_logins = 1000;
 	look_for(*state, SECOND);
 	/* 19 in each minute */
