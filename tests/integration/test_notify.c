@@ -199,8 +199,11 @@ static void
 a_webhook_gets_json(void **state)
 {
 	char notify[64], request[4096];
-	int port, fd = listen_somewhere(&port);
+	int port, fd;
 
+	if (!CNT_HAS_WEBHOOK)
+		skip();
+	fd = listen_somewhere(&port);
 	snprintf(notify, sizeof(notify), "http://127.0.0.1:%d/hook?key=hidden", port);
 	start(notify);
 	answer(fd, "\"}", "500 No", request, sizeof(request));
@@ -224,9 +227,7 @@ main(void)
 		TEST(a_command_that_fails_is_logged),
 		TEST(a_pool_serves_while_the_command_hangs),
 		TEST(a_reload_begins_and_ends_notifications),
-#ifdef CNT_HAS_WEBHOOK
 		TEST(a_webhook_gets_json),
-#endif
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
