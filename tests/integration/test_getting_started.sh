@@ -14,8 +14,9 @@ port=$((20000 + $$ % 10000))
 
 clean_up()
 {
-	# the page's server
+	# the page's server; and cenoted, if a step failed
 	[ ! -s "$tmp/user/php.pid" ] || kill "$(cat "$tmp/user/php.pid")"
+	[ ! -S "$tmp/user/runtime/cenote/admin.sock" ] || check_end
 	rm -rf "$tmp"
 }
 trap clean_up EXIT
@@ -36,7 +37,7 @@ run_as_user() # HEADING
 	commands_of "$1" >"$tmp/commands.sh"
 	"${as[@]}" env -u LD_LIBRARY_PATH -u LD_PRELOAD HOME="$tmp/user" XDG_RUNTIME_DIR="$tmp/user/runtime" PATH="$tmp/bin:$PATH" \
 		CENOTE_BACKEND_DIR="$build/tools/cenoted/backends/postgresql" CENOTE_SHIM_DIR="$build/shims/libpq" \
-		CENOTE_CLIENT_CONF=/nonexistent timeout 60 bash -e -c "cd $tmp/user && . $tmp/commands.sh" >"$tmp/out" 2>"$tmp/err" </dev/null
+		CENOTE_CLIENT_CONF=/nonexistent timeout 20 bash -e -c "cd $tmp/user && . $tmp/commands.sh" >"$tmp/out" 2>"$tmp/err" </dev/null
 }
 
 check_psql()

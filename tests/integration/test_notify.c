@@ -201,8 +201,10 @@ a_webhook_gets_json(void **state)
 	char notify[64], request[4096];
 	int port, fd;
 
-	if (!CNT_HAS_WEBHOOK)
-		skip();
+	if (!CNT_HAS_WEBHOOK) {
+		print_message("this build has no libcurl\n");
+		return;
+	}
 	fd = listen_somewhere(&port);
 	snprintf(notify, sizeof(notify), "http://127.0.0.1:%d/hook?key=hidden", port);
 	start(notify);
