@@ -19,7 +19,7 @@
  * A connection does I/O only through the two functions that its owner gives. Errors are texts for
  * people; they name the check that failed, and its values.
  */
-#define CN_CRYPTO_ABI 3u
+#define CN_CRYPTO_ABI 4u
 
 struct cn_tls;
 struct cn_tls_server;
@@ -113,9 +113,9 @@ struct cn_tls_ops {
 	int (*server_create)(const struct cn_tls_server_options *o,
 		struct cn_tls_server **ret_server, struct cn_tls_error *ret_error);
 	void (*server_destroy)(struct cn_tls_server *server);
-	/* The date when the server's certificate expired, as text; "": the certificate
-	 * is still valid. */
-	void (*expiry)(const struct cn_tls_server *server, char *ret_text, size_t size);
+	/* When the server's certificate ends: the date as text, and the whole days until then;
+	 * negative: it has expired. */
+	int (*expiry)(const struct cn_tls_server *server, char *ret_text, size_t size);
 	/* Begin the connection of a client. CENOTE_OK, CENOTE_ERR_NOMEM. */
 	int (*accept)(struct cn_tls_server *server, const struct cn_tls_io *io,
 		struct cn_tls **ret_tls);

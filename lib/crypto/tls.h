@@ -100,8 +100,7 @@ int cn_tls_connect(const struct cn_tls_client_options *o, const struct cn_tls_io
 int cn_tls_server_create(const struct cn_tls_server_options *o,
 	struct cn_tls_server **ret_server, struct cn_tls_error *ret_error);
 void cn_tls_server_destroy(struct cn_tls_server *server);
-void cn_tls_server_expiry(
-	const struct cn_tls_server *server, char *ret_text, size_t size);
+int cn_tls_server_expiry(const struct cn_tls_server *server, char *ret_text, size_t size);
 int cn_tls_accept(struct cn_tls_server *server, const struct cn_tls_io *io,
 	struct cn_tls **ret_tls);
 

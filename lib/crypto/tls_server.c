@@ -197,15 +197,17 @@ cn_tls_server_create(const struct cn_tls_server_options *o,
 	return CENOTE_OK;
 }
 
-void
+int
 cn_tls_server_expiry(const struct cn_tls_server *server, char *ret_text, size_t size)
 {
 	const ASN1_TIME *end =
 		X509_get0_notAfter(SSL_CTX_get0_certificate(server->context));
+	int days = 0, seconds = 0;
 
-	*ret_text = '\0';
-	if (X509_cmp_current_time(end) <= 0)
-		cn_tls_time_text(end, ret_text, size);
+	cn_tls_time_text(end, ret_text, size);
+	/* a date that cannot be read counts as one of today */
+	(void)ASN1_TIME_diff(&days, &seconds, NULL, end);
+	return seconds < 0 ? days - 1 : days;
 }
 
 void

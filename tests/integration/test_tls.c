@@ -401,6 +401,9 @@ a_new_certificate_needs_no_restart(void **state)
 
 	wt_start(WP_POOL(WT_POOL("")), "server.crt");
 	cenote_conn_destroy(careful_attached());
+	wt_use_certificate("ending.crt");
+	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
+	wp_await_log("pool.crt expires in 10 days, on 20");
 	wt_use_certificate("expired.crt");
 	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
 	wp_await_log("pool main was changed");

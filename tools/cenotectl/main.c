@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The program cenotectl: sends one command to the admin socket of a running cenoted, and shows the answer. The master checks the
- * command; this program knows only how an answer is written (shared/report.h of cenoted).
+ * command; this program knows only how an answer is written (shared/report.h of cenoted). The command convert is carried out here,
+ * by convert.c.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -12,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "convert.h"
 #include "output.h"
 
 #define DEFAULT_RUN_DIR "/run/cenote"
@@ -50,6 +52,8 @@ static const char usage[] =
 	"  resume POOL|all            let them begin again\n"
 	"  kill PID                   end the session of a client, or of a worker's "
 	"client\n"
+	"  convert [--users NEW] FILE print a cenoted.conf made from a pgbouncer.ini or\n"
+	"                             sqlrelay.conf; this needs no cenoted\n"
 	"See cenotectl(1).\n";
 
 /* ---- arguments ---- */
@@ -132,7 +136,12 @@ read_arguments(int argc, char **argv, struct arguments *a)
 			return fail_usage();
 		}
 	}
-	return set_command(a, argv + optind, argc - optind);
+	argc -= optind;
+	argv += optind;
+	/* its words are names of files, and it needs no cenoted */
+	if (argc > 0 && strcmp(argv[0], "convert") == 0)
+		return convert_run(argc, argv);
+	return set_command(a, argv, argc);
 }
 
 /* ---- the connection ---- */

@@ -58,6 +58,8 @@ check "cenoted: files" "$(offered _cenoted "$cenoted" -c "$tmp/s")" "$tmp/some.s
 check "cenote-bench: workloads" "$(offered _cenote_bench "$bench" -w con)" "connect "
 check "cenote-bench: targets" "$(offered _cenote_bench "$bench" --targets = poo)" "pooled "
 check "cenotectl: commands" "$(offered _cenotectl "$ctl" p)" "pause pins pools "
+touch "$tmp/pgbouncer.ini"
+check "cenotectl: files to convert" "$(offered _cenotectl "$ctl" convert "$tmp/pg")" "$tmp/pgbouncer.ini "
 check "cenotectl: levels" "$(offered _cenotectl "$ctl" log-level e)" "error "
 check "cenotectl: pools, without a daemon" "$(offered _cenotectl "$ctl" -r "$tmp" pause --wait '')" "all "
 check "cenotectl: formats" "$(offered _cenotectl "$ctl" --format = c)" "csv "

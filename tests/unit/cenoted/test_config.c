@@ -96,6 +96,44 @@ lines_that_may_read_texts_otherwise_are_warned_of(void **state)
 }
 
 static void
+what_a_pool_cannot_do_is_warned_of(void **state)
+{
+	static const struct {
+		const char *lines, *warning;
+	} cases[] = {
+		{ "pin_timeout = 5s\nmode = transaction\n", "" },
+		{ "pin_timeout = 5s\n", ":3: pool a: pin_timeout has no effect: in" },
+		{ "auth = peer, reject tls=yes\n", "" },
+		{ "auth = peer\nauth = trust door=tcp\n",
+			":7: pool a: this rule of auth matches nobody: no client comes "
+			"by TCP" },
+		{ "auth = trust from=10.0.0.0/8\n",
+			":6: pool a: this rule of auth matches nobody: a unix socket has "
+			"no address" },
+		{ "auth = cert\n", ":6: pool a: this rule of auth matches nobody: no "
+				   "client has TLS, since the pool has no tls_cert" },
+		{ "auth = trust tls=yes\n",
+			":6: pool a: this rule of auth matches nobody: no client has "
+			"TLS" },
+	};
+
+	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
+		char text[512];
+		const char *got;
+
+		snprintf(text, sizeof(text), CENOTED POOL "%s", cases[i].lines);
+		got = warnings_of(text);
+		if (strncmp(got, cases[i].warning, strlen(cases[i].warning)) != 0 ||
+			(*cases[i].warning == '\0' && *got != '\0'))
+			fail_msg("%s: %s", cases[i].lines, got);
+	}
+	assert_string_equal(
+		warnings_of(CENOTED "listen = 127.0.0.1:1\n" POOL
+				    "auth = trust door=tcp from=10.0.0.0/8\n"),
+		"");
+}
+
+static void
 a_password_that_everybody_may_read_is_warned_of(void **state)
 {
 #define LINE "[pool a]\nbackend = mysql\nserver = host=x user=y "
@@ -304,6 +342,12 @@ static const struct {
 		"chmod 600" },
 	{ POOL "tls_client_cert = perhaps\n", "1: pool a: tls_client_cert \"perhaps\"; "
 					      "write none, request or require" },
+	{ CENOTED "notify = mail root\n" POOL, "3: notify: write a command that begins "
+					       "with /, or a URL that begins with "
+					       "https:// or http://" },
+	{ CENOTED "notify = ftp://x/\n" POOL, "3: notify: write a command that begins "
+					      "with /, or a URL that begins with "
+					      "https:// or http://" },
 	{ CENOTED "stats_listen = x\n" POOL,
 		"3: stats_listen: \"x\" is not an address; write HOST:PORT, [IPV6]:PORT "
 		"or *:PORT" },
@@ -769,6 +813,24 @@ the_number_of_workers_is_shown_and_compared(void **state)
 	cnd_config_destroy(b);
 }
 
+/* Also where no webhook can be sent: that is another error. */
+static void
+a_url_is_not_shown(void **state)
+{
+	struct cnd_config *c = load(CENOTED "notify = https://host/hidden\n" POOL);
+	struct cnd_config *command = load(CENOTED "notify = /bin/true\n" POOL);
+	char *shown = printed(c), *shown_command = printed(command);
+
+	assert_non_null(strstr(shown, "notify              = https://***\n"));
+	assert_null(strstr(shown, "hidden"));
+	assert_non_null(strstr(shown_command, "notify              = /bin/true\n"));
+	assert_int_equal(command->n_errors, 0);
+	free(shown);
+	free(shown_command);
+	cnd_config_destroy(c);
+	cnd_config_destroy(command);
+}
+
 static void
 equal_pools_are_told_from_changed_ones(void **state)
 {
@@ -815,7 +877,9 @@ main(void)
 		cmocka_unit_test(there_are_at_most_64_server_lines),
 		cmocka_unit_test(a_server_is_named_by_what_tells_it_from_others),
 		cmocka_unit_test(lines_that_may_read_texts_otherwise_are_warned_of),
+		cmocka_unit_test(what_a_pool_cannot_do_is_warned_of),
 		cmocka_unit_test(a_password_that_everybody_may_read_is_warned_of),
+		cmocka_unit_test(a_url_is_not_shown),
 		cmocka_unit_test(equal_pools_are_told_from_changed_ones),
 	};
 

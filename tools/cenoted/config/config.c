@@ -56,6 +56,7 @@ static const struct cnd_key cenoted_keys[] = {
 	{ "pid_file", C(pid_file), &cnd_kind_text, "", 0 },
 	{ "max_sessions", C(max_sessions), &cnd_kind_slots, "1024", 0 },
 	{ "users", C(users_path), &cnd_kind_text, "", 0 },
+	{ "notify", C(notify), &cnd_kind_notify, "", 0 },
 	{ "drain_timeout", C(drain_timeout_ms), &cnd_kind_ms, "30s", 0 },
 	{ "listen", C(listens), &cnd_kind_listen, NULL, 1 },
 	{ "stats_listen", C(stats), &cnd_kind_stats_listen, NULL, 1 },
@@ -543,6 +544,7 @@ cnd_config_destroy(struct cnd_config *c)
 	free(c->pid_file);
 	free(c->socket_group);
 	free(c->users_path);
+	cnd_config_free_secret(c->notify);
 	free(c);
 }
 

@@ -16,6 +16,8 @@
 
 /* The configuration, read and checked. Nothing here has an effect; the master decides what to do
  * with it. Times are in milliseconds; 0 means none. */
+/* A certificate that ends this soon should have been renewed. */
+#define CND_DAYS_TO_RENEW     14
 /* run_dir/admin.sock is the socket of cenotectl, so no pool has this name. */
 #define CND_ADMIN_NAME        "admin"
 #define CND_POOL_NAME_MAX     64u
@@ -66,8 +68,8 @@ struct cnd_tls_config {
 	char *settings
 		[CND_TLS_SETTINGS]; /* as written; the pool inherits those that it does not set */
 	char *texts[CND_TLS_FILES]; /* the content of the files; NULL: none */
-	char expired
-		[32]; /* the date at which the certificate expired; "" if it is valid */
+	char expires[32]; /* the date at which the certificate ends; "": there is none */
+	int days_left; /* until then; negative: it has expired */
 };
 
 /* One `server` line. */
@@ -159,6 +161,7 @@ struct cnd_config {
 	char *pid_file; /* "": none */
 	char *socket_group; /* "": none */
 	char *users_path; /* "": none */
+	char *notify; /* a command that begins with /, or a URL; "": none */
 	int log_level;
 	struct cnd_tls_config tls; /* inherited by pools */
 	int socket_mode; /* -1: depends on socket_group */

@@ -14,6 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "alerts/alerts.h"
 #include "crypto/crypto.h"
 #include "shared/log.h"
 #include "shared/sandbox.h"
@@ -148,6 +149,27 @@ check_stats(struct cnd_loader *l)
 }
 
 static void
+check_notify(struct cnd_loader *l)
+{
+	const char *notify = l->config->notify;
+	unsigned line = cnd_loader_line_of(l, "notify");
+	const char *lack;
+
+	if (*notify == '\0')
+		return;
+	if (*notify != '/' && strncmp(notify, "https://", 8) != 0 &&
+		strncmp(notify, "http://", 7) != 0) {
+		cnd_config_error(l->config, line,
+			"notify: write a command that begins with /, or a URL that "
+			"begins with https:// or http://");
+		return;
+	}
+	lack = cnd_alerts_lack(notify);
+	if (lack != NULL)
+		cnd_config_error(l->config, line, "notify: %s", lack);
+}
+
+static void
 check_cenoted(struct cnd_loader *l)
 {
 	struct cnd_config *c = l->config;
@@ -157,6 +179,7 @@ check_cenoted(struct cnd_loader *l)
 	check_user(l);
 	check_sandbox(l);
 	check_stats(l);
+	check_notify(l);
 	if (*c->run_dir != '/')
 		cnd_config_error(c, cnd_loader_line_of(l, "run_dir"),
 			*c->run_dir == '\0'

@@ -31,6 +31,19 @@ print_text(const void *field, FILE *out, int show_secrets)
 	fputs(*(char *const *)field, out);
 }
 
+/* The path and the query of a URL often contain a secret. */
+static void
+print_notify(const void *field, FILE *out, int show_secrets)
+{
+	const char *text = *(char *const *)field;
+	const char *host = strstr(text, "://");
+
+	if (*text == '/' || host == NULL || show_secrets)
+		fputs(text, out);
+	else
+		fprintf(out, "%.*s://***", (int)(host - text), text);
+}
+
 static int
 parse_ms(struct cnd_loader *l, void *field, const char *value)
 {
@@ -495,6 +508,7 @@ print_rate(const void *field, FILE *out, int show_secrets)
 /* ---- the table ---- */
 
 const struct cnd_kind cnd_kind_text = { parse_text, print_text };
+const struct cnd_kind cnd_kind_notify = { parse_text, print_notify };
 const struct cnd_kind cnd_kind_ms = { parse_ms, print_ms };
 const struct cnd_kind cnd_kind_frame_size = { parse_frame_size, print_size };
 const struct cnd_kind cnd_kind_slots = { parse_slots, print_u32 };

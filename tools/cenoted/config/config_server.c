@@ -215,14 +215,80 @@ static void
 warn_of_certificate(const struct cnd_config *c, const struct cnd_pool_config *p,
 	void (*warn)(const char *text))
 {
+	const struct cnd_tls_config *t = &p->tls;
+	char text[1024], when[64];
+
+	if (*t->expires == '\0' || t->days_left >= CND_DAYS_TO_RENEW)
+		return;
+	if (t->days_left < 0)
+		snprintf(when, sizeof(when), "expired");
+	else if (t->days_left == 0)
+		snprintf(when, sizeof(when), "expires within a day,");
+	else
+		snprintf(when, sizeof(when), "expires in %d day%s,", t->days_left,
+			t->days_left == 1 ? "" : "s");
+	snprintf(text, sizeof(text),
+		"%s:%u: pool %s: tls_cert %.256s %s on %s; clients that verify it cannot "
+		"connect%s",
+		c->path, p->line, p->name, t->settings[CND_TLS_CERT], when, t->expires,
+		t->days_left < 0 ? "" : " after that");
+	warn(text);
+}
+
+/* Why no client can match this rule; NULL: some can. */
+static const char *
+rule_fault(const struct cnd_config *c, const struct cnd_pool_config *p,
+	const struct cnd_rule *rule)
+{
+	const char *wanted = p->tls.settings[CND_TLS_CLIENT_CERT];
+	int has_tls = *p->tls.expires != '\0';
+
+	if (rule->method == CND_METHOD_REJECT)
+		return NULL;
+	if (rule->door == CND_DOOR_WANTED_TCP && c->listens.n == 0)
+		return "no client comes by TCP, since there is no listen line";
+	if (rule->n_from > 0 && c->listens.n == 0)
+		return "a unix socket has no address, and there is no listen line";
+	if (!has_tls && (rule->tls == CND_TLS_YES || rule->method == CND_METHOD_CERT))
+		return "no client has TLS, since the pool has no tls_cert";
+	if (rule->method == CND_METHOD_CERT && wanted != NULL &&
+		strcmp(wanted, "none") == 0)
+		return "no client shows a certificate, since tls_client_cert is none";
+	return NULL;
+}
+
+static void
+warn_of_rules(const struct cnd_config *c, const struct cnd_pool_config *p,
+	void (*warn)(const char *text))
+{
 	char text[1024];
 
-	if (*p->tls.expired == '\0')
+	for (size_t i = 0; i < p->rules.n; i++) {
+		const struct cnd_rule *rule = &p->rules.list[i];
+		const char *fault = rule_fault(c, p, rule);
+
+		if (fault == NULL)
+			continue;
+		snprintf(text, sizeof(text),
+			"%s:%u: pool %s: this rule of auth matches nobody: %s", c->path,
+			rule->line > 0 ? rule->line : p->line, p->name, fault);
+		warn(text);
+	}
+}
+
+/* Keys whose whole effect is in the other mode. */
+static void
+warn_of_mode(const struct cnd_config *c, const struct cnd_pool_config *p,
+	void (*warn)(const char *text))
+{
+	char text[1024];
+
+	if (p->mode != CND_MODE_SESSION || p->pin_timeout_ms == 0)
 		return;
 	snprintf(text, sizeof(text),
-		"%s:%u: pool %s: tls_cert %.256s expired on %s; clients that verify it "
-		"cannot connect",
-		c->path, p->line, p->name, p->tls.settings[CND_TLS_CERT], p->tls.expired);
+		"%s:%u: pool %s: pin_timeout has no effect: in mode = session, clients "
+		"keep their sessions; see session_timeout and idle_client_timeout",
+		c->path, p->line, p->name);
 	warn(text);
 }
 
@@ -305,6 +371,8 @@ cnd_config_warn(const struct cnd_config *c, void (*warn)(const char *text))
 		warn_of_certificate(c, &c->pools[i], warn);
 		warn_of_lend(c, &c->pools[i], warn);
 		warn_of_limits(c, &c->pools[i], warn);
+		warn_of_rules(c, &c->pools[i], warn);
+		warn_of_mode(c, &c->pools[i], warn);
 	}
 }
 

@@ -97,7 +97,8 @@ is_own_child(pid_t pid)
 		if (cnd_the_master.helpers[i] == pid)
 			return true;
 	}
-	return pid == cnd_the_master.door || pid == cnd_the_master.stats;
+	return pid == cnd_the_master.door || pid == cnd_the_master.stats.pid ||
+	       pid == cnd_the_master.alerts.pid;
 }
 
 static bool

@@ -72,7 +72,7 @@ close_listeners(void)
 	struct cnd_listeners none;
 
 	cnd_listeners_init(&none);
-	cnd_children_end_stats();
+	cnd_children_end_services();
 	cnd_listeners_adopt(&cnd_the_master.stats_listeners, &nowhere, &none, -1);
 	cnd_listeners_adopt(
 		&cnd_the_master.listeners, &nowhere, &none, cnd_the_master.control[0]);
@@ -244,14 +244,14 @@ static int64_t
 tend(int64_t now)
 {
 	int64_t until = tend_tickets(now);
-	int64_t stats = cnd_children_keep_stats(now);
+	int64_t services = cnd_children_keep_services(now);
 	int64_t admin = cnd_admin_tend(now);
 	int64_t upgrade = tend_upgrade(now);
 
 	if (upgrade < until)
 		until = upgrade;
-	if (stats < until)
-		until = stats;
+	if (services < until)
+		until = services;
 	if (admin < until)
 		until = admin;
 	if (cnd_the_master.door == 0 && now >= cnd_the_master.door_again_ms)

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "alerts/alerts.h"
 #include "door/door.h"
 #include "shared/log.h"
 #include "stats/stats.h"
@@ -186,39 +187,70 @@ become_stats(void)
 	cnd_stats_run(&cnd_the_master.child, l);
 }
 
-int64_t
-cnd_children_keep_stats(int64_t now)
+_Noreturn static void
+become_alerts(void)
+{
+	int keep[] = { cnd_log_fd() };
+
+	confine_board(CND_BOARD_NONE, NULL, 0);
+	close_others(keep, 1);
+	cnd_alerts_run(&cnd_the_master.child);
+}
+
+/* Fork the process if it does not run. Returns when to try again; CND_NEVER: not needed. */
+static int64_t
+keep_service(struct cnd_service *s, int64_t now, void (*become)(void))
 {
 	pid_t pid;
 
-	if (cnd_the_master.config->stats.n == 0 || cnd_the_master.stats > 0 ||
-		cnd_the_master.phase != CND_PHASE_SERVING)
+	if (s->pid > 0)
 		return CND_NEVER;
-	if (now < cnd_the_master.stats_again_ms)
-		return cnd_the_master.stats_again_ms;
+	if (now < s->again_ms)
+		return s->again_ms;
 	pid = fork();
 	if (pid == 0)
-		become_stats();
-	cnd_the_master.stats_born_ms = now;
+		become();
+	s->born_ms = now;
 	if (pid > 0) {
-		cnd_the_master.stats = pid;
+		s->pid = pid;
 		return CND_NEVER;
 	}
 	cnd_log(LOG_ERR, "cannot fork: %s", strerror(errno));
-	cnd_the_master.stats_again_ms = now + FORK_AGAIN_MIN;
-	return cnd_the_master.stats_again_ms;
+	s->again_ms = now + FORK_AGAIN_MIN;
+	return s->again_ms;
 }
 
-/* It has no state, so nothing is lost. */
-void
-cnd_children_end_stats(void)
+int64_t
+cnd_children_keep_services(int64_t now)
 {
-	if (cnd_the_master.stats > 0) {
-		kill(cnd_the_master.stats, SIGKILL);
-		(void)waitpid(cnd_the_master.stats, NULL, 0);
+	const struct cnd_config *c = cnd_the_master.config;
+	int64_t stats = CND_NEVER, alerts = CND_NEVER;
+
+	if (cnd_the_master.phase != CND_PHASE_SERVING)
+		return CND_NEVER;
+	if (c->stats.n > 0)
+		stats = keep_service(&cnd_the_master.stats, now, become_stats);
+	if (*c->notify != '\0')
+		alerts = keep_service(&cnd_the_master.alerts, now, become_alerts);
+	return stats < alerts ? stats : alerts;
+}
+
+static void
+end_service(struct cnd_service *s)
+{
+	if (s->pid > 0) {
+		kill(s->pid, SIGKILL);
+		(void)waitpid(s->pid, NULL, 0);
 	}
-	cnd_the_master.stats = 0;
-	cnd_the_master.stats_again_ms = 0;
+	*s = (struct cnd_service){ .pid = 0 };
+}
+
+/* Nothing that they know is lost. */
+void
+cnd_children_end_services(void)
+{
+	end_service(&cnd_the_master.stats);
+	end_service(&cnd_the_master.alerts);
 }
 
 _Noreturn static void
@@ -617,15 +649,13 @@ bury_worker(uint32_t slot, int status)
 }
 
 static void
-bury_stats(pid_t pid, int status)
+bury_service(struct cnd_service *s, const char *name, int status)
 {
 	int64_t now = cnd_now_ms();
 
-	log_end("stats", "", pid, status);
-	cnd_the_master.stats = 0;
-	cnd_the_master.stats_again_ms =
-		now + (now - cnd_the_master.stats_born_ms < YOUNG_MS ? YOUNG_MS
-								     : FORK_AGAIN_MIN);
+	log_end(name, "", s->pid, status);
+	s->pid = 0;
+	s->again_ms = now + (now - s->born_ms < YOUNG_MS ? YOUNG_MS : FORK_AGAIN_MIN);
 }
 
 /* A child other than a helper has ended. */
@@ -640,8 +670,10 @@ bury(pid_t pid, int status)
 	slot = slot_of(pid);
 	if (slot >= 0) {
 		bury_worker((uint32_t)slot, status);
-	} else if (pid == cnd_the_master.stats) {
-		bury_stats(pid, status);
+	} else if (pid == cnd_the_master.stats.pid) {
+		bury_service(&cnd_the_master.stats, "stats", status);
+	} else if (pid == cnd_the_master.alerts.pid) {
+		bury_service(&cnd_the_master.alerts, "alerts", status);
 	} else if (pid == cnd_the_master.door) {
 		log_end("door", "", pid, status);
 		cnd_the_master.door = 0;

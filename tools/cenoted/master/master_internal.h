@@ -33,6 +33,13 @@ struct cnd_group {
 	int64_t born_ms;
 };
 
+/* A process that only reads the scoreboard, and that the master starts again if it ends. */
+struct cnd_service {
+	pid_t pid; /* 0: it does not run */
+	int64_t born_ms;
+	int64_t again_ms; /* not before this time */
+};
+
 /* The master decides by this state alone. Its children can write parts of the scoreboard. */
 struct cnd_master {
 	struct cnd_child child; /* what children inherit */
@@ -48,9 +55,8 @@ struct cnd_master {
 	int pid_file; /* -1: none */
 	pid_t door;
 	int64_t door_again_ms;
-	pid_t stats; /* the process that serves statistics; 0: none */
-	int64_t stats_born_ms;
-	int64_t stats_again_ms;
+	struct cnd_service stats; /* the process that serves statistics */
+	struct cnd_service alerts; /* the process that notifies */
 	enum cnd_phase phase;
 	int64_t phase_until_ms;
 	sigset_t waiting_mask;
@@ -136,10 +142,10 @@ void cnd_children_nudge_pool(uint32_t pool);
 uint32_t cnd_children_n_workers(void);
 void cnd_children_kill(void);
 void cnd_children_kill_helpers(void);
-/* Fork the process that serves statistics, if the configuration wants it and it does not run. Returns
+/* Fork the processes for statistics and for notifications, if the configuration wants them and they do not run. Returns
  * when to call this again; CND_NEVER: not needed. */
-int64_t cnd_children_keep_stats(int64_t now);
-void cnd_children_end_stats(void);
+int64_t cnd_children_keep_services(int64_t now);
+void cnd_children_end_services(void);
 /* End the door, and wait until it has ended. */
 void cnd_children_end_door(void);
 /* The same as cnd_children_grow() if so many clients wait in a worker, besides those at the door. */

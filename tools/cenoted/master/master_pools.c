@@ -403,8 +403,8 @@ adopt_listeners(const struct cnd_config *c, const struct cnd_listeners *new,
 	cnd_listeners_adopt(&cnd_the_master.listeners, &c->listens, new,
 		cnd_the_master.door > 0 ? cnd_the_master.control[0] : -1);
 	cnd_listeners_adopt(&cnd_the_master.stats_listeners, &c->stats, new_stats, -1);
-	/* the next one has the new configuration */
-	cnd_children_end_stats();
+	/* the next ones have the new configuration */
+	cnd_children_end_services();
 	cnd_scoreboard_set_timed(cnd_the_master.child.board, c->stats.n > 0);
 }
 

@@ -188,7 +188,8 @@ try_out(struct cnd_config *c, struct cnd_pool_config *p)
 	} else if (ops->server_create(&o, &server, &error) < 0) {
 		cnd_config_error(c, p->line, "pool %s: TLS: %s", p->name, error.text);
 	} else {
-		ops->expiry(server, p->tls.expired, sizeof(p->tls.expired));
+		p->tls.days_left =
+			ops->expiry(server, p->tls.expires, sizeof(p->tls.expires));
 		ops->server_destroy(server);
 	}
 }
