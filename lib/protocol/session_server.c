@@ -343,6 +343,7 @@ reply_of_none(struct cnp_server *s, const struct cnp_msg *m)
 	if (s->sm.state >= CNP_SERVER_CLOSING || (is_event && !s->is_ready) ||
 		(!is_event && m->code != CNP_MSG_NOTICE))
 		return CENOTE_ERR_STATE;
+	s->is_told = 1;
 	return put(s, 0, m);
 }
 
@@ -364,8 +365,10 @@ cnp_server_reply(struct cnp_server *s, const struct cnp_msg *m, int of_none)
 	r = put(s, s->running, m);
 	if (r == CENOTE_OK && m->code == CNP_MSG_SUSPENDED)
 		s->is_leaving = 1;
-	if (r == CENOTE_OK && m->code == CNP_MSG_DONE)
+	if (r == CENOTE_OK && m->code == CNP_MSG_DONE) {
+		s->is_told = 1;
 		answer_copy(s);
+	}
 	return r;
 }
 
@@ -728,24 +731,56 @@ cnp_server_yield(struct cnp_server *s, uint8_t reason, const struct cnp_str *car
 	return r < 0 ? r : put_yield(s, reason, part, CNP_STR_NONE);
 }
 
-int
-cnp_server_yield_lost(struct cnp_server *s, const struct cnc_diag *said)
+/* Queue YIELD with the server's last message. If its fields are too long, send none. */
+static int
+put_yield_with(struct cnp_server *s, uint8_t reason, struct cnp_str carry,
+	const struct cnc_diag *said)
 {
 	struct cnp_str words = CNP_STR_NONE;
 	struct cnc_buf fields;
 	int r;
 
-	if (!cnp_server_can_yield(s))
-		return CENOTE_ERR_STATE;
 	cnc_buf_init(&fields, &s->mem, s->peer_max_frame / 2);
-	/* If the fields are too long, send none. */
 	if (said && put_fields(&fields, said, "FATAL") == CENOTE_OK) {
 		words.p = (const char *)cnc_buf_head(&fields);
 		words.n = cnc_buf_len(&fields);
 	}
-	r = put_yield(s, CNP_YIELD_LOST, CNP_STR_NONE, words);
+	r = put_yield(s, reason, carry, words);
 	cnc_buf_finish(&fields);
 	return r;
+}
+
+int
+cnp_server_yield_lost(struct cnp_server *s, const struct cnc_diag *said)
+{
+	if (!cnp_server_can_yield(s))
+		return CENOTE_ERR_STATE;
+	return put_yield_with(s, CNP_YIELD_LOST, CNP_STR_NONE, said);
+}
+
+int
+cnp_server_can_yield_running(const struct cnp_server *s)
+{
+	return s->sm.state == CNP_SERVER_RUNNING && s->running != 0 && !s->is_told &&
+	       !s->is_answered && !s->is_skipping && !s->is_unsynced && !s->is_leaving &&
+	       !s->is_copying && !s->held.data;
+}
+
+int
+cnp_server_yield_running(struct cnp_server *s, uint8_t reason,
+	const struct cnp_str *carry, const struct cnc_diag *said)
+{
+	struct cnp_str part;
+	int r;
+
+	if (!cnp_server_can_yield_running(s))
+		return CENOTE_ERR_STATE;
+	r = news(s, carry, &part);
+	if (r < 0)
+		return r;
+	cnc_buf_truncate(&s->out, s->out_before);
+	s->last_request = s->request_before;
+	return put_yield_with(s, reason, part, said);
 }
 
 size_t
@@ -758,6 +793,8 @@ cnp_server_output(const struct cnp_server *s, const uint8_t **ret_bytes)
 void
 cnp_server_sent(struct cnp_server *s, size_t n)
 {
+	s->is_told |= n > s->out_before;
+	s->out_before -= n < s->out_before ? n : s->out_before;
 	cnc_buf_consume(&s->out, n);
 	/* Free the memory of a long row, which would otherwise stay for the rest of the session. */
 	if (cnc_buf_len(&s->out) == 0 && s->out.cap > LONG_KEPT)
@@ -1014,6 +1051,8 @@ run(struct cnp_server *s, const struct cnp_frame *f, struct cnp_request *req)
 		cnc_buf_clear(&s->told, 0);
 	s->is_leaving = f->code == CNP_MSG_DETACH;
 	s->is_answered = 0;
+	s->is_told = 0;
+	s->out_before = cnc_buf_len(&s->out);
 	req->number = f->request;
 	req->flags = f->flags;
 	return cnc_sm_move(&s->sm, CNP_SERVER_RUNNING);
@@ -1064,6 +1103,7 @@ next_request(struct cnp_server *s, struct cnp_request *req)
 		if (f.request == 0)
 			return run(s, &f, req);
 		if (!s->is_skipping || f.code == CNP_MSG_SYNC) {
+			s->request_before = s->last_request;
 			s->last_request = f.request;
 			return run(s, &f, req);
 		}
