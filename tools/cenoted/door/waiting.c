@@ -237,8 +237,9 @@ what_failed(const struct cnd_login *login)
 	return "the login to its server failed";
 }
 
-/* If no worker of the pool can log in, waiting would never end: send the reason at once. */
-static void
+/* If no worker of the pool can log in, waiting might never end: send the reason, at once or after failover_hold. 1: look again
+ * then. */
+static int
 refuse_if_down(uint32_t pool)
 {
 	struct cnd_door_pool *p = &cnd_the_door.pools[pool];
@@ -247,7 +248,9 @@ refuse_if_down(uint32_t pool)
 
 	cnd_pool_census(cnd_the_door.board, pool, &census);
 	if (!cnd_census_is_down(&census))
-		return;
+		return 0;
+	if (cnd_now_ms() < cnd_pool_holds_until(cnd_the_door.board, pool))
+		return 1;
 	cnd_slot_login(
 		cnd_slot_at(cnd_the_door.board, (uint32_t)census.failing_slot), &login);
 	for (struct cnd_guest *g = p->waiting.first, *next; g != NULL; g = next) {
@@ -257,6 +260,7 @@ refuse_if_down(uint32_t pool)
 				"pool %s: %s: %s", head_of(pool)->name,
 				what_failed(&login), login.error);
 	}
+	return 0;
 }
 
 /* ---- all clients of a pool ---- */
@@ -288,9 +292,7 @@ cnd_waiting_settle(uint32_t pool)
 	if (p->waiting.n > 0) {
 		dismiss_taken(p);
 		push(p);
-		if (p->is_dirty)
-			refuse_if_down(pool);
-		p->is_dirty = 0;
+		p->is_dirty = p->is_dirty && refuse_if_down(pool);
 		/* a client that was meant for an idle worker may find that another client has it */
 		if (p->needs_help && !cnd_pool_has_idle(record_of(pool))) {
 			p->needs_help = 0;
@@ -361,6 +363,8 @@ cnd_waiting_next(uint32_t pool, int64_t now_ms)
 		until = now_ms + LOOK_MS;
 	if (p->waiting.first != NULL)
 		until = earlier(until, deadline_of(p->waiting.first));
+	if (p->waiting.first != NULL && p->is_dirty)
+		until = earlier(until, cnd_pool_holds_until(cnd_the_door.board, pool));
 	/* for a free place, the worker that leaves it wakes the door */
 	if (p->held.first != NULL)
 		until = earlier(until, deadline_of(p->held.first));

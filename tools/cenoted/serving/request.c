@@ -706,6 +706,8 @@ cnd_request_run(struct cnd_serving *s, const struct cnp_request *req)
 			"the backend gave no answer");
 	if (r == CENOTE_ERR_CONN && s->result.is_done)
 		return lose_after(s, req);
+	if (r < 0 && (r = cnd_move_request(s, req, r)) == CENOTE_DONE)
+		return CENOTE_ERR_CONN;
 	q = r < 0 ? report_failure(s, r, &req->msg) : CENOTE_OK;
 	if (q == CENOTE_OK)
 		q = is_late = synchronise(s, req, r);

@@ -34,6 +34,8 @@
 /* How long a client is idle before the worker asks without need. If the server then ends the session,
  * the client loses nothing. */
 #define SETTLE_IDLE_MS 1000
+/* The same in a pool with `target`: its servers are expected to change, and a client whose session is settled loses nothing. */
+#define SETTLE_ROLE_MS 50
 /* The same if the client would notice the question, since it may ask for warnings later. */
 #define SETTLE_FELT_MS 60000
 /* Replies of a pipeline are sent once they have this many bytes. */
@@ -104,6 +106,13 @@ grace_until(const struct cnd_worker *w)
 	return w->client.attached_ms + (w->client.is_again ? GRACE_MS : FIRST_GRACE_MS);
 }
 
+/* Whether max_lifetime has passed. */
+static bool
+is_too_old(const struct cnd_worker *w)
+{
+	return w->login.expires_ms != CND_NEVER && cnd_now_ms() >= w->login.expires_ms;
+}
+
 /* Why to take the session back if the client holds nothing; 0: no reason. */
 static uint8_t
 reason_to_yield(const struct cnd_worker *w)
@@ -117,8 +126,12 @@ reason_to_yield(const struct cnd_worker *w)
 		return CNP_YIELD_RELOAD;
 	if (order != CND_ORDER_NONE)
 		return CNP_YIELD_DRAIN;
+	if (w->login.does_not_suit)
+		return CNP_YIELD_RELOAD;
 	if (cnd_pause_holds(w))
 		return CNP_YIELD_CONTENDED;
+	if (w->config->mode == CND_MODE_TRANSACTION && is_too_old(w))
+		return CNP_YIELD_RELOAD;
 	if (w->config->mode != CND_MODE_TRANSACTION && cnd_client_limit(w) == CND_NEVER)
 		return 0;
 	now = cnd_now_ms();
@@ -272,6 +285,15 @@ is_held_up(const struct cnd_worker *w)
 	       w->serving.ahead.n == 0;
 }
 
+/* How long an idle client's session waits until the server is asked what it holds. */
+static int64_t
+settle_after_ms(const struct cnd_worker *w)
+{
+	if (w->serving.backend->is_settling_felt)
+		return SETTLE_FELT_MS;
+	return cnd_roles_are_asked(w) ? SETTLE_ROLE_MS : SETTLE_IDLE_MS;
+}
+
 /* Wait until the client or the server sends something or a limit is reached. Negative: part. */
 static int
 await_more(struct cnd_worker *w)
@@ -297,9 +319,7 @@ await_more(struct cnd_worker *w)
 		fds[0].events = POLLRDHUP;
 	if (cnd_request_may_settle(&w->serving) &&
 		cnp_server_can_yield(&w->client.server))
-		settle_ms = cnd_now_ms() + (w->serving.backend->is_settling_felt
-							   ? SETTLE_FELT_MS
-							   : SETTLE_IDLE_MS);
+		settle_ms = cnd_now_ms() + settle_after_ms(w);
 	set_between(w, true);
 	r = cnd_client_poll(w, fds,
 		w->client.is_resumed ? 3
@@ -357,6 +377,18 @@ is_turn_over(const struct cnd_worker *w)
 	       cnd_now_ms() >= w->client.attached_ms + PIPELINE_MS;
 }
 
+/* Between transactions: ask the server for its role if that is due. Negative: the session is lost. */
+static int
+look_at_role(struct cnd_worker *w)
+{
+	if (w->serving.held.tx != CENOTE_TX_IDLE || w->serving.ahead.n > 0 ||
+		!cnp_server_can_yield(&w->client.server) || !cnd_roles_is_due(w) ||
+		cnd_roles_check(w) >= 0)
+		return CENOTE_OK;
+	cnc_diag_clear(&w->serving.diag);
+	return cnd_request_lose_idle(&w->serving);
+}
+
 static enum cnd_parting
 converse(struct cnd_worker *w)
 {
@@ -364,7 +396,10 @@ converse(struct cnd_worker *w)
 	int r = CENOTE_OK;
 
 	while (r >= 0 && cnp_server_state(&w->client.server) < CNP_SERVER_CLOSING) {
-		if ((is_held_up(w) || is_turn_over(w)) && try_to_yield(w))
+		r = look_at_role(w);
+		if (r < 0 ||
+			((w->login.does_not_suit || is_held_up(w) || is_turn_over(w)) &&
+				try_to_yield(w)))
 			break;
 		/* it cannot yield, so it waits with its session */
 		if (is_held_up(w)) {

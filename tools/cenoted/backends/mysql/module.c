@@ -49,6 +49,7 @@ static const struct cnd_backend backend = {
 	.settle = cnd_my_settle,
 	.settled_pins = CENOTE_PIN_FUNCTION | CENOTE_PIN_SETTINGS,
 	.is_settling_felt = 1,
+	.role = cnd_my_role,
 	.function = cnd_my_function,
 	.change_user = cnd_my_change_user,
 	.select_database = cnd_my_select_database,

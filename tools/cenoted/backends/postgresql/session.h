@@ -486,6 +486,10 @@ void cnd_pg_proof_end(void);
 /* settle.c */
 int cnd_pg_settle(struct cnd_session *s, struct cnd_sink *sink);
 
+/* role.c */
+int cnd_pg_role(struct cnd_session *s, struct cnd_sink *sink,
+	struct cnd_server_role *ret_role, struct cnc_diag *ret_diag);
+
 /* stream.c */
 extern const struct cnd_pg_transport cnd_pg_plain;
 void cnd_pg_stream_finish(struct cnd_session *s);
@@ -703,6 +707,7 @@ extern const struct cnd_statement_ops cnd_pg_statements;
 	.idle = cnd_pg_idle, \
 	.sync = cnd_pg_sync, \
 	.settle = cnd_pg_settle, \
+	.role = cnd_pg_role, \
 	.can_refuse_pins = 1, \
 	.settled_pins = CENOTE_PIN_FUNCTION | CENOTE_PIN_SETTINGS | CENOTE_PIN_TEMP | \
 	CENOTE_PIN_LOCK | CENOTE_PIN_LISTEN | CENOTE_PIN_CURSOR | CENOTE_PIN_PREPARED, \

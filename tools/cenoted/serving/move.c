@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A request that surely had no effect, on a session that is of no use any more: its server has gone, or takes no writes. If the
+ * client holds nothing, it gets YIELD in place of the error, attaches again, and sends the request again. Otherwise it learns
+ * that its session is lost. request.c calls this file.
+ */
+#include "serving.h"
+
+#include <string.h>
+
+#include "core/sqlstate.h"
+
+static bool
+is_refused_write(const struct cnd_serving *s, int status)
+{
+	return status == CENOTE_ERR_SERVER &&
+	       strcmp(s->diag.sqlstate, CNC_SQLSTATE(READ_ONLY)) == 0;
+}
+
+/* What the session held before the request. Only a session that lives can be asked for more. */
+static bool
+holds_nothing(struct cnd_serving *s, bool is_lost, struct cnd_state *ret_state)
+{
+	*ret_state = (struct cnd_state){ CENOTE_TX_IDLE, s->held.pins, CNP_STR_NONE };
+	if (is_lost)
+		return s->held.pins == 0;
+	if (s->held.pins != 0 && s->backend->settle != NULL &&
+		(s->held.pins & ~s->backend->settled_pins) == 0 &&
+		s->backend->settle(s->session, &s->sink) < 0)
+		return false;
+	cnd_request_state(s, ret_state);
+	return ret_state->tx == CENOTE_TX_IDLE && ret_state->pins == 0;
+}
+
+static int
+yield(struct cnd_serving *s, bool is_lost, const struct cnd_state *state,
+	const struct cnc_diag *error)
+{
+	int r = is_lost ? cnp_server_yield_running(s->server, CNP_YIELD_LOST, NULL,
+				  cnd_loss_has_words(error) ? error : NULL)
+			: cnp_server_yield_running(
+				  s->server, CNP_YIELD_RELOAD, &state->carry, NULL);
+
+	if (r < 0)
+		return r;
+	if (is_lost)
+		s->ops->lost(s, cnp_msg_name(CNP_MSG_BEGIN));
+	s->is_lost = true;
+	return CENOTE_DONE;
+}
+
+/* Nothing of an open transaction can be committed where no writes are taken. */
+static int
+lose_transaction(struct cnd_serving *s)
+{
+	char why[CNC_DIAG_MESSAGE_MAX];
+
+	memcpy(why, s->diag.message, sizeof(why));
+	cnc_diag_set(&s->diag, CNC_SQLSTATE(CONNECTION_LOST),
+		"the server is no primary any more, and the transaction was open: %s",
+		why);
+	return CENOTE_ERR_CONN;
+}
+
+static int
+try_to_yield(struct cnd_serving *s, const struct cnp_request *req, int status)
+{
+	bool is_lost = status == CENOTE_ERR_CONN;
+	struct cnc_diag error;
+	struct cnd_state state;
+	int r = status;
+
+	if (!cnp_server_can_yield_running(s->server) ||
+		!cnd_loss_had_no_effect(s, req, status) || !s->ops->may_move(s, status))
+		return status;
+	/* the questions use s->diag, too */
+	cnc_diag_init(&error, s->host.mem);
+	cnc_diag_copy(&error, &s->diag);
+	if (holds_nothing(s, is_lost, &state) && yield(s, is_lost, &state, &error) > 0)
+		r = CENOTE_DONE;
+	else
+		cnc_diag_copy(&s->diag, &error);
+	cnc_diag_finish(&error);
+	return r;
+}
+
+int
+cnd_move_request(struct cnd_serving *s, const struct cnp_request *req, int status)
+{
+	if (s->ops->may_move == NULL || req->number == 0 || s->is_gone ||
+		(status != CENOTE_ERR_CONN && !is_refused_write(s, status)))
+		return status;
+	if (s->held.tx == CENOTE_TX_IDLE)
+		return try_to_yield(s, req, status);
+	return is_refused_write(s, status) && s->ops->may_move(s, status)
+		       ? lose_transaction(s)
+		       : status;
+}
