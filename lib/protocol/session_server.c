@@ -731,31 +731,24 @@ cnp_server_yield(struct cnp_server *s, uint8_t reason, const struct cnp_str *car
 	return r < 0 ? r : put_yield(s, reason, part, CNP_STR_NONE);
 }
 
-/* Queue YIELD with the server's last message. If its fields are too long, send none. */
-static int
-put_yield_with(struct cnp_server *s, uint8_t reason, struct cnp_str carry,
-	const struct cnc_diag *said)
+int
+cnp_server_yield_lost(struct cnp_server *s, const struct cnc_diag *said)
 {
 	struct cnp_str words = CNP_STR_NONE;
 	struct cnc_buf fields;
 	int r;
 
+	if (!cnp_server_can_yield(s))
+		return CENOTE_ERR_STATE;
 	cnc_buf_init(&fields, &s->mem, s->peer_max_frame / 2);
+	/* If the fields are too long, send none. */
 	if (said && put_fields(&fields, said, "FATAL") == CENOTE_OK) {
 		words.p = (const char *)cnc_buf_head(&fields);
 		words.n = cnc_buf_len(&fields);
 	}
-	r = put_yield(s, reason, carry, words);
+	r = put_yield(s, CNP_YIELD_LOST, CNP_STR_NONE, words);
 	cnc_buf_finish(&fields);
 	return r;
-}
-
-int
-cnp_server_yield_lost(struct cnp_server *s, const struct cnc_diag *said)
-{
-	if (!cnp_server_can_yield(s))
-		return CENOTE_ERR_STATE;
-	return put_yield_with(s, CNP_YIELD_LOST, CNP_STR_NONE, said);
 }
 
 int
@@ -767,8 +760,8 @@ cnp_server_can_yield_running(const struct cnp_server *s)
 }
 
 int
-cnp_server_yield_running(struct cnp_server *s, uint8_t reason,
-	const struct cnp_str *carry, const struct cnc_diag *said)
+cnp_server_yield_running(
+	struct cnp_server *s, uint8_t reason, const struct cnp_str *carry)
 {
 	struct cnp_str part;
 	int r;
@@ -780,7 +773,7 @@ cnp_server_yield_running(struct cnp_server *s, uint8_t reason,
 		return r;
 	cnc_buf_truncate(&s->out, s->out_before);
 	s->last_request = s->request_before;
-	return put_yield_with(s, reason, part, said);
+	return put_yield(s, reason, part, CNP_STR_NONE);
 }
 
 size_t

@@ -233,11 +233,11 @@ int cnp_server_yield_lost(struct cnp_server *s, const struct cnc_diag *said);
 
 /*
  * As cnp_server_yield(), in place of the answer to the running request, which had no effect: the client sends it again on
- * its next session. What is queued of the answer is dropped. Legal if cnp_server_can_yield_running(). `said` is as in
- * cnp_server_yield_lost(), and only for that reason.
+ * its next session. What is queued of the answer is dropped. Legal if cnp_server_can_yield_running(). No reason for which the
+ * connection stays open is allowed.
  */
-int cnp_server_yield_running(struct cnp_server *s, uint8_t reason,
-	const struct cnp_str *carry, const struct cnc_diag *said);
+int cnp_server_yield_running(
+	struct cnp_server *s, uint8_t reason, const struct cnp_str *carry);
 /* A request with a number runs, nothing of its answer was sent, and the client could yield before it. */
 int cnp_server_can_yield_running(const struct cnp_server *s);
 

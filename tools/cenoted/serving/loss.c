@@ -166,6 +166,36 @@ only_begins(const struct cnd_serving *s, const struct cnp_msg *m)
 	return m->code == CNP_MSG_BEGIN || effect_of(s, m) == CNC_EFFECT_BEGIN;
 }
 
+/* Whether the text only ends a transaction: COMMIT AND CHAIN begins another one. */
+static bool
+only_ends(struct cnp_str sql)
+{
+	static const char *const ends[] = { "commit", "end", "rollback", "abort", NULL };
+	static const char *const nouns[] = { "work", "transaction", NULL };
+	struct cnc_sql x = cnc_sql_begin(sql.p, sql.n, CNC_SQL_ANSI);
+	struct cnc_sql_token t = cnc_sql_next(&x);
+
+	if (!cnc_sql_is_one_of(&t, ends))
+		return false;
+	(void)cnc_sql_take_one_of(&x, nouns);
+	(void)cnc_sql_take_char(&x, ';');
+	return cnc_sql_next(&x).kind == CNC_SQL_END;
+}
+
+bool
+cnd_loss_left_no_transaction(
+	const struct cnd_serving *s, uint8_t tx, const struct cnp_msg *m)
+{
+	if (m->code == CNP_MSG_COMMIT || m->code == CNP_MSG_ROLLBACK)
+		return !s->held.is_manual;
+	if (m->code != CNP_MSG_QUERY || s->held.is_manual)
+		return false;
+	/* a server with synchronisation points answers a single write once it is committed */
+	return only_ends(m->as.query.sql) ||
+	       (tx == CENOTE_TX_IDLE && s->backend->sync != NULL &&
+		       m->as.query.params.n == 0 && is_plain_write(m->as.query.sql));
+}
+
 bool
 cnd_loss_had_no_effect(
 	const struct cnd_serving *s, const struct cnp_request *req, int status)

@@ -17,36 +17,26 @@ is_refused_write(const struct cnd_serving *s, int status)
 	       strcmp(s->diag.sqlstate, CNC_SQLSTATE(READ_ONLY)) == 0;
 }
 
-/* What the session held before the request. Only a session that lives can be asked for more. */
+/* Whether the session holds nothing now. */
+static bool
+is_empty(const struct cnd_serving *s, struct cnd_state *ret_state)
+{
+	cnd_request_state(s, ret_state);
+	return ret_state->tx == CENOTE_TX_IDLE && ret_state->pins == 0;
+}
+
+/* As is_empty(), but ask the server if it can tell. A session that is lost can only have held what was known before. */
 static bool
 holds_nothing(struct cnd_serving *s, bool is_lost, struct cnd_state *ret_state)
 {
 	*ret_state = (struct cnd_state){ CENOTE_TX_IDLE, s->held.pins, CNP_STR_NONE };
 	if (is_lost)
 		return s->held.pins == 0;
-	if (s->held.pins != 0 && s->backend->settle != NULL &&
-		(s->held.pins & ~s->backend->settled_pins) == 0 &&
-		s->backend->settle(s->session, &s->sink) < 0)
-		return false;
-	cnd_request_state(s, ret_state);
-	return ret_state->tx == CENOTE_TX_IDLE && ret_state->pins == 0;
-}
-
-static int
-yield(struct cnd_serving *s, bool is_lost, const struct cnd_state *state,
-	const struct cnc_diag *error)
-{
-	int r = is_lost ? cnp_server_yield_running(s->server, CNP_YIELD_LOST, NULL,
-				  cnd_loss_has_words(error) ? error : NULL)
-			: cnp_server_yield_running(
-				  s->server, CNP_YIELD_RELOAD, &state->carry, NULL);
-
-	if (r < 0)
-		return r;
-	if (is_lost)
-		s->ops->lost(s, cnp_msg_name(CNP_MSG_BEGIN));
-	s->is_lost = true;
-	return CENOTE_DONE;
+	if (is_empty(s, ret_state))
+		return true;
+	return s->backend->settle != NULL &&
+	       (ret_state->pins & ~s->backend->settled_pins) == 0 &&
+	       s->backend->settle(s->session, &s->sink) >= 0 && is_empty(s, ret_state);
 }
 
 /* Nothing of an open transaction can be committed where no writes are taken. */
@@ -76,10 +66,15 @@ try_to_yield(struct cnd_serving *s, const struct cnp_request *req, int status)
 	/* the questions use s->diag, too */
 	cnc_diag_init(&error, s->host.mem);
 	cnc_diag_copy(&error, &s->diag);
-	if (holds_nothing(s, is_lost, &state) && yield(s, is_lost, &state, &error) > 0)
+	if (holds_nothing(s, is_lost, &state) &&
+		cnp_server_yield_running(s->server, CNP_YIELD_RELOAD, &state.carry) ==
+			CENOTE_OK)
 		r = CENOTE_DONE;
 	else
 		cnc_diag_copy(&s->diag, &error);
+	if (r == CENOTE_DONE && is_lost)
+		s->ops->lost(s, cnp_msg_name(req->msg.code));
+	s->is_lost |= r == CENOTE_DONE;
 	cnc_diag_finish(&error);
 	return r;
 }

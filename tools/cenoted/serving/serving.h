@@ -34,9 +34,9 @@ struct cnd_serving_ops {
 	void (*failed)(struct cnd_serving *s);
 	/* The session was lost in this; s->diag says why. */
 	void (*lost)(struct cnd_serving *s, const char *in);
-	/* The request had no effect, and the client holds nothing else: whether to take the session back, so that another
-	 * session carries the request out. `status`: CENOTE_ERR_CONN, or CENOTE_ERR_SERVER: the server takes no writes. With a
-	 * transaction open: whether the session is of no use for it any more. NULL: never. */
+	/* The client holds nothing, and the request that runs, if any, had no effect: whether the pool takes the session back as
+	 * if it had planned that, so that another session goes on. `status`: CENOTE_ERR_CONN, or CENOTE_ERR_SERVER: the server
+	 * takes no writes. With a transaction open: whether the session is of no use for it any more. NULL: never. */
 	bool (*may_move)(struct cnd_serving *s, int status);
 	/* s->held is new. `is_held`: it surely holds the session. */
 	void (*publish)(struct cnd_serving *s, bool is_held);
@@ -95,6 +95,7 @@ struct cnd_serving_held {
 	uint32_t pins; /* bits of enum cenote_pin */
 	/* the client knows this state: nothing has come since the last READY */
 	bool is_ready;
+	bool is_manual; /* the client has switched autocommit off */
 	uint32_t settled_at; /* n_served at the last settle() */
 };
 
@@ -188,6 +189,9 @@ void cnd_loss_expect_ahead(struct cnd_serving *s, const struct cnp_msg *m);
 /* Whether a request that failed with `status` surely had no effect; s->diag has its error. */
 bool cnd_loss_had_no_effect(
 	const struct cnd_serving *s, const struct cnp_request *req, int status);
+/* Whether no transaction can be open after the request, which succeeded. `tx`: enum cenote_tx before it. */
+bool cnd_loss_left_no_transaction(
+	const struct cnd_serving *s, uint8_t tx, const struct cnp_msg *m);
 /* Whether the server itself sent this error. */
 int cnd_loss_has_words(const struct cnc_diag *diag);
 /* Say in s->diag what the loss of the session means for the running request. */

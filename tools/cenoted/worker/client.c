@@ -347,6 +347,20 @@ await_more(struct cnd_worker *w)
 	return r < 0 ? r : CENOTE_OK;
 }
 
+/* In a pool with `target`: once a transaction has ended, ask at once what the session holds. Nobody can ask a server that has
+ * gone, and then the client could not move to the next one. */
+static int
+settle_early(struct cnd_worker *w)
+{
+	if (!cnd_roles_are_asked(w) || w->serving.backend->is_settling_felt ||
+		!cnd_request_may_settle(&w->serving) ||
+		!cnp_server_can_yield(&w->client.server) ||
+		cnd_now_ms() < w->settle.last_ms + SETTLE_ROLE_MS)
+		return CENOTE_OK;
+	/* the client has its answer first */
+	return cnd_client_flush(w) < 0 ? CENOTE_ERR_CONN : settle(w);
+}
+
 /* Run one request, and send what must not wait for the next one. Negative: part. */
 static int
 run_one(struct cnd_worker *w, const struct cnp_request *req)
@@ -365,7 +379,7 @@ run_one(struct cnd_worker *w, const struct cnp_request *req)
 	if (cnp_server_output(&w->client.server, &bytes) >= FLUSH_BYTES ||
 		cnp_server_state(&w->client.server) == CNP_SERVER_CLOSING)
 		return cnd_client_flush(w);
-	return CENOTE_OK;
+	return settle_early(w);
 }
 
 /* Whether a client with a pipeline should make room for others before its next request. */
