@@ -407,6 +407,8 @@ start(void)
 {
 	char config[4096];
 
+	/* cenoted must not find the shim in place of libpq */
+	cnt_clean_environment();
 	start_servers();
 	snprintf(config, sizeof(config),
 		CNT_DAEMON_GLOBAL
@@ -545,8 +547,6 @@ a_switch_over_and_back_loses_no_commit(void **state)
 static void
 a_primary_that_dies_loses_no_commit(void **state)
 {
-	if (kind != CNT_POSTGRESQL)
-		skip();
 	start();
 	make_synchronous(&one);
 	cnt_pause_us(500000);
@@ -560,12 +560,14 @@ int
 main(int argc, char **argv)
 {
 #define T(f) cmocka_unit_test_teardown(f, teardown)
-	const struct CMUnitTest tests[] = {
+	const struct CMUnitTest of_both[] = { T(a_switch_over_and_back_loses_no_commit) };
+	const struct CMUnitTest of_postgresql[] = {
 		T(a_switch_over_and_back_loses_no_commit),
 		T(a_primary_that_dies_loses_no_commit),
 	};
 
 	kind = argc > 1 && strcmp(argv[1], "mariadb") == 0 ? CNT_MARIADB : CNT_POSTGRESQL;
 	cnt_server_need(kind);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kind == CNT_POSTGRESQL ? cmocka_run_group_tests(of_postgresql, NULL, NULL)
+				      : cmocka_run_group_tests(of_both, NULL, NULL);
 }
