@@ -19,27 +19,29 @@
 #include "shared/log.h"
 
 /* How long the pool counts as contended after a client had to wait. */
-#define CONTENDED_MS   100
+#define CONTENDED_MS    100
 /* How long a client that attached again keeps its session for the request that made it attach. Without this it might never
  * get to send the request. */
-#define GRACE_MS       20
+#define GRACE_MS        20
 /* The same for a client that attached for the first time. It may send no request for long. If it
  * sends one at once, this pause saves it from attaching again. */
-#define FIRST_GRACE_MS 1
+#define FIRST_GRACE_MS  1
 /* How long a client keeps its session while others wait, if its next request is always there already: in a pipeline, it may
  * begin a transaction right behind the end of the last one. */
-#define PIPELINE_MS    20
+#define PIPELINE_MS     20
 /* How often a worker asks the server what a statement has left in the session. */
-#define SETTLE_MS      50
+#define SETTLE_MS       50
 /* How long a client is idle before the worker asks without need. If the server then ends the session,
  * the client loses nothing. */
-#define SETTLE_IDLE_MS 1000
+#define SETTLE_IDLE_MS  1000
 /* The same in a pool with `target`: its servers are expected to change, and a client whose session is settled loses nothing. */
-#define SETTLE_ROLE_MS 50
+#define SETTLE_ROLE_MS  50
+/* How often such a pool asks, although nothing is known to hold the session. A proof of the backend lasts for longer. */
+#define SETTLE_AGAIN_MS 500
 /* The same if the client would notice the question, since it may ask for warnings later. */
-#define SETTLE_FELT_MS 60000
+#define SETTLE_FELT_MS  60000
 /* Replies of a pipeline are sent once they have this many bytes. */
-#define FLUSH_BYTES    32768u
+#define FLUSH_BYTES     32768u
 
 /* ---- the last message ---- */
 
@@ -146,7 +148,7 @@ reason_to_yield(const struct cnd_worker *w)
 static int
 settle(struct cnd_worker *w)
 {
-	w->settle.last_ms = cnd_now_ms();
+	w->settle.last_ms = w->settle.asked_ms = cnd_now_ms();
 	return cnd_request_settle(&w->serving);
 }
 
@@ -347,18 +349,23 @@ await_more(struct cnd_worker *w)
 	return r < 0 ? r : CENOTE_OK;
 }
 
-/* In a pool with `target`: once a transaction has ended, ask at once what the session holds. Nobody can ask a server that has
- * gone, and then the client could not move to the next one. */
-static int
-settle_early(struct cnd_worker *w)
+/* Whether to ask what the session holds as soon as a transaction has ended, in a pool with `target`. Nobody can ask a server
+ * that has gone, and then the client could not move to the next one. A question in good time keeps the answer valid for the
+ * statements that follow: a backend may have a proof for all of them, for a while. */
+static bool
+settles_early(const struct cnd_worker *w)
 {
+	int64_t now;
+
 	if (!cnd_roles_are_asked(w) || w->serving.backend->is_settling_felt ||
-		!cnd_request_may_settle(&w->serving) ||
-		!cnp_server_can_yield(&w->client.server) ||
-		cnd_now_ms() < w->settle.last_ms + SETTLE_ROLE_MS)
-		return CENOTE_OK;
-	/* the client has its answer first */
-	return cnd_client_flush(w) < 0 ? CENOTE_ERR_CONN : settle(w);
+		w->serving.held.tx != CENOTE_TX_IDLE ||
+		!cnp_server_can_yield(&w->client.server))
+		return false;
+	now = cnd_now_ms();
+	if (w->serving.held.pins == 0)
+		return now >= w->settle.asked_ms + SETTLE_AGAIN_MS;
+	return cnd_request_may_settle(&w->serving) &&
+	       now >= w->settle.last_ms + SETTLE_ROLE_MS;
 }
 
 /* Run one request, and send what must not wait for the next one. Negative: part. */
@@ -379,7 +386,10 @@ run_one(struct cnd_worker *w, const struct cnp_request *req)
 	if (cnp_server_output(&w->client.server, &bytes) >= FLUSH_BYTES ||
 		cnp_server_state(&w->client.server) == CNP_SERVER_CLOSING)
 		return cnd_client_flush(w);
-	return settle_early(w);
+	if (!settles_early(w))
+		return CENOTE_OK;
+	/* the client has its answer first */
+	return cnd_client_flush(w) < 0 ? CENOTE_ERR_CONN : settle(w);
 }
 
 /* Whether a client with a pipeline should make room for others before its next request. */

@@ -123,7 +123,8 @@ struct cnd_worker_stop {
 
 /* client.c: when it asked the server what functions have left in the session. */
 struct cnd_worker_settle {
-	int64_t last_ms; /* the time of the last settle() */
+	int64_t last_ms; /* the time of the last settle(), since the client attached */
+	int64_t asked_ms; /* the same, over all clients */
 	int64_t due_ms; /* when settle() may be called again; CND_NEVER: no need */
 };
 
