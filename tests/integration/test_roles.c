@@ -133,6 +133,26 @@ await_sessions(const struct cnt_server *s, int wanted)
 	}
 }
 
+/* A value of the status of the pool's lines. The replica is the first line. */
+static const char *
+status_of(uint64_t line, const char *column)
+{
+	static char text[64];
+	cenote_conn *conn = wp_handle(NULL);
+	cenote_result *res;
+	int64_t col;
+
+	assert_ok(cenote_status(conn, "servers", &res));
+	assert_int_equal(cenote_result_n_rows(res), 2);
+	col = cenote_result_find_column(res, column);
+	assert_true(col >= 0);
+	snprintf(text, sizeof(text), "%s",
+		cenote_result_text(res, line, (uint32_t)col, NULL));
+	cenote_result_destroy(res);
+	cenote_conn_destroy(conn);
+	return text;
+}
+
 static void
 a_pool_with_target_primary_never_uses_the_replica(void **state)
 {
@@ -148,6 +168,13 @@ a_pool_with_target_primary_never_uses_the_replica(void **state)
 		wp_exec(a, "insert into work values (1)");
 		cenote_conn_destroy(a);
 	}
+	assert_string_equal(status_of(0, "role"), "replica");
+	assert_string_equal(status_of(0, "use"), "unsuitable");
+	assert_string_equal(status_of(0, "sessions"), "0");
+	assert_true(atoi(status_of(0, "lag_ms")) >= 0);
+	assert_string_equal(status_of(1, "role"), "primary");
+	assert_string_equal(status_of(1, "use"), "ok");
+	assert_string_equal(status_of(1, "sessions"), "4");
 	/* tries of the replica end with a logout */
 	wp_pause_ms(700);
 	wp_await("main", "idle", 4);
@@ -277,6 +304,33 @@ a_client_between_transactions_does_not_notice_a_switch_over(void **state)
 		await_sessions(&primary, 0);
 }
 
+/* Only what surely had no effect runs again. A procedure may have committed something before its write was refused. */
+static void
+a_procedure_that_is_refused_is_not_repeated(void **state)
+{
+	cenote_conn *a;
+
+	if (kind != CNT_MARIADB)
+		return;
+	start_servers();
+	start_pool("sessions = 1\ntarget = primary\ncheck_interval = 60s\n");
+	assert_int_equal(
+		cnt_server_sql(&primary, "create procedure add_one() sql security "
+					 "invoker insert into work values (6)"),
+		0);
+	a = wp_attach(NULL);
+	wp_exec(a, "insert into work values (1)");
+	switch_over();
+	assert_int_equal(wp_status_of(a, "call add_one()"), CENOTE_ERR_SERVER);
+	assert_string_equal(wp_sqlstate(a), "25006");
+	cenote_conn_destroy(a);
+	/* the server has said meanwhile that it is no primary any more */
+	a = wp_attach(NULL);
+	assert_string_equal(wp_value(a, SQL->is_replica), "0");
+	assert_string_equal(wp_value(a, "select count(*) from work where n = 6"), "0");
+	cenote_conn_destroy(a);
+}
+
 static void
 an_open_transaction_learns_that_its_session_is_lost(void **state)
 {
@@ -381,6 +435,7 @@ main(int argc, char **argv)
 		T(a_replica_that_is_far_behind_is_given_up),
 		T(sessions_go_where_their_weights_say),
 		T(a_client_between_transactions_does_not_notice_a_switch_over),
+		T(a_procedure_that_is_refused_is_not_repeated),
 		T(an_open_transaction_learns_that_its_session_is_lost),
 		T(who_asks_for_a_read_only_transaction_gets_that_error),
 		T(clients_wait_for_a_primary_up_to_failover_hold),

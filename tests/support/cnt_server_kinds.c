@@ -390,6 +390,8 @@ my_replicates(const struct cnt_server *s, int waits)
 		"log_bin = %.64s/data/binlog\n"
 		"binlog_format = ROW\n"
 		"gtid_strict_mode = 1\n"
+		/* for TLS on a busy machine */
+		"connect_timeout = 60\n"
 		"log_slave_updates = 1\n",
 		s->port, s->dir);
 	return cnt_server_configure(s, lines);

@@ -60,8 +60,9 @@ try_to_yield(struct cnd_serving *s, const struct cnp_request *req, int status)
 	struct cnd_state state;
 	int r = status;
 
-	if (!cnp_server_can_yield_running(s->server) ||
-		!cnd_loss_had_no_effect(s, req, status) || !s->ops->may_move(s, status))
+	/* this also asks the server, so that the pool gives it up at once */
+	if (!s->ops->may_move(s, status) || !cnp_server_can_yield_running(s->server) ||
+		!cnd_loss_had_no_effect(s, req, status))
 		return status;
 	/* the questions use s->diag, too */
 	cnc_diag_init(&error, s->host.mem);
@@ -83,6 +84,7 @@ int
 cnd_move_request(struct cnd_serving *s, const struct cnp_request *req, int status)
 {
 	if (s->ops->may_move == NULL || req->number == 0 || s->is_gone ||
+		s->ahead.last != req->number ||
 		(status != CENOTE_ERR_CONN && !is_refused_write(s, status)))
 		return status;
 	if (s->held.tx == CENOTE_TX_IDLE)

@@ -405,9 +405,9 @@ is_turn_over(const struct cnd_worker *w)
 static int
 look_at_role(struct cnd_worker *w)
 {
-	if (w->serving.held.tx != CENOTE_TX_IDLE || w->serving.ahead.n > 0 ||
-		!cnp_server_can_yield(&w->client.server) || !cnd_roles_is_due(w) ||
-		cnd_roles_check(w) >= 0)
+	if (!cnd_roles_are_asked(w) || w->serving.held.tx != CENOTE_TX_IDLE ||
+		w->serving.ahead.n > 0 || !cnp_server_can_yield(&w->client.server) ||
+		!cnd_roles_is_due(w) || cnd_roles_check(w) >= 0)
 		return CENOTE_OK;
 	cnc_diag_clear(&w->serving.diag);
 	return cnd_request_lose_idle(&w->serving);

@@ -151,8 +151,12 @@ cnd_my_role(struct cnd_session *s, struct cnd_sink *sink,
 {
 	struct answer answer = { .has_come = false };
 	int64_t lag_ms = 0;
-	int r = cnd_my_enter(s, ret_diag, sink);
+	int r;
 
+	/* the rest of an open result is still to be read */
+	if (cnd_has_portals(s->host->statements))
+		return CENOTE_ERR_UNSUPPORTED;
+	r = cnd_my_enter(s, ret_diag, sink);
 	if (r == CENOTE_OK)
 		r = ask(s, &answer);
 	if (r == CENOTE_OK && answer.is_read_only)

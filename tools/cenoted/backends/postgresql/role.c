@@ -21,10 +21,15 @@ static const char question[] =
 	" "
 	"'-1') END";
 
+/* Whether the server has answered everything, and would hear a question. */
 static bool
 can_ask(const struct cnd_session *s)
 {
-	return s->tx == 'I' && !s->sync.is_missing && s->sync.n_ready == 0;
+	const struct cnd_pg_sync *sync = &s->sync;
+
+	return s->tx == 'I' && sync->n_ready == 0 && !sync->is_missing &&
+	       !sync->is_owed && !sync->is_skipping && !sync->is_doubtful &&
+	       s->ahead.at == s->ahead.n;
 }
 
 static int
@@ -47,10 +52,9 @@ int
 cnd_pg_role(struct cnd_session *s, struct cnd_sink *sink,
 	struct cnd_server_role *ret_role, struct cnc_diag *ret_diag)
 {
-	int r = cnd_pg_enter(s, ret_diag);
+	int r = s->is_lost || can_ask(s) ? cnd_pg_enter(s, ret_diag)
+					 : CENOTE_ERR_UNSUPPORTED;
 
-	if (r == CENOTE_OK && !can_ask(s))
-		r = CENOTE_ERR_UNSUPPORTED;
 	if (r == CENOTE_OK) {
 		(void)cnd_pg_run_begin(s, sink);
 		r = ask(s, ret_role);
