@@ -373,8 +373,12 @@ cnp_server_reply(struct cnp_server *s, const struct cnp_msg *m, int of_none)
 {
 	int r;
 
-	if (of_none)
-		return may_reply_of_none(s, m->code) ? put(s, 0, m) : CENOTE_ERR_STATE;
+	if (of_none) {
+		if (!may_reply_of_none(s, m->code))
+			return CENOTE_ERR_STATE;
+		s->is_told = 1;
+		return put(s, 0, m);
+	}
 	if (is_attaching(s) && s->first != 0)
 		return put(s, 0, m);
 	if (s->sm.state != CNP_SERVER_RUNNING)
@@ -386,8 +390,10 @@ cnp_server_reply(struct cnp_server *s, const struct cnp_msg *m, int of_none)
 	r = put(s, s->running, m);
 	if (r == CENOTE_OK && m->code == CNP_MSG_SUSPENDED)
 		s->is_leaving = 1;
-	if (r == CENOTE_OK && m->code == CNP_MSG_DONE)
+	if (r == CENOTE_OK && m->code == CNP_MSG_DONE) {
+		s->is_told = 1;
 		answer_copy(s);
+	}
 	return r;
 }
 
@@ -774,6 +780,31 @@ cnp_server_yield_lost(struct cnp_server *s, const struct cnc_diag *said)
 	return r;
 }
 
+int
+cnp_server_can_yield_running(const struct cnp_server *s)
+{
+	return s->sm.state == CNP_SERVER_RUNNING && s->running != 0 && !s->is_told &&
+	       !s->is_answered && !s->is_skipping && !s->is_unsynced && !s->is_leaving &&
+	       !s->is_copying && !s->held.data;
+}
+
+int
+cnp_server_yield_running(
+	struct cnp_server *s, uint8_t reason, const struct cnp_str *carry)
+{
+	struct cnp_str part;
+	int r;
+
+	if (!cnp_server_can_yield_running(s))
+		return CENOTE_ERR_STATE;
+	r = news(s, carry, &part);
+	if (r < 0)
+		return r;
+	cnc_buf_truncate(&s->out, s->out_before);
+	s->last_request = s->request_before;
+	return put_yield(s, reason, part, CNP_STR_NONE);
+}
+
 size_t
 cnp_server_output(const struct cnp_server *s, const uint8_t **ret_bytes)
 {
@@ -784,6 +815,8 @@ cnp_server_output(const struct cnp_server *s, const uint8_t **ret_bytes)
 void
 cnp_server_sent(struct cnp_server *s, size_t n)
 {
+	s->is_told |= n > s->out_before;
+	s->out_before -= n < s->out_before ? n : s->out_before;
 	cnc_buf_consume(&s->out, n);
 	/* Free the memory of a long row, which would otherwise stay for the rest of the session. */
 	if (cnc_buf_len(&s->out) == 0 && s->out.cap > LONG_KEPT)
@@ -1041,6 +1074,8 @@ run(struct cnp_server *s, const struct cnp_frame *f, struct cnp_request *req)
 		cnc_buf_clear(&s->told, 0);
 	s->is_leaving = f->code == CNP_MSG_DETACH;
 	s->is_answered = 0;
+	s->is_told = 0;
+	s->out_before = cnc_buf_len(&s->out);
 	req->number = f->request;
 	req->flags = f->flags;
 	return cnc_sm_move(&s->sm, CNP_SERVER_RUNNING);
@@ -1091,6 +1126,7 @@ next_request(struct cnp_server *s, struct cnp_request *req)
 		if (f.request == 0)
 			return run(s, &f, req);
 		if (!s->is_skipping || f.code == CNP_MSG_SYNC) {
+			s->request_before = s->last_request;
 			s->last_request = f.request;
 			return run(s, &f, req);
 		}

@@ -51,6 +51,11 @@ struct cnp_server {
 	size_t drop_left; /* STAYING: bytes of the current frame that are still to be dropped */
 	uint8_t is_leaving; /* DETACH came or SUSPENDED was sent: CLOSING follows the request */
 	uint32_t last_request;
+	uint32_t
+		request_before; /* the value of last_request before the running request */
+	size_t out_before; /* bytes of `out` that were queued before the running request */
+	/* more than these bytes was sent, or a DONE or what belongs to no request was queued: the answer cannot be dropped */
+	uint8_t is_told;
 	uint32_t running; /* request number; 0 for a set-up request */
 	uint8_t running_code;
 	uint8_t running_flags;
@@ -230,6 +235,16 @@ int cnp_server_yield(struct cnp_server *s, uint8_t reason, const struct cnp_str 
 /* As cnp_server_yield(), for a session that its server ended. `said`: the server's last message;
  * NULL: none. */
 int cnp_server_yield_lost(struct cnp_server *s, const struct cnc_diag *said);
+
+/*
+ * As cnp_server_yield(), in place of the answer to the running request, which had no effect: the client sends it again on
+ * its next session. What is queued of the answer is dropped. Legal if cnp_server_can_yield_running(). No reason for which the
+ * connection stays open is allowed.
+ */
+int cnp_server_yield_running(
+	struct cnp_server *s, uint8_t reason, const struct cnp_str *carry);
+/* A request with a number runs, nothing of its answer was sent, and the client could yield before it. */
+int cnp_server_can_yield_running(const struct cnp_server *s);
 
 /* Is cnp_server_yield() legal now? */
 int cnp_server_can_yield(const struct cnp_server *s);

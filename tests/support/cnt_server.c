@@ -676,6 +676,60 @@ cnt_server_start(struct cnt_server *s, enum cnt_server_kind kind, unsigned flags
 	return -1;
 }
 
+/* ----------------------------------------------------------------- replication ----- */
+
+int
+cnt_server_replicates(const struct cnt_server *s, int waits)
+{
+	const struct cnt_server_type *type = cnt_server_type(s->kind);
+
+	return type->replicates(s, waits);
+}
+
+/* PostgreSQL: copy the data of the running primary. */
+static int
+copy_data(const struct cnt_server *s, const struct cnt_server *primary)
+{
+	const struct cnt_server_type *type = cnt_server_type(s->kind);
+	struct cnt_programs programs;
+	struct cnt_argv a = { 0 };
+	struct cnt_command c = { .argv = a.args };
+	char path[PATH_MAX + 16], data[CNT_SERVER_PATH_MAX];
+
+	snprintf(data, sizeof(data), "%.64s/data", s->dir);
+	if (cnt_server_find(type, &programs) < 0 ||
+		server_user(type, &c.uid, &c.gid) < 0 || mkdir(data, 0700) < 0 ||
+		(c.uid && chown(data, c.uid, c.gid) < 0))
+		return -1;
+	snprintf(path, sizeof(path), "%.*s/pg_basebackup",
+		(int)(strrchr(programs.server, '/') - programs.server), programs.server);
+	a.args[a.n++] = path;
+	type->copy_args(s, primary, &a);
+	return cnt_run(&c);
+}
+
+int
+cnt_server_create_replica(struct cnt_server *s, const struct cnt_server *primary)
+{
+	if (primary->kind == CNT_MARIADB) {
+		if (cnt_server_create(s, primary->kind, primary->flags) == 0 &&
+			cnt_server_replicates(s, 0) == 0)
+			return 0;
+	} else if (make_dir(s, primary->kind, primary->flags) == 0 &&
+		   copy_data(s, primary) == 0 && cnt_server_replicates(s, 0) == 0 &&
+		   cnt_server_follow(s, primary) == 0) {
+		return 0;
+	}
+	cnt_server_stop(s);
+	return -1;
+}
+
+int
+cnt_server_follow(const struct cnt_server *s, const struct cnt_server *primary)
+{
+	return cnt_server_type(s->kind)->follow(s, primary);
+}
+
 /* ------------------------------------------------------------------------- use ----- */
 
 int

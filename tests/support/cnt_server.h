@@ -93,6 +93,16 @@ int cnt_server_create(struct cnt_server *s, enum cnt_server_kind kind, unsigned 
 int cnt_server_configure(const struct cnt_server *s, const char *lines);
 int cnt_server_run(struct cnt_server *s);
 
+/*
+ * A primary and its replica. Call cnt_server_replicates() between cnt_server_create() and cnt_server_run(), then
+ * cnt_server_create_replica() for the other server, and run that. PostgreSQL's primary waits for its replica at each commit, if
+ * `waits`; MariaDB's does not. MariaDB's servers need CNT_SERVER_TCP, and its replica begins with cnt_server_follow().
+ */
+int cnt_server_replicates(const struct cnt_server *s, int waits);
+int cnt_server_create_replica(struct cnt_server *s, const struct cnt_server *primary);
+/* The server, which does not run (MariaDB's does), becomes a replica of `primary` from where it stands. */
+int cnt_server_follow(const struct cnt_server *s, const struct cnt_server *primary);
+
 /* End the server at once, and remove its directory. */
 void cnt_server_stop(struct cnt_server *s);
 

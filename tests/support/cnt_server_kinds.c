@@ -195,6 +195,66 @@ pg_sweep(const struct cnt_server *s)
 		shmctl(id, IPC_RMID, NULL);
 }
 
+static int
+append_to(const struct cnt_server *s, const char *name, const char *text)
+{
+	char path[CNT_SERVER_PATH_MAX + 32];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%.64s/%s", s->dir, name);
+	f = fopen(path, "ae");
+	if (!f)
+		return -1;
+	fputs(text, f);
+	fchmod(fileno(f), 0644);
+	return fclose(f);
+}
+
+static int
+pg_replicates(const struct cnt_server *s, int waits)
+{
+	return append_to(s, "pg_hba.conf", "local replication all trust\n") < 0 ||
+			       cnt_server_configure(s,
+				       "wal_level = replica\n"
+				       "max_wal_senders = 10\n"
+				       "wal_keep_size = 128MB\n"
+				       "wal_retrieve_retry_interval = 100ms\n") < 0 ||
+			       (waits && cnt_server_configure(s,
+						 "synchronous_commit = on\n"
+						 "synchronous_standby_names = '*'\n") < 0)
+		       ? -1
+		       : 0;
+}
+
+static int
+pg_follow(const struct cnt_server *s, const struct cnt_server *primary)
+{
+	char line[256];
+
+	snprintf(line, sizeof(line),
+		"primary_conninfo = 'host=%s port=%d user=postgres'\n"
+		"recovery_target_timeline = latest\n"
+		"synchronous_standby_names = ''\n",
+		primary->run_dir, primary->port);
+	return cnt_server_configure(s, line) < 0 ||
+			       append_to(s, "data/standby.signal", "") < 0
+		       ? -1
+		       : 0;
+}
+
+static void
+pg_copy_args(
+	const struct cnt_server *s, const struct cnt_server *primary, struct cnt_argv *a)
+{
+	add(a, "--pgdata=%s/data", s->dir);
+	add(a, "--host=%s", primary->run_dir);
+	add(a, "--port=%d", primary->port);
+	add(a, "--username=postgres");
+	add(a, "--checkpoint=fast");
+	add(a, "--wal-method=stream");
+	add(a, "--no-sync");
+}
+
 /* --------------------------------------------------------------------- MariaDB ----- */
 
 static const char *const my_where[] = { "/usr/bin", "/usr/sbin", "/usr/libexec",
@@ -319,6 +379,39 @@ my_sweep(const struct cnt_server *s)
 	(void)s;
 }
 
+static int
+my_replicates(const struct cnt_server *s, int waits)
+{
+	char lines[512];
+
+	(void)waits;
+	snprintf(lines, sizeof(lines),
+		"server_id = %d\n"
+		"log_bin = %.64s/data/binlog\n"
+		"binlog_format = ROW\n"
+		"gtid_strict_mode = 1\n"
+		/* for TLS on a busy machine */
+		"connect_timeout = 60\n"
+		"log_slave_updates = 1\n",
+		s->port, s->dir);
+	return cnt_server_configure(s, lines);
+}
+
+/* Both servers began with the same data, and a binary log that is empty. */
+static int
+my_follow(const struct cnt_server *s, const struct cnt_server *primary)
+{
+	char sql[512];
+
+	snprintf(sql, sizeof(sql),
+		"stop slave; change master to master_host = '127.0.0.1', master_port = "
+		"%d, master_user = 'locked', master_password = '" CNT_SERVER_PASSWORD
+		"', master_use_gtid = slave_pos, master_connect_retry = 1; "
+		"set global read_only = 1; start slave",
+		primary->port);
+	return cnt_server_sql(s, sql);
+}
+
 /* ------------------------------------------------------------------------ both ----- */
 
 static const struct cnt_server_type types[] = {
@@ -339,6 +432,9 @@ static const struct cnt_server_type types[] = {
 		.run_args = pg_run_args,
 		.client_args = pg_client_args,
 		.is_ready = pg_is_ready,
+		.replicates = pg_replicates,
+		.follow = pg_follow,
+		.copy_args = pg_copy_args,
 		.sweep = pg_sweep,
 	},
 	[CNT_MARIADB] = {
@@ -360,6 +456,8 @@ static const struct cnt_server_type types[] = {
 		.run_args = my_run_args,
 		.client_args = my_client_args,
 		.is_ready = my_is_ready,
+		.replicates = my_replicates,
+		.follow = my_follow,
 		.sweep = my_sweep,
 	},
 };

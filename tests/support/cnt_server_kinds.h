@@ -47,6 +47,12 @@ struct cnt_server_type {
 	void (*client_args)(
 		const struct cnt_server *s, const char *database, struct cnt_argv *a);
 	int (*is_ready)(const struct cnt_server *s);
+	/* For cnt_server_replicates() and cnt_server_follow(). */
+	int (*replicates)(const struct cnt_server *s, int waits);
+	int (*follow)(const struct cnt_server *s, const struct cnt_server *primary);
+	/* The arguments of the program that copies a running primary. */
+	void (*copy_args)(const struct cnt_server *s, const struct cnt_server *primary,
+		struct cnt_argv *a);
 	/* Remove what a killed server leaves outside of its directory. */
 	void (*sweep)(const struct cnt_server *s);
 };

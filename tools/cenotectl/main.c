@@ -41,7 +41,7 @@ static const char usage[] =
 	"      --version      print the version\n"
 	"Commands:\n"
 	"  status                     cenoted and its pools\n"
-	"  pools, workers, clients, pins\n"
+	"  pools, servers, workers, clients, pins\n"
 	"                             a table of them\n"
 	"  reload                     read the configuration again\n"
 	"  drain [--now]              end cenoted, and wait for that\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * \conninfo, \pools, \pins and \workers: the session, its pool, and the daemon. It has no state.
+ * \conninfo, \pools, \pins, \servers and \workers: the session, its pool, and the daemon. It has no state.
  */
 #include <string.h>
 
@@ -120,6 +120,12 @@ run_pins(struct cmd *cmd)
 }
 
 static int
+run_servers(struct cmd *cmd)
+{
+	return show_status(cmd, "servers");
+}
+
+static int
 run_workers(struct cmd *cmd)
 {
 	return show_status(cmd, "workers");
@@ -129,6 +135,7 @@ const struct command cmd_status_table[] = {
 	{ "conninfo", "", "about this session", run_conninfo },
 	{ "pools", "", "the daemon's pools and how busy they are", run_pools },
 	{ "pins", "", "what keeps sessions with their clients", run_pins },
+	{ "servers", "", "the servers of the pools, their roles and lag", run_servers },
 	{ "workers", "", "its workers, and what each does", run_workers },
 	{ 0 },
 };

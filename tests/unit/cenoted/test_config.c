@@ -784,6 +784,84 @@ a_pool_says_why_it_lends_nothing(void **state)
 		strstr(why_not_lent("lend = auto\nworkers = 1\n", &lends), "workers"));
 }
 
+static int
+no_role(struct cnd_session *s, struct cnd_sink *sink, struct cnd_server_role *ret_role,
+	struct cnc_diag *diag)
+{
+	(void)s;
+	(void)sink;
+	(void)ret_role;
+	(void)diag;
+	return CENOTE_ERR_UNSUPPORTED;
+}
+
+/* The error of a pool with these lines; "": there is none. */
+static const char *
+target_error(const char *lines, const struct cnd_backend *backend)
+{
+	char text[512];
+	struct cnd_config *c;
+
+	snprintf(text, sizeof(text), "%s%s%s", CENOTED, POOL, lines);
+	c = load(text);
+	if (c->n_errors == 0)
+		cnd_pool_config_check_target(c, &c->pools[0], backend);
+	snprintf(warnings, sizeof(warnings), "%s", c->n_errors > 0 ? error_of(c, 0) : "");
+	cnd_config_destroy(c);
+	return warnings;
+}
+
+static void
+a_target_needs_servers_with_roles(void **state)
+{
+	const struct cnd_backend asks = { .role = no_role };
+	const struct cnd_backend deaf = { .role = NULL };
+
+	assert_string_equal(target_error("target = any\n", &deaf), "");
+	assert_string_equal(target_error("target = prefer-replica\n", &asks), "");
+	assert_non_null(strstr(target_error("target = primary\n", &deaf),
+		"pool a: target: the servers of backend sqlite have no roles"));
+	assert_non_null(
+		strstr(target_error("target = replica\ncheck_interval = 0\n", &asks),
+			"check_interval must not be 0"));
+	assert_non_null(strstr(target_error("target = standby\n", &asks),
+		"\"standby\" is not one of any, primary, replica, prefer-replica"));
+}
+
+static void
+a_server_line_has_a_weight(void **state)
+{
+	struct cnd_config *c =
+		load(CENOTED "[pool a]\nbackend = sqlite\n"
+			     "server = path=/x weight=3\nserver = path=/y\n");
+	struct cnd_config *other = load(CENOTED "[pool a]\nbackend = sqlite\n"
+						"server = path=/x\nserver = path=/y\n");
+	char *shown = printed(c);
+
+	assert_int_equal(c->n_errors, 0);
+	assert_int_equal(c->pools[0].servers[0].weight, 3);
+	assert_int_equal(c->pools[0].servers[1].weight, 1);
+	/* the backend does not see it */
+	assert_null(cnd_server_option(&c->pools[0].servers[0], "weight"));
+	assert_non_null(strstr(shown, "path=/x weight=3\n"));
+	assert_false(cnd_pool_config_is_equal(&c->pools[0], &other->pools[0]));
+	free(shown);
+	cnd_config_destroy(c);
+	cnd_config_destroy(other);
+	for (size_t i = 0; i < 3; i++) {
+		static const char *const bad[] = { "0", "1001", "much" };
+		char text[256];
+
+		snprintf(text, sizeof(text),
+			CENOTED
+			"[pool a]\nbackend = sqlite\nserver = path=/x weight=%s\n",
+			bad[i]);
+		c = load(text);
+		assert_non_null(strstr(error_of(c, 0), "a whole number from 1 to 1000"));
+		cnd_config_destroy(c);
+	}
+}
+
 static void
 clients_that_log_in_as_themselves_share_no_process(void **state)
 {
@@ -873,6 +951,8 @@ main(void)
 		cmocka_unit_test(sessions_share_processes_if_the_backend_can),
 		cmocka_unit_test(clients_that_log_in_as_themselves_share_no_process),
 		cmocka_unit_test(a_pool_says_why_it_lends_nothing),
+		cmocka_unit_test(a_target_needs_servers_with_roles),
+		cmocka_unit_test(a_server_line_has_a_weight),
 		cmocka_unit_test(the_number_of_workers_is_shown_and_compared),
 		cmocka_unit_test(there_are_at_most_64_server_lines),
 		cmocka_unit_test(a_server_is_named_by_what_tells_it_from_others),

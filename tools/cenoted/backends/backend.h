@@ -264,6 +264,22 @@ struct cnd_info {
 		changes; /* another number whenever a fact changes; 0: the backend does not count */
 };
 
+/* What a server says of itself. */
+enum cnd_role {
+	CND_ROLE_UNKNOWN,
+	CND_ROLE_PRIMARY, /* it takes writes */
+	CND_ROLE_REPLICA /* it refuses them */
+};
+
+#define CND_LAG_UNKNOWN (-1)
+#define CND_LAG_STOPPED INT64_MAX /* the replica gets no changes any more */
+
+struct cnd_server_role {
+	uint8_t role; /* enum cnd_role */
+	bool is_ready; /* false: it says itself that it cannot be used now (Galera) */
+	int64_t lag_ms; /* of a replica, behind its primary; or one of the two above */
+};
+
 /* Statements and portals. */
 struct cnd_statement_ops {
 	/* Answers with params(), columns() (if it gives rows) and done(). Replaces the statement's `own`. After a
@@ -356,6 +372,13 @@ struct cnd_backend {
 	 * parameters. sink NULL: nobody can be told, so a notification is the end of the session. */
 	int (*settle)(struct cnd_session *s, struct cnd_sink *sink);
 	uint32_t settled_pins; /* bits of enum cenote_pin: those that settle() may end */
+	/*
+	 * Ask the server for its role, while no request runs. The sink is as for settle(). NULL: the server has no roles.
+	 * CENOTE_ERR_UNSUPPORTED: the session cannot ask now, since a transaction or a result is open. CENOTE_ERR_SERVER, with
+	 * the diagnostics filled: the server does not answer the question.
+	 */
+	int (*role)(struct cnd_session *s, struct cnd_sink *sink,
+		struct cnd_server_role *ret_role, struct cnc_diag *ret_diag);
 
 	int (*function)(struct cnd_session *s, uint32_t function,
 		const struct cnd_exec *exec, struct cnd_sink *sink);

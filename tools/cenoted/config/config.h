@@ -37,6 +37,14 @@ enum cnd_lend {
 	CND_LEND_AUTO
 };
 
+/* Which servers a pool logs in to, by the role that they say they have. */
+enum cnd_target {
+	CND_TARGET_ANY, /* no server is asked */
+	CND_TARGET_PRIMARY,
+	CND_TARGET_REPLICA,
+	CND_TARGET_PREFER_REPLICA /* a primary only if there is no replica */
+};
+
 /* Auto: use the feature if the system has it. On: cenoted fails without it. Off: do not use it. */
 enum cnd_switch {
 	CND_SWITCH_AUTO,
@@ -77,6 +85,7 @@ struct cnd_server_line {
 	unsigned line;
 	struct cnd_option *options; /* it owns its texts */
 	size_t n_options;
+	uint32_t weight; /* its share of the sessions, compared with other lines */
 };
 
 /* A line of `user_limits`. */
@@ -131,6 +140,11 @@ struct cnd_pool_config {
 	uint32_t max_waiting; /* 0: no limit */
 	bool counts_sessions; /* a user or an address has a limit of sessions */
 	bool knows_unix_users; /* a client of the unix socket can log in only as its unix user */
+	int target; /* enum cnd_target */
+	int64_t max_lag_ms; /* of a replica */
+	int64_t check_interval_ms; /* how often one session of a line asks for the role */
+	int64_t failover_hold_ms; /* how long clients wait if no server suits */
+	int64_t max_lifetime_ms; /* of a session */
 	uint64_t max_frame;
 	uint64_t max_row;
 	int mode; /* enum cnd_mode */
@@ -228,6 +242,9 @@ void cnd_pool_config_set_workers(struct cnd_config *c, struct cnd_pool_config *p
 	const struct cnd_backend *backend);
 /* Check `strict`. backend: that of the pool. */
 void cnd_pool_config_check_strict(struct cnd_config *c, const struct cnd_pool_config *p,
+	const struct cnd_backend *backend);
+/* Check `target`, and the keys that need it. backend: that of the pool. */
+void cnd_pool_config_check_target(struct cnd_config *c, const struct cnd_pool_config *p,
 	const struct cnd_backend *backend);
 /* Find out whether the pool can lend its sessions. */
 void cnd_pool_config_set_lend(

@@ -373,6 +373,24 @@ cnd_pool_config_check_strict(struct cnd_config *c, const struct cnd_pool_config 
 }
 
 void
+cnd_pool_config_check_target(struct cnd_config *c, const struct cnd_pool_config *p,
+	const struct cnd_backend *backend)
+{
+	if (p->target == CND_TARGET_ANY)
+		return;
+	if (backend->role == NULL)
+		cnd_config_error(c, p->line,
+			"pool %s: target: the servers of backend %s have no roles that "
+			"they could be asked for",
+			p->name, p->backend);
+	if (p->check_interval_ms == 0)
+		cnd_config_error(c, p->line,
+			"pool %s: check_interval must not be 0: with target, the servers "
+			"are asked again and again",
+			p->name);
+}
+
+void
 cnd_pool_config_set_lend(struct cnd_pool_config *p, const struct cnd_backend *backend)
 {
 	if (p->lend == CND_LEND_OFF)
@@ -385,6 +403,8 @@ cnd_pool_config_set_lend(struct cnd_pool_config *p, const struct cnd_backend *ba
 		p->no_lend = "its sessions share processes (workers)";
 	else if (p->clients_login != CND_CLIENTS_NONE)
 		p->no_lend = "its clients log in to the server as themselves";
+	else if (p->target != CND_TARGET_ANY)
+		p->no_lend = "its sessions follow the role of their server (target)";
 }
 
 void

@@ -375,14 +375,19 @@ print_deny(const void *field, FILE *out, int show_secrets)
 static int
 parse_word(struct cnd_loader *l, int *field, const char *value, const char *const *words)
 {
+	char list[128] = "";
+	size_t len = 0;
+
 	for (int i = 0; words[i] != NULL; i++) {
 		if (strcmp(value, words[i]) == 0) {
 			*field = i;
 			return 0;
 		}
 	}
-	return cnd_config_bad(l, "\"%s\" is not one of %s, %s%s%s", value, words[0],
-		words[1], words[2] != NULL ? ", " : "", words[2] != NULL ? words[2] : "");
+	for (int i = 0; words[i] != NULL && len < sizeof(list); i++)
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s",
+			i > 0 ? ", " : "", words[i]);
+	return cnd_config_bad(l, "\"%s\" is not one of %s", value, list);
 }
 
 static const char *const switch_words[] = {
@@ -400,6 +405,27 @@ print_switch(const void *field, FILE *out, int show_secrets)
 {
 	(void)show_secrets;
 	fputs(switch_words[*(const int *)field], out);
+}
+
+static const char *const target_words[] = {
+	[CND_TARGET_ANY] = "any",
+	[CND_TARGET_PRIMARY] = "primary",
+	[CND_TARGET_REPLICA] = "replica",
+	[CND_TARGET_PREFER_REPLICA] = "prefer-replica",
+	NULL,
+};
+
+static int
+parse_target(struct cnd_loader *l, void *field, const char *value)
+{
+	return parse_word(l, field, value, target_words);
+}
+
+static void
+print_target(const void *field, FILE *out, int show_secrets)
+{
+	(void)show_secrets;
+	fputs(target_words[*(const int *)field], out);
 }
 
 static const char *const yes_words[] = { "no", "yes", NULL };
@@ -521,6 +547,7 @@ const struct cnd_kind cnd_kind_lend = { parse_lend, print_lend };
 const struct cnd_kind cnd_kind_reset = { parse_reset, print_reset };
 const struct cnd_kind cnd_kind_rules = { parse_rules, print_rules };
 const struct cnd_kind cnd_kind_users = { parse_users, print_users };
+const struct cnd_kind cnd_kind_target = { parse_target, print_target };
 const struct cnd_kind cnd_kind_switch = { parse_switch, print_switch };
 const struct cnd_kind cnd_kind_yes = { parse_yes, print_yes };
 const struct cnd_kind cnd_kind_listen = { parse_listen, NULL };

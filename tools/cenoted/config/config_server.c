@@ -12,8 +12,11 @@
 #include <sys/stat.h>
 
 #include "core/mem.h"
+#include "shared/units.h"
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
+
+#define CND_WEIGHT_MAX 1000u
 
 #define KEY_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 
@@ -72,9 +75,27 @@ cnd_server_option(const struct cnd_server_line *s, const char *key)
 	return NULL;
 }
 
+/* `weight` is for the pool, and not for the backend. */
+static int
+set_weight(struct cnd_loader *l, struct cnd_server_line *s, const char *value)
+{
+	uint64_t weight;
+
+	if (s->weight != 0)
+		return cnd_config_bad(l, "server: weight is given twice");
+	if (cnd_number_parse(value, CND_WEIGHT_MAX, &weight) < 0 || weight == 0)
+		return cnd_config_bad(l,
+			"server: weight: \"%s\" is not a whole number from 1 to %u",
+			value, CND_WEIGHT_MAX);
+	s->weight = (uint32_t)weight;
+	return 0;
+}
+
 static int
 add_option(struct cnd_loader *l, struct cnd_server_line *s, const char *key, char *value)
 {
+	if (strcmp(key, "weight") == 0)
+		return set_weight(l, s, value);
 	if (cnd_server_option(s, key) != NULL)
 		return cnd_config_bad(l, "server: %s is given twice", key);
 	s->options = cnd_config_must(
@@ -130,6 +151,8 @@ parse_server(struct cnd_loader *l, void *field, const char *value)
 		return cnd_config_bad(l, "server: more than %u lines", CND_SERVERS_MAX);
 	copy = cnd_config_dup(value);
 	r = split_options(l, &s, copy);
+	if (s.weight == 0)
+		s.weight = 1;
 	/* the copy was cut up, so strlen() finds its first part only */
 	cnc_wipe(copy, strlen(value));
 	free(copy);
@@ -169,6 +192,8 @@ cnd_config_print_server(const struct cnd_server_line *s, FILE *out, int show_sec
 			fputc(' ', out);
 		print_option(&s->options[i], out, show_secrets);
 	}
+	if (s->weight != 1)
+		fprintf(out, " weight=%u", s->weight);
 }
 
 /* ---- lines that should agree ---- */

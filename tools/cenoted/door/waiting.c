@@ -392,8 +392,9 @@ refuse_down(struct cnd_guests *list, const struct cnd_login *login)
 	}
 }
 
-/* If no worker of the pool can log in, waiting would never end: send the reason at once. */
-static void
+/* If no worker of the pool can log in, waiting might never end: send the reason, at once or after failover_hold. 1: look again
+ * then. */
+static int
 refuse_if_down(uint32_t pool)
 {
 	struct cnd_door_pool *p = &cnd_the_door.pools[pool];
@@ -402,11 +403,14 @@ refuse_if_down(uint32_t pool)
 
 	cnd_pool_census(cnd_the_door.board, pool, &census);
 	if (!cnd_census_is_down(&census))
-		return;
+		return 0;
+	if (cnd_now_ms() < cnd_pool_holds_until(cnd_the_door.board, pool))
+		return 1;
 	cnd_slot_login(
 		cnd_slot_at(cnd_the_door.board, (uint32_t)census.failing_slot), &login);
 	refuse_down(&p->waiting, &login);
 	refuse_down(&p->held, &login);
+	return 0;
 }
 
 /* ---- all clients of a pool ---- */
@@ -439,9 +443,7 @@ cnd_waiting_settle(uint32_t pool)
 		return;
 	dismiss_taken(p);
 	push(pool);
-	if (p->is_dirty)
-		refuse_if_down(pool);
-	p->is_dirty = 0;
+	p->is_dirty = p->is_dirty && refuse_if_down(pool);
 	/* a client that was meant for an idle worker may find that another client has it */
 	if (p->needs_help && cnd_waiting_count(p) > 0 &&
 		(!cnd_pool_has_idle(record_of(pool)) ||
@@ -510,9 +512,12 @@ cnd_waiting_next(uint32_t pool, int64_t now_ms)
 	const struct cnd_door_pool *p = &cnd_the_door.pools[pool];
 	int64_t until = CND_NEVER;
 
+	if (cnd_waiting_count(p) > 0 && p->is_dirty)
+		until = cnd_pool_holds_until(cnd_the_door.board, pool);
 	if (p->held.first != NULL)
-		until = earlier(deadline_of(p->held.first),
-			now_ms + (p->is_jammed ? LOOK_MS : IDLE_MS));
+		until = earlier(
+			until, earlier(deadline_of(p->held.first),
+				       now_ms + (p->is_jammed ? LOOK_MS : IDLE_MS)));
 	for (const struct cnd_guest *g = p->waiting.first; g != NULL; g = g->next)
 		until = earlier(until, deadline_of(g));
 	return until;

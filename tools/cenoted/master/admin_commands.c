@@ -287,6 +287,7 @@ static const struct command commands[] = {
 	{ "workers", 0, 0, run_table },
 	{ "clients", 0, 0, run_table },
 	{ "pins", 0, 0, run_table },
+	{ "servers", 0, 0, run_table },
 	{ "reload", 0, 0, run_reload },
 	{ "drain", 0, 1, run_drain },
 	{ "upgrade", 0, 0, run_upgrade },

@@ -48,6 +48,9 @@ publish_pool(struct cnd_pool *p)
 	atomic_store(&head->min_sessions, c->min_sessions);
 	atomic_store(&head->max_sessions, c->max_sessions);
 	atomic_store(&head->queue_timeout_ms, c->queue_timeout_ms);
+	atomic_store(&head->failover_hold_ms,
+		c->target != CND_TARGET_ANY ? c->failover_hold_ms : 0);
+	atomic_store(&head->target, (uint32_t)c->target);
 	atomic_store(&head->mode, (uint32_t)c->mode);
 	atomic_store(&head->n_servers, (uint32_t)c->n_servers);
 	atomic_store(&head->max_waiting, c->max_waiting);
@@ -145,7 +148,12 @@ cnd_pools_begin(
 		atomic_store(&record->line_failed_ms[i], 0);
 		atomic_store(&record->line_logins_us[i], 0);
 		atomic_store(&record->line_reads[i], 0);
+		atomic_store(&record->line_role[i], CND_ROLE_UNKNOWN);
+		atomic_store(&record->line_suits[i], 0);
+		atomic_store(&record->line_lag_ms[i], CND_LAG_UNKNOWN);
+		atomic_store(&record->line_asked_ms[i], 0);
 	}
+	atomic_store(&record->served_ms, cnd_now_ms());
 	publish_pool(p);
 	atomic_store(&cnd_master_head(p)->is_used, 1);
 }

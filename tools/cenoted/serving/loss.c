@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/effect.h"
+#include "core/sql.h"
 #include "core/sqlstate.h"
 
 /* Most bytes of an error's fields. */
@@ -123,6 +124,91 @@ was_refused(
 	return strcmp(said->sqlstate, CNC_SQLSTATE(NOT_CONNECTED)) == 0 &&
 	       !cnd_loss_has_words(said) && m->code != CNP_MSG_SYNC &&
 	       !s->loss.may_have_committed && !s->loss.ahead_may_commit;
+}
+
+/* ---- requests that had no effect ---- */
+
+/* Whether the text is one statement that changes data or tables, and does nothing before the server checks whether it takes
+ * writes. A procedure or a block may have committed something before. */
+static bool
+is_plain_write(struct cnp_str sql)
+{
+	static const char *const words[] = { "insert", "update", "delete", "replace",
+		"merge", "create", "alter", "drop", "truncate", NULL };
+	struct cnc_sql x = cnc_sql_begin(sql.p, sql.n, CNC_SQL_ANSI);
+	struct cnc_sql_token t = cnc_sql_next(&x);
+
+	while (sql.n > 0 && strchr("; \t\r\n", sql.p[sql.n - 1]) != NULL)
+		sql.n--;
+	/* any other mark in front may be a comment that MySQL executes */
+	return sql.n > 0 && cnc_sql_is_one_of(&t, words) &&
+	       (x.seen & ~(uint32_t)CNC_SQL_SEEN_COMMENT) == 0 &&
+	       memchr(sql.p, ';', sql.n) == NULL;
+}
+
+static struct cnp_str
+text_of(const struct cnd_serving *s, const struct cnp_msg *m)
+{
+	const struct cnd_statement *st;
+
+	if (m->code == CNP_MSG_QUERY)
+		return m->as.query.sql;
+	if (m->code != CNP_MSG_EXECUTE || m->as.execute.statement == 0)
+		return CNP_STR_NONE;
+	st = cnd_statement_find(&s->statements, m->as.execute.statement);
+	return st != NULL && st->sql != NULL ? (struct cnp_str){ st->sql, st->len }
+					     : CNP_STR_NONE;
+}
+
+static bool
+only_begins(const struct cnd_serving *s, const struct cnp_msg *m)
+{
+	return m->code == CNP_MSG_BEGIN || effect_of(s, m) == CNC_EFFECT_BEGIN;
+}
+
+/* Whether the text only ends a transaction: COMMIT AND CHAIN begins another one. */
+static bool
+only_ends(struct cnp_str sql)
+{
+	static const char *const ends[] = { "commit", "end", "rollback", "abort", NULL };
+	static const char *const nouns[] = { "work", "transaction", NULL };
+	struct cnc_sql x = cnc_sql_begin(sql.p, sql.n, CNC_SQL_ANSI);
+	struct cnc_sql_token t = cnc_sql_next(&x);
+
+	if (!cnc_sql_is_one_of(&t, ends))
+		return false;
+	(void)cnc_sql_take_one_of(&x, nouns);
+	(void)cnc_sql_take_char(&x, ';');
+	return cnc_sql_next(&x).kind == CNC_SQL_END;
+}
+
+bool
+cnd_loss_left_no_transaction(
+	const struct cnd_serving *s, uint8_t tx, const struct cnp_msg *m)
+{
+	if (m->code == CNP_MSG_COMMIT || m->code == CNP_MSG_ROLLBACK)
+		return !s->held.is_manual;
+	if (m->code != CNP_MSG_QUERY || s->held.is_manual)
+		return false;
+	/* a server with synchronisation points answers a single write once it is committed */
+	return only_ends(m->as.query.sql) ||
+	       (tx == CENOTE_TX_IDLE && s->backend->sync != NULL &&
+		       m->as.query.params.n == 0 && is_plain_write(m->as.query.sql));
+}
+
+bool
+cnd_loss_had_no_effect(
+	const struct cnd_serving *s, const struct cnp_request *req, int status)
+{
+	const struct cnp_msg *m = &req->msg;
+
+	/* what comes behind it in the server's queue is not known to have failed */
+	if (s->loss.may_have_committed || s->ahead.n > 0 || s->ahead.last != req->number)
+		return false;
+	if (status == CENOTE_ERR_CONN)
+		return was_refused(&s->diag, s, m) ||
+		       (only_begins(s, m) && s->held.tx == CENOTE_TX_IDLE);
+	return only_begins(s, m) || is_plain_write(text_of(s, m));
 }
 
 void

@@ -363,6 +363,7 @@ on_savepoint(struct cnd_serving *s, const struct cnp_msg *m)
 static int
 on_autocommit(struct cnd_serving *s, const struct cnp_msg *m)
 {
+	s->held.is_manual = m->as.autocommit.on == 0;
 	return s->backend->autocommit(s->session, m->as.autocommit.on != 0, &s->sink);
 }
 
@@ -623,10 +624,13 @@ cnd_request_take_state(struct cnd_serving *s, struct cnd_state *ret_state)
 	s->ops->publish(s, is_held && !cnd_request_may_settle(s));
 }
 
+/* was_answered: the server ended the session right behind the answer. Such a session cannot say whether a transaction is open,
+ * but the answer may tell. */
 static int
-finish(struct cnd_serving *s, const struct cnp_request *req)
+finish(struct cnd_serving *s, const struct cnp_request *req, bool was_answered)
 {
 	struct cnd_state state = { CENOTE_TX_UNKNOWN, 0, CNP_STR_NONE };
+	uint8_t tx = s->held.tx;
 
 	if (req->number != 0) {
 		s->ops->end(s, req);
@@ -636,6 +640,9 @@ finish(struct cnd_serving *s, const struct cnp_request *req)
 	}
 	if (!s->is_lost && !s->is_suspending)
 		cnd_request_take_state(s, &state);
+	if (was_answered && state.tx == CENOTE_TX_UNKNOWN &&
+		cnd_loss_left_no_transaction(s, tx, &req->msg))
+		state.tx = s->held.tx = CENOTE_TX_IDLE;
 	return cnp_server_finish_request(s->server, state.tx, state.pins, &state.carry);
 }
 
@@ -674,7 +681,7 @@ synchronise(struct cnd_serving *s, const struct cnp_request *req, int status)
 static int
 lose_after(struct cnd_serving *s, const struct cnp_request *req)
 {
-	int r = finish(s, req);
+	int r = finish(s, req, true);
 
 	return r < 0 ? r : cnd_request_lose_idle(s);
 }
@@ -706,11 +713,13 @@ cnd_request_run(struct cnd_serving *s, const struct cnp_request *req)
 			"the backend gave no answer");
 	if (r == CENOTE_ERR_CONN && s->result.is_done)
 		return lose_after(s, req);
+	if (r < 0 && (r = cnd_move_request(s, req, r)) == CENOTE_DONE)
+		return CENOTE_ERR_CONN;
 	q = r < 0 ? report_failure(s, r, &req->msg) : CENOTE_OK;
 	if (q == CENOTE_OK)
 		q = is_late = synchronise(s, req, r);
 	if (q >= 0)
-		q = finish(s, req);
+		q = finish(s, req, false);
 	if (q == CENOTE_OK && is_late > 0)
 		q = cnp_server_error(s->server, &s->diag);
 	if (q < 0)
@@ -731,7 +740,12 @@ cnd_request_lose_idle(struct cnd_serving *s)
 	note_loss(s, "its idle time");
 	/* nothing has begun since the client last got READY and held nothing: any other session
 	 * will do, even for a request that it sends just now */
-	if (!holds_nothing || cnp_server_yield_lost(s->server, said) != CENOTE_OK)
+	if (holds_nothing && s->ops->may_move != NULL &&
+		s->ops->may_move(s, CENOTE_ERR_CONN))
+		holds_nothing = cnp_server_yield(s->server, CNP_YIELD_RELOAD, NULL) == 0;
+	else if (holds_nothing)
+		holds_nothing = cnp_server_yield_lost(s->server, said) == CENOTE_OK;
+	if (!holds_nothing)
 		(void)cnp_server_error(s->server, &s->diag);
 	return CENOTE_ERR_CONN;
 }
@@ -776,6 +790,7 @@ cnd_request_forget_client(struct cnd_serving *s)
 	s->loss.may_have_committed = false;
 	s->ahead.n = 0;
 	s->held.is_ready = false;
+	s->held.is_manual = false;
 	s->held.settled_at = 0;
 }
 

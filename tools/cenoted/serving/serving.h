@@ -34,6 +34,10 @@ struct cnd_serving_ops {
 	void (*failed)(struct cnd_serving *s);
 	/* The session was lost in this; s->diag says why. */
 	void (*lost)(struct cnd_serving *s, const char *in);
+	/* The client holds nothing, and the request that runs, if any, had no effect: whether the pool takes the session back as
+	 * if it had planned that, so that another session goes on. `status`: CENOTE_ERR_CONN, or CENOTE_ERR_SERVER: the server
+	 * takes no writes. With a transaction open: whether the session is of no use for it any more. NULL: never. */
+	bool (*may_move)(struct cnd_serving *s, int status);
 	/* s->held is new. `is_held`: it surely holds the session. */
 	void (*publish)(struct cnd_serving *s, bool is_held);
 
@@ -91,6 +95,7 @@ struct cnd_serving_held {
 	uint32_t pins; /* bits of enum cenote_pin */
 	/* the client knows this state: nothing has come since the last READY */
 	bool is_ready;
+	bool is_manual; /* the client has switched autocommit off */
 	uint32_t settled_at; /* n_served at the last settle() */
 };
 
@@ -164,6 +169,14 @@ int cnd_request_set_types(
 /* Begin with a client: its carry and its options. Negative: s->diag says why. */
 int cnd_serving_attach(struct cnd_serving *s, const struct cnp_attach *m);
 
+/* move.c */
+/*
+ * A request failed with `status`, and s->diag says why. If it surely had no effect, another session may carry it out: queue
+ * YIELD in place of its answer. CENOTE_DONE: that was done; part with the client. Else the status to report, which may be
+ * another one.
+ */
+int cnd_move_request(struct cnd_serving *s, const struct cnp_request *req, int status);
+
 /* ahead.c */
 /* The request is about to run. Give it to the backend at once, together with the requests of its unit
  * that have arrived after it. Sets s->ahead.n to the number that the backend took. */
@@ -176,6 +189,12 @@ int cnd_ahead_answer(struct cnd_serving *s, const struct cnp_request *req);
 void cnd_loss_expect(struct cnd_serving *s, const struct cnp_msg *m);
 /* Like cnd_loss_expect(), for a request that runs before the earlier ones are answered. */
 void cnd_loss_expect_ahead(struct cnd_serving *s, const struct cnp_msg *m);
+/* Whether a request that failed with `status` surely had no effect; s->diag has its error. */
+bool cnd_loss_had_no_effect(
+	const struct cnd_serving *s, const struct cnp_request *req, int status);
+/* Whether no transaction can be open after the request, which succeeded. `tx`: enum cenote_tx before it. */
+bool cnd_loss_left_no_transaction(
+	const struct cnd_serving *s, uint8_t tx, const struct cnp_msg *m);
 /* Whether the server itself sent this error. */
 int cnd_loss_has_words(const struct cnc_diag *diag);
 /* Say in s->diag what the loss of the session means for the running request. */

@@ -233,6 +233,6 @@ cnd_answer_status(struct cnp_server *s, struct cnd_scoreboard *b,
 		return;
 	}
 	cnd_answer_refuse(s, CNC_SQLSTATE(BAD_PARAMETER),
-		"unknown status query; there are \"pools\", \"workers\", \"pins\" and "
-		"\"pin_counts\"");
+		"unknown status query; there are \"pools\", \"workers\", \"pins\", "
+		"\"pin_counts\" and \"servers\"");
 }

@@ -419,6 +419,14 @@ cnd_slot_release(struct cnd_scoreboard *b, uint32_t slot)
 	cnd_slot_head(b, slot)->pid = 0;
 }
 
+int64_t
+cnd_pool_holds_until(const struct cnd_scoreboard *b, uint32_t pool)
+{
+	int64_t hold = cnd_pool_head(b, pool)->failover_hold_ms;
+
+	return hold > 0 ? cnd_pool_record(b, pool)->served_ms + hold : 0;
+}
+
 int
 cnd_pool_has_idle(const struct cnd_pool_record *p)
 {

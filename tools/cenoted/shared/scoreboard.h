@@ -151,6 +151,8 @@ struct cnd_pool_head {
 	_Atomic uint32_t n_users;
 	/* the users with limits of their own, and last the entry for any user */
 	struct cnd_user_head users[CND_USER_LIMITS_MAX + 1];
+	_Atomic int64_t failover_hold_ms; /* 0: clients do not wait for a server */
+	_Atomic uint32_t target; /* enum cnd_target */
 	char name[CND_POOL_NAME_MAX + 1];
 	char backend[32];
 };
@@ -205,6 +207,21 @@ struct cnd_pool_record {
 	_Atomic uint32_t line_reads
 		[CND_SERVERS_MAX]; /* digest of how the line's last session reads texts, for a warning; 0: none yet */
 	struct cnd_tally tally; /* only in a pool that limits them */
+	/*
+	 * What a session of the line was told by its server, and when. These are hints for the order in which workers try the
+	 * lines, and for people: each worker asks its own session. line_asked_ms changes by compare-and-swap before
+	 * a worker asks, so one worker asks for all.
+	 */
+	_Atomic uint32_t line_role[CND_SERVERS_MAX]; /* enum cnd_role */
+	_Atomic uint32_t line_suits
+		[CND_SERVERS_MAX]; /* the pool's target wants this role and lag */
+	_Atomic int64_t line_lag_ms[CND_SERVERS_MAX];
+	_Atomic int64_t line_asked_ms[CND_SERVERS_MAX]; /* 0: never */
+	_Atomic uint32_t
+		line_turns[CND_SERVERS_MAX]; /* how often role or suits has changed */
+	_Atomic int64_t
+		served_ms; /* when a session last began or ended; 0: there was none yet */
+	_Atomic uint32_t recoveries; /* logins after the pool had no session */
 	/* tickets of the clients that wait for the pool */
 	_Atomic uint64_t tickets[CND_TICKETS];
 };
@@ -339,6 +356,8 @@ cnd_census_is_down(const struct cnd_census *c)
 	return c->n[CND_SLOT_FAILING] > 0 && c->n[CND_SLOT_IDLE] == 0 &&
 	       c->n[CND_SLOT_STARTING] == 0 && c->in_use == 0;
 }
+/* Until when clients wait for a server although none accepts a login; 0: they do not. */
+int64_t cnd_pool_holds_until(const struct cnd_scoreboard *b, uint32_t pool);
 int cnd_pool_has_idle(const struct cnd_pool_record *p);
 /* 1: the worker in this slot may end, since the pool keeps its minimum without it. */
 int cnd_pool_leave(struct cnd_scoreboard *b, uint32_t slot);

@@ -6,6 +6,7 @@
  */
 #include "status.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <cenote/types.h>
@@ -90,6 +91,48 @@ worker_pins(const struct cnd_status_row *r)
 }
 
 TEXT(pinned_by, keys_of_pins(r->slot->pinned, ""))
+
+/* ---- servers ---- */
+
+/* Whether the server was asked for its role. */
+static bool
+has_role(const struct cnd_status_row *r)
+{
+	return r->head->target != CND_TARGET_ANY &&
+	       r->pool->line_asked_ms[r->line] != 0 &&
+	       r->pool->line_role[r->line] != CND_ROLE_UNKNOWN;
+}
+
+static const char *
+server_role(const struct cnd_status_row *r)
+{
+	if (!has_role(r))
+		return "";
+	return r->pool->line_role[r->line] == CND_ROLE_PRIMARY ? "primary" : "replica";
+}
+
+/* In milliseconds; -1: unknown, or it is no replica; -2: the replication has stopped. */
+static int64_t
+server_lag(const struct cnd_status_row *r)
+{
+	int64_t lag = r->pool->line_lag_ms[r->line];
+
+	if (!has_role(r) || r->pool->line_role[r->line] != CND_ROLE_REPLICA)
+		return -1;
+	return lag == CND_LAG_STOPPED ? -2 : lag;
+}
+
+static const char *
+server_use(const struct cnd_status_row *r)
+{
+	if (r->pool->line_failed_ms[r->line] != 0)
+		return "failed";
+	return has_role(r) && !r->pool->line_suits[r->line] ? "unsuitable" : "ok";
+}
+
+NUMBER(server_line, r->line + 1)
+NUMBER(server_sessions, r->pool->line_sessions[r->line])
+NUMBER(server_asked, has_role(r) ? cnd_now_ms() - r->pool->line_asked_ms[r->line] : -1)
 
 /* In a pool's table: a metric that goes up and down, and one that only grows. */
 #define GAUGE(NAME, GET, METRIC, HELP)                                                   \
@@ -186,6 +229,16 @@ static const struct cnd_status_field pin_fields[] = {
 	{ .name = "begun", .number = pin_begun },
 };
 
+static const struct cnd_status_field server_fields[] = {
+	{ .name = "pool", .text = pool_name },
+	{ .name = "line", .number = server_line },
+	{ .name = "use", .text = server_use },
+	{ .name = "role", .text = server_role },
+	{ .name = "lag_ms", .number = server_lag },
+	{ .name = "asked_ms", .number = server_asked },
+	{ .name = "sessions", .number = server_sessions },
+};
+
 _Static_assert(N_ITEMS(pool_fields) <= CND_STATUS_FIELDS_MAX &&
 		       N_ITEMS(worker_fields) <= CND_STATUS_FIELDS_MAX,
 	"room for all columns");
@@ -280,6 +333,23 @@ read_pin(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *asker
 	return 1;
 }
 
+static int
+read_server(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *asker,
+	struct cnd_status_row *r)
+{
+	uint32_t pool = index / CND_SERVERS_MAX, line = index % CND_SERVERS_MAX;
+	const struct cnd_pool_head *head = cnd_pool_head(b, pool);
+
+	if (!head->is_used || line >= head->n_servers || !may_know_of(asker, pool))
+		return 0;
+	*r = (struct cnd_status_row){ .board = b,
+		.index = index,
+		.head = head,
+		.pool = cnd_pool_record(b, pool),
+		.line = line };
+	return 1;
+}
+
 uint32_t
 cnd_status_most(const struct cnd_status_kind *k, const struct cnd_scoreboard *b)
 {
@@ -294,6 +364,8 @@ const struct cnd_status_kind cnd_status_kinds[CND_STATUS_KINDS] = {
 	[CND_STATUS_PINS] = { "pins", FIELDS(pinned_fields), 0, read_pinned },
 	[CND_STATUS_PIN_COUNTS] = { "pin_counts", FIELDS(pin_fields), CND_PINS,
 		read_pin },
+	[CND_STATUS_SERVERS] = { "servers", FIELDS(server_fields), CND_SERVERS_MAX,
+		read_server },
 };
 
 const struct cnd_status_kind cnd_status_clients = { "clients", FIELDS(client_fields), 0,

@@ -22,6 +22,7 @@ struct cnd_status_row {
 	uint32_t state;
 	struct cnd_census census; /* pools and pin_counts only */
 	uint32_t pin; /* pin_counts only */
+	uint32_t line; /* servers only; from 0 */
 	struct cnd_identity identity;
 	struct cnd_login login;
 };
@@ -55,6 +56,7 @@ enum cnd_status_what {
 	CND_STATUS_WORKERS,
 	CND_STATUS_PINS,
 	CND_STATUS_PIN_COUNTS,
+	CND_STATUS_SERVERS,
 	CND_STATUS_KINDS
 };
 

@@ -196,6 +196,76 @@ write_lines(FILE *out)
 	}
 }
 
+/* ---- what the servers of pools with `target` have said ---- */
+
+struct line_gauge {
+	const char *name;
+	const char *help;
+	/* Negative: unknown, so there is no sample. */
+	double (*value)(const struct cnd_pool_record *p, uint32_t line);
+};
+
+static double
+is_primary(const struct cnd_pool_record *p, uint32_t line)
+{
+	return p->line_role[line] == CND_ROLE_PRIMARY;
+}
+
+static double
+suits(const struct cnd_pool_record *p, uint32_t line)
+{
+	return p->line_suits[line] != 0;
+}
+
+static double
+lag_of(const struct cnd_pool_record *p, uint32_t line)
+{
+	int64_t ms = p->line_lag_ms[line];
+
+	if (p->line_role[line] != CND_ROLE_REPLICA || ms == CND_LAG_STOPPED)
+		return -1;
+	return (double)ms / 1000;
+}
+
+static void
+write_line_gauge(FILE *out, const struct pool *p, const struct line_gauge *g)
+{
+	const struct cnd_pool_record *record = p->row.pool;
+
+	for (uint32_t i = 0; i < p->row.head->n_servers; i++) {
+		double value = record->line_role[i] != CND_ROLE_UNKNOWN
+				       ? g->value(record, i)
+				       : -1;
+
+		if (value >= 0)
+			fprintf(out, "%s{pool=\"%s\",line=\"%u\"} %.9g\n", g->name,
+				p->row.head->name, i + 1, value);
+	}
+}
+
+static void
+write_roles(FILE *out)
+{
+	static const struct line_gauge gauges[] = {
+		{ "cenote_pool_server_primary",
+			"1 if the server of the line said last that it is a primary.",
+			is_primary },
+		{ "cenote_pool_server_suits",
+			"1 if the pool uses servers of this role and lag.", suits },
+		{ "cenote_pool_server_lag_seconds",
+			"How far the replica was behind when it was last asked.",
+			lag_of },
+	};
+
+	for (size_t i = 0; i < N_ITEMS(gauges); i++) {
+		begin_family(out, gauges[i].name, "gauge", gauges[i].help);
+		for (size_t p = 0; p < n_pools; p++) {
+			if (pools[p].row.head->target != CND_TARGET_ANY)
+				write_line_gauge(out, &pools[p], &gauges[i]);
+		}
+	}
+}
+
 static void
 write_lent(FILE *out)
 {
@@ -265,7 +335,8 @@ static unsigned
 write_metrics(const struct cnd_child *child, FILE *out)
 {
 	static void (*const parts[])(FILE * out) = { write_fields, write_states,
-		write_pins, write_tls, write_lines, write_lent, write_times };
+		write_pins, write_tls, write_lines, write_roles, write_lent,
+		write_times };
 
 	read_pools(child->board);
 	for (size_t i = 0; i < N_ITEMS(parts); i++)

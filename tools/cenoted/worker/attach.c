@@ -318,17 +318,19 @@ find_settings(struct cnd_worker *w, struct cnp_str options)
 /*
  * The settings of a login are part of a fresh session, since RESET restores them. So a client gets
  * this session only if it wants the settings that the session was logged in with, if a login
- * would still give the same session, and if no other unix user may have its socket. Otherwise the worker logs in again.
+ * would still give the same session, if no other unix user may have its socket, and if its server has not got another role.
+ * Otherwise the worker logs in again.
  */
 static int
 log_in_as_wanted(struct cnd_worker *w)
 {
-	if (cnd_login_is_as_wanted(w) && !cnd_lend_has_stranger(w))
+	if (cnd_login_is_as_wanted(w) && !cnd_lend_has_stranger(w) &&
+		!(cnd_roles_have_turned(w) && cnd_roles_check(w) != 0))
 		return CENOTE_OK;
 	memcpy(w->login.settings, w->login.wanted_settings,
 		strlen(w->login.wanted_settings) + 1);
 	cnd_logout(w);
-	return cnd_login(w);
+	return cnd_login_for_client(w);
 }
 
 static int
@@ -353,7 +355,7 @@ make_ready_or_anew(struct cnd_worker *w, const struct cnp_attach *m)
 	cnd_log(LOG_NOTICE, "the session was lost before it was lent (SQLSTATE %s)",
 		w->serving.diag.sqlstate);
 	cnd_logout(w);
-	return cnd_login(w) < 0 ? r : make_ready(w, m);
+	return cnd_login_for_client(w) < 0 ? r : make_ready(w, m);
 }
 
 /* Tell the client why it gets no session; w->serving.diag has the reason. */

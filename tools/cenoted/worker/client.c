@@ -19,26 +19,30 @@
 #include "shared/log.h"
 
 /* How long the pool counts as contended after a client had to wait. */
-#define CONTENDED_MS   100
+#define CONTENDED_MS    100
 /* How long a client that attached again keeps its session for the request that made it attach. Without this it might never
  * get to send the request. The time begins anew when bytes of the request come, and after each statement that is prepared
  * again: a long request takes longer than this, and the client would begin with it again and again. */
-#define GRACE_MS       20
+#define GRACE_MS        20
 /* The same for a client that attached for the first time. It may send no request for long. If it
  * sends one at once, this pause saves it from attaching again. */
-#define FIRST_GRACE_MS 1
+#define FIRST_GRACE_MS  1
 /* How long a client keeps its session while others wait, if its next request is always there already: in a pipeline, it may
  * begin a transaction right behind the end of the last one. */
-#define PIPELINE_MS    20
+#define PIPELINE_MS     20
 /* How often a worker asks the server what a statement has left in the session. */
-#define SETTLE_MS      50
+#define SETTLE_MS       50
 /* How long a client is idle before the worker asks without need. If the server then ends the session,
  * the client loses nothing. */
-#define SETTLE_IDLE_MS 1000
+#define SETTLE_IDLE_MS  1000
+/* The same in a pool with `target`: its servers are expected to change, and a client whose session is settled loses nothing. */
+#define SETTLE_ROLE_MS  50
+/* How often such a pool asks, although nothing is known to hold the session. A proof of the backend lasts for longer. */
+#define SETTLE_AGAIN_MS 500
 /* The same if the client would notice the question, since it may ask for warnings later. */
-#define SETTLE_FELT_MS 60000
+#define SETTLE_FELT_MS  60000
 /* Replies of a pipeline are sent once they have this many bytes. */
-#define FLUSH_BYTES    32768u
+#define FLUSH_BYTES     32768u
 
 /* ---- the last message ---- */
 
@@ -113,6 +117,13 @@ note_progress(struct cnd_worker *w)
 		w->client.heard_ms = cnd_now_ms();
 }
 
+/* Whether max_lifetime has passed. */
+static bool
+is_too_old(const struct cnd_worker *w)
+{
+	return w->login.expires_ms != CND_NEVER && cnd_now_ms() >= w->login.expires_ms;
+}
+
 /* Why to take the session back if the client holds nothing; 0: no reason. */
 static uint8_t
 reason_to_yield(const struct cnd_worker *w)
@@ -126,8 +137,12 @@ reason_to_yield(const struct cnd_worker *w)
 		return CNP_YIELD_RELOAD;
 	if (order != CND_ORDER_NONE)
 		return CNP_YIELD_DRAIN;
+	if (w->login.does_not_suit)
+		return CNP_YIELD_RELOAD;
 	if (cnd_pause_holds(w))
 		return CNP_YIELD_CONTENDED;
+	if (w->config->mode == CND_MODE_TRANSACTION && is_too_old(w))
+		return CNP_YIELD_RELOAD;
 	if (w->config->mode != CND_MODE_TRANSACTION && cnd_client_limit(w) == CND_NEVER)
 		return 0;
 	now = cnd_now_ms();
@@ -142,7 +157,7 @@ reason_to_yield(const struct cnd_worker *w)
 static int
 settle(struct cnd_worker *w)
 {
-	w->settle.last_ms = cnd_now_ms();
+	w->settle.last_ms = w->settle.asked_ms = cnd_now_ms();
 	return cnd_request_settle(&w->serving);
 }
 
@@ -307,6 +322,15 @@ is_held_up(const struct cnd_worker *w)
 	       w->serving.ahead.n == 0;
 }
 
+/* How long an idle client's session waits until the server is asked what it holds. */
+static int64_t
+settle_after_ms(const struct cnd_worker *w)
+{
+	if (w->serving.backend->is_settling_felt)
+		return SETTLE_FELT_MS;
+	return cnd_roles_are_asked(w) ? SETTLE_ROLE_MS : SETTLE_IDLE_MS;
+}
+
 /* Wait until the client or the server sends something or a limit is reached. Negative: part. */
 static int
 await_more(struct cnd_worker *w)
@@ -332,9 +356,7 @@ await_more(struct cnd_worker *w)
 		fds[0].events = POLLRDHUP;
 	if (cnd_request_may_settle(&w->serving) &&
 		cnp_server_can_yield(&w->client.server))
-		settle_ms = cnd_now_ms() + (w->serving.backend->is_settling_felt
-							   ? SETTLE_FELT_MS
-							   : SETTLE_IDLE_MS);
+		settle_ms = cnd_now_ms() + settle_after_ms(w);
 	set_between(w, true);
 	r = cnd_client_poll(w, fds,
 		w->client.is_resumed ? 3
@@ -364,6 +386,25 @@ await_more(struct cnd_worker *w)
 	return r < 0 ? r : CENOTE_OK;
 }
 
+/* Whether to ask what the session holds as soon as a transaction has ended, in a pool with `target`. Nobody can ask a server
+ * that has gone, and then the client could not move to the next one. A question in good time keeps the answer valid for the
+ * statements that follow: a backend may have a proof for all of them, for a while. */
+static bool
+settles_early(const struct cnd_worker *w)
+{
+	int64_t now;
+
+	if (!cnd_roles_are_asked(w) || w->serving.backend->is_settling_felt ||
+		w->serving.held.tx != CENOTE_TX_IDLE ||
+		!cnp_server_can_yield(&w->client.server))
+		return false;
+	now = cnd_now_ms();
+	if (w->serving.held.pins == 0)
+		return now >= w->settle.asked_ms + SETTLE_AGAIN_MS;
+	return cnd_request_may_settle(&w->serving) &&
+	       now >= w->settle.last_ms + SETTLE_ROLE_MS;
+}
+
 /* Run one request, and send what must not wait for the next one. Negative: part. */
 static int
 run_one(struct cnd_worker *w, const struct cnp_request *req)
@@ -383,7 +424,10 @@ run_one(struct cnd_worker *w, const struct cnp_request *req)
 	if (cnp_server_output(&w->client.server, &bytes) >= FLUSH_BYTES ||
 		cnp_server_state(&w->client.server) == CNP_SERVER_CLOSING)
 		return cnd_client_flush(w);
-	return CENOTE_OK;
+	if (!settles_early(w))
+		return CENOTE_OK;
+	/* the client has its answer first */
+	return cnd_client_flush(w) < 0 ? CENOTE_ERR_CONN : settle(w);
 }
 
 /* Whether a client with a pipeline should make room for others before its next request. */
@@ -395,6 +439,18 @@ is_turn_over(const struct cnd_worker *w)
 	       cnd_now_ms() >= w->client.attached_ms + PIPELINE_MS;
 }
 
+/* Between transactions: ask the server for its role if that is due. Negative: the session is lost. */
+static int
+look_at_role(struct cnd_worker *w)
+{
+	if (!cnd_roles_are_asked(w) || w->serving.held.tx != CENOTE_TX_IDLE ||
+		w->serving.ahead.n > 0 || !cnp_server_can_yield(&w->client.server) ||
+		!cnd_roles_is_due(w) || cnd_roles_check(w) >= 0)
+		return CENOTE_OK;
+	cnc_diag_clear(&w->serving.diag);
+	return cnd_request_lose_idle(&w->serving);
+}
+
 static enum cnd_parting
 converse(struct cnd_worker *w)
 {
@@ -403,7 +459,10 @@ converse(struct cnd_worker *w)
 
 	note_progress(w);
 	while (r >= 0 && cnp_server_state(&w->client.server) < CNP_SERVER_CLOSING) {
-		if ((is_held_up(w) || is_turn_over(w)) && try_to_yield(w))
+		r = look_at_role(w);
+		if (r < 0 ||
+			((w->login.does_not_suit || is_held_up(w) || is_turn_over(w)) &&
+				try_to_yield(w)))
 			break;
 		/* it cannot yield, so it waits with its session */
 		if (is_held_up(w)) {

@@ -2,11 +2,12 @@
 /*
  * Log in to the best of the pool's `server` lines, log out, and move to a line with fewer
  * sessions. The scoreboard says which line is best: each worker counts itself there, and notes a
- * line that failed. Nothing else checks whether a server is alive. It owns w->serving.session and
+ * line that failed. In a pool with `target`, roles.c asks each new session. It owns w->serving.session and
  * w->login. worker.c, attach.c, pass_through.c and request.c call it.
  */
 #include "worker.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -186,25 +187,40 @@ failed_lately(const struct cnd_worker *w, size_t line)
 	return when != 0 && cnd_now_ms() - when < span;
 }
 
-/* Choose the line with the fewest sessions; lines that failed lately come last. */
+/* Lower ranks are tried first. */
+static uint32_t
+rank_of(const struct cnd_worker *w, size_t line)
+{
+	return failed_lately(w, line) ? CND_RANK_BAD + 1 : cnd_roles_rank(w, line);
+}
+
+/* Whether line a with na sessions has less than its share, compared with line b with nb sessions. */
+static bool
+has_less(const struct cnd_worker *w, size_t a, uint32_t na, size_t b, uint32_t nb)
+{
+	return (uint64_t)na * w->config->servers[b].weight <
+	       (uint64_t)nb * w->config->servers[a].weight;
+}
+
+/* Choose the line of the lowest rank, and among these the one with the fewest sessions for its weight. */
 static size_t
 choose_line(const struct cnd_worker *w, uint64_t tried)
 {
 	size_t n = w->config->n_servers;
 	size_t best = n;
-	int best_failed = 0;
+	uint32_t best_rank = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		size_t at = (w->slot_index + i) % n;
-		int has_failed = n > 1 && failed_lately(w, at);
+		uint32_t rank = n > 1 ? rank_of(w, at) : 0;
 
 		if (tried & 1ull << at)
 			continue;
-		if (best == n || has_failed < best_failed ||
-			(has_failed == best_failed &&
-				n_sessions(w, at) < n_sessions(w, best))) {
+		if (best == n || rank < best_rank ||
+			(rank == best_rank && has_less(w, at, n_sessions(w, at) + 1, best,
+						      n_sessions(w, best) + 1))) {
 			best = at;
-			best_failed = has_failed;
+			best_rank = rank;
 		}
 	}
 	return best;
@@ -315,6 +331,11 @@ try_line(struct cnd_worker *w, size_t line, struct cnd_session **ret_session,
 	r = w->serving.backend->login(&w->serving.host, &spec, ret_session, diag);
 	if (r >= 0) {
 		atomic_store(&w->pool->line_failed_ms[line], 0);
+		r = cnd_roles_admit(w, line, *ret_session, diag);
+		if (r < 0) {
+			w->serving.backend->logout(*ret_session);
+			*ret_session = NULL;
+		}
 		return r;
 	}
 	*ret_session = NULL;
@@ -379,6 +400,18 @@ note_failure(struct cnd_worker *w)
 		cnd_log(LOG_WARNING, "cannot log in: %s", why);
 }
 
+/* Sessions that began together do not end together: each loses up to a fifth of max_lifetime. */
+static int64_t
+end_of_life(struct cnd_worker *w)
+{
+	int64_t span = w->config->max_lifetime_ms;
+
+	if (span == 0)
+		return CND_NEVER;
+	return cnd_now_ms() + span -
+	       (int64_t)(cnd_worker_random(&w->random) % (uint64_t)(span / 5 + 1));
+}
+
 static void
 adopt(struct cnd_worker *w, struct cnd_session *session, uint32_t login_changes)
 {
@@ -386,7 +419,13 @@ adopt(struct cnd_worker *w, struct cnd_session *session, uint32_t login_changes)
 	w->login.n++;
 	w->loan.has_borrower = false;
 	w->login.changes = login_changes;
+	w->login.turns = w->login.next_turns;
+	w->login.does_not_suit = false;
+	w->login.expires_ms = end_of_life(w);
 	w->serving.is_lost = false;
+	atomic_store(&w->pool->served_ms, cnd_now_ms());
+	if (w->login.n_failures > 0)
+		atomic_fetch_add(&w->pool->recoveries, 1);
 	cnd_pass_through_publish(w);
 	w->login.balanced_ms = cnd_now_ms();
 	w->login.info.changes = 0;
@@ -446,9 +485,68 @@ cnd_login(struct cnd_worker *w)
 	return r;
 }
 
+/* ---- waiting for a server ---- */
+
+/* How often a worker that waits looks whether another one has found a server. */
+#define LOOK_MS  20
+/* How long it waits at most before it tries again, while clients wait for a server. */
+#define RETRY_MS 200
+
+int
+cnd_login_pause(struct cnd_worker *w, int64_t until_ms)
+{
+	struct pollfd client = { .fd = w->client.fd, .events = POLLRDHUP };
+	/* between clients, any order ends the pause */
+	uint32_t most = w->client.fd >= 0 ? CND_ORDER_KILL : CND_ORDER_NONE;
+	uint32_t seen = w->pool->recoveries;
+	bool looks = cnd_roles_are_asked(w);
+
+	while (cnd_worker_order(w) <= most && cnd_now_ms() < until_ms &&
+		(!looks || w->pool->recoveries == seen)) {
+		int64_t look_ms = looks ? cnd_now_ms() + LOOK_MS : until_ms;
+
+		if (cnd_worker_poll(w, &client, client.fd >= 0,
+			    look_ms < until_ms ? look_ms : until_ms) <= 0)
+			continue;
+		w->serving.is_gone = true;
+		return CENOTE_ERR_CONN;
+	}
+	return CENOTE_OK;
+}
+
+/* Whether the client waits for a server that suits, instead of getting the error. */
+static bool
+may_hold(const struct cnd_worker *w)
+{
+	return cnd_now_ms() < cnd_pool_holds_until(w->board, w->pool_index) &&
+	       cnd_worker_order(w) != CND_ORDER_NOW &&
+	       w->config->clients_login == CND_CLIENTS_NONE &&
+	       cnd_login_blames_server(&w->serving.diag);
+}
+
+int
+cnd_login_for_client(struct cnd_worker *w)
+{
+	char settings[sizeof(w->login.settings)];
+	int r;
+
+	memcpy(settings, w->login.settings, sizeof(settings));
+	while ((r = cnd_login(w)) < 0 && may_hold(w)) {
+		int64_t pause = RETRY_MS / 2 +
+				(int64_t)(cnd_worker_random(&w->random) % (RETRY_MS / 2));
+
+		if (cnd_login_pause(w, cnd_now_ms() + pause) < 0)
+			return CENOTE_ERR_CONN;
+		memcpy(w->login.settings, settings, sizeof(settings));
+	}
+	return r;
+}
+
 void
 cnd_logout(struct cnd_worker *w)
 {
+	if (w->serving.session != NULL)
+		atomic_store(&w->pool->served_ms, cnd_now_ms());
 	unwatch_server(w);
 	w->serving.backend->logout(w->serving.session);
 	w->serving.session = NULL;
@@ -497,6 +595,15 @@ has_wanted_settings(const struct cnd_worker *w)
 }
 
 int
+cnd_login_renew(struct cnd_worker *w)
+{
+	char settings[sizeof(w->login.settings)];
+
+	memcpy(settings, w->login.settings, sizeof(settings));
+	return cnd_login_replace(w, settings);
+}
+
+int
 cnd_login_is_as_wanted(const struct cnd_worker *w)
 {
 	return has_wanted_settings(w) && w->login.changes == w->pool->login_changes;
@@ -504,14 +611,22 @@ cnd_login_is_as_wanted(const struct cnd_worker *w)
 
 /* ---- moving to a line with fewer sessions ---- */
 
-/* Find the line that has at least two sessions less than this worker's line; SIZE_MAX: none. */
+/* Find a line of a lower rank than this worker's line, or one of the same rank that would still have less than its share after the
+ * move; SIZE_MAX: none. */
 static size_t
 emptier_line(const struct cnd_worker *w)
 {
 	size_t mine = w->slot->server_line - 1;
 	size_t line = choose_line(w, 1ull << mine);
+	uint32_t rank = rank_of(w, line), my_rank = cnd_roles_rank(w, mine);
 
-	return failed_lately(w, line) || n_sessions(w, line) + 2 > n_sessions(w, mine)
+	if (rank >= CND_RANK_BAD || rank > my_rank)
+		return SIZE_MAX;
+	if (rank < my_rank)
+		return line;
+	/* not less than the other line has then */
+	return n_sessions(w, mine) == 0 || has_less(w, mine, n_sessions(w, mine) - 1,
+						   line, n_sessions(w, line) + 1)
 		       ? SIZE_MAX
 		       : line;
 }
@@ -549,6 +664,11 @@ cnd_login_rebalance(struct cnd_worker *w)
 		join_line(w, mine);
 		cnd_log(LOG_INFO, "cannot move to another server: %s",
 			w->login.settings[0] == '\0' ? diag.message : diag.sqlstate);
+	} else if (rank_of(w, line) > cnd_roles_rank(w, mine)) {
+		/* it has only now said what it is: a primary, where a replica is preferred */
+		w->serving.backend->logout(session);
+		leave_line(w);
+		join_line(w, mine);
 	} else {
 		unwatch_server(w);
 		adopt(w, session, login_changes);

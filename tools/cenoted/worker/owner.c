@@ -130,6 +130,18 @@ lost(struct cnd_serving *s, const char *in)
 		s->diag.sqlstate, *why ? ": " : "", why);
 }
 
+static bool
+may_move(struct cnd_serving *s, int status)
+{
+	struct cnd_worker *w = s->owner;
+
+	if (!cnd_roles_are_asked(w))
+		return false;
+	/* only the server itself says that it is no primary any more; a client may have asked for read-only transactions */
+	return status == CENOTE_ERR_CONN ||
+	       (w->config->target == CND_TARGET_PRIMARY && cnd_roles_check(w) != 0);
+}
+
 static void
 publish(struct cnd_serving *s, bool is_held)
 {
@@ -241,7 +253,7 @@ suspend(struct cnd_serving *s, const struct cnp_suspend *m)
 	{                                                                                \
 		.flush = flush, .await_piece = await_piece, .long_result = long_result,  \
 		.begin = (BEGIN), .end = (END), .failed = failed, .lost = lost,          \
-		.publish = publish, .info = info,                                        \
+		.may_move = may_move, .publish = publish, .info = info,                  \
 		.parameter_changed = parameter_changed, .facts_changed = facts_changed,  \
 		.log_in_again = log_in_again, .suspend = suspend                         \
 	}

@@ -23,11 +23,15 @@
 #include "shared/sandbox.h"
 #include "shared/tls.h"
 
-#define BACK_OFF_MIN_MS 100
-#define BACK_OFF_MAX_MS 15000
-#define OUTPUT_MAX      (256u * 1024u)
+#define BACK_OFF_MIN_MS  100
+#define BACK_OFF_MAX_MS  15000
+/* while clients wait for a server to come back (failover_hold) */
+#define BACK_OFF_HOLD_MS 400
+#define OUTPUT_MAX       (256u * 1024u)
+/* How long an old session is kept if it could not be replaced. */
+#define RENEW_MS         10000
 /* How long a worker that is promised to a client waits for that client only. */
-#define PROMISE_MS      1000
+#define PROMISE_MS       1000
 
 /* ---- waiting after a failure ---- */
 
@@ -37,19 +41,19 @@ back_off(struct cnd_worker *w)
 {
 	unsigned shift = w->login.n_failures < 9 ? w->login.n_failures - 1 : 8;
 	int64_t ms = (int64_t)BACK_OFF_MIN_MS << shift;
-	int64_t until;
+	int64_t most = cnd_now_ms() < cnd_pool_holds_until(w->board, w->pool_index)
+			       ? BACK_OFF_HOLD_MS
+			       : BACK_OFF_MAX_MS;
 
-	if (ms > BACK_OFF_MAX_MS)
-		ms = BACK_OFF_MAX_MS;
+	if (ms > most)
+		ms = most;
 	ms = ms / 2 + (int64_t)(cnd_worker_random(&w->random) % (uint64_t)(ms / 2 + 1));
-	until = cnd_now_ms() + ms;
 	if (w->sm.state != CND_SLOT_FAILING) {
 		cnd_worker_move(w, CND_SLOT_FAILING);
 		/* clients that wait may have to get an error */
 		cnd_worker_wake_door(w);
 	}
-	while (cnd_worker_order(w) == CND_ORDER_NONE && cnd_now_ms() < until)
-		cnd_worker_wait(w, -1, 0, until);
+	(void)cnd_login_pause(w, cnd_now_ms() + ms);
 }
 
 /* ---- taking a client ---- */
@@ -157,19 +161,34 @@ idle_left(const struct cnd_worker *w)
 	return left_of(w->idle_ms, w->config->idle_ttl_ms);
 }
 
+/* The shorter of two times for poll(2). */
+static int
+sooner(int a, int b)
+{
+	return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
+static int
+balance_left(const struct cnd_worker *w)
+{
+	int left;
+
+	if (w->config->n_servers < 2)
+		return -1;
+	left = left_of(w->login.balanced_ms, w->config->rebalance_ms);
+	/* a look was due, and the lines are balanced: look again after a while */
+	return left != 0 ? left : (int)(w->config->rebalance_ms % 3600000) + 1;
+}
+
 /* When to look around although no client came. */
 static int
 look_left(const struct cnd_worker *w, int idle)
 {
-	int balance;
+	int left = sooner(idle, balance_left(w));
 
-	if (w->config->n_servers < 2)
-		return idle;
-	balance = left_of(w->login.balanced_ms, w->config->rebalance_ms);
-	/* a look was due, and the lines are balanced: look again after a while */
-	if (balance == 0)
-		balance = (int)(w->config->rebalance_ms % 3600000) + 1;
-	return idle < 0 || (balance >= 0 && balance < idle) ? balance : idle;
+	if (w->serving.session != NULL && w->login.expires_ms != CND_NEVER)
+		left = sooner(left, left_of(w->login.expires_ms - 1, 1));
+	return sooner(left, cnd_roles_left(w));
 }
 
 static int
@@ -447,23 +466,59 @@ freshen(struct cnd_worker *w)
 		return;
 	cnd_host_begin_service(w);
 	cnc_diag_clear(&w->serving.diag);
-	if (w->serving.is_lost || !reset_session(w))
+	if (w->serving.is_lost || w->login.does_not_suit || !reset_session(w))
 		cnd_logout(w);
 }
 
-/* Get ready to wait for a client with the present session. */
+/* No client must wait for this worker while it talks to its server. */
 static void
+be_busy(struct cnd_worker *w)
+{
+	if (w->sm.state == CND_SLOT_IDLE)
+		cnd_worker_move(w, CND_SLOT_RESETTING);
+}
+
+/* The session is as old as max_lifetime allows: replace it. If no login succeeds, it is kept for a while. */
+static void
+renew(struct cnd_worker *w)
+{
+	be_busy(w);
+	if (w->config->clients_login != CND_CLIENTS_NONE)
+		cnd_logout(w);
+	else if (cnd_login_renew(w) < 0)
+		w->login.expires_ms = cnd_now_ms() + RENEW_MS;
+}
+
+/* Whether the session has become useless, as its server says. */
+static bool
+has_turned(struct cnd_worker *w)
+{
+	if (!cnd_roles_is_due(w))
+		return false;
+	be_busy(w);
+	return cnd_roles_check(w) != 0;
+}
+
+/* Get ready to wait for a client with the present session. 0: it has none any more. */
+static int
 be_ready(struct cnd_worker *w)
 {
+	if (w->serving.session != NULL && has_turned(w)) {
+		cnd_logout(w);
+		return 0;
+	}
+	if (w->serving.session != NULL && w->login.expires_ms != CND_NEVER &&
+		cnd_now_ms() >= w->login.expires_ms)
+		renew(w);
 	if (w->config->n_servers > 1 && cnd_login_is_due(w)) {
-		if (w->sm.state == CND_SLOT_IDLE)
-			cnd_worker_move(w, CND_SLOT_RESETTING);
+		be_busy(w);
 		cnd_login_rebalance(w);
 	}
 	if (w->login.is_info_stale)
 		cnd_login_take_info(w);
 	if (w->sm.state != CND_SLOT_IDLE)
 		cnd_worker_move(w, CND_SLOT_IDLE);
+	return 1;
 }
 
 /* Log in as the last client wanted it, since the next one may want the same. If no server accepts
@@ -499,7 +554,8 @@ find_client(struct cnd_worker *w)
 			back_off(w);
 		return 0;
 	}
-	be_ready(w);
+	if (!be_ready(w))
+		return 0;
 	if (cnd_worker_order(w) != CND_ORDER_NONE)
 		return take_last_client(w) ? 1 : -1;
 	if (take_client(w))

@@ -44,6 +44,10 @@ struct cnd_worker_login {
 	bool is_info_stale; /* a client changed what info() returns */
 	int64_t balanced_ms; /* when the worker last looked for a line with fewer sessions */
 	unsigned n_failures; /* failed logins in a row */
+	int64_t expires_ms; /* when max_lifetime ends; CND_NEVER: it has no limit */
+	uint32_t turns; /* line_turns of its line when its server was last asked */
+	uint32_t next_turns; /* the same for the session that is about to replace it */
+	bool does_not_suit; /* the server has said that it has another role than the pool wants */
 	/* the settings of the session, or of the next login */
 	char settings[CND_SETTINGS_MAX + 1];
 	const char *wanted_settings; /* the settings that the attaching client wants */
@@ -122,7 +126,8 @@ struct cnd_worker_stop {
 
 /* client.c: when it asked the server what functions have left in the session. */
 struct cnd_worker_settle {
-	int64_t last_ms; /* the time of the last settle() */
+	int64_t last_ms; /* the time of the last settle(), since the client attached */
+	int64_t asked_ms; /* the same, over all clients */
 	int64_t due_ms; /* when settle() may be called again; CND_NEVER: no need */
 	uint32_t unmoved_at; /* serving.n_served when LISTEN could not move */
 };
@@ -268,9 +273,16 @@ int cnd_worker_wait(struct cnd_worker *w, int fd, int events, int64_t until_ms);
  * them.
  */
 int cnd_login(struct cnd_worker *w);
+/* As cnd_login(), for a client that waits: while the pool's failover_hold allows it, try again. If the client goes meanwhile,
+ * w->serving.is_gone is set. */
+int cnd_login_for_client(struct cnd_worker *w);
+/* Wait until then, or until another worker finds a server again, or for an order. Negative: the client has gone. */
+int cnd_login_pause(struct cnd_worker *w, int64_t until_ms);
 /* Log in with other settings or as another user. The present session stays if no server accepts
  * that. */
 int cnd_login_replace(struct cnd_worker *w, const char *settings);
+/* The same with the settings that the session has. */
+int cnd_login_renew(struct cnd_worker *w);
 /* Whether a login now would give the same session, with the settings that the client wants. */
 int cnd_login_is_as_wanted(const struct cnd_worker *w);
 /* Whether the server or the network made a login fail, and not the user. */
@@ -304,6 +316,27 @@ int cnd_limits_take_user(struct cnd_worker *w, const char *user);
 int cnd_limits_attach(struct cnd_worker *w);
 /* The worker and the client part. */
 void cnd_limits_part(struct cnd_worker *w);
+
+/* roles.c */
+/* Whether the pool asks its servers for their role (`target`). */
+bool cnd_roles_are_asked(const struct cnd_worker *w);
+/* A session of this line has just logged in: ask its server. CENOTE_OK: it suits the pool; negative: the diagnostics say why
+ * not. */
+int cnd_roles_admit(struct cnd_worker *w, size_t line, struct cnd_session *session,
+	struct cnc_diag *diag);
+/* Whether a session of the line has found out since that its server has another role. */
+bool cnd_roles_have_turned(const struct cnd_worker *w);
+/* Whether it is time to ask: others have found another role, or this worker is the one of its line whose turn it is. A true
+ * answer uses up that turn. */
+bool cnd_roles_is_due(struct cnd_worker *w);
+/* Ask the server. 0: the session suits, or cannot ask now; 1: it does not suit, and does_not_suit is set; negative: it is
+ * lost. Leaves w->serving.diag as it is. */
+int cnd_roles_check(struct cnd_worker *w);
+/* The order in which lines are tried: 0 first. CND_RANK_BAD and more: a login would probably fail. */
+#define CND_RANK_BAD 2u
+uint32_t cnd_roles_rank(const struct cnd_worker *w, size_t line);
+/* When an idle worker should look at its server's role again, for poll(2); -1: never. */
+int cnd_roles_left(const struct cnd_worker *w);
 
 /* owner.c */
 /* Make w->serving, for the pool of w->config. */

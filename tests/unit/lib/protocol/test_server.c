@@ -396,6 +396,88 @@ a_yield_tells_the_last_request_and_what_to_carry(void **state)
 	assert_int_equal(cnp_server_next(&f->s, &req), CENOTE_AGAIN);
 }
 
+/* Queue the beginning of an answer: a description of a result. */
+static void
+put_columns(struct fixture *f)
+{
+	struct cnp_column column = CNP_COLUMN_INIT;
+
+	column.name = cnp_str("n");
+	assert_ok(cnp_server_columns(&f->s, &column, 1));
+}
+
+static void
+a_yield_may_take_the_place_of_an_answer(void **state)
+{
+	struct fixture *f = *state;
+	struct cnp_str carry = { "id=8", 4 };
+	struct cnp_frame frame;
+	struct cnp_msg m;
+	char text[256];
+	const uint8_t *p;
+	size_t n, at = 0;
+
+	attach(f);
+	put_request(f, CNP_MSG_PING, 7, CNP_FRAME_SYNC);
+	put_request(f, CNP_MSG_QUERY, 8, CNP_FRAME_SYNC);
+	expect_request(f, CNP_MSG_PING, 7);
+	assert_true(cnp_server_can_yield_running(&f->s));
+	answer(f);
+	expect_request(f, CNP_MSG_QUERY, 8);
+	put_columns(f);
+	assert_true(cnp_server_can_yield_running(&f->s));
+	assert_ok(cnp_server_yield_running(&f->s, CNP_YIELD_RELOAD, &carry));
+	/* the answer to the first request is still there, and nothing of the second */
+	n = cnp_server_output(&f->s, &p);
+	while (at < n)
+		wire_next(p, n, &at, &frame, &m);
+	assert_int_equal(frame.code, CNP_MSG_YIELD);
+	assert_int_equal(m.as.yield.last, 7);
+	assert_string_equal(m.as.yield.carry.p, "id=8");
+	(void)SENT(f);
+	assert_null(strstr(text, "COLUMNS"));
+	assert_non_null(strstr(text, "DONE 7"));
+	assert_int_equal(cnp_server_yield_running(&f->s, CNP_YIELD_RELOAD, NULL),
+		CENOTE_ERR_STATE);
+}
+
+/* The client cannot send a request again of which it has an answer, or which is part of something larger. */
+static void
+no_yield_takes_the_place_of_an_answer_that_counts(void **state)
+{
+	struct fixture *f = *state;
+	struct cnp_msg m;
+
+	attach(f);
+	put_request(f, CNP_MSG_QUERY, 1, CNP_FRAME_SYNC);
+	assert_false(cnp_server_can_yield_running(&f->s));
+	expect_request(f, CNP_MSG_QUERY, 1);
+	put_columns(f);
+	drop_output(f);
+	assert_false(cnp_server_can_yield_running(&f->s));
+	answer(f);
+	/* a notification would be lost */
+	put_request(f, CNP_MSG_QUERY, 2, CNP_FRAME_SYNC);
+	expect_request(f, CNP_MSG_QUERY, 2);
+	wire_least(&m, CNP_MSG_NOTIFICATION);
+	assert_ok(cnp_server_reply(&f->s, &m, 1));
+	assert_false(cnp_server_can_yield_running(&f->s));
+	answer(f);
+	/* behind a request without a synchronisation point */
+	put_request(f, CNP_MSG_QUERY, 3, 0);
+	put_request(f, CNP_MSG_QUERY, 4, CNP_FRAME_SYNC);
+	expect_request(f, CNP_MSG_QUERY, 3);
+	answer(f);
+	expect_request(f, CNP_MSG_QUERY, 4);
+	assert_false(cnp_server_can_yield_running(&f->s));
+	/* its first result */
+	answer(f);
+	put_request(f, CNP_MSG_QUERY, 5, CNP_FRAME_SYNC);
+	expect_request(f, CNP_MSG_QUERY, 5);
+	assert_ok(reply(f, CNP_MSG_DONE));
+	assert_false(cnp_server_can_yield_running(&f->s));
+}
+
 /* Run a request; returns the carry in its READY. */
 static const char *
 carried(struct fixture *f, enum cnp_msg_code code, const char *text)
@@ -893,6 +975,8 @@ main(void)
 		TEST(set_up_that_asks_for_an_answer_is_a_violation),
 		TEST(detach_and_suspend_end_without_ready),
 		TEST(a_yield_tells_the_last_request_and_what_to_carry),
+		TEST(a_yield_may_take_the_place_of_an_answer),
+		TEST(no_yield_takes_the_place_of_an_answer_that_counts),
 		TEST(what_to_carry_is_told_when_it_is_news),
 		TEST(a_yield_tells_the_last_words_of_a_server),
 		TEST(replies_without_a_request_are_refused),

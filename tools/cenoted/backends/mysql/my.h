@@ -547,6 +547,10 @@ void cnd_my_tell_progress(struct cnd_session *s, const struct cnd_my_progress *p
 /* Announce before a result's columns that another result follows, if the server reported that with the columns. */
 void cnd_my_tell_more(struct cnd_session *s);
 
+/* role.c */
+int cnd_my_role(struct cnd_session *s, struct cnd_sink *sink,
+	struct cnd_server_role *ret_role, struct cnc_diag *ret_diag);
+
 /* variables.c */
 /* The text that asks for the variables; in `keep`. NULL: no memory. */
 const char *cnd_my_variables_question(struct cnd_session *s);

@@ -528,6 +528,10 @@ int cnd_pg_channels(
 int cnd_pg_listen(
 	struct cnd_session *s, const struct cnd_channels *what, struct cnd_sink *sink);
 
+/* role.c */
+int cnd_pg_role(struct cnd_session *s, struct cnd_sink *sink,
+	struct cnd_server_role *ret_role, struct cnc_diag *ret_diag);
+
 /* stream.c */
 extern const struct cnd_pg_transport cnd_pg_plain;
 void cnd_pg_stream_finish(struct cnd_session *s);
@@ -745,6 +749,7 @@ extern const struct cnd_statement_ops cnd_pg_statements;
 	.idle = cnd_pg_idle, \
 	.sync = cnd_pg_sync, \
 	.settle = cnd_pg_settle, \
+	.role = cnd_pg_role, \
 	.can_refuse_pins = 1, \
 	.settled_pins = CENOTE_PIN_FUNCTION | CENOTE_PIN_SETTINGS | CENOTE_PIN_TEMP | \
 	CENOTE_PIN_LOCK | CENOTE_PIN_LISTEN | CENOTE_PIN_CURSOR | CENOTE_PIN_PREPARED, \

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_roles postgresql|mariadb
+ *
+ * Pools with `target`, on a real primary and its replica: which server their sessions are on, and what clients see when the
+ * servers change their roles.
+ */
+#include "with_pool.h"
+
+#include "support/cnt_server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum cnt_server_kind kind;
+static struct cnt_server primary, replica;
+
+/* Statements with the same effect on both kinds of server. */
+struct dialect {
+	const char *is_replica; /* 0 or 1 */
+	const char *n_sessions; /* of the user app, but this one */
+	const char *promote;
+	const char *stop_replay;
+};
+
+static const struct dialect dialects[] = {
+	[CNT_POSTGRESQL] = { "select pg_is_in_recovery()::int",
+		"select count(*) from pg_stat_activity where usename = 'app'",
+		"select pg_promote()", "select pg_wal_replay_pause()" },
+	[CNT_MARIADB] = { "select @@global.read_only",
+		"select count(*) from information_schema.processlist where user = 'app'",
+		"stop slave; set global read_only = 0", "stop slave" },
+};
+
+#define SQL (&dialects[kind])
+
+static unsigned
+flags(void)
+{
+	return kind == CNT_MARIADB ? CNT_SERVER_TCP : 0;
+}
+
+static void
+await_table(void)
+{
+	int64_t until = wp_now_ms() + 20000;
+	char text[64] = "";
+
+	while (strncmp(text, "1", 1) != 0) {
+		if (wp_now_ms() > until)
+			fail_msg("the table does not reach the replica: %s", text);
+		wp_pause_ms(50);
+		assert_int_equal(
+			cnt_server_ask(&replica,
+				"select count(*) from information_schema.tables where "
+				"table_name = 'work'",
+				text, sizeof(text)),
+			0);
+	}
+}
+
+static void
+start_servers(void)
+{
+	assert_int_equal(cnt_server_create(&primary, kind, flags()), 0);
+	assert_int_equal(cnt_server_replicates(&primary, 0), 0);
+	assert_int_equal(cnt_server_run(&primary), 0);
+	if (kind == CNT_MARIADB)
+		assert_int_equal(cnt_server_sql(&primary,
+					 "grant replication slave on *.* to locked@'%'; "
+					 "grant slave monitor on *.* to app@localhost"),
+			0);
+	assert_int_equal(cnt_server_create_replica(&replica, &primary), 0);
+	assert_int_equal(cnt_server_run(&replica), 0);
+	if (kind == CNT_MARIADB)
+		assert_int_equal(cnt_server_follow(&replica, &primary), 0);
+	assert_int_equal(cnt_server_sql(&primary,
+				 kind == CNT_POSTGRESQL
+					 ? "create table work (n int); grant all on work "
+					   "to app"
+					 : "create table work (n int)"),
+		0);
+	await_table();
+}
+
+/* Both servers, the replica first, and then these lines of the pool. */
+static void
+start_pool(const char *lines)
+{
+	char config[4096];
+
+	snprintf(config, sizeof(config),
+		CNT_DAEMON_GLOBAL
+		"\n[pool main]\nbackend = %s\nserver = %s\nserver = %s\n%s",
+		primary.backend, replica.server_line, primary.server_line, lines);
+	wp_start(config);
+}
+
+static int
+teardown(void **state)
+{
+	int r = wp_teardown(state);
+
+	if (replica.dir[0] != '\0')
+		cnt_server_stop(&replica);
+	if (primary.dir[0] != '\0')
+		cnt_server_stop(&primary);
+	memset(&primary, 0, sizeof(primary));
+	memset(&replica, 0, sizeof(replica));
+	return r;
+}
+
+static int
+sessions_on(const struct cnt_server *s)
+{
+	char text[64];
+
+	assert_int_equal(cnt_server_ask(s, SQL->n_sessions, text, sizeof(text)), 0);
+	return atoi(text);
+}
+
+static void
+await_sessions(const struct cnt_server *s, int wanted)
+{
+	int64_t until = wp_now_ms() + 20000;
+	int n;
+
+	while ((n = sessions_on(s)) != wanted) {
+		if (wp_now_ms() > until)
+			fail_msg("%d sessions are there, and not %d", n, wanted);
+		wp_pause_ms(50);
+	}
+}
+
+/* A value of the status of the pool's lines. The replica is the first line. */
+static const char *
+status_of(uint64_t line, const char *column)
+{
+	static char text[64];
+	cenote_conn *conn = wp_handle(NULL);
+	cenote_result *res;
+	int64_t col;
+
+	assert_ok(cenote_status(conn, "servers", &res));
+	assert_int_equal(cenote_result_n_rows(res), 2);
+	col = cenote_result_find_column(res, column);
+	assert_true(col >= 0);
+	snprintf(text, sizeof(text), "%s",
+		cenote_result_text(res, line, (uint32_t)col, NULL));
+	cenote_result_destroy(res);
+	cenote_conn_destroy(conn);
+	return text;
+}
+
+static void
+a_pool_with_target_primary_never_uses_the_replica(void **state)
+{
+	cenote_conn *a;
+
+	start_servers();
+	start_pool("sessions = 4..4\ntarget = primary\nrebalance = 200ms\n");
+	wp_await("main", "idle", 4);
+	await_sessions(&primary, 4);
+	for (int i = 0; i < 8; i++) {
+		a = wp_attach(NULL);
+		assert_string_equal(wp_value(a, SQL->is_replica), "0");
+		wp_exec(a, "insert into work values (1)");
+		cenote_conn_destroy(a);
+	}
+	assert_string_equal(status_of(0, "role"), "replica");
+	assert_string_equal(status_of(0, "use"), "unsuitable");
+	assert_string_equal(status_of(0, "sessions"), "0");
+	assert_true(atoi(status_of(0, "lag_ms")) >= 0);
+	assert_string_equal(status_of(1, "role"), "primary");
+	assert_string_equal(status_of(1, "use"), "ok");
+	assert_string_equal(status_of(1, "sessions"), "4");
+	/* tries of the replica end with a logout */
+	wp_pause_ms(700);
+	wp_await("main", "idle", 4);
+	assert_int_equal(sessions_on(&primary), 4);
+}
+
+static void
+a_pool_with_target_replica_never_uses_the_primary(void **state)
+{
+	cenote_conn *a;
+
+	start_servers();
+	start_pool("sessions = 4..4\ntarget = replica\nrebalance = 200ms\n"
+		   "failover_hold = 500ms\ncheck_interval = 200ms\n");
+	wp_await("main", "idle", 4);
+	await_sessions(&replica, 4);
+	for (int i = 0; i < 8; i++) {
+		a = wp_attach(NULL);
+		assert_string_equal(wp_value(a, SQL->is_replica), "1");
+		cenote_conn_destroy(a);
+	}
+	/* without the replica there is no session, and the client is told why */
+	cnt_server_kill(&replica);
+	wp_await("main", "failing", 4);
+	wp_pause_ms(700);
+	assert_int_equal(wp_try(NULL, &a), CENOTE_ERR_CONN);
+	assert_string_equal(wp_sqlstate(a), "08001");
+	assert_non_null(strstr(
+		wp_message(a), "the server is a primary, and the pool wants a replica"));
+	cenote_conn_destroy(a);
+	assert_int_equal(sessions_on(&primary), 0);
+}
+
+static void
+a_pool_that_prefers_the_replica_uses_the_primary_meanwhile(void **state)
+{
+	cenote_conn *a;
+
+	start_servers();
+	start_pool("sessions = 4..4\ntarget = prefer-replica\nrebalance = 300ms\n"
+		   "check_interval = 100ms\n");
+	wp_await("main", "idle", 4);
+	await_sessions(&replica, 4);
+	/* in order: MariaDB would lose the position of its replication */
+	assert_int_equal(cnt_server_shutdown(&replica), 0);
+	await_sessions(&primary, 4);
+	a = wp_attach(NULL);
+	assert_string_equal(wp_value(a, SQL->is_replica), "0");
+	cenote_conn_destroy(a);
+	assert_int_equal(cnt_server_run(&replica), 0);
+	if (kind == CNT_MARIADB)
+		assert_int_equal(cnt_server_sql(&replica, "set global read_only = 1"), 0);
+	await_sessions(&primary, 0);
+	await_sessions(&replica, 4);
+}
+
+static void
+a_replica_that_is_far_behind_is_given_up(void **state)
+{
+	start_servers();
+	start_pool("sessions = 4..4\ntarget = prefer-replica\nrebalance = 300ms\n"
+		   "check_interval = 100ms\nmax_lag = 300ms\n");
+	wp_await("main", "idle", 4);
+	await_sessions(&replica, 4);
+	assert_int_equal(cnt_server_sql(&replica, SQL->stop_replay), 0);
+	assert_int_equal(cnt_server_sql(&primary, "insert into work values (2)"), 0);
+	await_sessions(&replica, 0);
+	await_sessions(&primary, 4);
+}
+
+static void
+sessions_go_where_their_weights_say(void **state)
+{
+	char config[4096];
+
+	start_servers();
+	snprintf(config, sizeof(config),
+		CNT_DAEMON_GLOBAL "\n[pool main]\nbackend = %s\nserver = %s weight=3\n"
+				  "server = %s\nsessions = 8..8\n",
+		primary.backend, replica.server_line, primary.server_line);
+	wp_start(config);
+	wp_await("main", "idle", 8);
+	await_sessions(&replica, 6);
+	await_sessions(&primary, 2);
+}
+
+/* Stop the primary in order, and promote its replica. */
+static void
+switch_over(void)
+{
+	if (kind == CNT_MARIADB)
+		assert_int_equal(cnt_server_sql(&primary, "set global read_only = 1"), 0);
+	else
+		assert_int_equal(cnt_server_shutdown(&primary), 0);
+	wp_pause_ms(300);
+	assert_int_equal(cnt_server_sql(&replica, SQL->promote), 0);
+}
+
+static void
+a_client_between_transactions_does_not_notice_a_switch_over(void **state)
+{
+	cenote_conn *a, *b;
+
+	start_servers();
+	start_pool("sessions = 4..4\ntarget = primary\n");
+	wp_await("main", "idle", 4);
+	a = wp_attach(NULL);
+	b = wp_attach(NULL);
+	wp_exec(a, "insert into work values (1)");
+	wp_exec(b, "insert into work values (1)");
+	/* meanwhile the worker asks what the sessions hold */
+	wp_pause_ms(300);
+	switch_over();
+	/* a write, a transaction, and a client that comes now */
+	wp_exec(a, "insert into work values (2)");
+	assert_string_equal(wp_value(a, SQL->is_replica), "0");
+	assert_ok(cenote_begin(b, 0, 0));
+	wp_exec(b, "insert into work values (2)");
+	assert_ok(cenote_commit(b));
+	cenote_conn_destroy(a);
+	cenote_conn_destroy(b);
+	a = wp_attach(NULL);
+	assert_string_equal(wp_value(a, "select count(*) from work where n = 2"), "2");
+	cenote_conn_destroy(a);
+	await_sessions(&replica, 4);
+	if (kind == CNT_MARIADB)
+		await_sessions(&primary, 0);
+}
+
+/* Only what surely had no effect runs again. A procedure may have committed something before its write was refused. */
+static void
+a_procedure_that_is_refused_is_not_repeated(void **state)
+{
+	cenote_conn *a;
+
+	if (kind != CNT_MARIADB)
+		return;
+	start_servers();
+	start_pool("sessions = 1\ntarget = primary\ncheck_interval = 60s\n");
+	assert_int_equal(
+		cnt_server_sql(&primary, "create procedure add_one() sql security "
+					 "invoker insert into work values (6)"),
+		0);
+	a = wp_attach(NULL);
+	wp_exec(a, "insert into work values (1)");
+	switch_over();
+	assert_int_equal(wp_status_of(a, "call add_one()"), CENOTE_ERR_SERVER);
+	assert_string_equal(wp_sqlstate(a), "25006");
+	cenote_conn_destroy(a);
+	/* the server has said meanwhile that it is no primary any more */
+	a = wp_attach(NULL);
+	assert_string_equal(wp_value(a, SQL->is_replica), "0");
+	assert_string_equal(wp_value(a, "select count(*) from work where n = 6"), "0");
+	cenote_conn_destroy(a);
+}
+
+static void
+an_open_transaction_learns_that_its_session_is_lost(void **state)
+{
+	cenote_conn *a;
+
+	start_servers();
+	start_pool("sessions = 2..2\ntarget = primary\n");
+	wp_await("main", "idle", 2);
+	a = wp_attach(NULL);
+	assert_ok(cenote_begin(a, 0, 0));
+	assert_string_equal(wp_value(a, "select count(*) from work"), "0");
+	switch_over();
+	assert_int_equal(wp_status_of(a, "insert into work values (3)"), CENOTE_ERR_CONN);
+	/* PostgreSQL has said why it ended the session */
+	assert_string_equal(wp_sqlstate(a), kind == CNT_POSTGRESQL ? "57P01" : "08006");
+	cenote_conn_destroy(a);
+	a = wp_attach(NULL);
+	assert_string_equal(wp_value(a, "select count(*) from work"), "0");
+	wp_exec(a, "insert into work values (4)");
+	cenote_conn_destroy(a);
+}
+
+/* Its own wish is no sign of another role. */
+static void
+who_asks_for_a_read_only_transaction_gets_that_error(void **state)
+{
+	cenote_conn *a;
+	char before[32];
+
+	start_servers();
+	start_pool("sessions = 1\ntarget = primary\n");
+	a = wp_attach(NULL);
+	snprintf(before, sizeof(before), "%s", cenote_info(a, "attaches"));
+	assert_ok(cenote_begin(a, 0, CENOTE_BEGIN_READ_ONLY));
+	assert_int_equal(
+		wp_status_of(a, "insert into work values (5)"), CENOTE_ERR_SERVER);
+	assert_string_equal(wp_sqlstate(a), "25006");
+	assert_ok(cenote_rollback(a));
+	if (kind == CNT_POSTGRESQL) {
+		wp_exec(a, "set default_transaction_read_only = on");
+		assert_int_equal(wp_status_of(a, "insert into work values (5)"),
+			CENOTE_ERR_SERVER);
+		assert_string_equal(wp_sqlstate(a), "25006");
+	}
+	assert_string_equal(cenote_info(a, "attaches"), before);
+	cenote_conn_destroy(a);
+}
+
+static void
+clients_wait_for_a_primary_up_to_failover_hold(void **state)
+{
+	int64_t begun;
+	cenote_conn *a;
+
+	start_servers();
+	start_pool("sessions = 2..2\ntarget = primary\nfailover_hold = 2s\n");
+	wp_await("main", "idle", 2);
+	cnt_server_kill(&primary);
+	begun = wp_now_ms();
+	assert_int_equal(wp_try(NULL, &a), CENOTE_ERR_CONN);
+	assert_in_range(wp_now_ms() - begun, 1800 - WP_CLOCK_MS, 8000);
+	assert_string_equal(wp_sqlstate(a), "08001");
+	assert_non_null(strstr(
+		wp_message(a), "the server is a replica, and the pool wants a primary"));
+	cenote_conn_destroy(a);
+	/* from now on, until a server suits, clients are told at once */
+	wp_await("main", "failing", 2);
+	begun = wp_now_ms();
+	assert_int_equal(wp_try(NULL, &a), CENOTE_ERR_CONN);
+	assert_in_range(wp_now_ms() - begun, 0, 1500);
+	cenote_conn_destroy(a);
+}
+
+static void
+sessions_end_after_max_lifetime(void **state)
+{
+	cenote_conn *a;
+	char first[32];
+
+	start_servers();
+	start_pool("sessions = 1\nmax_lifetime = 500ms\n");
+	a = wp_attach(NULL);
+	snprintf(first, sizeof(first), "%s", cenote_info(a, "backend_pid"));
+	cenote_conn_destroy(a);
+	wp_pause_ms(900);
+	wp_await("main", "idle", 1);
+	a = wp_attach(NULL);
+	if (kind == CNT_POSTGRESQL)
+		assert_string_not_equal(cenote_info(a, "backend_pid"), first);
+	cenote_conn_destroy(a);
+	assert_true(wp_pool_number("main", "failed_logins") == 0);
+}
+
+int
+main(int argc, char **argv)
+{
+#define T(f) cmocka_unit_test_teardown(f, teardown)
+	const struct CMUnitTest tests[] = {
+		T(a_pool_with_target_primary_never_uses_the_replica),
+		T(a_pool_with_target_replica_never_uses_the_primary),
+		T(a_pool_that_prefers_the_replica_uses_the_primary_meanwhile),
+		T(a_replica_that_is_far_behind_is_given_up),
+		T(sessions_go_where_their_weights_say),
+		T(a_client_between_transactions_does_not_notice_a_switch_over),
+		T(a_procedure_that_is_refused_is_not_repeated),
+		T(an_open_transaction_learns_that_its_session_is_lost),
+		T(who_asks_for_a_read_only_transaction_gets_that_error),
+		T(clients_wait_for_a_primary_up_to_failover_hold),
+		T(sessions_end_after_max_lifetime),
+	};
+
+	kind = argc > 1 && strcmp(argv[1], "mariadb") == 0 ? CNT_MARIADB : CNT_POSTGRESQL;
+	cnt_server_need(kind);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
