@@ -9,7 +9,7 @@
 #define TEMP    "create temp table mine (a int)"
 #define CURSOR  "declare rows cursor with hold for select 1"
 #define PATIENT "mode = transaction\nqueue_timeout = 60s\n"
-#define HASTY   "mode = transaction\nqueue_timeout = 500ms\n"
+#define HASTY   "mode = transaction\nqueue_timeout = 1s\n"
 
 /* ---- the queue's error ---- */
 
@@ -30,12 +30,13 @@ the_error_of_the_queue_says_what_pins_the_sessions(void **state)
 	cenote_conn *conns[3];
 
 	turns_start("sessions = 3\n" HASTY);
+	wp_await("main", "idle", 3);
 	turns_attach(conns, 3);
 	wp_exec(conns[0], TEMP);
 	wp_exec(conns[1], CURSOR);
 	wp_exec(conns[1], TEMP);
 	wp_exec(conns[2], "begin");
-	expect_late("pool main: no free session in 500ms (3 of 3 in use, 1 waiting, 2 "
+	expect_late("pool main: no free session in 1s (3 of 3 in use, 1 waiting, 2 "
 		    "pinned: 2 by temporary objects, 1 by open cursors; see \\pins in "
 		    "sqlsh)");
 	turns_destroy(conns, 3);
@@ -48,6 +49,7 @@ the_error_of_who_stays_says_what_pins_the_sessions(void **state)
 	cenote_conn *conns[2];
 
 	turns_start("sessions = 1\n" HASTY);
+	wp_await("main", "idle", 1);
 	turns_attach(conns, 2);
 	turns_take(conns, 2, 2);
 	wp_exec(conns[0], TEMP);
@@ -63,12 +65,13 @@ the_error_is_short_if_no_session_is_pinned(void **state)
 	cenote_conn *conn;
 
 	turns_start("sessions = 1\n" HASTY);
+	wp_await("main", "idle", 1);
 	conn = wp_attach(NULL);
 	/* these pins end with the transaction */
 	wp_exec(conn, "begin");
 	wp_exec(conn, "create temp table mine (a int) on commit drop");
 	wp_exec(conn, "declare rows cursor for select 1");
-	expect_late("pool main: no free session in 500ms (1 of 1 in use, 1 waiting)");
+	expect_late("pool main: no free session in 1s (1 of 1 in use, 1 waiting)");
 	wp_exec(conn, "commit");
 	cenote_conn_destroy(conn);
 }
@@ -78,10 +81,11 @@ in_mode_session_the_error_does_not_speak_of_pins(void **state)
 {
 	cenote_conn *conn;
 
-	turns_start("sessions = 1\nqueue_timeout = 500ms\n");
+	turns_start("sessions = 1\nqueue_timeout = 1s\n");
+	wp_await("main", "idle", 1);
 	conn = wp_attach(NULL);
 	wp_exec(conn, TEMP);
-	expect_late("pool main: no free session in 500ms (1 of 1 in use, 1 waiting)");
+	expect_late("pool main: no free session in 1s (1 of 1 in use, 1 waiting)");
 	cenote_conn_destroy(conn);
 }
 

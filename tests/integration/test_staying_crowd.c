@@ -392,13 +392,23 @@ send_bytes(struct cnt_raw *c, const void *bytes, size_t n)
 		(void)send(c->fd, bytes, n, MSG_NOSIGNAL);
 }
 
-/* A client by hand that stays: its session went to the others. */
+/* A client by hand that stays: its session went to the others. On a busy machine its first query may come too late, after the
+ * session was taken back already. Then it begins anew. */
 static void
 open_staying(struct cnt_raw *c, cenote_conn **others, size_t n)
 {
-	assert_int_equal(cnt_raw_open_staying(c, wp_daemon.run_dir, "main"), 0);
-	cnt_raw_query(c, 1, CNP_FRAME_SYNC, "select 1");
-	assert_int_equal(cnt_raw_expect(c, "COLUMNS/1 ROWS/1 DONE/1 READY/1"), 0);
+	int64_t until = wp_now_ms() + 20000;
+	int r;
+
+	do {
+		assert_int_equal(cnt_raw_open_staying(c, wp_daemon.run_dir, "main"), 0);
+		cnt_raw_query(c, 1, CNP_FRAME_SYNC, "select 1");
+		r = cnt_raw_expect(c, "COLUMNS/1");
+		if (r < 0 && c->msg.code == CNP_MSG_YIELD)
+			cnt_raw_close(c);
+	} while (r < 0 && c->msg.code == CNP_MSG_YIELD && wp_now_ms() < until);
+	assert_int_equal(r, 0);
+	assert_int_equal(cnt_raw_expect(c, "ROWS/1 DONE/1 READY/1"), 0);
 	turns_take(others, n, 1);
 	assert_int_equal(cnt_raw_expect(c, "YIELD/0"), 0);
 	assert_int_equal(c->msg.as.yield.reason, CNP_YIELD_STAY);

@@ -888,8 +888,8 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_send_catalog(
  * By TCP it logs in as an attach does, and gets that pool only. On a unix socket the callers are
  * root, cenoted's own user, and users that may try to attach (allow_users and the rules). Only root
  * and cenoted's own user see who the clients of other users are.
- * @param what     "pools", "workers", "pins" (the sessions that something keeps with their clients), or
- *                 "pin_counts" (how often each pin began to keep a session)
+ * @param what     "pools", "workers", "servers" (the server lines of pools), "pins" (the sessions that something keeps with
+ *                 their clients), or "pin_counts" (how often each pin began to keep a session)
  * @return as cenote_query().   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_status(

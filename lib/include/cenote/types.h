@@ -163,7 +163,7 @@ enum cenote_pin {
 	CENOTE_PIN_CURSOR = 16, /**< an open cursor, portal or unread result */
 	CENOTE_PIN_ATTACHED = 32, /**< an attached database */
 	CENOTE_PIN_FUNCTION = 64, /**< a volatile function may have left something */
-	/** PREPARE in SQL, which cannot be replayed; pieces of a long value that no execution has used */
+	/** PREPARE in SQL that cannot be replayed; pieces of a long value that no execution has used */
 	CENOTE_PIN_PREPARED = 128
 };
 
