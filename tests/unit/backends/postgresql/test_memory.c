@@ -51,6 +51,29 @@ move(struct pg *t)
 	return CENOTE_OK;
 }
 
+/* The client goes on listening without a session. */
+static int
+listen_on(struct pg *t)
+{
+	const struct cnd_channels mark = {
+		.add = { "marks", 6 }, .channel = "marks", .mark = "1"
+	};
+	struct cnc_buf names;
+	int r;
+
+	DO(pg_query(t, "listen news"));
+	cnc_buf_init(&names, t->base.mem, 65536);
+	(void)cnt_session_start(&t->base, NULL, 0);
+	r = t->base.b->channels(t->base.s, &names, &t->base.seen.sink);
+	if (r == CENOTE_OK)
+		r = t->base.b->listen(t->base.s, &mark, &t->base.seen.sink);
+	cnc_buf_finish(&names);
+	if (r < 0)
+		return r;
+	DO(pg_reset(t));
+	return r;
+}
+
 /* Run one request of each kind, up to the first that fails. */
 static int
 do_all(struct pg *t)
@@ -58,6 +81,7 @@ do_all(struct pg *t)
 	static const char *const pieces[] = { "1\tone\n", NULL };
 	struct cnc_value v = { .type = CENOTE_TYPE_TEXT, .bytes = "value", .len = 5 };
 	uint32_t portal;
+	int r;
 
 	DO(pg_query(t, "create temp table m (a int, b text); set datestyle = 'sql'"));
 	DO(pg_query_with(t, "select $1::text as a, 1 as b", &v, 1));
@@ -81,7 +105,8 @@ do_all(struct pg *t)
 	DO(pg_query(t, "copy m to stdout"));
 	DO(pg_query(t, "set application_name = 'x'"));
 	DO(pg_reset(t));
-	return move(t);
+	r = move(t);
+	return r < 0 ? r : listen_on(t);
 }
 
 static void
