@@ -70,7 +70,7 @@ add_content(void *user, const char *text, int len)
 		text_add(&r->xml->list[r->current].content, text, (size_t)len);
 }
 
-/* NOLINTNEXTLINE(readability-function-size): the parameters are expat's */
+/* NOLINTBEGIN(readability-function-size): the parameters are expat's */
 static void
 refuse_entity(void *user, const char *name, int is_parameter, const char *value, int len,
 	const char *base, const char *system, const char *public, const char *notation)
@@ -85,6 +85,7 @@ refuse_entity(void *user, const char *name, int is_parameter, const char *value,
 	(void)notation;
 	stop(user, "it declares an entity, which is not read here");
 }
+/* NOLINTEND(readability-function-size) */
 
 int
 xml_read(struct xml *x, struct draft *d, const char *file, const char *text, size_t len)

@@ -470,10 +470,11 @@ cnd_attach_back(struct cnd_worker *w)
 {
 	const struct cnd_identity *id = &w->client.back.identity;
 	struct cnp_request req;
-	int r = w->client.hearer != NULL ? cnd_listening_flush(w) : CENOTE_OK;
+	int r;
 
-	if (r == CENOTE_OK)
-		r = await_attach(w, &req);
+	if (w->client.hearer != NULL && (r = cnd_listening_flush(w)) < 0)
+		return r;
+	r = await_attach(w, &req);
 	if (r < 0)
 		return r;
 	cnc_diag_clear(&w->serving.diag);

@@ -706,8 +706,9 @@ cnd_my_prepare(
 	cnd_my_learn_modes(s);
 	cnd_my_scan(sql.p, sql.n, &s->reading, &scan);
 	r = cnd_my_check_strict(s, &scan);
-	if (r == CENOTE_OK)
-		r = stmt_make(s, sql.p, sql.n, &st);
+	if (r < 0)
+		return r;
+	r = stmt_make(s, sql.p, sql.n, &st);
 	if (r < 0)
 		return r;
 	st->scan = scan;
