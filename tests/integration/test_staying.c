@@ -541,10 +541,12 @@ a_crowd_that_asks_at_once_is_answered(void **state)
 
 #define TURN(who) "insert into turns (who) values ('" who "')"
 
-/* Ask for a turn, and do not wait for a session. */
+/* Ask for a turn, and do not wait for a session. The client first reads that its session was taken back: otherwise it asks that
+ * session, and learns later that it has to wait. */
 static void
 send_turn(cenote_conn *conn, const char *sql)
 {
+	assert_ok(cenote_process(conn));
 	assert_ok(cenote_set_nonblocking(conn, 1));
 	assert_ok(cenote_send_query(conn, sql, CENOTE_NTS, NULL, NULL));
 	assert_ok(cenote_set_nonblocking(conn, 0));

@@ -6,8 +6,7 @@
 
 /*
  * LISTEN without a pin, for the clients of a shared worker. One session of the process, the listening session, listens for
- * all clients that have no session now. listening.c says how a client changes over from its own session to that one, and back,
- * without a notification that is lost or comes twice.
+ * all clients that have no session now. No notification is lost or comes twice.
  */
 
 struct cnd_shared;
