@@ -15,10 +15,13 @@
 #include <sys/mman.h>
 
 #define N_CLIENTS 12
+/* All clients write to one database, and a busy machine may stand still for seconds. */
 #define CONFIG                                                                           \
-	CNT_DAEMON_GLOBAL CNT_DAEMON_POOL "sessions = 6..6\n"                            \
-					  "mode = transaction\n"                         \
-					  "queue_timeout = 60s\n"
+	CNT_DAEMON_GLOBAL "\n[pool main]\nbackend = sqlite\n"                            \
+			  "server = path=@DIR@/main.db busy_timeout=60s\n"               \
+			  "sessions = 6..6\n"                                            \
+			  "mode = transaction\n"                                         \
+			  "queue_timeout = 60s\n"
 
 /* Shared with the children. */
 struct tally {
