@@ -289,6 +289,18 @@ cenote_process(cenote_conn *conn)
 	return is_written(conn) ? CENOTE_OK : CENOTE_AGAIN;
 }
 
+/* Take what has come. CENOTE_AGAIN: nothing more has come. */
+static int
+look(cenote_conn *conn)
+{
+	int r;
+
+	if (!cn_is_listening(conn))
+		return cn_advance(conn, CN_READ_NOW);
+	r = cn_stay_check(conn);
+	return r == CENOTE_OK ? CENOTE_AGAIN : r;
+}
+
 /* Wait until a message comes without a request. CENOTE_OK; CENOTE_DONE: the time is up, or no
  * message can come. */
 static int
@@ -298,8 +310,7 @@ wait_unasked(cenote_conn *conn, int may_sleep)
 	int r;
 
 	for (;;) {
-		r = cn_is_listening(conn) ? cn_stay_check(conn)
-					  : cn_advance(conn, CN_READ_NOW);
+		r = look(conn);
 		if (conn->handlers.n_unasked != before)
 			return CENOTE_OK;
 		if (r < 0)
@@ -307,7 +318,7 @@ wait_unasked(cenote_conn *conn, int may_sleep)
 		if (cn_state(conn) != CN_READY && !cn_is_listening(conn))
 			return cn_state(conn) == CN_DETACHED ? CENOTE_DONE
 							     : cn_enter_attached(conn);
-		if (r == CENOTE_OK && !cn_is_listening(conn))
+		if (r == CENOTE_OK)
 			continue;
 		if (!may_sleep)
 			return CENOTE_DONE;

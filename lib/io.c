@@ -95,14 +95,6 @@ on_staying(cenote_conn *conn)
 	}
 }
 
-/* Whether the pool has ended the connection of a client that stays and listens. */
-static int
-has_stopped_listening(const cenote_conn *conn)
-{
-	return cn_state(conn) == CN_DETACHED && cnp_client_is_listening(&conn->session) &&
-	       !cn_is_staying(conn);
-}
-
 static int
 handle_event(cenote_conn *conn)
 {
@@ -116,16 +108,17 @@ handle_event(cenote_conn *conn)
 	}
 }
 
-/* Handle received messages, also those behind a YIELD to a client that goes on listening: poll() would not report them. With `all`, also
- * handle those that should wait until the program has taken its rows. */
+/* Handle received messages, also those that come behind YIELD on a connection that stays: poll() would not report them. With
+ * `all`, also handle those that should wait until the program has taken its rows. */
 static int
 pump(cenote_conn *conn, int all)
 {
 	int handled = 0;
-	int r;
+	int stays, r;
 
-	while ((is_reading(conn) || cn_is_listening(conn)) &&
+	while ((is_reading(conn) || cn_is_staying(conn)) &&
 		(all || !cn_waits_for_program(conn))) {
+		stays = cn_is_staying(conn);
 		r = next_event(conn);
 		if (r == CENOTE_AGAIN)
 			break;
@@ -137,7 +130,8 @@ pump(cenote_conn *conn, int all)
 		if (r == CENOTE_AGAIN)
 			return CENOTE_OK;
 		conn->has_event = 0;
-		if (has_stopped_listening(conn))
+		/* the pool has ended it, or has broken the protocol */
+		if (stays && !cn_is_staying(conn))
 			return cn_stay_over(conn, 0);
 		if (r == CENOTE_ERR_PROTOCOL && is_reading(conn))
 			return protocol_error(conn);
@@ -212,18 +206,11 @@ cn_stay_check(cenote_conn *conn)
 	int r = CENOTE_OK;
 
 	while (r == CENOTE_OK && cn_is_staying(conn)) {
-		r = cnp_client_next(&conn->session, &conn->event);
+		r = pump(conn, 1);
 		if (r == CENOTE_AGAIN)
 			r = receive_once(conn);
-		else if (r == CENOTE_OK)
-			r = on_staying(conn);
 	}
-	if (cn_state(conn) == CN_LOST)
-		return conn->loss.status;
-	if (r == CENOTE_ERR_NOMEM)
-		return cn_nomem(conn);
-	/* A protocol error loses nothing else. */
-	return cn_is_staying(conn) ? CENOTE_OK : cn_stay_over(conn, 0);
+	return r == CENOTE_AGAIN ? CENOTE_OK : r;
 }
 
 /* Check a connection that stays before asking for the next session. Over TCP, a write succeeds even after the peer has gone,
