@@ -43,12 +43,12 @@ fill_attach(const cenote_conn *conn, struct cnp_attach *m)
 	m->pid = (uint32_t)conn->pid;
 	m->flags = conn->attach.is_again ? CNP_ATTACH_AGAIN : 0;
 	if (o->number[CN_OPTION_REATTACH] != CN_REATTACH_NO)
-		m->flags |= CNP_ATTACH_STAYS | CNP_ATTACH_RESTORES | CNP_ATTACH_HEARS;
+		m->flags |= CNP_ATTACH_STAYS | CNP_ATTACH_RESTORES | CNP_ATTACH_LISTENS;
 	if (cn_attach_wanted_tls(conn) == CNP_TLS_NONE && cn_borrow_may(conn))
 		m->flags |= CNP_ATTACH_BORROWS;
 	/* The module at the other end of a loan can do neither. */
 	if (conn->transport.loan)
-		m->flags &= ~(uint32_t)(CNP_ATTACH_STAYS | CNP_ATTACH_HEARS |
+		m->flags &= ~(uint32_t)(CNP_ATTACH_STAYS | CNP_ATTACH_LISTENS |
 					CNP_ATTACH_BORROWS);
 	m->generation = conn->reattach.attaches;
 	m->max_frame = o->number[CN_OPTION_MAX_FRAME];

@@ -54,7 +54,8 @@ enum cnp_attach_flag {
 	CNP_ATTACH_RESTORES =
 		4, /* the client prepares its statements with a name again */
 	CNP_ATTACH_BORROWS = 8, /* the client understands CNP_YIELD_LEND */
-	CNP_ATTACH_HEARS = 16 /* … and CNP_YIELD_LISTEN; only with STAYS */
+	CNP_ATTACH_LISTENS =
+		16 /* the client understands CNP_YIELD_LISTEN; only with STAYS */
 };
 
 /* Bits of cnp_done.flags. */
@@ -88,7 +89,7 @@ enum cnp_yield_reason {
 	/* the server's socket comes with this frame; the connection stays open as long as the client has it */
 	CNP_YIELD_LEND = 7,
 	CNP_YIELD_LISTEN =
-		8 /* as CNP_YIELD_STAY, and the pool goes on sending notifications */
+		8 /* as CNP_YIELD_STAY; the pool goes on sending notifications */
 };
 
 /* The features of a pool's backend: bits of cnp_attached.features, and the names in

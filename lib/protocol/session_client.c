@@ -219,8 +219,8 @@ begin_session(struct cnp_client *c, const struct cnp_msg *first)
 		      (first->as.attach.flags & CNP_ATTACH_STAYS) != 0;
 	c->may_borrow = first->code == CNP_MSG_ATTACH &&
 			(first->as.attach.flags & CNP_ATTACH_BORROWS) != 0;
-	c->may_hear = first->code == CNP_MSG_ATTACH &&
-		      (first->as.attach.flags & CNP_ATTACH_HEARS) != 0;
+	c->may_listen = first->code == CNP_MSG_ATTACH &&
+			(first->as.attach.flags & CNP_ATTACH_LISTENS) != 0;
 	c->is_staying = 0;
 	c->is_kept = 0;
 	c->is_listening = 0;
@@ -889,7 +889,7 @@ on_yield(struct cnp_client *c, const struct cnp_frame *f, const struct cnp_yield
 	if ((y->reason == CNP_YIELD_STAY || y->reason == CNP_YIELD_LISTEN) &&
 		c->sm.state != CNP_CLIENT_READY)
 		return broken(c, f, "there was no session to take back");
-	if (y->reason == CNP_YIELD_LISTEN && !(c->may_stay && c->may_hear))
+	if (y->reason == CNP_YIELD_LISTEN && !(c->may_stay && c->may_listen))
 		return broken(c, f, "listening that was not asked for");
 	if (y->reason == CNP_YIELD_LEND &&
 		(!c->may_borrow || c->sm.state != CNP_CLIENT_READY))

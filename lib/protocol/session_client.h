@@ -69,7 +69,7 @@ struct cnp_client {
 	uint8_t is_greeted; /* READY of request 0 came, right after ATTACHED */
 	uint8_t may_stay; /* ATTACH had CNP_ATTACH_STAYS */
 	uint8_t may_borrow; /* ATTACH had CNP_ATTACH_BORROWS */
-	uint8_t may_hear; /* ATTACH had CNP_ATTACH_HEARS */
+	uint8_t may_listen; /* ATTACH had CNP_ATTACH_LISTENS */
 	uint8_t is_staying; /* YIELDED, and the connection stays open */
 	uint8_t is_kept; /* the connection stayed open: requests do not wait for READY */
 	uint8_t is_listening; /* without a session, and the pool goes on sending notifications */
@@ -116,8 +116,8 @@ cnp_client_is_staying(const struct cnp_client *c)
 {
 	return c->is_staying;
 }
-/* From YIELD to ATTACHED: whether the pool goes on sending NOTIFICATION. If the connection ends meanwhile, notifications may be
- * missing, so the program has to be told. */
+/* Whether the pool sends notifications although the client has no session: from YIELD to ATTACHED. If the connection ends in that
+ * time, notifications may be missing, and the owner must tell the program. */
 static inline int
 cnp_client_is_listening(const struct cnp_client *c)
 {

@@ -49,7 +49,7 @@ begin(struct cnp_server *s, uint32_t state)
 	s->said_hello = 0;
 	s->may_stay = 0;
 	s->may_borrow = 0;
-	s->may_hear = 0;
+	s->may_listen = 0;
 	s->is_kept = 0;
 	s->drop_left = 0;
 	s->is_leaving = 0;
@@ -709,7 +709,7 @@ cnp_server_can_stay(const struct cnp_server *s)
 int
 cnp_server_can_listen(const struct cnp_server *s)
 {
-	return s->may_hear && cnp_server_can_stay(s);
+	return s->may_listen && cnp_server_can_stay(s);
 }
 
 int
@@ -879,7 +879,7 @@ take_first(struct cnp_server *s, const struct cnp_msg *m)
 	if (m->code == CNP_MSG_ATTACH) {
 		s->may_stay = (m->as.attach.flags & CNP_ATTACH_STAYS) != 0;
 		s->may_borrow = (m->as.attach.flags & CNP_ATTACH_BORROWS) != 0;
-		s->may_hear = (m->as.attach.flags & CNP_ATTACH_HEARS) != 0;
+		s->may_listen = (m->as.attach.flags & CNP_ATTACH_LISTENS) != 0;
 	}
 	if (max != 0 && max < FRAME_LOW)
 		return broken(s, "max_frame is below 65536");

@@ -46,7 +46,7 @@ struct cnp_server {
 	uint8_t said_hello;
 	uint8_t may_stay; /* ATTACH had CNP_ATTACH_STAYS */
 	uint8_t may_borrow; /* ATTACH had CNP_ATTACH_BORROWS */
-	uint8_t may_hear; /* ATTACH had CNP_ATTACH_HEARS */
+	uint8_t may_listen; /* ATTACH had CNP_ATTACH_LISTENS */
 	uint8_t is_kept; /* cnp_server_restart_kept() was called */
 	size_t drop_left; /* STAYING: bytes of the current frame that are still to be dropped */
 	uint8_t is_leaving; /* DETACH came or SUSPENDED was sent: CLOSING follows the request */
@@ -54,7 +54,7 @@ struct cnp_server {
 	uint32_t
 		request_before; /* the value of last_request before the running request */
 	size_t out_before; /* bytes of `out` that were queued before the running request */
-	/* more than these bytes was sent, or a DONE or what belongs to no request was queued: the answer cannot be dropped */
+	/* the answer cannot be dropped any more: a part of it was sent, or DONE was queued, or a message that belongs to no request */
 	uint8_t is_told;
 	uint32_t running; /* request number; 0 for a set-up request */
 	uint8_t running_code;
@@ -251,7 +251,7 @@ int cnp_server_can_yield(const struct cnp_server *s);
 /* Is cnp_server_yield() legal with CNP_YIELD_STAY? The client must understand staying, and no byte of a later frame
  * may have been received. */
 int cnp_server_can_stay(const struct cnp_server *s);
-/* Is cnp_server_yield() legal with CNP_YIELD_LISTEN? The client must also understand that. */
+/* Is cnp_server_yield() legal with CNP_YIELD_LISTEN? The client must understand that reason, too. */
 int cnp_server_can_listen(const struct cnp_server *s);
 /* Is cnp_server_yield() legal with CNP_YIELD_LEND? The client must understand loans. */
 int cnp_server_can_lend(const struct cnp_server *s);

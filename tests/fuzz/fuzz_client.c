@@ -24,7 +24,7 @@ open_session(struct cnp_client *c, uint8_t how)
 	memset(&m, 0, sizeof m);
 	m.code = first_codes[how & 3];
 	if (m.code == CNP_MSG_ATTACH && (how & 0x40))
-		m.as.attach.flags = CNP_ATTACH_STAYS | CNP_ATTACH_HEARS;
+		m.as.attach.flags = CNP_ATTACH_STAYS | CNP_ATTACH_LISTENS;
 	if (m.code == CNP_MSG_ATTACH && (how & 0x20))
 		m.as.attach.flags |= CNP_ATTACH_BORROWS;
 	FUZZ_CHECK(cnp_client_open(c, &o, &m, how >> 7) == CENOTE_OK);
@@ -109,7 +109,7 @@ attach_again(struct cnp_client *c)
 
 	memset(&m, 0, sizeof m);
 	m.code = CNP_MSG_ATTACH;
-	m.as.attach.flags = CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS | CNP_ATTACH_HEARS;
+	m.as.attach.flags = CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS | CNP_ATTACH_LISTENS;
 	FUZZ_CHECK(cnp_client_open_kept(c, &m) == CENOTE_OK);
 	m.code = CNP_MSG_SYNC;
 	FUZZ_CHECK(cnp_client_request(c, &m, 0, 0, NULL) == CENOTE_OK);

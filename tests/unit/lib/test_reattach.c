@@ -54,7 +54,7 @@ a_yield_when_idle_is_not_noticed(void **state)
 	assert_ok(run(f, "cmd"));
 	assert_int_equal(f->peer.seen.n_attaches, 2);
 	assert_int_equal(f->peer.seen.flags, CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS |
-						     CNP_ATTACH_HEARS |
+						     CNP_ATTACH_LISTENS |
 						     CNP_ATTACH_RESTORES);
 	assert_int_equal(f->peer.seen.generation, 1);
 	assert_string_equal(f->peer.seen.carry, "yield1");
@@ -357,7 +357,7 @@ a_loss_with_pins_is_told(void **state)
 	assert_int_equal(f->peer.seen.n_attaches, 1);
 	assert_ok(cenote_connect(f->conn));
 	assert_int_equal(f->peer.seen.flags,
-		CNP_ATTACH_STAYS | CNP_ATTACH_HEARS | CNP_ATTACH_RESTORES);
+		CNP_ATTACH_STAYS | CNP_ATTACH_LISTENS | CNP_ATTACH_RESTORES);
 	assert_ok(run(f, "cmd"));
 }
 

@@ -30,7 +30,7 @@ connecting_tells_who_comes_and_what_is_there(void **state)
 	struct fixture *f = *state;
 
 	assert_int_equal(f->peer.seen.flags,
-		CNP_ATTACH_STAYS | CNP_ATTACH_HEARS | CNP_ATTACH_RESTORES);
+		CNP_ATTACH_STAYS | CNP_ATTACH_LISTENS | CNP_ATTACH_RESTORES);
 	assert_int_equal(f->peer.seen.generation, 0);
 	assert_string_equal(f->peer.seen.program, "test_lib_session");
 	assert_string_equal(cenote_info(f->conn, "backend"), "played");

@@ -82,7 +82,7 @@ the_next_session_comes_on_the_same_connection(void **state)
 		(void)snprintf(session, sizeof(session), "%u", 200 + i);
 		assert_string_equal(cenote_info(f->conn, "session"), session);
 		assert_int_equal(f->peer.seen.flags, CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS |
-							     CNP_ATTACH_HEARS |
+							     CNP_ATTACH_LISTENS |
 							     CNP_ATTACH_RESTORES);
 		assert_int_equal(f->peer.seen.generation, i);
 		assert_int_equal(f->peer.seen.n_attaches, i + 1);

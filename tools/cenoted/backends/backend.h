@@ -187,9 +187,10 @@ struct cnd_sink {
 
 /* A change of what a session listens on. */
 struct cnd_channels {
-	bool is_first; /* before anything else, undo settings, cursors and statements */
+	bool is_first; /* first reset settings, and close cursors and statements */
 	struct cnp_str drop, add; /* names of channels, each with a zero byte */
-	const char *channel, *mark; /* then send this notification there; NULL: none */
+	const char *channel,
+		*mark; /* at last, send `mark` on `channel`; NULL: send nothing */
 };
 
 /* How to run a statement. */
@@ -411,13 +412,13 @@ struct cnd_backend {
 	int (*has_settings)(const struct cnd_session *s, const char *settings);
 
 	/*
-	 * Listening for clients that have no session (worker/listening.c). Both are NULL if the backend cannot. The sink gets
-	 * the notifications that come meanwhile.
+	 * LISTEN for clients that have no session (worker/listening.c). Both functions are NULL if the server has no
+	 * notifications. The sink gets the notifications that come during the call.
 	 *
 	 * channels(): append the names of the channels that the session listens on, each with a zero byte.
 	 * CENOTE_ERR_UNSUPPORTED: another session cannot listen on them for this client.
-	 * listen(): all of it, or nothing: CENOTE_ERR_SERVER. A notification that the session sends itself comes before listen()
-	 * returns.
+	 * listen(): make the whole change. CENOTE_ERR_SERVER: nothing has changed. The session has received its own
+	 * notification when listen() returns.
 	 */
 	int (*channels)(
 		struct cnd_session *s, struct cnc_buf *ret_names, struct cnd_sink *sink);

@@ -419,14 +419,13 @@ on_attach(struct cnd_worker *w, const struct cnp_attach *m)
 
 /* ---- a client that stayed connected ---- */
 
-/* Let it attach in the ordinary way. Nothing that it sent is carried out. A client that listens may have to know. Always returns
- * CENOTE_ERR_CONN. */
+/* Let the client attach in the ordinary way. Nothing that it sent is carried out. A subscriber would lose notifications that way,
+ * so it gets an error. Always returns CENOTE_ERR_CONN. */
 static int
 send_elsewhere(struct cnd_worker *w)
 {
-	if (w->client.hearer != NULL)
-		cnd_answer_refuse(&w->client.server, CNC_SQLSTATE(CONNECTION_LOST), "%s",
-			CND_NOTIFICATIONS_LOST);
+	if (w->client.subscriber != NULL)
+		cnd_listening_put_loss(w->shared, &w->client.server);
 	else
 		(void)cnp_server_yield(&w->client.server, CNP_YIELD_CONTENDED, NULL);
 	return CENOTE_ERR_CONN;
@@ -472,7 +471,7 @@ cnd_attach_back(struct cnd_worker *w)
 	struct cnp_request req;
 	int r;
 
-	if (w->client.hearer != NULL && (r = cnd_listening_flush(w)) < 0)
+	if (w->client.subscriber != NULL && (r = cnd_listening_flush(w)) < 0)
 		return r;
 	r = await_attach(w, &req);
 	if (r < 0)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * LISTEN without a pin: one session of a shared worker listens for all its clients that have no session. The first client whose
- * session holds nothing but its channels leaves that session here, where it becomes the listening session. listening_marks.c says how
- * a client changes over from its own session to that one, and back.
+ * LISTEN without a pin: one session of a shared worker listens for all its clients that have no session. When the first client
+ * that holds nothing but channels yields, its session becomes the listening session. listening_marks.c says how a client changes
+ * from its own session to the listening session, and back.
  *
- * staying.c has the clients without a session, and worker.c calls this file on the seat of the listening session.
+ * staying.c has the clients without a session. worker.c calls this file on the seat of the listening session.
  */
 #include "listening_internal.h"
 
@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/sqlstate.h"
+#include "shared/answer.h"
 #include "shared/log.h"
 
 /* When to send again to a client that did not read. */
@@ -63,11 +65,11 @@ cnd_listening_init(struct cnd_listening *l)
 	l->retry_ms = CND_NEVER;
 }
 
-struct cnd_hearer *
+struct cnd_subscriber *
 cnd_listening_add(struct cnd_worker *w)
 {
 	struct cnd_listening *l = &w->shared->listening;
-	struct cnd_hearer *c = calloc(1, sizeof(*c));
+	struct cnd_subscriber *c = calloc(1, sizeof(*c));
 
 	if (c == NULL)
 		return NULL;
@@ -87,9 +89,9 @@ cnd_listening_wake(const struct cnd_worker *w)
 }
 
 void
-cnd_listening_forget(struct cnd_shared *s, struct cnd_hearer *c)
+cnd_listening_forget(struct cnd_shared *s, struct cnd_subscriber *c)
 {
-	struct cnd_hearer **at = &s->listening.first;
+	struct cnd_subscriber **at = &s->listening.first;
 
 	if (c == NULL)
 		return;
@@ -104,7 +106,7 @@ cnd_listening_forget(struct cnd_shared *s, struct cnd_hearer *c)
 }
 
 bool
-cnd_listening_is_halfway(const struct cnd_hearer *c)
+cnd_listening_is_halfway(const struct cnd_subscriber *c)
 {
 	return c->is_halfway;
 }
@@ -113,7 +115,7 @@ cnd_listening_is_halfway(const struct cnd_hearer *c)
 
 /* Send what the socket takes now. */
 static void
-send_pending(struct cnd_shared *s, struct cnd_hearer *c)
+send_pending(struct cnd_shared *s, struct cnd_subscriber *c)
 {
 	struct cnd_channel *channel = &c->staying->channel;
 	ssize_t n = 1;
@@ -125,15 +127,15 @@ send_pending(struct cnd_shared *s, struct cnd_hearer *c)
 			cnc_buf_consume(&c->pending, (size_t)n);
 	}
 	c->is_halfway = cnc_buf_len(&c->pending) > 0;
-	/* an error is also an event of the socket, on which staying.c drops the client */
+	/* after an error, the socket also has an event, and then staying.c drops the client */
 	if ((cnd_channel_flush(channel) < 0 || c->is_halfway) &&
 		s->listening.retry_ms == CND_NEVER)
 		s->listening.retry_ms = cnd_now_ms() + RETRY_MS;
 }
 
-/* The client loses notifications. If it has a record, shared.c drops it; else the code on its seat finds out. */
+/* The client loses notifications. If it has no session, shared.c drops it. Otherwise the code on its seat finds is_lost. */
 static void
-lose(struct cnd_shared *s, struct cnd_hearer *c)
+lose(struct cnd_shared *s, struct cnd_subscriber *c)
 {
 	c->is_lost = true;
 	s->listening.has_lost = true;
@@ -145,7 +147,7 @@ cnd_listening_next_lost(struct cnd_listening *l)
 {
 	if (!l->has_lost)
 		return NULL;
-	for (const struct cnd_hearer *c = l->first; c != NULL; c = c->next) {
+	for (const struct cnd_subscriber *c = l->first; c != NULL; c = c->next) {
 		if (c->is_lost && c->staying != NULL)
 			return c->staying;
 	}
@@ -154,13 +156,13 @@ cnd_listening_next_lost(struct cnd_listening *l)
 }
 
 static void
-deliver(struct cnd_shared *s, struct cnd_hearer *c, const struct cnp_notification *n)
+deliver(struct cnd_shared *s, struct cnd_subscriber *c, const struct cnp_notification *n)
 {
 	struct cnp_msg m = { .code = CNP_MSG_NOTIFICATION, .as.notification = *n };
 
 	if (c->is_lost)
 		return;
-	/* the client may get the sender's session next, and would take the notification for its own */
+	/* The client may get the sender's session next. Then it would believe that it had sent the notification itself. */
 	m.as.notification.pid = 0;
 	if (cnp_frame_put(&c->pending, 0, 0, &m) < 0) {
 		cnd_log(LOG_WARNING,
@@ -173,7 +175,7 @@ deliver(struct cnd_shared *s, struct cnd_hearer *c, const struct cnp_notificatio
 
 void
 cnd_listening_settle_down(
-	struct cnd_shared *s, struct cnd_hearer *c, struct cnd_staying *staying)
+	struct cnd_shared *s, struct cnd_subscriber *c, struct cnd_staying *staying)
 {
 	c->staying = staying;
 	c->worker = NULL;
@@ -184,10 +186,18 @@ cnd_listening_settle_down(
 }
 
 void
-cnd_listening_sit(struct cnd_hearer *c, struct cnd_worker *w)
+cnd_listening_sit(struct cnd_subscriber *c, struct cnd_worker *w)
 {
 	c->staying = NULL;
 	c->worker = w;
+}
+
+void
+cnd_listening_put_loss(struct cnd_shared *s, struct cnp_server *server)
+{
+	(void)s;
+	cnd_answer_refuse(
+		server, CNC_SQLSTATE(CONNECTION_LOST), "%s", CND_NOTIFICATIONS_LOST);
 }
 
 int64_t
@@ -198,7 +208,7 @@ cnd_listening_look(struct cnd_shared *s)
 	if (l->retry_ms == CND_NEVER || cnd_now_ms() < l->retry_ms)
 		return l->retry_ms;
 	l->retry_ms = CND_NEVER;
-	for (struct cnd_hearer *c = l->first; c != NULL; c = c->next) {
+	for (struct cnd_subscriber *c = l->first; c != NULL; c = c->next) {
 		if (c->staying != NULL)
 			send_pending(s, c);
 	}
@@ -212,7 +222,7 @@ on_mark(struct cnd_listening *l, const struct cnp_notification *n)
 {
 	uint64_t mark = strtoull(n->payload.p, NULL, 10);
 
-	for (struct cnd_hearer *c = l->first; c != NULL; c = c->next) {
+	for (struct cnd_subscriber *c = l->first; c != NULL; c = c->next) {
 		if (c->mark != mark || c->mark_pid != n->pid)
 			continue;
 		if (c->hearing == CND_UNTIL_MARK)
@@ -238,7 +248,7 @@ hear(struct cnd_sink *sink, const struct cnp_notification *n)
 		on_mark(&s->listening, n);
 		return CENOTE_OK;
 	}
-	for (struct cnd_hearer *c = s->listening.first; c != NULL; c = c->next) {
+	for (struct cnd_subscriber *c = s->listening.first; c != NULL; c = c->next) {
 		if ((c->hearing == CND_FROM_LISTENING || c->hearing == CND_AFTER_MARK) &&
 			cnd_listening_has_name(&c->names, n->channel.p))
 			deliver(s, c, n);
@@ -261,13 +271,13 @@ static const struct cnd_sink_ops listening_ops = {
 
 /* ---- the life of the listening session ---- */
 
-/* The channels that somebody needs. */
+/* Collect the channels of all subscribers. */
 static int
 collect(const struct cnd_listening *l, struct cnc_buf *wanted)
 {
 	int r = cnc_buf_append(wanted, l->mark_channel, strlen(l->mark_channel) + 1);
 
-	for (const struct cnd_hearer *c = l->first; c != NULL && r == CENOTE_OK;
+	for (const struct cnd_subscriber *c = l->first; c != NULL && r == CENOTE_OK;
 		c = c->next)
 		r = add_lacking(wanted, &c->names, wanted);
 	return r;
@@ -298,7 +308,7 @@ change(struct cnd_worker *w, const struct cnc_buf *present, const struct cnc_buf
 	return r;
 }
 
-/* Listen on all channels that somebody needs, and on no others. Meanwhile no client may rely on any channel. */
+/* Listen on the channels of all subscribers, and on no others. `channels` is empty meanwhile, so no client relies on it. */
 static int
 renew(struct cnd_worker *w, struct cnd_sink *sink, bool is_first)
 {
@@ -320,7 +330,7 @@ renew(struct cnd_worker *w, struct cnd_sink *sink, bool is_first)
 static void
 wake_all(const struct cnd_listening *l)
 {
-	for (const struct cnd_hearer *c = l->first; c != NULL; c = c->next)
+	for (const struct cnd_subscriber *c = l->first; c != NULL; c = c->next)
 		cnd_listening_wake(c->worker);
 }
 
@@ -335,7 +345,7 @@ hear_server(struct cnd_worker *w, struct cnd_sink *sink)
 	return w->serving.backend->idle(w->serving.session, sink);
 }
 
-/* The slot shows that cenoted itself has this session. */
+/* Show in the slot that cenoted itself uses this session. */
 static void
 show_owner(struct cnd_worker *w)
 {
@@ -350,7 +360,7 @@ show_owner(struct cnd_worker *w)
 	atomic_store_explicit(&w->slot->is_held, 1, memory_order_relaxed);
 }
 
-/* All clients that hear this session lose notifications. */
+/* All clients for which this session listened lose notifications. */
 static void
 end(struct cnd_worker *w, int r)
 {
@@ -364,7 +374,7 @@ end(struct cnd_worker *w, int r)
 	if (r < 0)
 		cnd_log(LOG_NOTICE, "the listening session was lost (SQLSTATE %s)",
 			w->serving.diag.sqlstate);
-	for (struct cnd_hearer *c = l->first; c != NULL; c = c->next) {
+	for (struct cnd_subscriber *c = l->first; c != NULL; c = c->next) {
 		if (c->hearing != CND_FROM_OWN)
 			lose(w->shared, c);
 	}

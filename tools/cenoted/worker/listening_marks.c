@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How a client changes over from its own session to the listening one when it yields, and back when it attaches.
+ * How a client changes from its own session to the listening session when it yields, and back when it attaches.
  *
- * While a client has a session, that session itself listens for it, so that everything is as without a pool. For a moment of each
- * change both sessions listen. A mark tells which of them the client hears: its session sends a notification on a channel that nobody
- * else knows, and both receive it at the same place in the server's queue, which has the same order for all. A client that yields hears its
- * session up to the mark and the listening session after it. A client that attaches changes over the other way. Another client may see the
- * mark's channel in the server's list of sessions, but it cannot send a notification that has the number of that server process.
+ * While a client has a session, that session listens for it, so everything is as without a pool. During a change both sessions
+ * listen for a moment. A mark decides which of the two passes a notification on. The mark is a notification that the client's
+ * session sends on a channel with a random name. The server has one queue with the same order for all sessions, so both sessions
+ * receive the mark at the same place. When a client yields, its own session passes on what comes before the mark, and the
+ * listening session what comes after it. When a client attaches, it is the other way round. Other clients may see the name of the
+ * channel in the server's list of sessions. They cannot send a mark: it counts only from the server process of the client's session.
  *
  * client.c and attach.c call this file on the seat of the client's session.
  */
@@ -19,7 +20,7 @@
 
 #include "core/sqlstate.h"
 
-/* How long a change-over may take. */
+/* How long a change may take. */
 #define CHANGE_MS     10000
 #define MARK_TEXT_MAX 24u
 
@@ -29,8 +30,9 @@ struct mark_sink {
 	struct cnd_worker *worker;
 	char text[MARK_TEXT_MAX];
 	bool has_come;
-	bool is_leaving; /* the client hears what comes before the mark; else what comes after it */
-	struct cnc_buf after; /* frames of notifications that came after the mark */
+	/* the client yields: pass on what comes before the mark; otherwise, what comes after it */
+	bool is_leaving;
+	struct cnc_buf after; /* what came after the mark, as frames */
 };
 
 static int
@@ -40,7 +42,8 @@ on_own(struct cnd_sink *sink, const struct cnp_notification *n)
 	struct cnd_worker *w = k->worker;
 	struct cnp_msg m = { .code = CNP_MSG_NOTIFICATION, .as.notification = *n };
 
-	if (n->pid == w->client.hearer->mark_pid && strcmp(n->payload.p, k->text) == 0 &&
+	if (n->pid == w->client.subscriber->mark_pid &&
+		strcmp(n->payload.p, k->text) == 0 &&
 		strcmp(n->channel.p, w->shared->listening.mark_channel) == 0) {
 		k->has_come = true;
 		return CENOTE_OK;
@@ -72,7 +75,7 @@ choose_mark_channel(struct cnd_worker *w)
 static void
 begin_mark(struct cnd_worker *w, struct mark_sink *k, enum cnd_hearing hearing)
 {
-	struct cnd_hearer *c = w->client.hearer;
+	struct cnd_subscriber *c = w->client.subscriber;
 
 	*k = (struct mark_sink){ .sink = { .ops = &mark_ops, .diag = &w->serving.diag },
 		.worker = w,
@@ -86,7 +89,7 @@ begin_mark(struct cnd_worker *w, struct mark_sink *k, enum cnd_hearing hearing)
 	(void)snprintf(k->text, sizeof(k->text), "%" PRIu64, c->mark);
 }
 
-/* Listen on `names` and the mark's channel, and send the mark. CENOTE_OK only if it has come. */
+/* Listen on `names` and on the mark's channel, and send the mark. CENOTE_OK: the session has received it. */
 static int
 send_mark(struct cnd_worker *w, struct mark_sink *k, struct cnp_str names)
 {
@@ -107,7 +110,7 @@ send_mark(struct cnd_worker *w, struct mark_sink *k, struct cnp_str names)
 	return r == CENOTE_OK && !k->has_come ? CENOTE_ERR_UNSUPPORTED : r;
 }
 
-/* No mark will follow: the client shall not find the mark's channel in its session. */
+/* Stop listening on the mark's channel: the client must not find it in its session. */
 static int
 drop_mark(struct cnd_worker *w, struct cnd_sink *sink)
 {
@@ -118,8 +121,9 @@ drop_mark(struct cnd_worker *w, struct cnd_sink *sink)
 	return w->serving.backend->listen(w->serving.session, &what, sink);
 }
 
+/* Whether the listening session listens on the client's channels, and on that of the marks. */
 static bool
-has_all(const struct cnd_listening *l, const struct cnd_hearer *c)
+has_all(const struct cnd_listening *l, const struct cnd_subscriber *c)
 {
 	const char *p = (const char *)cnc_buf_head(&c->names);
 	size_t n = cnc_buf_len(&c->names);
@@ -131,9 +135,8 @@ has_all(const struct cnd_listening *l, const struct cnd_hearer *c)
 	return cnd_listening_has_name(&l->channels, l->mark_channel) && !l->is_stale;
 }
 
-/* Wait until the listening session listens on the client's channels, and on that of the marks. */
 static int
-await_channels(struct cnd_worker *w, const struct cnd_hearer *c)
+await_channels(struct cnd_worker *w, const struct cnd_subscriber *c)
 {
 	struct cnd_listening *l = &w->shared->listening;
 	int64_t until = cnd_now_ms() + CHANGE_MS;
@@ -150,7 +153,7 @@ await_channels(struct cnd_worker *w, const struct cnd_hearer *c)
 /* ---- a client yields ---- */
 
 static int
-ask_channels(struct cnd_worker *w, struct cnd_hearer *c)
+ask_channels(struct cnd_worker *w, struct cnd_subscriber *c)
 {
 	struct cnd_serving *s = &w->serving;
 	int r;
@@ -164,7 +167,7 @@ ask_channels(struct cnd_worker *w, struct cnd_hearer *c)
 
 /* The listening session takes over from this one. */
 static int
-hand_over(struct cnd_worker *w, struct cnd_hearer *c)
+hand_over(struct cnd_worker *w, struct cnd_subscriber *c)
 {
 	struct mark_sink k;
 	int r = await_channels(w, c);
@@ -182,7 +185,7 @@ hand_over(struct cnd_worker *w, struct cnd_hearer *c)
 
 /* This session becomes the listening one. */
 static void
-become(struct cnd_worker *w, struct cnd_hearer *c)
+become(struct cnd_worker *w, struct cnd_subscriber *c)
 {
 	struct cnd_listening *l = &w->shared->listening;
 
@@ -201,14 +204,14 @@ cnd_listening_move(struct cnd_worker *w)
 	struct cnd_state state;
 	int r = CENOTE_ERR_NOMEM;
 
-	if (client->hearer == NULL)
-		client->hearer = cnd_listening_add(w);
-	if (client->hearer != NULL)
-		r = ask_channels(w, client->hearer);
+	if (client->subscriber == NULL)
+		client->subscriber = cnd_listening_add(w);
+	if (client->subscriber != NULL)
+		r = ask_channels(w, client->subscriber);
 	if (r == CENOTE_OK && w->shared->listening.worker == NULL)
-		become(w, client->hearer);
+		become(w, client->subscriber);
 	else if (r == CENOTE_OK)
-		r = hand_over(w, client->hearer);
+		r = hand_over(w, client->subscriber);
 	if (r == CENOTE_OK)
 		return 1;
 	w->settle.unmoved_at = w->serving.n_served;
@@ -223,14 +226,14 @@ cnd_listening_move(struct cnd_worker *w)
 void
 cnd_listening_leave(struct cnd_worker *w)
 {
-	if (w->client.hearer != NULL)
-		cnd_listening_forget(w->shared, w->client.hearer);
-	w->client.hearer = NULL;
+	if (w->client.subscriber != NULL)
+		cnd_listening_forget(w->shared, w->client.subscriber);
+	w->client.subscriber = NULL;
 }
 
 /* ---- a client is back ---- */
 
-/* Queue what the listening session has told it. */
+/* Queue these notifications for the client. */
 static int
 take_pending(struct cnd_worker *w, struct cnc_buf *frames)
 {
@@ -244,14 +247,15 @@ take_pending(struct cnd_worker *w, struct cnc_buf *frames)
 int
 cnd_listening_flush(struct cnd_worker *w)
 {
-	struct cnd_hearer *c = w->client.hearer;
+	struct cnd_subscriber *c = w->client.subscriber;
 
 	c->is_halfway = false;
 	return take_pending(w, &c->pending);
 }
 
 static int
-await_hearing(struct cnd_worker *w, const struct cnd_hearer *c, enum cnd_hearing hearing)
+await_hearing(
+	struct cnd_worker *w, const struct cnd_subscriber *c, enum cnd_hearing hearing)
 {
 	int64_t until = cnd_now_ms() + CHANGE_MS;
 
@@ -261,7 +265,7 @@ await_hearing(struct cnd_worker *w, const struct cnd_hearer *c, enum cnd_hearing
 }
 
 static int
-rejoin(struct cnd_worker *w, struct cnd_hearer *c)
+rejoin(struct cnd_worker *w, struct cnd_subscriber *c)
 {
 	struct mark_sink k;
 	int r = await_channels(w, c);
@@ -287,7 +291,7 @@ rejoin(struct cnd_worker *w, struct cnd_hearer *c)
 int
 cnd_listening_rejoin(struct cnd_worker *w)
 {
-	struct cnd_hearer *c = w->client.hearer;
+	struct cnd_subscriber *c = w->client.subscriber;
 	char why[CNC_DIAG_MESSAGE_MAX];
 	int r;
 

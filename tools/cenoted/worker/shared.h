@@ -38,7 +38,8 @@ struct cnd_staying {
 	struct cnd_peer peer;
 	uid_t uid;
 	struct cnd_back back;
-	struct cnd_hearer *hearer; /* the channels that it listens on; NULL: none */
+	struct cnd_subscriber
+		*subscriber; /* the channels that it listens on; NULL: none */
 	uint32_t index;
 };
 
@@ -91,7 +92,7 @@ cnd_staying_may(const struct cnd_worker *w)
 void cnd_staying_keep(struct cnd_worker *w);
 /* Give the worker the client whose turn it is (shared/turns.h). 1; 0: no client waits. */
 int cnd_staying_take(struct cnd_worker *w);
-/* The client has lost notifications: tell it, and drop it. */
+/* The client has lost notifications. Tell it so, and drop it. */
 void cnd_staying_lose(struct cnd_shared *s, struct cnd_staying *c);
 /* The socket of the client `index` has something to read, or the client has gone. */
 void cnd_staying_on_event(struct cnd_shared *s, uint32_t index, uint32_t events);

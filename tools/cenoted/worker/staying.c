@@ -248,13 +248,13 @@ cnd_staying_keep(struct cnd_worker *w)
 	c->peer = client->peer;
 	c->uid = client->uid;
 	cnp_server_keep(&client->server, &c->back.kept);
-	c->hearer = client->hearer;
-	client->hearer = NULL;
+	c->subscriber = client->subscriber;
+	client->subscriber = NULL;
 	client->fd = -1;
 	/* The loop also reports bytes that have come already, and the client may be dropped. */
 	cnd_seat_hand_on(w->seat, c->fd, CND_WATCH_STAYING, c->index);
-	if (c->hearer != NULL)
-		cnd_listening_settle_down(w->shared, c->hearer, c);
+	if (c->subscriber != NULL)
+		cnd_listening_settle_down(w->shared, c->subscriber, c);
 }
 
 int
@@ -278,10 +278,10 @@ cnd_staying_take(struct cnd_worker *w)
 	client->back = c->back;
 	memcpy(client->user, c->back.identity.user, sizeof(client->user));
 	client->is_back = true;
-	client->hearer = c->hearer;
-	if (c->hearer != NULL)
-		cnd_listening_sit(c->hearer, w);
-	c->hearer = NULL;
+	client->subscriber = c->subscriber;
+	if (c->subscriber != NULL)
+		cnd_listening_sit(c->subscriber, w);
+	c->subscriber = NULL;
 	cnd_seat_take_over(w->seat, client->fd);
 	free_record(&w->shared->stayings, c);
 	return 1;
@@ -296,8 +296,8 @@ drop(struct cnd_shared *s, struct cnd_staying *c)
 		dequeue(&s->stayings, c);
 	cnd_loop_unwatch(&s->loop, c->fd);
 	cnd_channel_finish(&c->channel);
-	cnd_listening_forget(s, c->hearer);
-	c->hearer = NULL;
+	cnd_listening_forget(s, c->subscriber);
+	c->subscriber = NULL;
 	/* The door may have the socket open for a moment longer, so close() alone does not end the connection. */
 	if (c->is_handed_over)
 		shutdown(c->fd, SHUT_RDWR);
@@ -323,7 +323,7 @@ part_with(struct cnd_shared *s, struct cnd_staying *c,
 	const uint8_t *bytes;
 	size_t n;
 
-	if (c->hearer != NULL && cnd_listening_is_halfway(c->hearer)) {
+	if (c->subscriber != NULL && cnd_listening_is_halfway(c->subscriber)) {
 		drop(s, c);
 		return;
 	}
@@ -347,25 +347,17 @@ put_elsewhere(struct cnd_shared *s, struct cnp_server *server)
 		server, s->is_retired ? CNP_YIELD_RELOAD : CNP_YIELD_CONTENDED, NULL);
 }
 
-static void
-put_lost(struct cnd_shared *s, struct cnp_server *server)
-{
-	(void)s;
-	cnd_answer_refuse(
-		server, CNC_SQLSTATE(CONNECTION_LOST), "%s", CND_NOTIFICATIONS_LOST);
-}
-
 void
 cnd_staying_lose(struct cnd_shared *s, struct cnd_staying *c)
 {
-	part_with(s, c, put_lost);
+	part_with(s, c, cnd_listening_put_loss);
 }
 
-/* Let it attach anew, which a client that listens must not do without knowing. */
+/* Let the client attach anew. A subscriber would lose notifications that way, so it gets an error. */
 static void
 send_away(struct cnd_shared *s, struct cnd_staying *c)
 {
-	part_with(s, c, c->hearer != NULL ? put_lost : put_elsewhere);
+	part_with(s, c, c->subscriber != NULL ? cnd_listening_put_loss : put_elsewhere);
 }
 
 static void
@@ -465,7 +457,7 @@ send_elsewhere(struct cnd_shared *s)
 
 	/* a client that listens waits for a session of this process */
 	for (uint32_t n = count_loose_elsewhere(s);
-		n > 0 && (c = find_next(s)) != NULL && c->hearer == NULL; n--)
+		n > 0 && (c = find_next(s)) != NULL && c->subscriber == NULL; n--)
 		send_away(s, c);
 	while (q->first != NULL && is_down(s))
 		send_away(s, q->first);

@@ -101,7 +101,8 @@ struct cnd_worker_client {
 	bool is_back; /* it stayed without a session, and attaches on the same connection */
 	bool is_staying; /* it has got YIELD, and will stay without a session */
 	struct cnd_back back; /* if is_back */
-	struct cnd_hearer *hearer; /* what it listens on, once that has moved */
+	struct cnd_subscriber
+		*subscriber; /* set from the first YIELD with channels on (listening.c) */
 	uint8_t handed[CND_IPC_BYTES_MAX]; /* bytes that another process read from it */
 	size_t n_handed;
 	char user[64];

@@ -66,7 +66,7 @@ a_lent_session_goes_on_at_the_server(void **state)
 	cenote_stmt *stmt = create_stmt(f, "rows 3");
 	char socket[128];
 
-	assert_int_equal(f->peer.seen.flags, CNP_ATTACH_STAYS | CNP_ATTACH_HEARS |
+	assert_int_equal(f->peer.seen.flags, CNP_ATTACH_STAYS | CNP_ATTACH_LISTENS |
 						     CNP_ATTACH_RESTORES |
 						     CNP_ATTACH_BORROWS);
 	assert_string_equal(cenote_info(f->conn, "data_path"), "relayed");
@@ -99,7 +99,7 @@ a_yield_of_the_loan_leads_back_to_the_pool(void **state)
 		wait_returned(f, i);
 		assert_int_equal(f->peer.seen.n_connects, i + 1);
 		assert_int_equal(f->peer.seen.flags,
-			CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS | CNP_ATTACH_HEARS |
+			CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS | CNP_ATTACH_LISTENS |
 				CNP_ATTACH_RESTORES | CNP_ATTACH_BORROWS);
 	}
 	assert_int_equal(relay->n_closed, 3);
@@ -266,7 +266,7 @@ a_module_that_cannot_serve_it_is_not_asked_again(void **state)
 		wait_returned(f, i + 1);
 		assert_int_equal(f->peer.seen.n_connects, n + 1);
 		assert_int_equal(f->peer.seen.flags, CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS |
-							     CNP_ATTACH_HEARS |
+							     CNP_ATTACH_LISTENS |
 							     CNP_ATTACH_RESTORES);
 		assert_ok(run(f, "yield"));
 		assert_ok(run(f, "cmd"));
@@ -295,7 +295,7 @@ a_loan_that_refuses_or_ends_at_once_leads_back_to_the_pool(void **state)
 	assert_ok(run(f, "update"));
 	assert_int_equal(f->peer.seen.n_connects, 3);
 	assert_int_equal(f->peer.seen.flags, CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS |
-						     CNP_ATTACH_HEARS |
+						     CNP_ATTACH_LISTENS |
 						     CNP_ATTACH_RESTORES);
 	assert_int_equal(f->peer.seen.n_loans, 2);
 	assert_string_equal(f->peer.seen.commands, "yield;update;yield;update;");
@@ -429,7 +429,7 @@ the_pool_itself_suspends(void **state)
 	assert_ok(cenote_suspend(f->conn, NULL, 0, token));
 	wait_returned(f, 1);
 	assert_int_equal(f->peer.seen.flags, CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS |
-						     CNP_ATTACH_HEARS |
+						     CNP_ATTACH_LISTENS |
 						     CNP_ATTACH_RESTORES);
 	assert_int_equal(f->peer.seen.n_connects, 2);
 	assert_ok(cenote_resume(f->conn, token, &res));

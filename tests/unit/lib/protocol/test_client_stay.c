@@ -280,12 +280,12 @@ a_frame_that_was_cut_ends_the_connection(void **state)
 
 /* ---- listening ---- */
 
-#define HEARS (CNP_ATTACH_STAYS | CNP_ATTACH_HEARS)
+#define LISTENS (CNP_ATTACH_STAYS | CNP_ATTACH_LISTENS)
 
 static void
 listen(struct fixture *f)
 {
-	attach_flags(f, HEARS);
+	attach_flags(f, LISTENS);
 	assert_ok(yield(f, CNP_YIELD_LISTEN, 0));
 	assert_int_equal(cnp_client_state(&f->c), CNP_CLIENT_YIELDED);
 	assert_true(cnp_client_is_staying(&f->c));
@@ -300,7 +300,7 @@ notifications_come_without_a_session_until_the_next_one(void **state)
 	listen(f);
 	expect(f, CNP_MSG_NOTIFICATION, 0, 0);
 	expect(f, CNP_MSG_NOTICE, 0, 0);
-	assert_ok(try_attach(f, STAYS | CNP_ATTACH_HEARS));
+	assert_ok(try_attach(f, STAYS | CNP_ATTACH_LISTENS));
 	(void)send_all(f);
 	expect(f, CNP_MSG_NOTIFICATION, 0, 0);
 	assert_true(cnp_client_is_listening(&f->c));
@@ -323,7 +323,7 @@ who_listens_is_never_sent_away(void **state)
 		begin_anew(f, 0);
 		listen(f);
 		if (attaches) {
-			assert_ok(try_attach(f, STAYS | CNP_ATTACH_HEARS));
+			assert_ok(try_attach(f, STAYS | CNP_ATTACH_LISTENS));
 			(void)send_all(f);
 		}
 		assert_int_equal(yield(f, CNP_YIELD_DRAIN, 0), CENOTE_ERR_PROTOCOL);
@@ -339,7 +339,7 @@ who_listens_is_never_sent_away(void **state)
 	attach_staying(f);
 	assert_int_equal(yield(f, CNP_YIELD_LISTEN, 0), CENOTE_ERR_PROTOCOL);
 	begin_anew(f, 0);
-	attach_flags(f, HEARS);
+	attach_flags(f, LISTENS);
 	assert_ok(yield(f, CNP_YIELD_STAY, 0));
 	assert_int_equal(yield(f, CNP_YIELD_LISTEN, 0), CENOTE_ERR_PROTOCOL);
 }
@@ -352,12 +352,12 @@ who_listens_sends_a_frame_that_was_cut_to_its_end(void **state)
 	const uint8_t *p;
 	size_t n;
 
-	attach_flags(f, HEARS);
+	attach_flags(f, LISTENS);
 	(void)request(f, CNP_MSG_QUERY, CNP_FRAME_SYNC, 0);
 	n = cnp_client_output(&f->c, &p);
 	for (size_t i = 0; i <= n; i++) {
 		begin_anew(f, 0);
-		attach_flags(f, HEARS);
+		attach_flags(f, LISTENS);
 		(void)request(f, CNP_MSG_QUERY, CNP_FRAME_SYNC, 0);
 		(void)request(f, CNP_MSG_PING, CNP_FRAME_SYNC, 0);
 		(void)cnp_client_output(&f->c, &p);
@@ -365,13 +365,13 @@ who_listens_sends_a_frame_that_was_cut_to_its_end(void **state)
 		assert_ok(yield(f, CNP_YIELD_LISTEN, 0));
 		assert_true(cnp_client_is_staying(&f->c));
 		if (i > 0 && i < n) {
-			assert_int_equal(try_attach(f, STAYS | CNP_ATTACH_HEARS),
+			assert_int_equal(try_attach(f, STAYS | CNP_ATTACH_LISTENS),
 				CENOTE_ERR_STATE);
 			assert_int_equal(cnp_client_output(&f->c, &p), n - i);
 			cnp_client_sent(&f->c, n - i);
 		}
 		assert_int_equal(cnp_client_output(&f->c, &p), 0);
-		assert_ok(try_attach(f, STAYS | CNP_ATTACH_HEARS));
+		assert_ok(try_attach(f, STAYS | CNP_ATTACH_LISTENS));
 		assert_string_equal(sent(f), "ATTACH 0, QUERY 1, PING 2");
 	}
 }

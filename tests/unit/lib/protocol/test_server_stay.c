@@ -139,7 +139,7 @@ take_notification(struct fixture *f)
 }
 
 static void
-who_hears_gets_notifications_while_it_stays(void **state)
+who_listens_gets_notifications_while_it_stays(void **state)
 {
 	struct fixture *f = *state;
 	struct cnp_kept kept;
@@ -149,7 +149,7 @@ who_hears_gets_notifications_while_it_stays(void **state)
 	attach_staying(f);
 	not_listening_to(f);
 	cnp_server_restart(&f->s);
-	attach_flags(f, CNP_ATTACH_STAYS | CNP_ATTACH_HEARS);
+	attach_flags(f, CNP_ATTACH_STAYS | CNP_ATTACH_LISTENS);
 	put_request(f, CNP_MSG_PING, 41, CNP_FRAME_SYNC);
 	not_listening_to(f);
 	expect_request(f, CNP_MSG_PING, 41);
@@ -169,7 +169,7 @@ who_hears_gets_notifications_while_it_stays(void **state)
 	drop_output(f);
 	assert_ok(cnp_server_reply(&f->s, &m, 1));
 	take_notification(f);
-	put_attach(f, CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS | CNP_ATTACH_HEARS, "");
+	put_attach(f, CNP_ATTACH_AGAIN | CNP_ATTACH_STAYS | CNP_ATTACH_LISTENS, "");
 	assert_ok(next(f, &req));
 	assert_ok(cnp_server_reply(&f->s, &m, 1));
 	take_notification(f);
@@ -577,7 +577,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_client_that_may_stay_is_told_so_and_remembered),
 		TEST(nobody_stays_without_the_flag_or_with_bytes_on_the_way),
-		TEST(who_hears_gets_notifications_while_it_stays),
+		TEST(who_listens_gets_notifications_while_it_stays),
 		TEST(a_session_is_lent_between_two_requests_to_who_may_borrow),
 		TEST(nothing_of_a_client_that_stays_is_left_for_the_next_one),
 		TEST(sixteen_kilobytes_before_a_session_are_all),

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * LISTEN for clients that have no session. The worker asks here which channels a session listens on, listens on others, and
- * sends a notification of its own, by which it tells what came before and what after. worker/listening.c calls this file.
+ * LISTEN for clients that have no session. The worker asks on which channels a session listens, changes them, and sends marks:
+ * notifications of its own that divide those before from those after. worker/listening.c and listening_marks.c call this file.
  */
 #include "../common/text.h"
 #include "session.h"
 
-/* Between two names of the answer. A channel with such a name is not moved. */
+/* This byte separates two names in the answer. A channel whose name has it does not move. */
 #define SEPARATOR '\1'
-/* A client with more bytes of names keeps its session. The question has the same number. */
+/* A client with longer names, all together, keeps its session. The question has the same number. */
 #define NAMES_MAX 4000
 
 static const char question[] =
@@ -21,7 +21,7 @@ static const char question[] =
 	" THEN pg_catalog.string_agg(c, pg_catalog.chr(1)) ELSE '' END"
 	" FROM pg_catalog.pg_listening_channels() c";
 
-/* The listening session sends names and payloads in the encoding of the login. */
+/* The listening session gets names and payloads in the encoding of the login, so the client must have the same encoding. */
 static int
 has_encoding_of_login(struct cnd_session *s)
 {
@@ -39,7 +39,7 @@ split(const char *answer, struct cnc_buf *ret_names)
 	if (*answer == '\0')
 		return r;
 	for (; *answer != '\0' && r == CENOTE_OK; answer++) {
-		/* the same bytes may be another name in another session */
+		/* in a session with another encoding, these bytes may be another name */
 		if ((unsigned char)*answer >= 0x80)
 			return CENOTE_ERR_UNSUPPORTED;
 		r = cnc_buf_u8(ret_names, *answer == SEPARATOR ? 0 : (uint8_t)*answer);
@@ -50,7 +50,7 @@ split(const char *answer, struct cnc_buf *ret_names)
 static int
 ask(struct cnd_session *s, struct cnc_buf *ret_names)
 {
-	char answer[4 * NAMES_MAX + 1]; /* in another encoding they may be longer */
+	char answer[4 * NAMES_MAX + 1]; /* the client's encoding may need more bytes */
 	uint8_t is_too_much;
 	int r = cnd_pg_ask_more(s, question, &is_too_much, 1, answer, sizeof(answer));
 
@@ -110,8 +110,8 @@ add_each(struct cnd_text *t, const char *verb, struct cnp_str names)
 }
 
 /*
- * Everything is one transaction. NOTIFY writes a commit record, and need not wait until it is on the disk: after a crash
- * nobody listens any more.
+ * All statements are one transaction. NOTIFY writes a commit record. The commit does not wait for the disk, because after a crash
+ * of the server nobody listens any more.
  */
 static void
 make_text(const struct cnd_channels *what, struct cnd_text *t)
