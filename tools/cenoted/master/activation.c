@@ -71,7 +71,7 @@ is_listening(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &is, &len) == 0 && is;
 }
 
-/* 0; or -1, logged. */
+/* Keep a socket that was passed. 0; or -1: it is not a listening socket, and that was logged. */
 static int
 look_at(int fd, bool is_own)
 {
@@ -91,13 +91,13 @@ look_at(int fd, bool is_own)
 }
 
 int
-cnd_activation_begin(const struct cnd_upgrade_gift *gift)
+cnd_activation_begin(const struct cnd_upgrade_handover *handover)
 {
 	int first;
-	int n = gift != NULL ? gift->n : cnd_notify_sockets(&first);
+	int n = handover != NULL ? handover->n : cnd_notify_sockets(&first);
 
-	if (gift != NULL)
-		first = gift->first;
+	if (handover != NULL)
+		first = handover->first;
 	if (n > (int)SOCKETS_MAX) {
 		cnd_log(LOG_ERR,
 			"the service manager passed %d sockets; at most %u are possible",
@@ -105,7 +105,8 @@ cnd_activation_begin(const struct cnd_upgrade_gift *gift)
 		return -1;
 	}
 	for (int i = 0; i < n; i++) {
-		if (look_at(first + i, gift != NULL && gift->owners[i] == 'o') < 0)
+		if (look_at(first + i, handover != NULL && handover->owners[i] == 'o') <
+			0)
 			return -1;
 	}
 	return 0;
@@ -124,7 +125,7 @@ cnd_activation_take(const struct sockaddr *addr, socklen_t len, bool *ret_is_own
 	return -1;
 }
 
-/* The old cenoted had a pool or an address that the configuration has no more. */
+/* The old cenoted passed a socket of a pool or an address that is not in the configuration any more. */
 static void
 give_up(const struct inherited *s, const char *address)
 {

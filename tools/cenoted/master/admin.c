@@ -257,7 +257,7 @@ cnd_admin_tend(int64_t now)
 }
 
 void
-cnd_admin_end_upgrade(const char *why, pid_t heir)
+cnd_admin_end_upgrade(const char *why, pid_t successor)
 {
 	for (size_t i = 0; i < CND_ADMIN_CLIENTS; i++) {
 		struct cnd_admin_client *c = &admin.clients[i];
@@ -271,7 +271,7 @@ cnd_admin_end_upgrade(const char *why, pid_t heir)
 			cnd_report_line(&c->report, "ok",
 				"process %d serves now; process %d ends when its clients "
 				"hold nothing",
-				(int)heir, (int)getpid());
+				(int)successor, (int)getpid());
 		begin_sending(c);
 	}
 }

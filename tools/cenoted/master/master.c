@@ -27,7 +27,7 @@
 
 /* How long after the order to end now the master kills the processes that are left. */
 #define KILL_MS  2000
-/* How long clients that had come before an upgrade may take to get a session. */
+/* In an upgrade: how long clients that are already with the door may take to get a session here. */
 #define LEAVE_MS 500
 /* The pause between two looks at an address that is in use. */
 #define AWAIT_MS 50
@@ -96,21 +96,21 @@ begin_draining(void)
 	cnd_children_order_all(CND_ORDER_DRAIN);
 }
 
-/* The process `heir` has all sockets now: take no more clients, and drain. */
+/* The process `successor` has all sockets now. Take no more clients, and drain. */
 static void
-leave(pid_t heir)
+leave(pid_t successor)
 {
 	char state[32];
 
-	cnd_log(LOG_NOTICE, "process %d serves now", (int)heir);
-	snprintf(state, sizeof(state), "MAINPID=%d", (int)heir);
+	cnd_log(LOG_NOTICE, "process %d serves now", (int)successor);
+	snprintf(state, sizeof(state), "MAINPID=%d", (int)successor);
 	cnd_notify(state);
 	cnd_pools_leave();
 	close_listeners();
 	if (cnd_the_master.pid_file >= 0)
 		close(cnd_the_master.pid_file);
 	cnd_the_master.pid_file = -1;
-	/* the clients that came before still get a session */
+	/* the clients that are already with the door still get a session */
 	cnd_the_master.phase = CND_PHASE_LEAVING;
 	cnd_the_master.phase_until_ms = cnd_now_ms() + LEAVE_MS;
 }
@@ -233,10 +233,10 @@ tend_upgrade(int64_t now)
 	struct cnd_upgrade_news news;
 	int64_t again = cnd_upgrade_look(now, &news);
 
-	if (news.heir != 0 || news.why != NULL)
-		cnd_admin_end_upgrade(news.why, news.heir);
-	if (news.heir != 0)
-		leave(news.heir);
+	if (news.successor != 0 || news.why != NULL)
+		cnd_admin_end_upgrade(news.why, news.successor);
+	if (news.successor != 0)
+		leave(news.successor);
 	return again;
 }
 
@@ -281,7 +281,7 @@ wait_for_something(int64_t until)
 	nfds_t n = groups + cnd_groups_gather(fds + groups);
 
 	fds[0] = (struct pollfd){ .fd = cnd_the_master.control[0], .events = POLLIN };
-	/* the next turn of the loop looks there */
+	/* tend_upgrade() reads it, in the next turn of the loop */
 	fds[1] = (struct pollfd){ .fd = cnd_upgrade_fd(), .events = POLLIN };
 	if (ms > 0) {
 		left.tv_sec = (time_t)(ms / 1000);
@@ -423,7 +423,7 @@ cnd_master_keep_pid_file(void)
 	(void)write_pid_file(NULL);
 }
 
-/* An upgrade starts what is at this path then. */
+/* An upgrade starts the program that is at this path then. */
 static void
 find_program(void)
 {
@@ -488,12 +488,12 @@ open_listeners(void)
 }
 
 static int
-open_all(const struct cnd_backend **backends, const struct cnd_upgrade_gift *gift)
+open_all(const struct cnd_backend **backends, const struct cnd_upgrade_handover *handover)
 {
 	struct cnd_config *c = cnd_the_master.config;
 
 	/* the pools' sockets last: a client that finds one of them finds everything */
-	if (cnd_activation_begin(gift) < 0 || open_listeners() < 0)
+	if (cnd_activation_begin(handover) < 0 || open_listeners() < 0)
 		return -1;
 	for (size_t i = 0; i < c->n_pools; i++) {
 		struct cnd_pool *p = cnd_pools_open(c, &c->pools[i], await_address);
@@ -504,8 +504,8 @@ open_all(const struct cnd_backend **backends, const struct cnd_upgrade_gift *gif
 		}
 		cnd_pools_begin(p, &c->pools[i], backends[i]);
 	}
-	if (gift != NULL)
-		cnd_the_master.pid_file = gift->pid_file;
+	if (handover != NULL)
+		cnd_the_master.pid_file = handover->pid_file;
 	if (cnd_activation_complain() > 0 || write_pid_file(await_address) < 0) {
 		cnd_pools_unlink();
 		return -1;
@@ -546,17 +546,18 @@ int
 cnd_master_run(
 	struct cnd_config *config, const struct cnd_backend **backends, int ready_fd)
 {
-	struct cnd_upgrade_gift gift;
-	bool is_heir = cnd_upgrade_take(&gift);
+	struct cnd_upgrade_handover handover;
+	bool is_successor = cnd_upgrade_take(&handover);
 	int status = 1;
 
-	if (is_heir)
-		ready_fd = gift.ready_fd;
+	if (is_successor)
+		ready_fd = handover.ready_fd;
 	cnd_log_set_role("master", NULL);
 	cnd_log_begin_start();
 	raise_limits();
 	set_signals();
-	if (init(config) == 0 && open_all(backends, is_heir ? &gift : NULL) == 0 &&
+	if (init(config) == 0 &&
+		open_all(backends, is_successor ? &handover : NULL) == 0 &&
 		keep_minimum() == 0) {
 		cnd_log_end_start(ready_fd >= 0);
 		cnd_children_fork_door();

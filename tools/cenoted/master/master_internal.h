@@ -109,8 +109,8 @@ nfds_t cnd_admin_gather(struct pollfd *fds);
 void cnd_admin_hear(const struct pollfd *fds);
 /* Part with clients whose time is over. Returns when to call this again. */
 int64_t cnd_admin_tend(int64_t now);
-/* An upgrade has ended: tell who waits for that. `why`: it failed; NULL: process `heir` serves now. */
-void cnd_admin_end_upgrade(const char *why, pid_t heir);
+/* An upgrade has ended. Tell the clients that wait for that. `why`: why it failed; NULL: process `successor` serves now. */
+void cnd_admin_end_upgrade(const char *why, pid_t successor);
 /* cenoted has ended: tell those who wait for that, and remove the socket's name. */
 void cnd_admin_end(void);
 
@@ -198,7 +198,7 @@ int cnd_pools_reload(void);
 #define CND_PAUSE_SETTLES_MS 100
 /* Let no new transaction begin in the pool, or let them begin again. */
 void cnd_pools_set_paused(struct cnd_pool *p, uint32_t is_paused);
-/* Another cenoted has the sockets of all pools: accept no more clients there, and leave the names. */
+/* Another cenoted has the sockets of all pools now. Accept no more clients there, and do not remove their names. */
 void cnd_pools_leave(void);
 void cnd_pools_resume_all(void);
 /* Remove the names of all sockets, and the pid file. */

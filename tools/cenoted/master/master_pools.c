@@ -218,7 +218,7 @@ cnd_pools_leave(void)
 			continue;
 		p->is_inherited = 1;
 		atomic_store(&cnd_master_head(p)->is_left, 1);
-		/* makes the door look */
+		/* after this message, the door looks whether it may accept */
 		tell_door(CND_IPC_NETWORKS, p);
 	}
 }

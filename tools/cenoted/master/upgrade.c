@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Upgrade in place; upgrade.h says how. The new cenoted gets its descriptors from 3 on, and a variable of the environment that says what they
- * are. master.c and admin_commands.c call this file.
+ * Upgrade in place; upgrade.h says how. The new cenoted gets its descriptors from number 3 on. A variable of the environment says
+ * what they are. master.c and admin_commands.c call this file.
  */
 #include "upgrade.h"
 
@@ -29,21 +29,22 @@
 static struct {
 	pid_t pid; /* 0: no upgrade is under way */
 	int ready_fd; /* -1: none */
-	int64_t until_ms;
-	bool is_buried; /* it has ended */
-	bool was_not_run;
+	int64_t until_ms; /* when it must be ready */
+	bool has_ended;
+	bool was_not_run; /* it has ended because the program could not be executed */
 } upgrade = { .ready_fd = -1 };
 
 /* ---- the old one ---- */
 
-struct luggage {
+/* What the new cenoted gets. */
+struct descriptors {
 	int fds[2 + SOCKETS_MAX]; /* the pipe, the pid file, the sockets */
-	char owners[SOCKETS_MAX + 1];
+	char owners[SOCKETS_MAX + 1]; /* as in struct cnd_upgrade_handover */
 	size_t n;
 };
 
 static void
-pack_socket(struct luggage *l, int fd, bool is_managers)
+add_socket(struct descriptors *l, int fd, bool is_managers)
 {
 	if (fd < 0)
 		return;
@@ -52,15 +53,15 @@ pack_socket(struct luggage *l, int fd, bool is_managers)
 }
 
 static void
-pack_listeners(struct luggage *l, const struct cnd_listeners *from)
+add_listeners(struct descriptors *l, const struct cnd_listeners *from)
 {
-	/* it does not matter who opened a TCP socket: nobody removes it */
+	/* who opened it does not matter for a TCP socket: it has no name to remove */
 	for (size_t i = 0; i < CND_LISTENERS_MAX; i++)
-		pack_socket(l, from->list[i].fd, false);
+		add_socket(l, from->list[i].fd, false);
 }
 
 static void
-pack(struct luggage *l, int ready_fd)
+collect(struct descriptors *l, int ready_fd)
 {
 	memset(l, 0, sizeof(*l));
 	l->fds[0] = ready_fd;
@@ -70,15 +71,15 @@ pack(struct luggage *l, int ready_fd)
 		const struct cnd_pool *p = &cnd_the_master.pools[i];
 
 		if (p->config != NULL)
-			pack_socket(l, p->listen_fd, p->is_inherited);
+			add_socket(l, p->listen_fd, p->is_inherited);
 	}
-	pack_listeners(l, &cnd_the_master.listeners);
-	pack_listeners(l, &cnd_the_master.stats_listeners);
+	add_listeners(l, &cnd_the_master.listeners);
+	add_listeners(l, &cnd_the_master.stats_listeners);
 }
 
-/* Give the descriptors the numbers from FIRST on. First move them out of each other's way. */
+/* Give the descriptors the numbers from FIRST on. First move all of them to higher numbers, so that none is overwritten. */
 static int
-lay_out(struct luggage *l)
+lay_out(struct descriptors *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		if (l->fds[i] < 0)
@@ -100,7 +101,7 @@ lay_out(struct luggage *l)
 }
 
 _Noreturn static void
-become_new(struct luggage *l)
+become_new(struct descriptors *l)
 {
 	char file[4096], text[sizeof(l->owners) + 32];
 	char *const words[] = { cnd_the_master.program, (char[]){ "-c" }, file, NULL };
@@ -111,7 +112,7 @@ become_new(struct luggage *l)
 	sigemptyset(&none);
 	(void)signal(SIGPIPE, SIG_DFL);
 	(void)signal(SIGUSR1, SIG_DFL);
-	/* the log's descriptor is lost from here on */
+	/* lay_out() may overwrite the descriptor of the log, so log nothing from here on */
 	if (setenv(VARIABLE, text, 1) == 0 &&
 		sigprocmask(SIG_SETMASK, &none, NULL) == 0 && lay_out(l) == 0)
 		(void)execv(words[0], words);
@@ -133,19 +134,19 @@ is_any_paused(void)
 const char *
 cnd_upgrade_begin(void)
 {
-	struct luggage l;
+	struct descriptors l;
 	int fds[2];
 
 	if (upgrade.pid != 0)
 		return "an upgrade is under way";
 	if (cnd_the_master.program[0] == '\0')
 		return "the path of the program is not known";
-	/* the new cenoted would not know of it */
+	/* the new cenoted would not know of the pause */
 	if (is_any_paused())
 		return "a pool is paused: resume it first";
 	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
 		return "out of descriptors";
-	pack(&l, fds[1]);
+	collect(&l, fds[1]);
 	upgrade.pid = fork();
 	if (upgrade.pid == 0)
 		become_new(&l);
@@ -174,7 +175,7 @@ end_upgrade(void)
 	close(upgrade.ready_fd);
 	upgrade.ready_fd = -1;
 	upgrade.pid = 0;
-	upgrade.is_buried = upgrade.was_not_run = false;
+	upgrade.has_ended = upgrade.was_not_run = false;
 }
 
 void
@@ -182,7 +183,7 @@ cnd_upgrade_bury(pid_t pid, int status)
 {
 	if (pid != upgrade.pid)
 		return;
-	upgrade.is_buried = true;
+	upgrade.has_ended = true;
 	upgrade.was_not_run = WIFEXITED(status) && WEXITSTATUS(status) == NOT_RUN;
 }
 
@@ -191,9 +192,9 @@ fail(const char *why)
 {
 	int status = 0;
 
-	/* it has said nothing, so it serves nobody */
+	/* it has not said that it is ready, so it serves nobody */
 	(void)kill(upgrade.pid, SIGKILL);
-	if (!upgrade.is_buried && waitpid(upgrade.pid, &status, 0) == upgrade.pid)
+	if (!upgrade.has_ended && waitpid(upgrade.pid, &status, 0) == upgrade.pid)
 		cnd_upgrade_bury(upgrade.pid, status);
 	if (upgrade.was_not_run)
 		why = "could not be executed";
@@ -209,12 +210,12 @@ cnd_upgrade_look(int64_t now, struct cnd_upgrade_news *ret_news)
 	char byte;
 	ssize_t n;
 
-	*ret_news = (struct cnd_upgrade_news){ .heir = 0 };
+	*ret_news = (struct cnd_upgrade_news){ .successor = 0 };
 	if (upgrade.pid == 0)
 		return CND_NEVER;
 	n = read(upgrade.ready_fd, &byte, 1);
 	if (n == 1) {
-		ret_news->heir = upgrade.pid;
+		ret_news->successor = upgrade.pid;
 		end_upgrade();
 	} else if (n == 0) {
 		ret_news->why = fail("did not start: see the log");
@@ -227,7 +228,7 @@ cnd_upgrade_look(int64_t now, struct cnd_upgrade_news *ret_news)
 /* ---- the new one ---- */
 
 bool
-cnd_upgrade_take(struct cnd_upgrade_gift *ret_gift)
+cnd_upgrade_take(struct cnd_upgrade_handover *ret_handover)
 {
 	static char owners[SOCKETS_MAX + 1];
 	const char *text = getenv(VARIABLE);
@@ -237,13 +238,13 @@ cnd_upgrade_take(struct cnd_upgrade_gift *ret_gift)
 		strlen(text + 2) >= sizeof(owners))
 		return false;
 	(void)snprintf(owners, sizeof(owners), "%s", text + 2);
-	*ret_gift = (struct cnd_upgrade_gift){ .ready_fd = FIRST,
+	*ret_handover = (struct cnd_upgrade_handover){ .ready_fd = FIRST,
 		.pid_file = text[0] == '1' ? FIRST + 1 : -1,
 		.first = FIRST + 2,
 		.n = (int)strlen(owners),
 		.owners = owners };
 	(void)unsetenv(VARIABLE);
-	for (int fd = FIRST; fd < ret_gift->first + ret_gift->n; fd++)
+	for (int fd = FIRST; fd < ret_handover->first + ret_handover->n; fd++)
 		(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
 	return true;
 }

@@ -142,7 +142,7 @@ struct cnd_pool_head {
 	_Atomic uint32_t n_servers; /* `server` lines */
 	_Atomic uint32_t is_paused; /* no new transaction begins */
 	_Atomic uint32_t
-		is_left; /* another cenoted accepts the clients of the pool's socket */
+		is_left; /* accept no more clients: another cenoted has the pool's socket */
 	_Atomic int64_t queue_timeout_ms;
 	_Atomic uint32_t version; /* grows with each change of the configuration */
 	_Atomic uint32_t max_waiting; /* 0: no limit, as for the next two */
