@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * LISTEN in transaction mode: a client that listens keeps no session, and still gets every notification once and in order, whoever
- * has which session meanwhile. What cannot be heard for certain is an error.
+ * LISTEN in transaction mode: a client that listens keeps no session, and still gets every notification once and in order,
+ * while others use the sessions. If notifications may be missing, it gets an error.
  */
 #include "turns.h"
 
@@ -13,7 +13,7 @@
 
 #define PAYLOAD_MAX 16
 
-/* What a client has heard. The payloads of each channel are numbers from 0 on. */
+/* The notifications that a client got. The payloads of each channel are numbers from 0 on. */
 struct ear {
 	int n;
 	int n_others; /* on another channel than the first one */
@@ -71,7 +71,7 @@ await_heard(cenote_conn *conn, const struct ear *ear, int n)
 	assert_int_equal(ear->n, n);
 }
 
-/* Two other clients use the sessions until the client that listens has given its one up. */
+/* Two other clients use the sessions until the client that listens has no session. */
 static void
 crowd_out(cenote_conn **others)
 {
@@ -83,7 +83,7 @@ crowd_out(cenote_conn **others)
 	assert_true(wp_log_has("listens for clients that have no session"));
 }
 
-/* With two sessions, of which one listens, the two others take turns on the other one. */
+/* The pool has two sessions. One listens; the two other clients take turns on the other session. */
 #define TWO "sessions = 2\nworkers = 1\n" TURNS_POOL
 
 static void
@@ -202,7 +202,7 @@ on_its_session_all_is_as_without_a_pool(void **state)
 
 /* ---- what ends ---- */
 
-/* The client is told as soon as it looks, and its descriptor wakes it. */
+/* The client's descriptor becomes readable, and its next call reports the loss. */
 static void
 expect_lost(cenote_conn *conn)
 {
@@ -240,7 +240,7 @@ a_lost_listening_session_is_an_error(void **state)
 		"1");
 	expect_lost(conns[0]);
 	expect_lost(conns[1]);
-	/* the others go on, and so can who comes anew */
+	/* other clients go on, and new clients can connect */
 	turns_take(others, 2, 5);
 	turns_destroy(conns, 2);
 	conns[0] = attach_listener(&ears[0], "listen news");

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A client may need long on a busy machine until it moves. */
+/* On a busy machine, a client may take long to move. */
 #define PATIENT "drain_timeout = 10min\n"
 
 /* ---- the upgrade ---- */
@@ -157,7 +157,7 @@ start_clients(struct client *clients, size_t n)
 			pthread_create(&clients[i].thread, NULL, work, &clients[i]), 0);
 }
 
-/* Wait until each client has made this many transactions more. */
+/* Wait until each client has committed this many more transactions. */
 static void
 await_progress(struct client *clients, size_t n, int more)
 {
