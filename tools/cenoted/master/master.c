@@ -241,33 +241,28 @@ tend_upgrade(int64_t now)
 }
 
 static int64_t
+earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t
 tend(int64_t now)
 {
 	int64_t until = tend_tickets(now);
-	int64_t services = cnd_children_keep_services(now);
-	int64_t admin = cnd_admin_tend(now);
-	int64_t upgrade = tend_upgrade(now);
 
-	if (upgrade < until)
-		until = upgrade;
-	if (services < until)
-		until = services;
-	if (admin < until)
-		until = admin;
+	until = earlier(until, cnd_children_keep_services(now));
+	until = earlier(until, cnd_admin_tend(now));
+	until = earlier(until, tend_upgrade(now));
 	if (cnd_the_master.door == 0 && now >= cnd_the_master.door_again_ms)
 		cnd_children_fork_door();
-	if (cnd_the_master.door == 0 && cnd_the_master.door_again_ms < until)
-		until = cnd_the_master.door_again_ms;
+	if (cnd_the_master.door == 0)
+		until = earlier(until, cnd_the_master.door_again_ms);
 	if (cnd_the_master.phase != CND_PHASE_SERVING)
-		return cnd_the_master.phase_until_ms < until
-			       ? cnd_the_master.phase_until_ms
-			       : until;
-	for (size_t i = 0; i < CND_POOL_RECORD; i++) {
-		int64_t again = cnd_children_fill_up(&cnd_the_master.pools[i], now);
-
-		if (again < until)
-			until = again;
-	}
+		return earlier(until, cnd_the_master.phase_until_ms);
+	for (size_t i = 0; i < CND_POOL_RECORD; i++)
+		until = earlier(
+			until, cnd_children_fill_up(&cnd_the_master.pools[i], now));
 	return until;
 }
 
