@@ -18,6 +18,7 @@ struct cnd_staying_user {
 	struct cnd_staying_user *next; /* in its bucket */
 	struct cnd_turn_user turns;
 	char name[64];
+	uint64_t key; /* of the name, in the tally of sessions */
 	uint32_t n; /* records of its clients */
 	uint32_t n_waiting;
 };

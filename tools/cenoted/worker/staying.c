@@ -76,31 +76,30 @@ free_record(struct cnd_stayings *s, struct cnd_staying *c)
 
 /* ---- users ---- */
 
-/* FNV-1a. Users have proved who they are, so nobody fills a bucket on purpose. */
+/* Users have proved who they are, so nobody fills a bucket on purpose. */
 static struct cnd_staying_user **
-bucket_of(struct cnd_stayings *s, const char *name)
+bucket_of(struct cnd_stayings *s, uint64_t key)
 {
-	uint32_t hash = 2166136261u;
-
-	for (; *name != '\0'; name++)
-		hash = (hash ^ (uint8_t)*name) * 16777619u;
-	return &s->users[hash % CND_STAYING_BUCKETS];
+	return &s->users[key % CND_STAYING_BUCKETS];
 }
 
 /* -1: there is no memory. */
 static int
 join_user(struct cnd_stayings *s, struct cnd_staying *c)
 {
-	struct cnd_staying_user **at = bucket_of(s, c->back.identity.user);
+	const char *name = c->back.identity.user;
+	uint64_t key = cnd_tally_key(CND_COUNT_USER, name, strlen(name));
+	struct cnd_staying_user **at = bucket_of(s, key);
 	struct cnd_staying_user *u = *at;
 
-	while (u != NULL && strcmp(u->name, c->back.identity.user) != 0)
+	while (u != NULL && strcmp(u->name, name) != 0)
 		u = u->next;
 	if (u == NULL) {
 		u = calloc(1, sizeof(*u));
 		if (u == NULL)
 			return -1;
-		memcpy(u->name, c->back.identity.user, sizeof(u->name));
+		memcpy(u->name, name, sizeof(u->name));
+		u->key = key;
 		u->next = *at;
 		*at = u;
 	}
@@ -118,7 +117,7 @@ leave_user(struct cnd_stayings *s, struct cnd_staying *c)
 	c->user = NULL;
 	if (u == NULL || --u->n > 0)
 		return;
-	at = bucket_of(s, u->name);
+	at = bucket_of(s, u->key);
 	while (*at != u)
 		at = &(*at)->next;
 	*at = u->next;
@@ -175,15 +174,13 @@ static bool
 has_all_sessions(const struct cnd_shared *s, const struct cnd_staying_user *user)
 {
 	const struct cnd_user_limits *u;
-	uint64_t key;
 
 	if (!s->pool->config->counts_sessions)
 		return false;
 	u = limits_of(s, user);
-	key = cnd_tally_key(CND_COUNT_USER, user->name, strlen(user->name));
 	return u != NULL && u->sessions > 0 &&
 	       cnd_tally_of(&cnd_pool_record(s->child->board, s->pool->index)->tally,
-		       key) >= u->sessions;
+		       user->key) >= u->sessions;
 }
 
 /* The client whose turn it is, of a user that may have another session. NULL: there is none. */
