@@ -121,22 +121,6 @@ deliver(void *user, const struct cnd_alert *alert)
 
 /* ---- life ---- */
 
-static void
-set_signals(void)
-{
-	static const int ignored[] = { SIGINT, SIGHUP, SIGPIPE, SIGUSR1 };
-	struct sigaction ignore = { .sa_handler = SIG_IGN };
-	struct sigaction end = { .sa_handler = SIG_DFL };
-	sigset_t none;
-
-	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
-		sigaction(ignored[i], &ignore, NULL);
-	sigaction(SIGTERM, &end, NULL);
-	sigaction(SIGCHLD, &end, NULL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 /* The sandbox of other processes would forbid the command. This process reads nothing that a client sent. */
 void
 cnd_alerts_run(const struct cnd_child *child)
@@ -146,7 +130,7 @@ cnd_alerts_run(const struct cnd_child *child)
 	int64_t started_ms = cnd_now_ms();
 
 	cnd_log_set_role("alerts", NULL);
-	set_signals();
+	cnd_child_set_signals();
 	cnd_priv_give_up(c->uid, c->gid, c->user, child->master, "cenoted-alerts");
 	cnd_pool_configs_forget(c, NULL);
 	for (;;) {
