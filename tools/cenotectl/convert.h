@@ -2,6 +2,7 @@
 #ifndef CTL_CONVERT_H
 #define CTL_CONVERT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,7 +11,7 @@
 
 /*
  * cenotectl convert: make a cenoted.conf from the configuration of another pool. convert.c is the command; draft.c collects the
- * result; ini.c and pgbouncer.c read PgBouncer's files; sqlrelay.c and sqlrelay_xml.c read SQL Relay's.
+ * result; ini.c and pgbouncer.c read PgBouncer's files; xml.c and sqlrelay.c read SQL Relay's.
  *
  * Where a restriction of the other program has no counterpart, the result refuses more, and a note says what to write.
  */
@@ -47,6 +48,10 @@ void draft_finish(struct draft *d);
 /* Add a note about a setting. `name` may be NULL. */
 void draft_note(struct draft *d, const struct origin *at, const char *name,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
+void draft_vnote(struct draft *d, const struct origin *at, const char *name,
+	const char *format, va_list args) __attribute__((format(printf, 4, 0)));
+/* Write a line "key = value" whose value needs no check. */
+void draft_line(struct text *to, const char *key, const char *value);
 /* Write a line "key = value". False: cenoted.conf cannot hold the value, and a note says so. */
 bool draft_key(struct draft *d, struct text *to, const struct origin *at, const char *key,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
@@ -61,8 +66,15 @@ void draft_seconds(struct draft *d, struct text *to, const struct origin *at,
 	const char *key, const char *seconds);
 void draft_listen(
 	struct draft *d, const struct origin *at, const char *host, const char *port);
-/* Why no user can have this name; NULL: one can. */
+/* Why a user cannot have this name; NULL: the name is good. */
 const char *draft_user_name_fault(const char *name);
+/* What a text in the place of a password is. */
+enum secret_kind {
+	SECRET_PASSWORD,
+	SECRET_MD5,
+	SECRET_SCRAM
+};
+enum secret_kind secret_kind(const char *secret);
 /* Add a user with a password or a SCRAM verifier. Whether the users file will have it; if not, a note says why. Without a users
  * file there is neither. */
 bool draft_user(

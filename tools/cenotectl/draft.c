@@ -44,14 +44,22 @@ void
 draft_note(struct draft *d, const struct origin *at, const char *name, const char *format,
 	...)
 {
-	struct text text = { 0 };
-	char message[1024];
 	va_list args;
 
 	va_start(args, format);
+	draft_vnote(d, at, name, format, args);
+	va_end(args);
+}
+
+void
+draft_vnote(struct draft *d, const struct origin *at, const char *name,
+	const char *format, va_list args)
+{
+	struct text text = { 0 };
+	char message[1024];
+
 	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is initialized */
 	vsnprintf(message, sizeof(message), format, args);
-	va_end(args);
 	if (at->line > 0)
 		text_addf(&text, "%s:%u: ", at->file, at->line);
 	else
@@ -86,8 +94,8 @@ is_line_value(const char *value)
 	       strstr(value, " ;") == NULL;
 }
 
-static void
-add_key(struct text *to, const char *key, const char *value)
+void
+draft_line(struct text *to, const char *key, const char *value)
 {
 	text_addf(to, "%-19s = %s\n", key, value);
 }
@@ -108,7 +116,7 @@ draft_key(struct draft *d, struct text *to, const struct origin *at, const char 
 		abort();
 	is_good = is_line_value(value);
 	if (is_good)
-		add_key(to, key, value);
+		draft_line(to, key, value);
 	else
 		draft_note(d, at, key,
 			"cenoted.conf cannot hold this value; it is empty, or has \" ;\" "
@@ -256,6 +264,7 @@ void
 draft_sessions(struct draft *d, const struct origin *at, uint64_t min, uint64_t max)
 {
 	uint32_t left = SESSIONS_MAX - d->sessions;
+	char range[32];
 
 	if (max == 0)
 		max = 1;
@@ -269,8 +278,8 @@ draft_sessions(struct draft *d, const struct origin *at, uint64_t min, uint64_t 
 	if (min > max)
 		min = max;
 	d->sessions += (uint32_t)max;
-	text_addf(
-		&d->pools, "%-19s = %u..%u\n", "sessions", (unsigned)min, (unsigned)max);
+	snprintf(range, sizeof(range), "%u..%u", (unsigned)min, (unsigned)max);
+	draft_line(&d->pools, "sessions", range);
 }
 
 void
@@ -279,9 +288,9 @@ draft_open_rules(
 {
 	if (draft_key(d, &d->pools, at, "auth", "%s", first) &&
 		(second == NULL || draft_key(d, &d->pools, at, "auth", "%s", second)))
-		add_key(&d->pools, "allow_users", "*");
+		draft_line(&d->pools, "allow_users", "*");
 	else
-		add_key(&d->pools, "auth", "reject");
+		draft_line(&d->pools, "auth", "reject");
 }
 
 /* ---- users ---- */
@@ -299,30 +308,40 @@ draft_user_name_fault(const char *name)
 	return *name == '#' ? "a user's name does not begin with #" : NULL;
 }
 
-/* The verifier of a password, or the verifier itself. NULL: the secret is of no use, and `ret_why` says why. */
+enum secret_kind
+secret_kind(const char *secret)
+{
+	if (strncmp(secret, "SCRAM-SHA-256$", 14) == 0)
+		return SECRET_SCRAM;
+	return strncmp(secret, "md5", 3) == 0 && strlen(secret) == 35 ? SECRET_MD5
+								      : SECRET_PASSWORD;
+}
+
+/* Make the verifier of a password. A secret that is a verifier stays as it is. NULL: neither works, and `ret_why` says why. */
 static char *
 make_verifier(const char *secret, const char **ret_why)
 {
 	const struct cn_crypto *crypto = cn_crypto_get(CN_CRYPTO_ABI);
 	char text[CNP_SCRAM_VERIFIER_MAX];
 	struct cnp_scram_verifier v;
-	bool is_ready = strncmp(secret, "SCRAM-SHA-256$", 14) == 0;
+	enum secret_kind kind = secret_kind(secret);
 
 	if (*secret == '\0') {
 		*ret_why = "it has no password";
 		return NULL;
 	}
-	if (strncmp(secret, "md5", 3) == 0 && strlen(secret) == 35) {
+	if (kind == SECRET_MD5) {
 		*ret_why = "nobody can make a SCRAM verifier from an MD5 hash; add a "
 			   "line of cenoted --user NAME to the users file";
 		return NULL;
 	}
-	if (is_ready && cnp_scram_verifier_parse(secret, &v) < 0) {
+	if (kind == SECRET_SCRAM && cnp_scram_verifier_parse(secret, &v) < 0) {
 		*ret_why = "this is not a SCRAM verifier that clients accept";
 		return NULL;
 	}
-	if (!is_ready && (crypto == NULL || cnp_scram_verifier_make(crypto->hash, secret,
-						    CNP_SCRAM_ITERATIONS, &v) < 0)) {
+	if (kind == SECRET_PASSWORD &&
+		(crypto == NULL || cnp_scram_verifier_make(crypto->hash, secret,
+					   CNP_SCRAM_ITERATIONS, &v) < 0)) {
 		*ret_why = "this build cannot make a SCRAM verifier without OpenSSL";
 		return NULL;
 	}
@@ -388,6 +407,6 @@ draft_print(const struct draft *d, const char *source, struct text *out)
 	if (d->sessions > DAEMON_MAX)
 		text_addf(out, "%-19s = %u\n", "max_sessions", d->sessions);
 	if (d->n_users > 0)
-		text_addf(out, "%-19s = %s\n", "users", d->users_path);
+		draft_line(out, "users", d->users_path);
 	text_add_str(out, text_str(&d->pools));
 }

@@ -14,7 +14,6 @@
 struct pgbouncer {
 	struct ini ini;
 	struct draft *d;
-	const char *file;
 	char *userlist; /* the text of auth_file; NULL: none */
 	struct pair *passwords; /* its users; they point into the text */
 	size_t n_passwords;
@@ -223,14 +222,14 @@ convert_log(struct pgbouncer *p)
 	struct draft *d = p->d;
 
 	if (strcmp(global_or(p, "syslog", "0"), "1") == 0)
-		text_addf(&d->daemon, "%-19s = syslog\n", "log");
+		draft_line(&d->daemon, "log", "syslog");
 	else if (file != NULL && *file->value == '/')
 		draft_key(d, &d->daemon, &file->at, "log", "%s", file->value);
 	else if (file != NULL && *file->value != '\0')
 		draft_note(d, &file->at, "logfile",
 			"not converted: the path of a log begins with /");
 	if (verbose != NULL && strcmp(verbose->value, "0") != 0)
-		text_addf(&d->daemon, "%-19s = debug\n", "log_level");
+		draft_line(&d->daemon, "log_level", "debug");
 }
 
 static void
@@ -244,7 +243,7 @@ convert_socket(struct pgbouncer *p)
 	if (strlen(digits) >= 3 && strlen(digits) <= 4 &&
 		digits[strspn(digits, "01234567")] == '\0' &&
 		(strlen(digits) == 3 || *digits == '0'))
-		text_addf(&d->daemon, "%-19s = %s\n", "socket_mode", digits);
+		draft_line(&d->daemon, "socket_mode", digits);
 	else
 		draft_note(d, &mode->at, "unix_socket_mode",
 			"\"%.64s\" is not a mode such as 0770", digits);
@@ -295,12 +294,12 @@ convert_client_tls(struct pgbouncer *p)
 	copy_path(p, "client_tls_cert_file", "tls_cert");
 	copy_path(p, "client_tls_key_file", "tls_key");
 	if (strcmp(global_or(p, "client_tls_protocols", ""), "tlsv1.3") == 0)
-		text_addf(to, "%-19s = 1.3\n", "tls_min_version");
+		draft_line(to, "tls_min_version", "1.3");
 	if (global(p, "client_tls_ca_file") == NULL)
 		return;
 	copy_path(p, "client_tls_ca_file", "tls_ca");
 	/* verify-ca and verify-full demand a certificate; the others check one that comes */
-	text_addf(to, "%-19s = %s\n", "tls_client_cert",
+	draft_line(to, "tls_client_cert",
 		strncmp(mode, "verify", 6) == 0 ? "require" : "request");
 }
 
@@ -357,14 +356,6 @@ password_of(const struct pgbouncer *p, const char *user)
 			return p->passwords[i].value;
 	}
 	return NULL;
-}
-
-/* A hash cannot log in to a server by itself. */
-static bool
-is_hash(const char *secret)
-{
-	return strncmp(secret, "SCRAM-SHA-256$", 14) == 0 ||
-	       (strncmp(secret, "md5", 3) == 0 && strlen(secret) == 35);
 }
 
 static const char *const password_types[] = { "md5", "plain", "scram-sha-256" };
@@ -566,7 +557,8 @@ convert_login(struct pgbouncer *p, const struct database *db, struct text *line)
 	draft_option(p->d, line, at, "user", db->user);
 	if (password == NULL) {
 		password = password_of(p, db->user);
-		if (password != NULL && is_hash(password)) {
+		/* a hash cannot log in to a server */
+		if (password != NULL && secret_kind(password) != SECRET_PASSWORD) {
 			draft_note(p->d, at, "user",
 				"auth_file has only a hash of the password of %s; add "
 				"password= or passfile= to the server line",
@@ -599,7 +591,7 @@ convert_server(struct pgbouncer *p, const struct database *db, const char *host,
 	convert_server_tls(p, db, &line);
 	convert_settings(p, db, &line);
 	if (line.len > 0)
-		text_addf(servers, "%-19s = %s\n", "server", text_str(&line));
+		draft_line(servers, "server", text_str(&line));
 	text_finish(&line);
 }
 
@@ -668,7 +660,7 @@ convert_mode(struct pgbouncer *p, const struct database *db)
 	else if (strcmp(mode, "session") != 0 && strcmp(mode, "transaction") != 0)
 		draft_note(p->d, &db->at->at, "pool_mode",
 			"\"%.64s\" is not a mode; the pool has mode = session", mode);
-	text_addf(&p->d->pools, "%-19s = %s\n", "mode",
+	draft_line(&p->d->pools, "mode",
 		strcmp(mode, "transaction") == 0 || strcmp(mode, "statement") == 0
 			? "transaction"
 			: "session");
@@ -717,7 +709,7 @@ refuse_all(struct pgbouncer *p, const struct database *db, const char *why)
 
 	draft_note(p->d, type != NULL ? &type->at : &db->at->at, "auth_type",
 		"pool %s refuses all clients: %s", db->at->key, why);
-	text_addf(&p->d->pools, "%-19s = reject\n", "auth");
+	draft_line(&p->d->pools, "auth", "reject");
 }
 
 /* " user=NAME,NAME" with the users of auth_file; empty if there are none with usable names. */
@@ -854,7 +846,7 @@ convert_pool(struct pgbouncer *p, const struct database *db)
 	} else if (draft_pool(p->d, &db->at->at, db->at->key)) {
 		note_database(p, db);
 		note_queries(p, db);
-		text_addf(&p->d->pools, "%-19s = postgresql\n", "backend");
+		draft_line(&p->d->pools, "backend", "postgresql");
 		text_add(&p->d->pools, servers.data, servers.len);
 		convert_size(p, db);
 		convert_mode(p, db);
@@ -926,7 +918,7 @@ convert_sections(struct pgbouncer *p)
 int
 pgbouncer_convert(struct draft *d, const char *file, char *text)
 {
-	struct pgbouncer p = { .d = d, .file = file };
+	struct pgbouncer p = { .d = d };
 	int r = ini_read(&p.ini, d, file, text);
 
 	if (r == 0) {

@@ -6,7 +6,6 @@
 #include "xml.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,17 +53,11 @@ note(struct sqlrelay *s, const struct xml_element *e, const char *name,
 	const char *format, ...)
 {
 	struct origin at = place(s, e);
-	char *text = NULL;
 	va_list args;
-	int n;
 
 	va_start(args, format);
-	n = vasprintf(&text, format, args);
+	draft_vnote(s->d, &at, name, format, args);
 	va_end(args);
-	if (n < 0)
-		abort();
-	draft_note(s->d, &at, name, "%s", text);
-	free(text);
 }
 
 static bool
@@ -383,7 +376,7 @@ convert_auth(struct instance *i)
 	}
 	note(i->s, i->e, i->name,
 		"the pool refuses all clients, since no user can be converted");
-	text_addf(&d->pools, "%-19s = reject\n", "auth");
+	draft_line(&d->pools, "auth", "reject");
 }
 
 /* ---- listeners ---- */
@@ -409,7 +402,7 @@ convert_tls(struct instance *i, const struct xml_element *e)
 			draft_key(d, &d->pools, &at, files[k].to, "%s", value);
 	}
 	if (validate != NULL && strcmp(validate, "yes") == 0)
-		text_addf(&d->pools, "%-19s = require\n", "tls_client_cert");
+		draft_line(&d->pools, "tls_client_cert", "require");
 	for (size_t k = 0; k < e->n_attributes; k++) {
 		const char *name = e->attributes[k].name;
 
@@ -528,7 +521,7 @@ convert_connection(struct instance *i, const struct xml_element *e, const char *
 		note(i->s, e, "passwordencryption",
 			"no counterpart; write password= or passfile=");
 	if (line.len > 0)
-		text_addf(servers, "%-19s = %s\n", "server", text_str(&line));
+		draft_line(servers, "server", text_str(&line));
 	else
 		note(i->s, e, "string", "there is no key=value for a server line");
 	text_finish(&line);
@@ -651,7 +644,7 @@ convert_addresses(struct instance *i)
 	note(i->s, i->e, "deniedips, allowedips",
 		"regular expressions have no counterpart, so the pool refuses clients by "
 		"TCP; write networks in allow and deny");
-	text_addf(&d->pools, "%-19s = 0.0.0.0/0, ::/0\n", "deny");
+	draft_line(&d->pools, "deny", "0.0.0.0/0, ::/0");
 }
 
 /* Elements for modules that change statements, rows or logs. */
@@ -727,7 +720,7 @@ convert_pool(struct instance *i, const struct text *servers)
 	}
 	if (!draft_pool(d, &at, i->name))
 		return;
-	text_addf(&d->pools, "%-19s = %s\n", "backend", i->kind->backend);
+	draft_line(&d->pools, "backend", i->kind->backend);
 	convert_user(i);
 	text_add(&d->pools, servers->data, servers->len);
 	convert_sessions(i);
