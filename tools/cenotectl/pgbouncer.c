@@ -23,6 +23,9 @@ struct pgbouncer {
 /* ---- the settings that there are ---- */
 
 #define NOT_NEEDED "not needed: "
+#define WAITING                                                                          \
+	"not converted: see max_waiting, which limits the clients that wait for a pool"
+#define OF_USERS "not converted: see user_limits"
 
 /* What becomes of each setting of [pgbouncer]. NULL: it is converted; otherwise the note. */
 static const struct {
@@ -63,9 +66,7 @@ static const struct {
 		"no counterpart: each login to a server asks the resolver" },
 	{ "dns_zone_check_period",
 		"no counterpart: each login to a server asks the resolver" },
-	{ "idle_transaction_timeout",
-		"no counterpart; idle_client_timeout ends any idle client, also one with "
-		"a transaction" },
+	{ "idle_transaction_timeout", NULL },
 	{ "ignore_startup_parameters",
 		NOT_NEEDED "Cenote's libpq reads the program's parameters itself" },
 	{ "job_name", NOT_NEEDED "the system log calls it cenoted" },
@@ -77,16 +78,14 @@ static const struct {
 	{ "log_pooler_errors", "no counterpart: errors of the pool are always logged" },
 	{ "log_stats", "see stats_listen, and cenotectl pools" },
 	{ "logfile", NULL },
-	{ "max_client_conn", "no counterpart: clients that wait are not limited" },
-	{ "max_db_client_connections",
-		"no counterpart: clients that wait are not limited" },
+	{ "max_client_conn", WAITING },
+	{ "max_db_client_connections", WAITING },
 	{ "max_db_connections", NULL },
 	{ "max_packet_size", "not converted: see max_frame" },
 	{ "max_prepared_statements",
 		NOT_NEEDED "prepared statements move with their client" },
-	{ "max_user_client_connections",
-		"no counterpart: clients that wait are not limited" },
-	{ "max_user_connections", "no counterpart: sessions limits each pool" },
+	{ "max_user_client_connections", OF_USERS },
+	{ "max_user_connections", OF_USERS },
 	{ "min_pool_size", NULL },
 	{ "peer_id", NOT_NEEDED "every process of cenoted accepts a cancel" },
 	{ "pidfile", "not converted, so that both programs can run; see pid_file" },
@@ -108,7 +107,7 @@ static const struct {
 	{ "server_fast_close", NOT_NEEDED
 		"a reload takes each session back as soon as its client holds nothing" },
 	{ "server_idle_timeout", NULL },
-	{ "server_lifetime", "no counterpart: a session is kept while it is in use" },
+	{ "server_lifetime", NULL },
 	{ "server_login_retry", NOT_NEEDED "pauses between logins grow by themselves" },
 	{ "server_reset_query",
 		"no counterpart; the backend's reset restores everything, and reset = "
@@ -442,8 +441,7 @@ static const struct {
 	{ "host", NULL },
 	{ "load_balance_hosts", "no counterpart: a login goes to the server with the "
 				"fewest sessions" },
-	{ "max_db_client_connections",
-		"no counterpart: clients that wait are not limited" },
+	{ "max_db_client_connections", WAITING },
 	{ "max_db_connections", NULL },
 	{ "min_pool_size", NULL },
 	{ "password", NULL },
@@ -452,7 +450,7 @@ static const struct {
 	{ "port", NULL },
 	{ "reserve_pool", NULL },
 	{ "reserve_pool_size", NULL },
-	{ "server_lifetime", "no counterpart: a session is kept while it is in use" },
+	{ "server_lifetime", NULL },
 	{ "timezone", NULL },
 	{ "user", NULL },
 };
@@ -672,12 +670,16 @@ convert_times(struct pgbouncer *p, const struct database *db)
 {
 	static const struct {
 		const char *from, *to, *initial;
+		const char *zero; /* what becomes of 0; NULL: it stays 0 */
 	} times[] = {
-		{ "query_wait_timeout", "queue_timeout", "120" },
-		{ "server_idle_timeout", "idle_ttl", "600" },
-		{ "server_connect_timeout", "login_timeout", NULL },
-		{ "client_idle_timeout", "idle_client_timeout", NULL },
-		{ "query_timeout", "query_timeout", NULL },
+		{ "query_wait_timeout", "queue_timeout", "120", NULL },
+		{ "server_idle_timeout", "idle_ttl", "600", NULL },
+		/* PgBouncer uses such a session once; here 0 would mean for ever */
+		{ "server_lifetime", "max_lifetime", "3600", "1" },
+		{ "server_connect_timeout", "login_timeout", NULL, NULL },
+		{ "client_idle_timeout", "idle_client_timeout", NULL, NULL },
+		{ "idle_transaction_timeout", "idle_transaction_timeout", NULL, NULL },
+		{ "query_timeout", "query_timeout", NULL, NULL },
 	};
 	const struct ini_setting *login = global(p, "client_login_timeout");
 	const char *seconds = login != NULL ? login->value : "60";
@@ -685,12 +687,15 @@ convert_times(struct pgbouncer *p, const struct database *db)
 
 	for (size_t i = 0; i < N_ITEMS(times); i++) {
 		const struct ini_setting *s = global(p, times[i].from);
+		const char *value =
+			own_or(p, db, times[i].from, times[i].from, times[i].initial);
+		bool is_global = s != NULL && value == s->value;
 
-		if (s != NULL)
-			draft_seconds(d, &d->pools, &s->at, times[i].to, s->value);
-		else if (times[i].initial != NULL)
-			draft_seconds(
-				d, &d->pools, &db->at->at, times[i].to, times[i].initial);
+		if (value != NULL && times[i].zero != NULL && strcmp(value, "0") == 0)
+			value = times[i].zero;
+		if (value != NULL)
+			draft_seconds(d, &d->pools, is_global ? &s->at : &db->at->at,
+				times[i].to, value);
 	}
 	if (strtod(seconds, NULL) > 0)
 		draft_seconds(d, &d->pools, login != NULL ? &login->at : &db->at->at,
@@ -885,8 +890,7 @@ note_user(struct pgbouncer *p, const struct ini_setting *s)
 			draft_note(p->d, &s->at, "pool_mode",
 				"it counts for the databases with user=%s only", s->key);
 		else
-			draft_note(p->d, &s->at, pairs[i].key,
-				"no counterpart: keys are those of pools, not of users");
+			draft_note(p->d, &s->at, pairs[i].key, OF_USERS);
 	}
 	if (n < 0)
 		draft_note(p->d, &s->at, s->key, "this is not a list of key=value");

@@ -602,12 +602,15 @@ static const struct {
 		"in "
 		"the server line" },
 	{ "maxcursors", NULL, NULL },
-	{ "maxlisteners", "-1", "no counterpart: clients that wait are not limited" },
-	{ "maxsessioncount", "0", "no counterpart: a session is kept" },
+	{ "maxlisteners", "-1",
+		"not converted: see max_waiting, which limits the clients that wait for "
+		"a "
+		"pool" },
+	{ "maxsessioncount", "0", "no counterpart; see max_lifetime" },
 	{ "reloginatstart", NULL, NULL },
 	{ "runasgroup", NULL, "no counterpart: the group is that of the user" },
 	{ "sessionhandler", NULL, NULL },
-	{ "softttl", "0", "no counterpart: a session is kept" },
+	{ "softttl", "0", "not converted: see max_lifetime" },
 	{ "transactionmodel", "native", "no counterpart: the server's transactions" },
 	{ "translatebindvariables", "no",
 		"no counterpart; each face documents its placeholders" },

@@ -178,8 +178,8 @@ static const struct {
 	{ POOL "zzzzzzzz = 1\n", "4: unknown key \"zzzzzzzz\"" },
 	/* PgBouncer's names, and keys in the wrong section */
 	{ CENOTED "max_client_conn = 100\n" POOL,
-		"3: unknown key \"max_client_conn\"; clients are not limited; sessions, "
-		"in [pool NAME], limits how many can be served at once" },
+		"3: unknown key \"max_client_conn\"; sessions, in [pool NAME], limits "
+		"how many clients are served at once, and max_waiting how many wait" },
 	{ POOL "pool_size = 5\n", "4: unknown key \"pool_size\"; here it is sessions = "
 				  "MIN..MAX, in [pool NAME]" },
 	{ POOL "host = db1\n",

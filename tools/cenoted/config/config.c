@@ -142,8 +142,9 @@ static const struct {
 	{ "listen_addr", HERE("listen = HOST:PORT") },
 	{ "listen_port", HERE("listen = HOST:PORT") },
 	{ "logfile", HERE("log") },
-	{ "max_client_conn", "clients are not limited; sessions, in [pool NAME], limits "
-			     "how many can be served at once" },
+	{ "max_client_conn",
+		"sessions, in [pool NAME], limits how many clients are served "
+		"at once, and max_waiting how many wait" },
 	{ "max_connections", HERE("sessions = MIN..MAX, in [pool NAME]") },
 	{ "max_user_connections", HERE("sessions=N in user_limits, in [pool NAME]") },
 	{ "max_db_connections", HERE("sessions = MIN..MAX, in [pool NAME]") },
