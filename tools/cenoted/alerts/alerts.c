@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The process for the key `notify`: it looks at the scoreboard each second (watch.c), and tells what happened by a command, or by
- * a request (webhook.c). The master forks it (master_children.c). What it has told is its only state.
+ * The process for the key `notify`: it looks at the scoreboard each second (watch.c), and reports events by a command, or by a
+ * request (webhook.c). The master forks it (master_children.c). Its only state is what it has reported.
  */
 #include "alerts.h"
 
@@ -53,7 +53,7 @@ await_command(pid_t pid)
 	}
 }
 
-/* In the child. The command ends with this process, so that none is left when cenoted ends. */
+/* Runs in the child. The kernel kills this shell when its parent ends, so that it does not outlive cenoted. */
 _Noreturn static void
 become_command(const char *command)
 {
@@ -92,7 +92,7 @@ run_command(const char *command, const struct cnd_alert *alert, const char *json
 		await_command(pid);
 }
 
-/* ---- telling ---- */
+/* ---- reports ---- */
 
 /* The texts have no character that JSON escapes: names of pools are letters, digits, _, - and . */
 static void
@@ -121,7 +121,7 @@ deliver(void *user, const struct cnd_alert *alert)
 
 /* ---- life ---- */
 
-/* The sandbox of other processes would forbid the command. This process reads nothing that a client sent. */
+/* Unlike other processes, this one enters no sandbox, since that would forbid the command. It reads nothing that a client sent. */
 void
 cnd_alerts_run(const struct cnd_child *child)
 {
