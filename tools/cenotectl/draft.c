@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What cenotectl convert has found out: the lines of the new cenoted.conf, the users, and the notes. The readers of the other
+ * The result of cenotectl convert: the lines of the new cenoted.conf, the users, and the notes. The readers of the other
  * programs' files call it. Their texts come from outside, so this file checks what goes into a line.
  */
 #include "convert.h"
@@ -19,7 +19,7 @@
 #define POOL_NAME_MAX 64u
 #define SESSIONS_MAX  4096u
 #define USER_NAME_MAX 63u
-#define DAEMON_MAX    1024u /* sessions without the key max_sessions */
+#define DAEMON_MAX    1024u /* the default of max_sessions */
 
 void
 draft_finish(struct draft *d)
@@ -67,7 +67,7 @@ draft_vnote(struct draft *d, const struct origin *at, const char *name,
 	if (name != NULL)
 		text_addf(&text, "%s: ", name);
 	text_add_str(&text, message);
-	/* texts of the file must not control the terminal */
+	/* texts from the file must not control the terminal */
 	display_add(&d->notes, text_str(&text), text.len);
 	text_add_char(&d->notes, '\n');
 	text_finish(&text);
@@ -184,7 +184,7 @@ draft_seconds(struct draft *d, struct text *to, const struct origin *at, const c
 	char *end;
 	double s = strtod(seconds, &end);
 
-	/* PgBouncer allows fractions; both programs have no use for more than some years */
+	/* PgBouncer allows fractions. 1e9 seconds are 31 years, longer than any timeout needs to be. */
 	if (end == seconds || *end != '\0' || !(s >= 0 && s < 1e9)) {
 		draft_note(d, at, key, "\"%.64s\" is not a number of seconds", seconds);
 		return;
@@ -215,7 +215,7 @@ draft_listen(struct draft *d, const struct origin *at, const char *host, const c
 	}
 	text_addf(&line, "%-19s = %s%s%s:%u\n", "listen", is_ipv6 ? "[" : "", host,
 		is_ipv6 ? "]" : "", (unsigned)n);
-	/* several instances of SQL Relay may name the same */
+	/* several instances of SQL Relay may name the same address */
 	if (strstr(text_str(&d->daemon), text_str(&line)) == NULL)
 		text_add(&d->daemon, line.data, line.len);
 	text_finish(&line);
@@ -234,10 +234,10 @@ pool_name_fault(const struct draft *d, const char *name)
 			return "a pool's name has letters, digits, _, - and . only";
 	}
 	if (strcmp(name, "admin") == 0)
-		return "no pool can have this name: it is that of cenotectl's socket";
+		return "no pool can have this name, since the socket of cenotectl has it";
 	for (size_t i = 0; i < d->n_pools; i++) {
 		if (strcmp(d->names[i], name) == 0)
-			return "there is another one with this name";
+			return "another pool has this name";
 	}
 	return d->n_pools == POOLS_MAX ? "cenoted has at most 256 pools" : NULL;
 }
@@ -248,7 +248,7 @@ draft_pool(struct draft *d, const struct origin *at, const char *name)
 	const char *fault = pool_name_fault(d, name);
 
 	if (fault == NULL && d->sessions == SESSIONS_MAX)
-		fault = "cenoted has at most 4096 sessions, and the pools before have "
+		fault = "cenoted has at most 4096 sessions, and the pools above use "
 			"all of them";
 	if (fault != NULL) {
 		draft_note(d, at, name, "there is no pool for it: %s", fault);
@@ -304,7 +304,7 @@ draft_user_name_fault(const char *name)
 		if ((unsigned char)*p <= ' ' || *p == 0x7f || strchr(":,\"", *p) != NULL)
 			return "a user's name has no blank, colon, comma or quote";
 	}
-	/* these would be comments of the users file */
+	/* a line of the users file that begins with # is a comment */
 	return *name == '#' ? "a user's name does not begin with #" : NULL;
 }
 
@@ -355,12 +355,12 @@ draft_user(struct draft *d, const struct origin *at, const char *name, const cha
 	const char *why = draft_user_name_fault(name);
 	char *verifier;
 
-	/* a verifier takes milliseconds */
+	/* do not spend milliseconds on a verifier that nobody gets */
 	if (d->users_path == NULL)
 		return false;
 	for (size_t i = 0; i < d->n_users; i++) {
 		if (strcmp(d->users[i].name, name) == 0)
-			why = "another user there has this name";
+			why = "another user in it has this name";
 	}
 	verifier = why == NULL ? make_verifier(secret, &why) : NULL;
 	if (verifier == NULL) {
@@ -383,7 +383,7 @@ draft_password_rules(struct draft *d, const struct origin *at, const char *users
 
 	d->needs_users = true;
 	if (d->n_users == 0) {
-		/* the default rule, peer, lets in root and cenoted's own user */
+		/* then the default rule, peer, admits only root and cenoted's user */
 		text_add_str(&d->pools, "; auth = scram-sha-256, with a users file\n");
 		return;
 	}

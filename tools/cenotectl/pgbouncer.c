@@ -17,10 +17,10 @@ struct pgbouncer {
 	char *userlist; /* the text of auth_file; NULL: none */
 	struct pair *passwords; /* its users; they point into the text */
 	size_t n_passwords;
-	bool was_told_of_names; /* the note on clients without TLS was written */
+	bool has_noted_tls; /* the note that clients need TLS was written */
 };
 
-/* ---- the settings that there are ---- */
+/* ---- the settings of PgBouncer ---- */
 
 #define NOT_NEEDED "not needed: "
 #define WAITING                                                                          \
@@ -250,7 +250,7 @@ convert_socket(struct pgbouncer *p)
 		draft_key(d, &d->daemon, &group->at, "socket_group", "%s", group->value);
 }
 
-/* The keepalive of PgBouncer is on by default, with the kernel's time. */
+/* By default, PgBouncer probes TCP clients after the kernel's time; cenoted keeps its own default then. */
 static void
 convert_keepalive(struct pgbouncer *p)
 {
@@ -297,7 +297,7 @@ convert_client_tls(struct pgbouncer *p)
 	if (global(p, "client_tls_ca_file") == NULL)
 		return;
 	copy_path(p, "client_tls_ca_file", "tls_ca");
-	/* verify-ca and verify-full demand a certificate; the others check one that comes */
+	/* verify-ca and verify-full demand a certificate; the other modes check it if the client sends one */
 	draft_line(to, "tls_client_cert",
 		strncmp(mode, "verify", 6) == 0 ? "require" : "request");
 }
@@ -366,7 +366,7 @@ has_password_type(const struct pgbouncer *p)
 		N_ITEMS(password_types));
 }
 
-/* Whether a database has user=, so that this program alone knows the clients' passwords. */
+/* Whether cenoted will check passwords of clients. Without user= in a database, its server checks them. */
 static bool
 needs_users(const struct pgbouncer *p)
 {
@@ -635,8 +635,8 @@ convert_size(struct pgbouncer *p, const struct database *db)
 	max += size_of(p, db, "reserve_pool_size", reserve);
 	if (db->user == NULL && limit == 0)
 		draft_note(p->d, &db->at->at, db->at->key,
-			"PgBouncer has up to %llu sessions for each user, this pool for "
-			"all users together; see sessions",
+			"PgBouncer has up to %llu sessions for each user; this pool has "
+			"as many for all users together; see sessions",
 			(unsigned long long)max);
 	/* without user=, the limit of the database is the limit of all users together */
 	if (limit > 0 && (limit < max || db->user == NULL))
@@ -664,17 +664,17 @@ convert_mode(struct pgbouncer *p, const struct database *db)
 			: "session");
 }
 
-/* PgBouncer's defaults are written too, where ours are others. */
+/* Where the default of PgBouncer differs from ours, it is written. */
 static void
 convert_times(struct pgbouncer *p, const struct database *db)
 {
 	static const struct {
 		const char *from, *to, *initial;
-		const char *zero; /* what becomes of 0; NULL: it stays 0 */
+		const char *zero; /* the value in place of 0; NULL: 0 */
 	} times[] = {
 		{ "query_wait_timeout", "queue_timeout", "120", NULL },
 		{ "server_idle_timeout", "idle_ttl", "600", NULL },
-		/* PgBouncer uses such a session once; here 0 would mean for ever */
+		/* with 0, PgBouncer uses a session once; here 0 would keep it for ever */
 		{ "server_lifetime", "max_lifetime", "3600", "1" },
 		{ "server_connect_timeout", "login_timeout", NULL, NULL },
 		{ "client_idle_timeout", "idle_client_timeout", NULL, NULL },
@@ -717,7 +717,7 @@ refuse_all(struct pgbouncer *p, const struct database *db, const char *why)
 	draft_line(&p->d->pools, "auth", "reject");
 }
 
-/* " user=NAME,NAME" with the users of auth_file; empty if there are none with usable names. */
+/* Add " user=NAME,NAME" with the users of auth_file. Adds nothing if no user has a name that cenoted accepts. */
 static void
 add_names(const struct pgbouncer *p, struct text *to)
 {
@@ -762,8 +762,8 @@ convert_pass_through(struct pgbouncer *p, const struct database *db, const char 
 		draft_note(d, at, db->at->key,
 			"without user=, clients now log in with their own passwords, "
 			"which the server checks");
-	if (global(p, "listen_addr") != NULL && !p->was_told_of_names) {
-		p->was_told_of_names = true;
+	if (global(p, "listen_addr") != NULL && !p->has_noted_tls) {
+		p->has_noted_tls = true;
 		if (!is_tls_required(p))
 			draft_note(d, at, db->at->key,
 				"without user=, clients send their passwords for the "
@@ -801,7 +801,7 @@ convert_auth(struct pgbouncer *p, const struct database *db)
 			"cenoted.conf(5)");
 }
 
-/* Passwords that PgBouncer looks up in the server are not needed where the server checks them itself. */
+/* PgBouncer looks passwords up in the server. That is not needed if the server checks them itself. */
 static void
 note_queries(struct pgbouncer *p, const struct database *db)
 {
@@ -877,7 +877,7 @@ convert_database(struct pgbouncer *p, const struct ini_setting *s)
 	free(db.own_text);
 }
 
-/* The settings of a user count for the databases with user=, as far as they are converted. */
+/* pool_mode of a user is converted with the databases that log in as this user; see convert_mode(). Other settings are not. */
 static void
 note_user(struct pgbouncer *p, const struct ini_setting *s)
 {
@@ -888,7 +888,7 @@ note_user(struct pgbouncer *p, const struct ini_setting *s)
 	for (int i = 0; i < n; i++) {
 		if (strcmp(pairs[i].key, "pool_mode") == 0)
 			draft_note(p->d, &s->at, "pool_mode",
-				"it counts for the databases with user=%s only", s->key);
+				"converted only for the databases with user=%s", s->key);
 		else
 			draft_note(p->d, &s->at, pairs[i].key, OF_USERS);
 	}
@@ -904,7 +904,7 @@ convert_sections(struct pgbouncer *p)
 		const struct ini_setting *s = &p->ini.list[i];
 
 		if (strcmp(s->section, "databases") == 0) {
-			/* of two with one name, the last counts */
+			/* if two have the same name, the last one counts */
 			if (ini_find(&p->ini, s->section, s->key) == s)
 				convert_database(p, s);
 		} else if (strcmp(s->section, "users") == 0) {

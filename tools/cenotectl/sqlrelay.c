@@ -83,12 +83,13 @@ next_of(const struct instance *i, const char *name, size_t from)
 
 /* ---- connection strings ---- */
 
-/* A key of a connection string. `to` NULL: there is a note, or nothing if that is NULL, too. */
+/* A key of a connection string, and the key of the server line that it becomes. `to` NULL: it is not converted, and `note` says why.
+ * Both NULL: nothing is lost without it. */
 struct word {
 	const char *from, *to, *note;
 };
 
-/* What each kind of connection string has. */
+/* The keys that every kind of connection string has. */
 #define COMMON                                                                           \
 	{ "user", "user", NULL }, { "password", "password", NULL },                      \
 		{ "lang", NULL, "no counterpart; texts are in UTF-8" },                  \
@@ -194,7 +195,7 @@ find_word(const struct word *words, const char *key)
 	return NULL;
 }
 
-/* The modes of MySQL's own client: two keys here. */
+/* One mode of SQL Relay becomes two keys of the server line. */
 static void
 add_ssl_mode(struct instance *i, const struct xml_element *e, struct text *line,
 	const char *mode)
@@ -252,7 +253,7 @@ add_pair(struct instance *i, const struct xml_element *e, struct text *line,
 	}
 }
 
-/* Take the next KEY=VALUE from a string with ';' between. A value may be in quotes. False: there is none. */
+/* Take the next KEY=VALUE; semicolons separate them, and a value may be in quotes. False: there is none. */
 static bool
 next_pair(char **text, char **ret_key, char **ret_value)
 {
@@ -278,7 +279,7 @@ next_pair(char **text, char **ret_key, char **ret_value)
 	return true;
 }
 
-/* Cut a connection string into its pairs, in place. Their number. What is beyond PAIRS_MAX is left. */
+/* Cut a connection string into its pairs, in place. Returns their number. Pairs beyond PAIRS_MAX are ignored. */
 static int
 split_pairs(char *text, struct pair ret_pairs[PAIRS_MAX])
 {
@@ -422,7 +423,7 @@ is_yes(const struct xml_element *e, const char *name)
 	return value != NULL && strcmp(value, "yes") == 0;
 }
 
-/* `has_tls`: the pool has its keys for TLS. */
+/* `has_tls`: an earlier listener of the pool has set its TLS keys. */
 static void
 convert_listener(struct instance *i, const struct xml_element *e, bool *has_tls)
 {
@@ -465,7 +466,7 @@ convert_listeners(struct instance *i)
 	size_t k = next_of(i, "listener", i->index);
 	bool has_tls = false;
 
-	/* without both, SQL Relay listens on its default port */
+	/* if there are no such attributes either, SQL Relay listens on its default port */
 	if (k == XML_NONE)
 		convert_listener(i, i->e, &has_tls);
 	for (; k != XML_NONE; k = next_of(i, "listener", k))
@@ -474,7 +475,7 @@ convert_listeners(struct instance *i)
 
 /* ---- instances ---- */
 
-/* The SQL that each session begins with. NULL: none, or no key for it. */
+/* The SQL with which each session begins. NULL: there is none, or the backend has no key for it. */
 static const char *
 start_of_session(struct instance *i)
 {
@@ -514,9 +515,7 @@ convert_connection(struct instance *i, const struct xml_element *e, const char *
 	if (start_sql != NULL)
 		draft_option(i->s->d, &line, &at, i->kind->start, start_sql);
 	if (metric != NULL && strcmp(metric, "1") != 0)
-		note(i->s, e, "metric",
-			"no counterpart: each login goes to the server with the fewest "
-			"sessions");
+		note(i->s, e, "metric", "not converted: see weight= in the server line");
 	if (attribute(e, "passwordencryption") != NULL)
 		note(i->s, e, "passwordencryption",
 			"no counterpart; write password= or passfile=");
@@ -551,7 +550,7 @@ convert_sessions(struct instance *i)
 	draft_sessions(i->s->d, &at, min, max > min ? max : min);
 }
 
-/* SQL Relay's defaults are written too, where ours are others. */
+/* Where the default of SQL Relay differs from ours, it is written. */
 static void
 convert_times(struct instance *i)
 {
@@ -573,7 +572,7 @@ convert_times(struct instance *i)
 			value = times[k].initial;
 		if (value == NULL || strcmp(value, "-1") == 0)
 			continue;
-		/* a session that ends after its client; 0 would mean never */
+		/* with 0, SQL Relay ends a session after its client; here 0 would keep it for ever */
 		if (k == 0 && strcmp(value, "0") == 0)
 			value = "1";
 		draft_seconds(d, &d->pools, &at, times[k].to, value);
@@ -583,24 +582,25 @@ convert_times(struct instance *i)
 /* What becomes of the other attributes of an instance. NULL: nothing is lost. */
 static const struct {
 	const char *name;
-	const char *usual; /* with this value nothing is lost; NULL: none */
+	const char *
+		usual; /* with this value, the setting changes nothing; NULL: there is no such value */
 	const char *note;
 } others[] = {
 	{ "authtier", NULL, NULL },
 	{ "cursors", NULL, NULL },
 	{ "cursors_growby", NULL, NULL },
 	{ "debug", "none", "see log_level" },
-	{ "enabled", "yes", "enabled=\"no\" has no counterpart: the pool is there" },
+	{ "enabled", "yes", "enabled=\"no\" has no counterpart: the pool is written" },
 	{ "fakeinputbindvariables", "no", "no counterpart: parameters are always bound" },
 	{ "fakeinputbindvariablesdateformat", NULL, NULL },
-	{ "faketransactionblocks", "no", "no counterpart: the server's transactions" },
+	{ "faketransactionblocks", "no",
+		"no counterpart: transactions are those of the server" },
 	{ "growby", NULL, NULL },
 	{ "handoff", NULL, NULL },
 	{ "ignoreselectdatabase", "no", "no counterpart" },
 	{ "isolationlevel", "",
 		"no counterpart; set it in the server, or by options= or init_command= "
-		"in "
-		"the server line" },
+		"in the server line" },
 	{ "maxcursors", NULL, NULL },
 	{ "maxlisteners", "-1",
 		"not converted: see max_waiting, which limits the clients that wait for "
@@ -611,7 +611,8 @@ static const struct {
 	{ "runasgroup", NULL, "no counterpart: the group is that of the user" },
 	{ "sessionhandler", NULL, NULL },
 	{ "softttl", "0", "not converted: see max_lifetime" },
-	{ "transactionmodel", "native", "no counterpart: the server's transactions" },
+	{ "transactionmodel", "native",
+		"no counterpart: transactions are those of the server" },
 	{ "translatebindvariables", "no",
 		"no counterpart; each face documents its placeholders" },
 	{ "waitfordowndatabase", NULL, NULL },
@@ -634,7 +635,7 @@ note_others(struct instance *i)
 			"client ends is rolled back");
 }
 
-/* SQL Relay's filters of addresses are regular expressions. */
+/* SQL Relay filters addresses by regular expressions, which cenoted cannot. */
 static void
 convert_addresses(struct instance *i)
 {
