@@ -17,6 +17,7 @@ struct pgbouncer {
 	char *userlist; /* the text of auth_file; NULL: none */
 	struct pair *passwords; /* its users; they point into the text */
 	size_t n_passwords;
+	bool has_converted_users; /* the users of auth_file are in the draft */
 	bool has_noted_tls; /* the note that clients need TLS was written */
 };
 
@@ -357,40 +358,15 @@ password_of(const struct pgbouncer *p, const char *user)
 	return NULL;
 }
 
-static const char *const password_types[] = { "md5", "plain", "scram-sha-256" };
-
-static bool
-has_password_type(const struct pgbouncer *p)
-{
-	return is_one_of(global_or(p, "auth_type", "md5"), password_types,
-		N_ITEMS(password_types));
-}
-
-/* Whether cenoted will check passwords of clients. Without user= in a database, its server checks them. */
-static bool
-needs_users(const struct pgbouncer *p)
-{
-	struct pair pairs[PAIRS_MAX];
-	bool has_user = false;
-
-	for (size_t i = 0; i < p->ini.n && !has_user; i++) {
-		const struct ini_setting *s = &p->ini.list[i];
-		char *text = mem_dup(s->value, strlen(s->value));
-
-		has_user = strcmp(s->section, "databases") == 0 &&
-			   pairs_find(pairs, pairs_split(text, pairs), "user") != NULL;
-		free(text);
-	}
-	return has_user && has_password_type(p);
-}
-
+/* Called for the first pool whose clients log in with these passwords. */
 static void
 convert_users(struct pgbouncer *p)
 {
 	const struct ini_setting *s = global(p, "auth_file");
 
-	if (!needs_users(p))
+	if (p->has_converted_users)
 		return;
+	p->has_converted_users = true;
 	for (size_t i = 0; i < p->n_passwords; i++)
 		draft_user(p->d, &s->at, p->passwords[i].key, p->passwords[i].value);
 }
@@ -772,6 +748,16 @@ convert_pass_through(struct pgbouncer *p, const struct database *db, const char 
 	draft_open_rules(d, at, "pass-through", NULL);
 }
 
+static const char *const password_types[] = { "md5", "plain", "scram-sha-256" };
+
+/* Clients log in with the passwords of auth_file. */
+static void
+convert_passwords(struct pgbouncer *p, const struct database *db)
+{
+	convert_users(p);
+	draft_password_rules(p->d, &db->at->at, "", !is_tls_required(p));
+}
+
 static void
 convert_auth(struct pgbouncer *p, const struct database *db)
 {
@@ -793,8 +779,8 @@ convert_auth(struct pgbouncer *p, const struct database *db)
 		convert_trust(p, db, type);
 	else if (strcmp(type, "cert") == 0)
 		draft_open_rules(p->d, &db->at->at, "cert", NULL);
-	else if (has_password_type(p))
-		draft_password_rules(p->d, &db->at->at, "", !is_tls_required(p));
+	else if (is_one_of(type, password_types, N_ITEMS(password_types)))
+		convert_passwords(p, db);
 	else
 		refuse_all(p, db,
 			"this type has no counterpart; see RULES in "
@@ -928,7 +914,6 @@ pgbouncer_convert(struct draft *d, const char *file, char *text)
 	if (r == 0) {
 		note_settings(&p);
 		read_userlist(&p);
-		convert_users(&p);
 		convert_daemon(&p);
 		convert_sections(&p);
 	}

@@ -42,6 +42,14 @@ attribute(const struct xml_element *e, const char *name)
 	return NULL;
 }
 
+static bool
+is_yes(const struct xml_element *e, const char *name)
+{
+	const char *value = attribute(e, name);
+
+	return value != NULL && strcmp(value, "yes") == 0;
+}
+
 static struct origin
 place(const struct sqlrelay *s, const struct xml_element *e)
 {
@@ -392,7 +400,6 @@ convert_tls(struct instance *i, const struct xml_element *e)
 		{ "tlskey", "tls_key" },
 		{ "tlsca", "tls_ca" },
 	};
-	const char *validate = attribute(e, "tlsvalidate");
 	struct origin at = place(i->s, e);
 	struct draft *d = i->s->d;
 
@@ -402,7 +409,7 @@ convert_tls(struct instance *i, const struct xml_element *e)
 		if (value != NULL && *value != '\0')
 			draft_key(d, &d->pools, &at, files[k].to, "%s", value);
 	}
-	if (validate != NULL && strcmp(validate, "yes") == 0)
+	if (is_yes(e, "tlsvalidate"))
 		draft_line(&d->pools, "tls_client_cert", "require");
 	for (size_t k = 0; k < e->n_attributes; k++) {
 		const char *name = e->attributes[k].name;
@@ -413,14 +420,6 @@ convert_tls(struct instance *i, const struct xml_element *e)
 				"not converted: see tls_key, tls_ciphers and "
 				"tls_min_version");
 	}
-}
-
-static bool
-is_yes(const struct xml_element *e, const char *name)
-{
-	const char *value = attribute(e, name);
-
-	return value != NULL && strcmp(value, "yes") == 0;
 }
 
 /* `has_tls`: an earlier listener of the pool has set its TLS keys. */
