@@ -133,20 +133,10 @@ watch_logins(struct look *l)
 		l->pool, (unsigned long long)(refused - w->refused));
 }
 
-static const struct cnd_pool_config *
-find_config(const struct cnd_config *c, const char *name)
-{
-	for (size_t i = 0; i < c->n_pools; i++) {
-		if (strcmp(c->pools[i].name, name) == 0)
-			return &c->pools[i];
-	}
-	return NULL;
-}
-
 static void
 watch_certificate(struct look *l, const struct cnd_config *c, int64_t started_ms)
 {
-	const struct cnd_pool_config *p = find_config(c, l->pool);
+	const struct cnd_pool_config *p = cnd_config_pool(c, l->pool);
 	int64_t days;
 
 	if (p == NULL || *p->tls.expires == '\0' ||

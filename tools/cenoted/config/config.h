@@ -251,6 +251,9 @@ void cnd_pool_config_check_target(struct cnd_config *c, const struct cnd_pool_co
 /* Find out whether the pool can lend its sessions. */
 void cnd_pool_config_set_lend(
 	struct cnd_pool_config *p, const struct cnd_backend *backend);
+/* The pool of this name; NULL: there is none. */
+const struct cnd_pool_config *cnd_config_pool(
+	const struct cnd_config *c, const char *name);
 int cnd_pool_config_allows(const struct cnd_pool_config *p, uid_t uid);
 /* The limits of this user, from its own line of user_limits, or else from the line for any user. NULL: the pool has neither line. */
 const struct cnd_user_limits *cnd_pool_config_user(
