@@ -118,7 +118,7 @@ expect_not(const char *where, const char *text)
 		fail_msg("\"%s\" is in: %s", text, where);
 }
 
-/* cenoted accepts the result of the conversion. It knows the backends of these modules. */
+/* cenoted accepts the result of the conversion. It finds the modules of its backends in the build directory. */
 static void
 expect_accepted(void)
 {
@@ -194,7 +194,7 @@ databases_become_pools(void **state)
 	expect_not(result, "old");
 }
 
-/* Without a file for them, passwords of clients are not converted, and nobody gets in who could not before. */
+/* Without --users, passwords of clients are not converted. Then no client gets in that PgBouncer would refuse. */
 static void
 nobody_new_gets_in(void **state)
 {
@@ -328,7 +328,7 @@ wrong_files_are_refused(void **state)
 	convert(0, "--help");
 }
 
-/* A value that would be something else in a cenoted.conf is not written there. */
+/* A value that cenoted.conf would read as something else is not written. */
 static void
 values_stay_values(void **state)
 {
