@@ -336,8 +336,9 @@ values_stay_values(void **state)
 		"[databases]\ndb = host=x\n[pgbouncer]\nlogfile = /tmp/a ;b\n"
 		"unix_socket_group = ;g\nlisten_addr = a b]\nlisten_port = 0\n"
 		"unix_socket_mode = 0999\nclient_login_timeout = 0\nquery_timeout = "
-		"soon\n");
+		"soon\nserver_connect_timeout = 0.0001\n");
 	convert(0, "pgbouncer.ini");
+	expect(result, "login_timeout       = 1ms\n");
 	expect(notes, "pgbouncer.ini:4: log: cenoted.conf cannot hold this value");
 	expect(notes, "pgbouncer.ini:5: socket_group: cenoted.conf cannot hold");
 	expect(notes, "pgbouncer.ini:6: listen: \"b]\" is not an address");

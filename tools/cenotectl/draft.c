@@ -192,7 +192,8 @@ draft_seconds(struct draft *d, struct text *to, const struct origin *at, const c
 	if (s == (double)(unsigned long)s)
 		draft_key(d, to, at, key, "%lus", (unsigned long)s);
 	else
-		draft_key(d, to, at, key, "%lums", (unsigned long)(s * 1000));
+		/* rounded up: 0 would mean no limit */
+		draft_key(d, to, at, key, "%lums", (unsigned long)(s * 1000 + 0.999));
 }
 
 void
