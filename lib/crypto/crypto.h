@@ -113,8 +113,8 @@ struct cn_tls_ops {
 	int (*server_create)(const struct cn_tls_server_options *o,
 		struct cn_tls_server **ret_server, struct cn_tls_error *ret_error);
 	void (*server_destroy)(struct cn_tls_server *server);
-	/* When the server's certificate ends: the date as text, and the whole days until then;
-	 * negative: it has expired. */
+	/* Write the date on which the server's certificate ends. Returns the whole days until
+	 * then; negative: it has expired. */
 	int (*expiry)(const struct cn_tls_server *server, char *ret_text, size_t size);
 	/* Begin the connection of a client. CENOTE_OK, CENOTE_ERR_NOMEM. */
 	int (*accept)(struct cn_tls_server *server, const struct cn_tls_io *io,

@@ -205,7 +205,7 @@ cn_tls_server_expiry(const struct cn_tls_server *server, char *ret_text, size_t 
 	int days = 0, seconds = 0;
 
 	cn_tls_time_text(end, ret_text, size);
-	/* a date that cannot be read counts as one of today */
+	/* if the date cannot be read, it counts as today */
 	(void)ASN1_TIME_diff(&days, &seconds, NULL, end);
 	return seconds < 0 ? days - 1 : days;
 }

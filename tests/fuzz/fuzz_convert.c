@@ -12,7 +12,7 @@
 #define USERS         "/fuzz/users"
 #define NO_USERS_FILE "users /fuzz/users"
 
-/* Errors of this machine: what the file names is not here. */
+/* The error says that this machine lacks a user, a group, a file or a backend that the text names. */
 static int
 is_of_machine(const char *error)
 {
@@ -27,7 +27,7 @@ is_of_machine(const char *error)
 	return 0;
 }
 
-/* Write the lines to a file in memory, without those for which cenoted would ask for addresses. */
+/* Write the lines to a file in memory, without `listen`: cenoted would ask the resolver for its address. */
 static int
 write_lines(const char *text)
 {
@@ -46,7 +46,7 @@ write_lines(const char *text)
 	return fd;
 }
 
-/* cenoted accepts what was made, and finds as many pools in it. */
+/* cenoted accepts the result, and finds the same pools in it. */
 static void
 check_result(const struct draft *d, const char *text)
 {
@@ -68,7 +68,7 @@ check_result(const struct draft *d, const char *text)
 	cnd_config_destroy(c);
 }
 
-/* A file of another pool becomes a good cenoted.conf, or there is a note. Notes have no control characters but ends of lines. */
+/* Any text becomes a cenoted.conf that cenoted accepts, or there is a note. Notes have no control characters except newlines. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

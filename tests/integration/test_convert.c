@@ -118,7 +118,7 @@ expect_not(const char *where, const char *text)
 		fail_msg("\"%s\" is in: %s", text, where);
 }
 
-/* cenoted accepts the result of the conversion. It knows the backends of these modules. */
+/* cenoted accepts the result of the conversion. It finds the modules of its backends in the build directory. */
 static void
 expect_accepted(void)
 {
@@ -143,15 +143,17 @@ databases_become_pools(void **state)
 	write_file("pools.ini",
 		"app = host=127.0.0.1 port=5433 dbname=prod user=app pool_size=5 "
 		"reserve_pool=2 timezone='Europe/Berlin' datestyle='ISO, DMY'\n"
-		"quoted = user=u password='it''s ; it'\n"
+		"quoted = user=u server_lifetime=0 password='it''s ; it'\n"
 		"twice = host=first\n"
-		"twice = host=10.0.0.1,10.0.0.2 max_db_connections=30\n");
+		"twice = host=10.0.0.1,10.0.0.2 max_db_connections=30 "
+		"server_lifetime=60\n");
 	write_file("pgbouncer.ini",
 		"[databases]\n%include pools.ini\n"
 		"[users]\napp = pool_mode=transaction\n"
 		"[pgbouncer]\nlisten_addr = 127.0.0.1, ::1\nlisten_port = 6433\n"
 		"auth_type = md5\nauth_file = userlist.txt\nmin_pool_size = 1\n"
 		"query_timeout = 2.5\nserver_lifetime = 1200\nlogfile = /tmp/x;y.log\n"
+		"idle_transaction_timeout = 30\nmax_client_conn = 500\n"
 		"server_tls_sslmode = require\n");
 	convert(0, "--users users pgbouncer.ini");
 	expect(result, "log                 = /tmp/x;y.log\n");
@@ -165,6 +167,7 @@ databases_become_pools(void **state)
 		"timezone=Europe/Berlin'\n"
 		"sessions            = 1..7\nmode                = transaction\n"
 		"queue_timeout       = 120s\nidle_ttl            = 600s\n"
+		"max_lifetime        = 1200s\nidle_transaction_timeout = 30s\n"
 		"query_timeout       = 2500ms\nauth_timeout        = 60s\n"
 		"auth                = scram-sha-256\n"
 		"auth                = scram-sha-256 tls=no\n"
@@ -176,9 +179,12 @@ databases_become_pools(void **state)
 		"server              = host=10.0.0.1 dbname=twice sslmode=require\n"
 		"server              = host=10.0.0.2 dbname=twice sslmode=require\n"
 		"sessions            = 1..30\n");
+	expect(result, "max_lifetime        = 60s\n");
+	expect(result, "max_lifetime        = 1s\n");
 	expect(result, "auth                = pass-through\n");
 	expect_not(result, "first");
-	expect(notes, "pgbouncer.ini:12: server_lifetime: no counterpart");
+	expect(notes,
+		"pgbouncer.ini:15: max_client_conn: not converted: see max_waiting");
 	expect(notes, "user old is not in the users file: nobody can make a SCRAM");
 	expect(notes, "pools.ini:4: twice: without user=, clients send their passwords");
 	expect_accepted();
@@ -188,7 +194,7 @@ databases_become_pools(void **state)
 	expect_not(result, "old");
 }
 
-/* Without a file for them, passwords of clients are not converted, and nobody gets in who could not before. */
+/* Without --users, passwords of clients are not converted. Then no client gets in that PgBouncer would refuse. */
 static void
 nobody_new_gets_in(void **state)
 {
@@ -269,7 +275,7 @@ instances_become_pools(void **state)
 		       "auth                = reject\n");
 	expect_not(result, "legacy");
 	expect(notes, "sqlrelay.conf:8: typemangling: no counterpart");
-	expect(notes, "sqlrelay.conf:9: metric: no counterpart");
+	expect(notes, "sqlrelay.conf:9: metric: not converted: see weight=");
 	expect(notes, "sqlrelay.conf:12: filter: no counterpart");
 	expect(notes, "sqlrelay.conf:13: legacy: there is no pool for it");
 	expect_accepted();
@@ -322,7 +328,7 @@ wrong_files_are_refused(void **state)
 	convert(0, "--help");
 }
 
-/* A value that would be something else in a cenoted.conf is not written there. */
+/* A value that cenoted.conf would read as something else is not written. */
 static void
 values_stay_values(void **state)
 {
@@ -330,8 +336,9 @@ values_stay_values(void **state)
 		"[databases]\ndb = host=x\n[pgbouncer]\nlogfile = /tmp/a ;b\n"
 		"unix_socket_group = ;g\nlisten_addr = a b]\nlisten_port = 0\n"
 		"unix_socket_mode = 0999\nclient_login_timeout = 0\nquery_timeout = "
-		"soon\n");
+		"soon\nserver_connect_timeout = 0.0001\n");
 	convert(0, "pgbouncer.ini");
+	expect(result, "login_timeout       = 1ms\n");
 	expect(notes, "pgbouncer.ini:4: log: cenoted.conf cannot hold this value");
 	expect(notes, "pgbouncer.ini:5: socket_group: cenoted.conf cannot hold");
 	expect(notes, "pgbouncer.ini:6: listen: \"b]\" is not an address");

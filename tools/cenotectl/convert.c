@@ -57,7 +57,7 @@ file_read(const char *path, size_t *ret_len, const char **ret_error)
 	return text;
 }
 
-/* The path from the root, since cenoted may start elsewhere. NULL: it cannot be told. */
+/* Make the path absolute, since cenoted may start in another directory. NULL: the current directory cannot be found. */
 static char *
 make_absolute(const char *path)
 {
@@ -116,7 +116,7 @@ convert_text(struct draft *d, const char *file, char *text, size_t len)
 	return r;
 }
 
-/* A pool whose clients need passwords, and no file for them. */
+/* If clients need passwords but there is no users file, say what to do. */
 static void
 note_users(struct draft *d, const char *file)
 {
@@ -126,7 +126,8 @@ note_users(struct draft *d, const char *file)
 		return;
 	draft_note(d, &at, NULL,
 		d->users_path == NULL
-			? "clients need passwords: give --users FILE, and there will be "
+			? "clients need passwords: with --users FILE, this command "
+			  "writes "
 			  "a users file and the rules; without it, only root and "
 			  "cenoted's user get a session"
 			: "no password could be converted, so there is no users file, "
@@ -187,9 +188,11 @@ convert_run(int argc, char **argv)
 	optind = 0;
 	while (status < 0 && (c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		free(c == 'u' ? users : NULL);
-		if (c == 'u')
-			users = make_absolute(optarg);
-		else
+		if (c == 'u' && (users = make_absolute(optarg)) == NULL) {
+			fprintf(stderr, "cenotectl: %s: %s\n", optarg, strerror(errno));
+			return STATUS_REFUSED;
+		}
+		if (c != 'u')
 			status = c == 'h' ? STATUS_OK : STATUS_USAGE;
 	}
 	if (status < 0 && optind + 1 != argc)

@@ -2,6 +2,7 @@
 #ifndef CTL_CONVERT_H
 #define CTL_CONVERT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,12 +11,12 @@
 
 /*
  * cenotectl convert: make a cenoted.conf from the configuration of another pool. convert.c is the command; draft.c collects the
- * result; ini.c and pgbouncer.c read PgBouncer's files; sqlrelay.c and sqlrelay_xml.c read SQL Relay's.
+ * result; ini.c and pgbouncer.c read PgBouncer's files; xml.c and sqlrelay.c read SQL Relay's.
  *
  * Where a restriction of the other program has no counterpart, the result refuses more, and a note says what to write.
  */
 
-/* Where a setting stands. The file's name is borrowed. */
+/* The place of a setting. The name of the file is borrowed. */
 struct origin {
 	const char *file;
 	unsigned line;
@@ -36,17 +37,21 @@ struct draft {
 	size_t n_pools;
 	uint32_t sessions; /* the maxima of all pools together */
 	const char *
-		users_path; /* the users file that will be written; NULL: none is wanted */
+		users_path; /* --users, the users file that will be written; NULL: it was not given */
 	struct draft_user *users;
 	size_t n_users;
-	bool needs_users; /* a pool would use a users file */
-	bool may_open; /* files that the configuration names may be opened */
+	bool needs_users; /* the clients of a pool need passwords */
+	bool may_open; /* false, for the fuzz target: do not open files that the configuration names */
 };
 
 void draft_finish(struct draft *d);
 /* Add a note about a setting. `name` may be NULL. */
 void draft_note(struct draft *d, const struct origin *at, const char *name,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
+void draft_vnote(struct draft *d, const struct origin *at, const char *name,
+	const char *format, va_list args) __attribute__((format(printf, 4, 0)));
+/* Write a line "key = value" whose value needs no check. */
+void draft_line(struct text *to, const char *key, const char *value);
 /* Write a line "key = value". False: cenoted.conf cannot hold the value, and a note says so. */
 bool draft_key(struct draft *d, struct text *to, const struct origin *at, const char *key,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
@@ -56,22 +61,29 @@ void draft_option(struct draft *d, struct text *line, const struct origin *at,
 /* Begin the section of a pool. False: the pool cannot be there, and a note says why. */
 bool draft_pool(struct draft *d, const struct origin *at, const char *name);
 void draft_sessions(struct draft *d, const struct origin *at, uint64_t min, uint64_t max);
-/* Write a time of so many seconds. */
+/* Write a line "key = TIME". `seconds` is a text from the configuration; if it is not a number, a note says so. */
 void draft_seconds(struct draft *d, struct text *to, const struct origin *at,
 	const char *key, const char *seconds);
 void draft_listen(
 	struct draft *d, const struct origin *at, const char *host, const char *port);
-/* Why no user can have this name; NULL: one can. */
+/* Why a user cannot have this name; NULL: the name is good. */
 const char *draft_user_name_fault(const char *name);
-/* Add a user with a password or a SCRAM verifier. Whether the users file will have it; if not, a note says why. Without a users
- * file there is neither. */
+/* What a text in the place of a password is. */
+enum secret_kind {
+	SECRET_PASSWORD,
+	SECRET_MD5,
+	SECRET_SCRAM
+};
+enum secret_kind secret_kind(const char *secret);
+/* Add a user with a password or a SCRAM verifier. Returns whether the users file will have it; if not, a note says why. Without
+ * --users, it does nothing and returns false. */
 bool draft_user(
 	struct draft *d, const struct origin *at, const char *name, const char *secret);
-/* The rules for clients with passwords of the users file. `users`: their names, separated by commas; "": everybody there. */
+/* Write the rules for clients whose passwords are in the users file. `users`: their names, separated by commas; "": all of the file. */
 void draft_password_rules(struct draft *d, const struct origin *at, const char *users,
 	bool is_plain_allowed);
-/* Let everybody open the socket, where these rules decide who gets a session. `second` may be NULL. If a rule cannot be written,
- * the pool refuses everybody. */
+/* Write these rules of auth, and let everybody open the socket: the rules decide who gets a session. `second` may be NULL. If a
+ * rule cannot be written, the pool refuses everybody. */
 void draft_open_rules(
 	struct draft *d, const struct origin *at, const char *first, const char *second);
 /* Print the whole cenoted.conf. */
@@ -85,17 +97,18 @@ struct pair {
 
 #define PAIRS_MAX 64u
 
-/* The value of the last pair with this key, which is the one that counts; NULL: there is none. */
+/* The value of the last pair with this key, since the last one counts. NULL: there is none. */
 const char *pairs_find(const struct pair *pairs, int n, const char *key);
-/* The whole number of a text of digits. False: it is none, or above `max`. */
+/* Read a whole number. False: the text has something other than digits, or the number is above `max`. */
 bool number_parse(const char *text, uint64_t max, uint64_t *ret_number);
-/* Read a file of at most 1 MB without zero bytes. NULL; and the reason, in static memory or from strerror(). */
+/* Read a file of less than 1 MB without zero bytes. On failure returns NULL and sets the reason, a text that is not freed. */
 char *file_read(const char *path, size_t *ret_len, const char **ret_error);
 
-/* Each reads a text, and fills the draft. 0; or -1: it cannot be converted, and the note says why. The text is changed. */
+/* Each reads a text, and fills the draft. 0; or -1: the text cannot be converted, and a note says why.
+ * pgbouncer_convert() changes the text. */
 int pgbouncer_convert(struct draft *d, const char *file, char *text);
 int sqlrelay_convert(struct draft *d, const char *file, const char *text, size_t len);
-/* What `text` looks like decides which of them is called. */
+/* Call the one of them that fits the text: a sqlrelay.conf begins with '<'. */
 int convert_text(struct draft *d, const char *file, char *text, size_t len);
 
 /* The command. Returns the exit status. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What cenotectl convert has found out: the lines of the new cenoted.conf, the users, and the notes. The readers of the other
+ * The result of cenotectl convert: the lines of the new cenoted.conf, the users, and the notes. The readers of the other
  * programs' files call it. Their texts come from outside, so this file checks what goes into a line.
  */
 #include "convert.h"
@@ -19,7 +19,7 @@
 #define POOL_NAME_MAX 64u
 #define SESSIONS_MAX  4096u
 #define USER_NAME_MAX 63u
-#define DAEMON_MAX    1024u /* sessions without the key max_sessions */
+#define DAEMON_MAX    1024u /* the default of max_sessions */
 
 void
 draft_finish(struct draft *d)
@@ -44,14 +44,22 @@ void
 draft_note(struct draft *d, const struct origin *at, const char *name, const char *format,
 	...)
 {
-	struct text text = { 0 };
-	char message[1024];
 	va_list args;
 
 	va_start(args, format);
+	draft_vnote(d, at, name, format, args);
+	va_end(args);
+}
+
+void
+draft_vnote(struct draft *d, const struct origin *at, const char *name,
+	const char *format, va_list args)
+{
+	struct text text = { 0 };
+	char message[1024];
+
 	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is initialized */
 	vsnprintf(message, sizeof(message), format, args);
-	va_end(args);
 	if (at->line > 0)
 		text_addf(&text, "%s:%u: ", at->file, at->line);
 	else
@@ -59,7 +67,7 @@ draft_note(struct draft *d, const struct origin *at, const char *name, const cha
 	if (name != NULL)
 		text_addf(&text, "%s: ", name);
 	text_add_str(&text, message);
-	/* texts of the file must not control the terminal */
+	/* texts from the file must not control the terminal */
 	display_add(&d->notes, text_str(&text), text.len);
 	text_add_char(&d->notes, '\n');
 	text_finish(&text);
@@ -86,8 +94,8 @@ is_line_value(const char *value)
 	       strstr(value, " ;") == NULL;
 }
 
-static void
-add_key(struct text *to, const char *key, const char *value)
+void
+draft_line(struct text *to, const char *key, const char *value)
 {
 	text_addf(to, "%-19s = %s\n", key, value);
 }
@@ -108,7 +116,7 @@ draft_key(struct draft *d, struct text *to, const struct origin *at, const char 
 		abort();
 	is_good = is_line_value(value);
 	if (is_good)
-		add_key(to, key, value);
+		draft_line(to, key, value);
 	else
 		draft_note(d, at, key,
 			"cenoted.conf cannot hold this value; it is empty, or has \" ;\" "
@@ -176,7 +184,7 @@ draft_seconds(struct draft *d, struct text *to, const struct origin *at, const c
 	char *end;
 	double s = strtod(seconds, &end);
 
-	/* PgBouncer allows fractions; both programs have no use for more than some years */
+	/* PgBouncer allows fractions. 1e9 seconds are 31 years, longer than any timeout needs to be. */
 	if (end == seconds || *end != '\0' || !(s >= 0 && s < 1e9)) {
 		draft_note(d, at, key, "\"%.64s\" is not a number of seconds", seconds);
 		return;
@@ -184,7 +192,8 @@ draft_seconds(struct draft *d, struct text *to, const struct origin *at, const c
 	if (s == (double)(unsigned long)s)
 		draft_key(d, to, at, key, "%lus", (unsigned long)s);
 	else
-		draft_key(d, to, at, key, "%lums", (unsigned long)(s * 1000));
+		/* rounded up: 0 would mean no limit */
+		draft_key(d, to, at, key, "%lums", (unsigned long)(s * 1000 + 0.999));
 }
 
 void
@@ -207,7 +216,7 @@ draft_listen(struct draft *d, const struct origin *at, const char *host, const c
 	}
 	text_addf(&line, "%-19s = %s%s%s:%u\n", "listen", is_ipv6 ? "[" : "", host,
 		is_ipv6 ? "]" : "", (unsigned)n);
-	/* several instances of SQL Relay may name the same */
+	/* several instances of SQL Relay may name the same address */
 	if (strstr(text_str(&d->daemon), text_str(&line)) == NULL)
 		text_add(&d->daemon, line.data, line.len);
 	text_finish(&line);
@@ -226,10 +235,10 @@ pool_name_fault(const struct draft *d, const char *name)
 			return "a pool's name has letters, digits, _, - and . only";
 	}
 	if (strcmp(name, "admin") == 0)
-		return "no pool can have this name: it is that of cenotectl's socket";
+		return "no pool can have this name, since the socket of cenotectl has it";
 	for (size_t i = 0; i < d->n_pools; i++) {
 		if (strcmp(d->names[i], name) == 0)
-			return "there is another one with this name";
+			return "another pool has this name";
 	}
 	return d->n_pools == POOLS_MAX ? "cenoted has at most 256 pools" : NULL;
 }
@@ -240,7 +249,7 @@ draft_pool(struct draft *d, const struct origin *at, const char *name)
 	const char *fault = pool_name_fault(d, name);
 
 	if (fault == NULL && d->sessions == SESSIONS_MAX)
-		fault = "cenoted has at most 4096 sessions, and the pools before have "
+		fault = "cenoted has at most 4096 sessions, and the pools above use "
 			"all of them";
 	if (fault != NULL) {
 		draft_note(d, at, name, "there is no pool for it: %s", fault);
@@ -256,6 +265,7 @@ void
 draft_sessions(struct draft *d, const struct origin *at, uint64_t min, uint64_t max)
 {
 	uint32_t left = SESSIONS_MAX - d->sessions;
+	char range[32];
 
 	if (max == 0)
 		max = 1;
@@ -269,8 +279,8 @@ draft_sessions(struct draft *d, const struct origin *at, uint64_t min, uint64_t 
 	if (min > max)
 		min = max;
 	d->sessions += (uint32_t)max;
-	text_addf(
-		&d->pools, "%-19s = %u..%u\n", "sessions", (unsigned)min, (unsigned)max);
+	snprintf(range, sizeof(range), "%u..%u", (unsigned)min, (unsigned)max);
+	draft_line(&d->pools, "sessions", range);
 }
 
 void
@@ -279,9 +289,9 @@ draft_open_rules(
 {
 	if (draft_key(d, &d->pools, at, "auth", "%s", first) &&
 		(second == NULL || draft_key(d, &d->pools, at, "auth", "%s", second)))
-		add_key(&d->pools, "allow_users", "*");
+		draft_line(&d->pools, "allow_users", "*");
 	else
-		add_key(&d->pools, "auth", "reject");
+		draft_line(&d->pools, "auth", "reject");
 }
 
 /* ---- users ---- */
@@ -295,34 +305,44 @@ draft_user_name_fault(const char *name)
 		if ((unsigned char)*p <= ' ' || *p == 0x7f || strchr(":,\"", *p) != NULL)
 			return "a user's name has no blank, colon, comma or quote";
 	}
-	/* these would be comments of the users file */
+	/* a line of the users file that begins with # is a comment */
 	return *name == '#' ? "a user's name does not begin with #" : NULL;
 }
 
-/* The verifier of a password, or the verifier itself. NULL: the secret is of no use, and `ret_why` says why. */
+enum secret_kind
+secret_kind(const char *secret)
+{
+	if (strncmp(secret, "SCRAM-SHA-256$", 14) == 0)
+		return SECRET_SCRAM;
+	return strncmp(secret, "md5", 3) == 0 && strlen(secret) == 35 ? SECRET_MD5
+								      : SECRET_PASSWORD;
+}
+
+/* Make the verifier of a password. A secret that is a verifier stays as it is. NULL: neither works, and `ret_why` says why. */
 static char *
 make_verifier(const char *secret, const char **ret_why)
 {
 	const struct cn_crypto *crypto = cn_crypto_get(CN_CRYPTO_ABI);
 	char text[CNP_SCRAM_VERIFIER_MAX];
 	struct cnp_scram_verifier v;
-	bool is_ready = strncmp(secret, "SCRAM-SHA-256$", 14) == 0;
+	enum secret_kind kind = secret_kind(secret);
 
 	if (*secret == '\0') {
 		*ret_why = "it has no password";
 		return NULL;
 	}
-	if (strncmp(secret, "md5", 3) == 0 && strlen(secret) == 35) {
+	if (kind == SECRET_MD5) {
 		*ret_why = "nobody can make a SCRAM verifier from an MD5 hash; add a "
 			   "line of cenoted --user NAME to the users file";
 		return NULL;
 	}
-	if (is_ready && cnp_scram_verifier_parse(secret, &v) < 0) {
+	if (kind == SECRET_SCRAM && cnp_scram_verifier_parse(secret, &v) < 0) {
 		*ret_why = "this is not a SCRAM verifier that clients accept";
 		return NULL;
 	}
-	if (!is_ready && (crypto == NULL || cnp_scram_verifier_make(crypto->hash, secret,
-						    CNP_SCRAM_ITERATIONS, &v) < 0)) {
+	if (kind == SECRET_PASSWORD &&
+		(crypto == NULL || cnp_scram_verifier_make(crypto->hash, secret,
+					   CNP_SCRAM_ITERATIONS, &v) < 0)) {
 		*ret_why = "this build cannot make a SCRAM verifier without OpenSSL";
 		return NULL;
 	}
@@ -336,12 +356,12 @@ draft_user(struct draft *d, const struct origin *at, const char *name, const cha
 	const char *why = draft_user_name_fault(name);
 	char *verifier;
 
-	/* a verifier takes milliseconds */
+	/* do not spend milliseconds on a verifier that nobody gets */
 	if (d->users_path == NULL)
 		return false;
 	for (size_t i = 0; i < d->n_users; i++) {
 		if (strcmp(d->users[i].name, name) == 0)
-			why = "another user there has this name";
+			why = "another user in it has this name";
 	}
 	verifier = why == NULL ? make_verifier(secret, &why) : NULL;
 	if (verifier == NULL) {
@@ -364,7 +384,7 @@ draft_password_rules(struct draft *d, const struct origin *at, const char *users
 
 	d->needs_users = true;
 	if (d->n_users == 0) {
-		/* the default rule, peer, lets in root and cenoted's own user */
+		/* then the default rule, peer, admits only root and cenoted's user */
 		text_add_str(&d->pools, "; auth = scram-sha-256, with a users file\n");
 		return;
 	}
@@ -388,6 +408,6 @@ draft_print(const struct draft *d, const char *source, struct text *out)
 	if (d->sessions > DAEMON_MAX)
 		text_addf(out, "%-19s = %u\n", "max_sessions", d->sessions);
 	if (d->n_users > 0)
-		text_addf(out, "%-19s = %s\n", "users", d->users_path);
+		draft_line(out, "users", d->users_path);
 	text_add_str(out, text_str(&d->pools));
 }

@@ -63,7 +63,7 @@ bad_line(struct reader *r, const char *why)
 	return -1;
 }
 
-/* The end of the key; NULL: no '=' follows it. A quoted name may contain one. */
+/* Find the '=' after the key; NULL: there is none. A quoted key may contain another one. */
 static char *
 find_equals(char *line)
 {
@@ -109,7 +109,7 @@ static int
 include(struct reader *r, const char *path)
 {
 	struct origin at = r->at;
-	const char *why = "this name is not followed here";
+	const char *why = "files are not opened here";
 	char *text = NULL;
 	size_t n;
 	int result;
@@ -205,7 +205,7 @@ ini_find(const struct ini *ini, const char *section, const char *key)
 
 /* ---- connection strings ---- */
 
-/* Take the quotes off a value in place: '' within them is one quote. The end of the value; NULL: the quotes stay open. */
+/* Take the quotes off a value in place: '' within them is one quote. Returns the end of the value in the text; NULL: no quote closes it. */
 static char *
 unquote_value(char *value)
 {
@@ -261,7 +261,7 @@ take_quoted(char **text)
 	start = to = ++from;
 	for (; *from != '\0' && *from != '\n'; from++) {
 		if (*from == '"' && *++from != '"') {
-			/* the byte at `from` is kept: it may be the end of the line */
+			/* do not overwrite the byte at `from`: it may be the end of the line */
 			*text = from;
 			*to = '\0';
 			return start;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The program cenotectl: sends one command to the admin socket of a running cenoted, and shows the answer. The master checks the
- * command; this program knows only how an answer is written (shared/report.h of cenoted). The command convert is carried out here,
- * by convert.c.
+ * command; this program knows only how an answer is written (shared/report.h of cenoted). Only the command convert needs no
+ * cenoted: convert.c carries it out.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -45,8 +45,7 @@ static const char usage[] =
 	"                             a table of them\n"
 	"  reload                     read the configuration again\n"
 	"  drain [--now]              end cenoted, and wait for that\n"
-	"  upgrade                    put the installed cenoted in the place of this "
-	"one\n"
+	"  upgrade                    replace the running cenoted by the installed one\n"
 	"  log-level LEVEL            error, warning, notice, info or debug\n"
 	"  pause [--wait] POOL|all    let no new transaction begin\n"
 	"  resume POOL|all            let them begin again\n"
@@ -138,7 +137,7 @@ read_arguments(int argc, char **argv, struct arguments *a)
 	}
 	argc -= optind;
 	argv += optind;
-	/* its words are names of files, and it needs no cenoted */
+	/* it needs no cenoted */
 	if (argc > 0 && strcmp(argv[0], "convert") == 0)
 		return convert_run(argc, argv);
 	return set_command(a, argv, argc);

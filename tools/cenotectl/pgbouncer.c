@@ -14,16 +14,19 @@
 struct pgbouncer {
 	struct ini ini;
 	struct draft *d;
-	const char *file;
 	char *userlist; /* the text of auth_file; NULL: none */
 	struct pair *passwords; /* its users; they point into the text */
 	size_t n_passwords;
-	bool was_told_of_names; /* the note on clients without TLS was written */
+	bool has_converted_users; /* the users of auth_file are in the draft */
+	bool has_noted_tls; /* the note that clients need TLS was written */
 };
 
-/* ---- the settings that there are ---- */
+/* ---- the settings of PgBouncer ---- */
 
 #define NOT_NEEDED "not needed: "
+#define WAITING                                                                          \
+	"not converted: see max_waiting, which limits the clients that wait for a pool"
+#define OF_USERS "not converted: see user_limits"
 
 /* What becomes of each setting of [pgbouncer]. NULL: it is converted; otherwise the note. */
 static const struct {
@@ -64,9 +67,7 @@ static const struct {
 		"no counterpart: each login to a server asks the resolver" },
 	{ "dns_zone_check_period",
 		"no counterpart: each login to a server asks the resolver" },
-	{ "idle_transaction_timeout",
-		"no counterpart; idle_client_timeout ends any idle client, also one with "
-		"a transaction" },
+	{ "idle_transaction_timeout", NULL },
 	{ "ignore_startup_parameters",
 		NOT_NEEDED "Cenote's libpq reads the program's parameters itself" },
 	{ "job_name", NOT_NEEDED "the system log calls it cenoted" },
@@ -78,16 +79,14 @@ static const struct {
 	{ "log_pooler_errors", "no counterpart: errors of the pool are always logged" },
 	{ "log_stats", "see stats_listen, and cenotectl pools" },
 	{ "logfile", NULL },
-	{ "max_client_conn", "no counterpart: clients that wait are not limited" },
-	{ "max_db_client_connections",
-		"no counterpart: clients that wait are not limited" },
+	{ "max_client_conn", WAITING },
+	{ "max_db_client_connections", WAITING },
 	{ "max_db_connections", NULL },
 	{ "max_packet_size", "not converted: see max_frame" },
 	{ "max_prepared_statements",
 		NOT_NEEDED "prepared statements move with their client" },
-	{ "max_user_client_connections",
-		"no counterpart: clients that wait are not limited" },
-	{ "max_user_connections", "no counterpart: sessions limits each pool" },
+	{ "max_user_client_connections", OF_USERS },
+	{ "max_user_connections", OF_USERS },
 	{ "min_pool_size", NULL },
 	{ "peer_id", NOT_NEEDED "every process of cenoted accepts a cancel" },
 	{ "pidfile", "not converted, so that both programs can run; see pid_file" },
@@ -109,7 +108,7 @@ static const struct {
 	{ "server_fast_close", NOT_NEEDED
 		"a reload takes each session back as soon as its client holds nothing" },
 	{ "server_idle_timeout", NULL },
-	{ "server_lifetime", "no counterpart: a session is kept while it is in use" },
+	{ "server_lifetime", NULL },
 	{ "server_login_retry", NOT_NEEDED "pauses between logins grow by themselves" },
 	{ "server_reset_query",
 		"no counterpart; the backend's reset restores everything, and reset = "
@@ -223,14 +222,14 @@ convert_log(struct pgbouncer *p)
 	struct draft *d = p->d;
 
 	if (strcmp(global_or(p, "syslog", "0"), "1") == 0)
-		text_addf(&d->daemon, "%-19s = syslog\n", "log");
+		draft_line(&d->daemon, "log", "syslog");
 	else if (file != NULL && *file->value == '/')
 		draft_key(d, &d->daemon, &file->at, "log", "%s", file->value);
 	else if (file != NULL && *file->value != '\0')
 		draft_note(d, &file->at, "logfile",
 			"not converted: the path of a log begins with /");
 	if (verbose != NULL && strcmp(verbose->value, "0") != 0)
-		text_addf(&d->daemon, "%-19s = debug\n", "log_level");
+		draft_line(&d->daemon, "log_level", "debug");
 }
 
 static void
@@ -244,7 +243,7 @@ convert_socket(struct pgbouncer *p)
 	if (strlen(digits) >= 3 && strlen(digits) <= 4 &&
 		digits[strspn(digits, "01234567")] == '\0' &&
 		(strlen(digits) == 3 || *digits == '0'))
-		text_addf(&d->daemon, "%-19s = %s\n", "socket_mode", digits);
+		draft_line(&d->daemon, "socket_mode", digits);
 	else
 		draft_note(d, &mode->at, "unix_socket_mode",
 			"\"%.64s\" is not a mode such as 0770", digits);
@@ -252,7 +251,7 @@ convert_socket(struct pgbouncer *p)
 		draft_key(d, &d->daemon, &group->at, "socket_group", "%s", group->value);
 }
 
-/* The keepalive of PgBouncer is on by default, with the kernel's time. */
+/* By default, PgBouncer probes TCP clients after the kernel's time; cenoted keeps its own default then. */
 static void
 convert_keepalive(struct pgbouncer *p)
 {
@@ -295,12 +294,12 @@ convert_client_tls(struct pgbouncer *p)
 	copy_path(p, "client_tls_cert_file", "tls_cert");
 	copy_path(p, "client_tls_key_file", "tls_key");
 	if (strcmp(global_or(p, "client_tls_protocols", ""), "tlsv1.3") == 0)
-		text_addf(to, "%-19s = 1.3\n", "tls_min_version");
+		draft_line(to, "tls_min_version", "1.3");
 	if (global(p, "client_tls_ca_file") == NULL)
 		return;
 	copy_path(p, "client_tls_ca_file", "tls_ca");
-	/* verify-ca and verify-full demand a certificate; the others check one that comes */
-	text_addf(to, "%-19s = %s\n", "tls_client_cert",
+	/* verify-ca and verify-full demand a certificate; the other modes check it if the client sends one */
+	draft_line(to, "tls_client_cert",
 		strncmp(mode, "verify", 6) == 0 ? "require" : "request");
 }
 
@@ -359,48 +358,15 @@ password_of(const struct pgbouncer *p, const char *user)
 	return NULL;
 }
 
-/* A hash cannot log in to a server by itself. */
-static bool
-is_hash(const char *secret)
-{
-	return strncmp(secret, "SCRAM-SHA-256$", 14) == 0 ||
-	       (strncmp(secret, "md5", 3) == 0 && strlen(secret) == 35);
-}
-
-static const char *const password_types[] = { "md5", "plain", "scram-sha-256" };
-
-static bool
-has_password_type(const struct pgbouncer *p)
-{
-	return is_one_of(global_or(p, "auth_type", "md5"), password_types,
-		N_ITEMS(password_types));
-}
-
-/* Whether a database has user=, so that this program alone knows the clients' passwords. */
-static bool
-needs_users(const struct pgbouncer *p)
-{
-	struct pair pairs[PAIRS_MAX];
-	bool has_user = false;
-
-	for (size_t i = 0; i < p->ini.n && !has_user; i++) {
-		const struct ini_setting *s = &p->ini.list[i];
-		char *text = mem_dup(s->value, strlen(s->value));
-
-		has_user = strcmp(s->section, "databases") == 0 &&
-			   pairs_find(pairs, pairs_split(text, pairs), "user") != NULL;
-		free(text);
-	}
-	return has_user && has_password_type(p);
-}
-
+/* Called for the first pool whose clients log in with these passwords. */
 static void
 convert_users(struct pgbouncer *p)
 {
 	const struct ini_setting *s = global(p, "auth_file");
 
-	if (!needs_users(p))
+	if (p->has_converted_users)
 		return;
+	p->has_converted_users = true;
 	for (size_t i = 0; i < p->n_passwords; i++)
 		draft_user(p->d, &s->at, p->passwords[i].key, p->passwords[i].value);
 }
@@ -451,8 +417,7 @@ static const struct {
 	{ "host", NULL },
 	{ "load_balance_hosts", "no counterpart: a login goes to the server with the "
 				"fewest sessions" },
-	{ "max_db_client_connections",
-		"no counterpart: clients that wait are not limited" },
+	{ "max_db_client_connections", WAITING },
 	{ "max_db_connections", NULL },
 	{ "min_pool_size", NULL },
 	{ "password", NULL },
@@ -461,7 +426,7 @@ static const struct {
 	{ "port", NULL },
 	{ "reserve_pool", NULL },
 	{ "reserve_pool_size", NULL },
-	{ "server_lifetime", "no counterpart: a session is kept while it is in use" },
+	{ "server_lifetime", NULL },
 	{ "timezone", NULL },
 	{ "user", NULL },
 };
@@ -566,7 +531,8 @@ convert_login(struct pgbouncer *p, const struct database *db, struct text *line)
 	draft_option(p->d, line, at, "user", db->user);
 	if (password == NULL) {
 		password = password_of(p, db->user);
-		if (password != NULL && is_hash(password)) {
+		/* a hash cannot log in to a server */
+		if (password != NULL && secret_kind(password) != SECRET_PASSWORD) {
 			draft_note(p->d, at, "user",
 				"auth_file has only a hash of the password of %s; add "
 				"password= or passfile= to the server line",
@@ -599,7 +565,7 @@ convert_server(struct pgbouncer *p, const struct database *db, const char *host,
 	convert_server_tls(p, db, &line);
 	convert_settings(p, db, &line);
 	if (line.len > 0)
-		text_addf(servers, "%-19s = %s\n", "server", text_str(&line));
+		draft_line(servers, "server", text_str(&line));
 	text_finish(&line);
 }
 
@@ -645,8 +611,8 @@ convert_size(struct pgbouncer *p, const struct database *db)
 	max += size_of(p, db, "reserve_pool_size", reserve);
 	if (db->user == NULL && limit == 0)
 		draft_note(p->d, &db->at->at, db->at->key,
-			"PgBouncer has up to %llu sessions for each user, this pool for "
-			"all users together; see sessions",
+			"PgBouncer has up to %llu sessions for each user; this pool has "
+			"as many for all users together; see sessions",
 			(unsigned long long)max);
 	/* without user=, the limit of the database is the limit of all users together */
 	if (limit > 0 && (limit < max || db->user == NULL))
@@ -668,24 +634,28 @@ convert_mode(struct pgbouncer *p, const struct database *db)
 	else if (strcmp(mode, "session") != 0 && strcmp(mode, "transaction") != 0)
 		draft_note(p->d, &db->at->at, "pool_mode",
 			"\"%.64s\" is not a mode; the pool has mode = session", mode);
-	text_addf(&p->d->pools, "%-19s = %s\n", "mode",
+	draft_line(&p->d->pools, "mode",
 		strcmp(mode, "transaction") == 0 || strcmp(mode, "statement") == 0
 			? "transaction"
 			: "session");
 }
 
-/* PgBouncer's defaults are written too, where ours are others. */
+/* Where the default of PgBouncer differs from ours, it is written. */
 static void
 convert_times(struct pgbouncer *p, const struct database *db)
 {
 	static const struct {
 		const char *from, *to, *initial;
+		const char *zero; /* the value in place of 0; NULL: 0 */
 	} times[] = {
-		{ "query_wait_timeout", "queue_timeout", "120" },
-		{ "server_idle_timeout", "idle_ttl", "600" },
-		{ "server_connect_timeout", "login_timeout", NULL },
-		{ "client_idle_timeout", "idle_client_timeout", NULL },
-		{ "query_timeout", "query_timeout", NULL },
+		{ "query_wait_timeout", "queue_timeout", "120", NULL },
+		{ "server_idle_timeout", "idle_ttl", "600", NULL },
+		/* with 0, PgBouncer uses a session once; here 0 would keep it for ever */
+		{ "server_lifetime", "max_lifetime", "3600", "1" },
+		{ "server_connect_timeout", "login_timeout", NULL, NULL },
+		{ "client_idle_timeout", "idle_client_timeout", NULL, NULL },
+		{ "idle_transaction_timeout", "idle_transaction_timeout", NULL, NULL },
+		{ "query_timeout", "query_timeout", NULL, NULL },
 	};
 	const struct ini_setting *login = global(p, "client_login_timeout");
 	const char *seconds = login != NULL ? login->value : "60";
@@ -693,12 +663,15 @@ convert_times(struct pgbouncer *p, const struct database *db)
 
 	for (size_t i = 0; i < N_ITEMS(times); i++) {
 		const struct ini_setting *s = global(p, times[i].from);
+		const char *value =
+			own_or(p, db, times[i].from, times[i].from, times[i].initial);
+		bool is_global = s != NULL && value == s->value;
 
-		if (s != NULL)
-			draft_seconds(d, &d->pools, &s->at, times[i].to, s->value);
-		else if (times[i].initial != NULL)
-			draft_seconds(
-				d, &d->pools, &db->at->at, times[i].to, times[i].initial);
+		if (value != NULL && times[i].zero != NULL && strcmp(value, "0") == 0)
+			value = times[i].zero;
+		if (value != NULL)
+			draft_seconds(d, &d->pools, is_global ? &s->at : &db->at->at,
+				times[i].to, value);
 	}
 	if (strtod(seconds, NULL) > 0)
 		draft_seconds(d, &d->pools, login != NULL ? &login->at : &db->at->at,
@@ -717,10 +690,10 @@ refuse_all(struct pgbouncer *p, const struct database *db, const char *why)
 
 	draft_note(p->d, type != NULL ? &type->at : &db->at->at, "auth_type",
 		"pool %s refuses all clients: %s", db->at->key, why);
-	text_addf(&p->d->pools, "%-19s = reject\n", "auth");
+	draft_line(&p->d->pools, "auth", "reject");
 }
 
-/* " user=NAME,NAME" with the users of auth_file; empty if there are none with usable names. */
+/* Add " user=NAME,NAME" with the users of auth_file. Adds nothing if no user has a name that cenoted accepts. */
 static void
 add_names(const struct pgbouncer *p, struct text *to)
 {
@@ -765,14 +738,24 @@ convert_pass_through(struct pgbouncer *p, const struct database *db, const char 
 		draft_note(d, at, db->at->key,
 			"without user=, clients now log in with their own passwords, "
 			"which the server checks");
-	if (global(p, "listen_addr") != NULL && !p->was_told_of_names) {
-		p->was_told_of_names = true;
+	if (global(p, "listen_addr") != NULL && !p->has_noted_tls) {
+		p->has_noted_tls = true;
 		if (!is_tls_required(p))
 			draft_note(d, at, db->at->key,
 				"without user=, clients send their passwords for the "
 				"server; by TCP they need TLS for that, see tls_cert");
 	}
 	draft_open_rules(d, at, "pass-through", NULL);
+}
+
+static const char *const password_types[] = { "md5", "plain", "scram-sha-256" };
+
+/* Clients log in with the passwords of auth_file. */
+static void
+convert_passwords(struct pgbouncer *p, const struct database *db)
+{
+	convert_users(p);
+	draft_password_rules(p->d, &db->at->at, "", !is_tls_required(p));
 }
 
 static void
@@ -796,15 +779,15 @@ convert_auth(struct pgbouncer *p, const struct database *db)
 		convert_trust(p, db, type);
 	else if (strcmp(type, "cert") == 0)
 		draft_open_rules(p->d, &db->at->at, "cert", NULL);
-	else if (has_password_type(p))
-		draft_password_rules(p->d, &db->at->at, "", !is_tls_required(p));
+	else if (is_one_of(type, password_types, N_ITEMS(password_types)))
+		convert_passwords(p, db);
 	else
 		refuse_all(p, db,
 			"this type has no counterpart; see RULES in "
 			"cenoted.conf(5)");
 }
 
-/* Passwords that PgBouncer looks up in the server are not needed where the server checks them itself. */
+/* PgBouncer looks passwords up in the server. That is not needed if the server checks them itself. */
 static void
 note_queries(struct pgbouncer *p, const struct database *db)
 {
@@ -854,7 +837,7 @@ convert_pool(struct pgbouncer *p, const struct database *db)
 	} else if (draft_pool(p->d, &db->at->at, db->at->key)) {
 		note_database(p, db);
 		note_queries(p, db);
-		text_addf(&p->d->pools, "%-19s = postgresql\n", "backend");
+		draft_line(&p->d->pools, "backend", "postgresql");
 		text_add(&p->d->pools, servers.data, servers.len);
 		convert_size(p, db);
 		convert_mode(p, db);
@@ -880,7 +863,7 @@ convert_database(struct pgbouncer *p, const struct ini_setting *s)
 	free(db.own_text);
 }
 
-/* The settings of a user count for the databases with user=, as far as they are converted. */
+/* pool_mode of a user is converted with the databases that log in as this user; see convert_mode(). Other settings are not. */
 static void
 note_user(struct pgbouncer *p, const struct ini_setting *s)
 {
@@ -891,10 +874,9 @@ note_user(struct pgbouncer *p, const struct ini_setting *s)
 	for (int i = 0; i < n; i++) {
 		if (strcmp(pairs[i].key, "pool_mode") == 0)
 			draft_note(p->d, &s->at, "pool_mode",
-				"it counts for the databases with user=%s only", s->key);
+				"converted only for the databases with user=%s", s->key);
 		else
-			draft_note(p->d, &s->at, pairs[i].key,
-				"no counterpart: keys are those of pools, not of users");
+			draft_note(p->d, &s->at, pairs[i].key, OF_USERS);
 	}
 	if (n < 0)
 		draft_note(p->d, &s->at, s->key, "this is not a list of key=value");
@@ -908,7 +890,7 @@ convert_sections(struct pgbouncer *p)
 		const struct ini_setting *s = &p->ini.list[i];
 
 		if (strcmp(s->section, "databases") == 0) {
-			/* of two with one name, the last counts */
+			/* if two have the same name, the last one counts */
 			if (ini_find(&p->ini, s->section, s->key) == s)
 				convert_database(p, s);
 		} else if (strcmp(s->section, "users") == 0) {
@@ -926,13 +908,12 @@ convert_sections(struct pgbouncer *p)
 int
 pgbouncer_convert(struct draft *d, const char *file, char *text)
 {
-	struct pgbouncer p = { .d = d, .file = file };
+	struct pgbouncer p = { .d = d };
 	int r = ini_read(&p.ini, d, file, text);
 
 	if (r == 0) {
 		note_settings(&p);
 		read_userlist(&p);
-		convert_users(&p);
 		convert_daemon(&p);
 		convert_sections(&p);
 	}

@@ -6,7 +6,6 @@
 #include "xml.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +42,14 @@ attribute(const struct xml_element *e, const char *name)
 	return NULL;
 }
 
+static bool
+is_yes(const struct xml_element *e, const char *name)
+{
+	const char *value = attribute(e, name);
+
+	return value != NULL && strcmp(value, "yes") == 0;
+}
+
 static struct origin
 place(const struct sqlrelay *s, const struct xml_element *e)
 {
@@ -54,17 +61,11 @@ note(struct sqlrelay *s, const struct xml_element *e, const char *name,
 	const char *format, ...)
 {
 	struct origin at = place(s, e);
-	char *text = NULL;
 	va_list args;
-	int n;
 
 	va_start(args, format);
-	n = vasprintf(&text, format, args);
+	draft_vnote(s->d, &at, name, format, args);
 	va_end(args);
-	if (n < 0)
-		abort();
-	draft_note(s->d, &at, name, "%s", text);
-	free(text);
 }
 
 static bool
@@ -90,12 +91,13 @@ next_of(const struct instance *i, const char *name, size_t from)
 
 /* ---- connection strings ---- */
 
-/* A key of a connection string. `to` NULL: there is a note, or nothing if that is NULL, too. */
+/* A key of a connection string, and the key of the server line that it becomes. `to` NULL: it is not converted, and `note` says why.
+ * Both NULL: nothing is lost without it. */
 struct word {
 	const char *from, *to, *note;
 };
 
-/* What each kind of connection string has. */
+/* The keys that every kind of connection string has. */
 #define COMMON                                                                           \
 	{ "user", "user", NULL }, { "password", "password", NULL },                      \
 		{ "lang", NULL, "no counterpart; texts are in UTF-8" },                  \
@@ -201,7 +203,7 @@ find_word(const struct word *words, const char *key)
 	return NULL;
 }
 
-/* The modes of MySQL's own client: two keys here. */
+/* One mode of SQL Relay becomes two keys of the server line. */
 static void
 add_ssl_mode(struct instance *i, const struct xml_element *e, struct text *line,
 	const char *mode)
@@ -259,7 +261,7 @@ add_pair(struct instance *i, const struct xml_element *e, struct text *line,
 	}
 }
 
-/* Take the next KEY=VALUE from a string with ';' between. A value may be in quotes. False: there is none. */
+/* Take the next KEY=VALUE; semicolons separate them, and a value may be in quotes. False: there is none. */
 static bool
 next_pair(char **text, char **ret_key, char **ret_value)
 {
@@ -285,7 +287,7 @@ next_pair(char **text, char **ret_key, char **ret_value)
 	return true;
 }
 
-/* Cut a connection string into its pairs, in place. Their number. What is beyond PAIRS_MAX is left. */
+/* Cut a connection string into its pairs, in place. Returns their number. Pairs beyond PAIRS_MAX are ignored. */
 static int
 split_pairs(char *text, struct pair ret_pairs[PAIRS_MAX])
 {
@@ -383,7 +385,7 @@ convert_auth(struct instance *i)
 	}
 	note(i->s, i->e, i->name,
 		"the pool refuses all clients, since no user can be converted");
-	text_addf(&d->pools, "%-19s = reject\n", "auth");
+	draft_line(&d->pools, "auth", "reject");
 }
 
 /* ---- listeners ---- */
@@ -398,7 +400,6 @@ convert_tls(struct instance *i, const struct xml_element *e)
 		{ "tlskey", "tls_key" },
 		{ "tlsca", "tls_ca" },
 	};
-	const char *validate = attribute(e, "tlsvalidate");
 	struct origin at = place(i->s, e);
 	struct draft *d = i->s->d;
 
@@ -408,8 +409,8 @@ convert_tls(struct instance *i, const struct xml_element *e)
 		if (value != NULL && *value != '\0')
 			draft_key(d, &d->pools, &at, files[k].to, "%s", value);
 	}
-	if (validate != NULL && strcmp(validate, "yes") == 0)
-		text_addf(&d->pools, "%-19s = require\n", "tls_client_cert");
+	if (is_yes(e, "tlsvalidate"))
+		draft_line(&d->pools, "tls_client_cert", "require");
 	for (size_t k = 0; k < e->n_attributes; k++) {
 		const char *name = e->attributes[k].name;
 
@@ -421,15 +422,7 @@ convert_tls(struct instance *i, const struct xml_element *e)
 	}
 }
 
-static bool
-is_yes(const struct xml_element *e, const char *name)
-{
-	const char *value = attribute(e, name);
-
-	return value != NULL && strcmp(value, "yes") == 0;
-}
-
-/* `has_tls`: the pool has its keys for TLS. */
+/* `has_tls`: an earlier listener of the pool has set its TLS keys. */
 static void
 convert_listener(struct instance *i, const struct xml_element *e, bool *has_tls)
 {
@@ -472,7 +465,7 @@ convert_listeners(struct instance *i)
 	size_t k = next_of(i, "listener", i->index);
 	bool has_tls = false;
 
-	/* without both, SQL Relay listens on its default port */
+	/* if there are no such attributes either, SQL Relay listens on its default port */
 	if (k == XML_NONE)
 		convert_listener(i, i->e, &has_tls);
 	for (; k != XML_NONE; k = next_of(i, "listener", k))
@@ -481,7 +474,7 @@ convert_listeners(struct instance *i)
 
 /* ---- instances ---- */
 
-/* The SQL that each session begins with. NULL: none, or no key for it. */
+/* The SQL with which each session begins. NULL: there is none, or the backend has no key for it. */
 static const char *
 start_of_session(struct instance *i)
 {
@@ -521,14 +514,12 @@ convert_connection(struct instance *i, const struct xml_element *e, const char *
 	if (start_sql != NULL)
 		draft_option(i->s->d, &line, &at, i->kind->start, start_sql);
 	if (metric != NULL && strcmp(metric, "1") != 0)
-		note(i->s, e, "metric",
-			"no counterpart: each login goes to the server with the fewest "
-			"sessions");
+		note(i->s, e, "metric", "not converted: see weight= in the server line");
 	if (attribute(e, "passwordencryption") != NULL)
 		note(i->s, e, "passwordencryption",
 			"no counterpart; write password= or passfile=");
 	if (line.len > 0)
-		text_addf(servers, "%-19s = %s\n", "server", text_str(&line));
+		draft_line(servers, "server", text_str(&line));
 	else
 		note(i->s, e, "string", "there is no key=value for a server line");
 	text_finish(&line);
@@ -558,7 +549,7 @@ convert_sessions(struct instance *i)
 	draft_sessions(i->s->d, &at, min, max > min ? max : min);
 }
 
-/* SQL Relay's defaults are written too, where ours are others. */
+/* Where the default of SQL Relay differs from ours, it is written. */
 static void
 convert_times(struct instance *i)
 {
@@ -580,7 +571,7 @@ convert_times(struct instance *i)
 			value = times[k].initial;
 		if (value == NULL || strcmp(value, "-1") == 0)
 			continue;
-		/* a session that ends after its client; 0 would mean never */
+		/* with 0, SQL Relay ends a session after its client; here 0 would keep it for ever */
 		if (k == 0 && strcmp(value, "0") == 0)
 			value = "1";
 		draft_seconds(d, &d->pools, &at, times[k].to, value);
@@ -590,32 +581,37 @@ convert_times(struct instance *i)
 /* What becomes of the other attributes of an instance. NULL: nothing is lost. */
 static const struct {
 	const char *name;
-	const char *usual; /* with this value nothing is lost; NULL: none */
+	const char *
+		usual; /* with this value, the setting changes nothing; NULL: there is no such value */
 	const char *note;
 } others[] = {
 	{ "authtier", NULL, NULL },
 	{ "cursors", NULL, NULL },
 	{ "cursors_growby", NULL, NULL },
 	{ "debug", "none", "see log_level" },
-	{ "enabled", "yes", "enabled=\"no\" has no counterpart: the pool is there" },
+	{ "enabled", "yes", "enabled=\"no\" has no counterpart: the pool is written" },
 	{ "fakeinputbindvariables", "no", "no counterpart: parameters are always bound" },
 	{ "fakeinputbindvariablesdateformat", NULL, NULL },
-	{ "faketransactionblocks", "no", "no counterpart: the server's transactions" },
+	{ "faketransactionblocks", "no",
+		"no counterpart: transactions are those of the server" },
 	{ "growby", NULL, NULL },
 	{ "handoff", NULL, NULL },
 	{ "ignoreselectdatabase", "no", "no counterpart" },
 	{ "isolationlevel", "",
 		"no counterpart; set it in the server, or by options= or init_command= "
-		"in "
-		"the server line" },
+		"in the server line" },
 	{ "maxcursors", NULL, NULL },
-	{ "maxlisteners", "-1", "no counterpart: clients that wait are not limited" },
-	{ "maxsessioncount", "0", "no counterpart: a session is kept" },
+	{ "maxlisteners", "-1",
+		"not converted: see max_waiting, which limits the clients that wait for "
+		"a "
+		"pool" },
+	{ "maxsessioncount", "0", "no counterpart; see max_lifetime" },
 	{ "reloginatstart", NULL, NULL },
 	{ "runasgroup", NULL, "no counterpart: the group is that of the user" },
 	{ "sessionhandler", NULL, NULL },
-	{ "softttl", "0", "no counterpart: a session is kept" },
-	{ "transactionmodel", "native", "no counterpart: the server's transactions" },
+	{ "softttl", "0", "not converted: see max_lifetime" },
+	{ "transactionmodel", "native",
+		"no counterpart: transactions are those of the server" },
 	{ "translatebindvariables", "no",
 		"no counterpart; each face documents its placeholders" },
 	{ "waitfordowndatabase", NULL, NULL },
@@ -638,7 +634,7 @@ note_others(struct instance *i)
 			"client ends is rolled back");
 }
 
-/* SQL Relay's filters of addresses are regular expressions. */
+/* SQL Relay filters addresses by regular expressions, which cenoted cannot. */
 static void
 convert_addresses(struct instance *i)
 {
@@ -651,7 +647,7 @@ convert_addresses(struct instance *i)
 	note(i->s, i->e, "deniedips, allowedips",
 		"regular expressions have no counterpart, so the pool refuses clients by "
 		"TCP; write networks in allow and deny");
-	text_addf(&d->pools, "%-19s = 0.0.0.0/0, ::/0\n", "deny");
+	draft_line(&d->pools, "deny", "0.0.0.0/0, ::/0");
 }
 
 /* Elements for modules that change statements, rows or logs. */
@@ -727,7 +723,7 @@ convert_pool(struct instance *i, const struct text *servers)
 	}
 	if (!draft_pool(d, &at, i->name))
 		return;
-	text_addf(&d->pools, "%-19s = %s\n", "backend", i->kind->backend);
+	draft_line(&d->pools, "backend", i->kind->backend);
 	convert_user(i);
 	text_add(&d->pools, servers->data, servers->len);
 	convert_sessions(i);

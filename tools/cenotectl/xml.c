@@ -15,7 +15,7 @@ struct reader {
 	struct xml *xml;
 	XML_Parser parser;
 	size_t current; /* the element that is open; XML_NONE: none */
-	const char *fault; /* why this program stopped expat; NULL: it did not */
+	const char *fault; /* why a handler stopped expat; NULL: none did */
 };
 
 static void

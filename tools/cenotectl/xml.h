@@ -15,7 +15,7 @@ struct xml_element {
 	char *name;
 	struct xml_attribute *attributes;
 	size_t n_attributes;
-	struct text content; /* the text within it */
+	struct text content; /* the text in it, without that of inner elements */
 	size_t parent; /* its index; XML_NONE: this is the root */
 	unsigned line;
 };

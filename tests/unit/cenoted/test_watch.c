@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is told of a pool, and how often. The clock is a number of the test. */
+/* Which events of a pool are reported, and how often. The test sets the clock. */
 #include "support/cnt_cmocka.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static struct cnd_watch watch;
 static struct cnd_pool_config pool;
 static struct cnd_config config;
 static char told[2048]; /* "EVENT POOL\n" of each alert */
-static char text[256]; /* of the last one */
+static char text[256]; /* of the last alert */
 static int64_t now;
 
 static int
@@ -65,7 +65,7 @@ on_alert(void *user, const struct cnd_alert *alert)
 	snprintf(text, sizeof(text), "%s", alert->text);
 }
 
-/* Look each second of this time. */
+/* Look once a second for this time. */
 static void
 look_for(struct cnd_scoreboard *b, int64_t ms)
 {
@@ -161,7 +161,7 @@ many_refused_logins_are_told(void **state)
 
 	record->refused_logins = 2000;
 	look_for(*state, SECOND);
-	/* another pool's counter */
+	/* the counter of another pool */
 	record->refused_logins = 1000;
 	look_for(*state, SECOND);
 	/* 19 in each minute */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The process for the key `notify`: it looks at the scoreboard each second (watch.c), and tells what happened by a command, or by
- * a request (webhook.c). The master forks it (master_children.c). What it has told is its only state.
+ * The process for the key `notify`: it looks at the scoreboard each second (watch.c), and reports events by a command, or by a
+ * request (webhook.c). The master forks it (master_children.c). Its only state is what it has reported.
  */
 #include "alerts.h"
 
@@ -53,7 +53,7 @@ await_command(pid_t pid)
 	}
 }
 
-/* In the child. The command ends with this process, so that none is left when cenoted ends. */
+/* Runs in the child. The kernel kills this shell when its parent ends, so that it does not outlive cenoted. */
 _Noreturn static void
 become_command(const char *command)
 {
@@ -92,7 +92,7 @@ run_command(const char *command, const struct cnd_alert *alert, const char *json
 		await_command(pid);
 }
 
-/* ---- telling ---- */
+/* ---- reports ---- */
 
 /* The texts have no character that JSON escapes: names of pools are letters, digits, _, - and . */
 static void
@@ -121,23 +121,7 @@ deliver(void *user, const struct cnd_alert *alert)
 
 /* ---- life ---- */
 
-static void
-set_signals(void)
-{
-	static const int ignored[] = { SIGINT, SIGHUP, SIGPIPE, SIGUSR1 };
-	struct sigaction ignore = { .sa_handler = SIG_IGN };
-	struct sigaction end = { .sa_handler = SIG_DFL };
-	sigset_t none;
-
-	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
-		sigaction(ignored[i], &ignore, NULL);
-	sigaction(SIGTERM, &end, NULL);
-	sigaction(SIGCHLD, &end, NULL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-/* The sandbox of other processes would forbid the command. This process reads nothing that a client sent. */
+/* Unlike other processes, this one enters no sandbox, since that would forbid the command. It reads nothing that a client sent. */
 void
 cnd_alerts_run(const struct cnd_child *child)
 {
@@ -146,7 +130,7 @@ cnd_alerts_run(const struct cnd_child *child)
 	int64_t started_ms = cnd_now_ms();
 
 	cnd_log_set_role("alerts", NULL);
-	set_signals();
+	cnd_child_set_signals();
 	cnd_priv_give_up(c->uid, c->gid, c->user, child->master, "cenoted-alerts");
 	cnd_pool_configs_forget(c, NULL);
 	for (;;) {

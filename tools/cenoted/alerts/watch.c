@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Decides what is worth a notification, by looking at the scoreboard. It reads no clock and sends nothing: alerts.c calls it, and
- * delivers. A state must last for seconds, and an event that was told is not told again for minutes.
+ * delivers the events. A state must last for seconds before it is reported, and the same event is not reported again for minutes.
  */
 #include "watch.h"
 
@@ -59,7 +59,7 @@ tell(struct look *l, enum cnd_event event, const char *format, ...)
 	l->tell(l->user, &alert);
 }
 
-/* Who was told that the server is down is told that it is up, too. */
+/* An administrator who got SERVER_DOWN also gets SERVER_UP, however soon it follows. */
 static void
 watch_server(struct look *l)
 {
@@ -70,7 +70,7 @@ watch_server(struct look *l)
 		w->changed_ms = 0;
 		return;
 	}
-	/* between logins, a pool may have no session at all; that is no news */
+	/* a pool without any session is not up: it may be about to try the next login */
 	if (!is_down && l->census.n[CND_SLOT_IDLE] == 0 && l->census.in_use == 0) {
 		w->changed_ms = 0;
 		return;
@@ -133,20 +133,10 @@ watch_logins(struct look *l)
 		l->pool, (unsigned long long)(refused - w->refused));
 }
 
-static const struct cnd_pool_config *
-find_config(const struct cnd_config *c, const char *name)
-{
-	for (size_t i = 0; i < c->n_pools; i++) {
-		if (strcmp(c->pools[i].name, name) == 0)
-			return &c->pools[i];
-	}
-	return NULL;
-}
-
 static void
 watch_certificate(struct look *l, const struct cnd_config *c, int64_t started_ms)
 {
-	const struct cnd_pool_config *p = find_config(c, l->pool);
+	const struct cnd_pool_config *p = cnd_config_pool(c, l->pool);
 	int64_t days;
 
 	if (p == NULL || *p->tls.expires == '\0' ||
@@ -158,7 +148,7 @@ watch_certificate(struct look *l, const struct cnd_config *c, int64_t started_ms
 			l->pool, days < 0 ? "expired" : "expires", p->tls.expires);
 }
 
-/* The pool's place may have had another pool before. */
+/* Forget what is known if the record belongs to another pool now. */
 static void
 recognize(struct cnd_watched *w, const char *name)
 {
@@ -181,7 +171,7 @@ cnd_watch_look(struct cnd_watch *w, const struct cnd_scoreboard *b,
 			.tell = to,
 			.user = user };
 
-		/* without a maximum it is a pool that a reload removed */
+		/* a pool that a reload removed has no maximum */
 		if (l.head->is_used == 0 || l.head->max_sessions == 0)
 			continue;
 		recognize(l.w, l.head->name);

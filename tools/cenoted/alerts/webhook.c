@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sends a notification by HTTP, with libcurl. The library is opened only where a webhook is configured, since it brings many others
- * into a process. alerts.c calls this. The answer's body is not kept, and no redirect is followed.
+ * Sends a notification by HTTP, with libcurl. The library is opened only if a URL is configured, since it loads many other
+ * libraries into a process. alerts.c calls this. The body of the answer is discarded, and no redirect is followed.
  */
 #include "alerts.h"
 

@@ -122,10 +122,7 @@ find_pool(const struct cnd_config *c, struct question *q)
 {
 	const char *name = q->words[WORD_POOL];
 
-	for (size_t i = 0; i < c->n_pools && name != NULL; i++) {
-		if (strcmp(c->pools[i].name, name) == 0)
-			q->pool = &c->pools[i];
-	}
+	q->pool = name != NULL ? cnd_config_pool(c, name) : NULL;
 	if (q->pool == NULL)
 		fprintf(stderr,
 			name == NULL ? "cenoted: --explain-auth: pool=NAME is missing\n"

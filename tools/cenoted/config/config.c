@@ -142,8 +142,9 @@ static const struct {
 	{ "listen_addr", HERE("listen = HOST:PORT") },
 	{ "listen_port", HERE("listen = HOST:PORT") },
 	{ "logfile", HERE("log") },
-	{ "max_client_conn", "clients are not limited; sessions, in [pool NAME], limits "
-			     "how many can be served at once" },
+	{ "max_client_conn",
+		"sessions, in [pool NAME], limits how many clients are served "
+		"at once, and max_waiting how many wait" },
 	{ "max_connections", HERE("sessions = MIN..MAX, in [pool NAME]") },
 	{ "max_user_connections", HERE("sessions=N in user_limits, in [pool NAME]") },
 	{ "max_db_connections", HERE("sessions = MIN..MAX, in [pool NAME]") },
@@ -267,17 +268,26 @@ is_pool_name(const char *name)
 	return 1;
 }
 
+const struct cnd_pool_config *
+cnd_config_pool(const struct cnd_config *c, const char *name)
+{
+	for (size_t i = 0; i < c->n_pools; i++) {
+		if (strcmp(c->pools[i].name, name) == 0)
+			return &c->pools[i];
+	}
+	return NULL;
+}
+
 static void
 begin_pool(struct cnd_loader *l, const char *name)
 {
 	struct cnd_config *c = l->config;
+	const struct cnd_pool_config *first = cnd_config_pool(c, name);
 	struct cnd_pool_config *p;
 
-	for (size_t i = 0; i < c->n_pools; i++) {
-		if (strcmp(c->pools[i].name, name) == 0)
-			cnd_config_bad(l, "pool %s is given twice; first in line %u",
-				name, c->pools[i].line);
-	}
+	if (first != NULL)
+		cnd_config_bad(
+			l, "pool %s is given twice; first in line %u", name, first->line);
 	if (!is_pool_name(name))
 		cnd_config_bad(l,
 			"\"%s\" is not a pool's name; write at most %u letters, digits, "

@@ -16,7 +16,7 @@
 
 /* The configuration, read and checked. Nothing here has an effect; the master decides what to do
  * with it. Times are in milliseconds; 0 means none. */
-/* A certificate that ends this soon should have been renewed. */
+/* cenoted warns of a certificate that ends within so many days. */
 #define CND_DAYS_TO_RENEW     14
 /* run_dir/admin.sock is the socket of cenotectl, so no pool has this name. */
 #define CND_ADMIN_NAME        "admin"
@@ -37,7 +37,7 @@ enum cnd_lend {
 	CND_LEND_AUTO
 };
 
-/* Which servers a pool logs in to, by the role that they say they have. */
+/* Which servers a pool uses, by the role that each server reports. */
 enum cnd_target {
 	CND_TARGET_ANY, /* no server is asked */
 	CND_TARGET_PRIMARY,
@@ -76,8 +76,9 @@ struct cnd_tls_config {
 	char *settings
 		[CND_TLS_SETTINGS]; /* as written; the pool inherits those that it does not set */
 	char *texts[CND_TLS_FILES]; /* the content of the files; NULL: none */
-	char expires[32]; /* the date at which the certificate ends; "": there is none */
-	int days_left; /* until then; negative: it has expired */
+	char expires
+		[32]; /* the date on which the certificate ends; "": there is no certificate */
+	int days_left; /* whole days until that date; negative: it has expired */
 };
 
 /* One `server` line. */
@@ -85,7 +86,7 @@ struct cnd_server_line {
 	unsigned line;
 	struct cnd_option *options; /* it owns its texts */
 	size_t n_options;
-	uint32_t weight; /* its share of the sessions, compared with other lines */
+	uint32_t weight; /* its share of the sessions, relative to the other lines */
 };
 
 /* A line of `user_limits`. */
@@ -93,12 +94,13 @@ struct cnd_user_limits {
 	char *user; /* CND_ANY_USER: every user without a line of its own */
 	uid_t uid; /* of the unix user with this name; CND_NO_UID: there is none */
 	int64_t query_timeout_ms; /* 0: none; -1: the pool's */
-	uint32_t sessions; /* at a time; 0: no limit, as for the next one */
-	uint32_t waiting; /* clients that wait for a session */
+	uint32_t sessions; /* how many the user may have at a time; 0: no limit */
+	uint32_t
+		waiting; /* how many of its clients may wait for a session; 0: no limit */
 	bool is_high; /* priority=high */
 };
 
-/* `address_limits`: of each address that TCP clients come from. 0: no limit. */
+/* `address_limits`: the limits of each address from which TCP clients connect. 0: no limit. */
 struct cnd_address_limits {
 	uint32_t sessions;
 	uint32_t waiting;
@@ -133,17 +135,17 @@ struct cnd_pool_config {
 	int64_t suspend_timeout_ms;
 	int64_t login_timeout_ms;
 	int64_t rebalance_ms;
-	struct cnd_rate login_rate; /* of logins to one server line */
+	struct cnd_rate login_rate; /* how often the pool logs in to one server line */
 	struct cnd_user_limits *user_limits;
 	size_t n_user_limits;
 	struct cnd_address_limits address_limits;
 	uint32_t max_waiting; /* 0: no limit */
-	bool counts_sessions; /* a user or an address has a limit of sessions */
-	bool knows_unix_users; /* a client of the unix socket can log in only as its unix user */
+	bool counts_sessions; /* user_limits or address_limits limit sessions */
+	bool knows_unix_users; /* each client of the unix socket can log in only as its unix user */
 	int target; /* enum cnd_target */
 	int64_t max_lag_ms; /* of a replica */
-	int64_t check_interval_ms; /* how often one session of a line asks for the role */
-	int64_t failover_hold_ms; /* how long clients wait if no server suits */
+	int64_t check_interval_ms; /* how often one session of each line asks for the role of its server */
+	int64_t failover_hold_ms; /* how long clients wait if no server has the wanted role */
 	int64_t max_lifetime_ms; /* of a session */
 	uint64_t max_frame;
 	uint64_t max_row;
@@ -249,11 +251,14 @@ void cnd_pool_config_check_target(struct cnd_config *c, const struct cnd_pool_co
 /* Find out whether the pool can lend its sessions. */
 void cnd_pool_config_set_lend(
 	struct cnd_pool_config *p, const struct cnd_backend *backend);
+/* The pool of this name; NULL: there is none. */
+const struct cnd_pool_config *cnd_config_pool(
+	const struct cnd_config *c, const char *name);
 int cnd_pool_config_allows(const struct cnd_pool_config *p, uid_t uid);
-/* The limits of this user: of its own line of user_limits, or else of the line for any user; NULL: neither is there. */
+/* The limits of this user, from its own line of user_limits, or else from the line for any user. NULL: the pool has neither line. */
 const struct cnd_user_limits *cnd_pool_config_user(
 	const struct cnd_pool_config *p, const char *user);
-/* The same for a client of the unix socket that has not logged in. NULL also if the login decides who it is. */
+/* The same for a client of the unix socket that has not logged in yet. Also NULL if only the login shows which user it is. */
 const struct cnd_user_limits *cnd_pool_config_uid(
 	const struct cnd_pool_config *p, uid_t uid);
 

@@ -380,13 +380,12 @@ cnd_pool_config_check_target(struct cnd_config *c, const struct cnd_pool_config 
 		return;
 	if (backend->role == NULL)
 		cnd_config_error(c, p->line,
-			"pool %s: target: the servers of backend %s have no roles that "
-			"they could be asked for",
+			"pool %s: target: the servers of backend %s have no roles",
 			p->name, p->backend);
 	if (p->check_interval_ms == 0)
 		cnd_config_error(c, p->line,
-			"pool %s: check_interval must not be 0: with target, the servers "
-			"are asked again and again",
+			"pool %s: check_interval must not be 0: with target, the pool "
+			"asks its servers for their roles at this interval",
 			p->name);
 }
 

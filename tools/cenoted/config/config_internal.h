@@ -85,7 +85,7 @@ void cnd_config_print_server(
 /* config_limits.c */
 void cnd_config_print_user_limits(const struct cnd_pool_config *p, FILE *out);
 void cnd_config_free_user_limits(struct cnd_pool_config *p);
-/* Find out what the limits and the rules of `auth` mean together. */
+/* Set counts_sessions and knows_unix_users. */
 void cnd_config_settle_limits(struct cnd_pool_config *p);
 
 /* config_check.c */

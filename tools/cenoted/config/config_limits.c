@@ -11,7 +11,7 @@
 
 #include "shared/units.h"
 
-/* More sessions and waiting clients than a pool can have. */
+/* No pool can have more sessions, or more waiting clients. */
 #define COUNT_MAX 8192u
 #define A_COUNT   "a number up to 8192, or 0 for no limit"
 
@@ -91,7 +91,7 @@ print_priority(const struct cnd_user_limits *u, FILE *out)
 		fputs(" priority=high", out);
 }
 
-/* parse() returns 0; -1: the value is not `what`. print() prints a limit that was given, with a blank before it. */
+/* parse() returns -1 if the value is not `what`. print() writes a blank and the limit; it writes nothing if the limit was not given. */
 static const struct {
 	const char *name;
 	const char *what;
@@ -316,7 +316,7 @@ print_count(const void *field, FILE *out, int show_secrets)
 	fprintf(out, "%u", *(const uint32_t *)field);
 }
 
-/* After the tables, which it needs. A line adds to the list, so the list is printed as a whole. */
+/* user_limits has no print function: each line adds to a list, and cnd_config_print_user_limits() prints the whole list. */
 const struct cnd_kind cnd_kind_user_limits = { parse_user_limits, NULL };
 const struct cnd_kind cnd_kind_address_limits = { parse_address_limits,
 	print_address_limits };

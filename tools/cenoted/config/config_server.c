@@ -301,7 +301,7 @@ warn_of_rules(const struct cnd_config *c, const struct cnd_pool_config *p,
 	}
 }
 
-/* Keys whose whole effect is in the other mode. */
+/* Warn of keys that have an effect only in mode = transaction. */
 static void
 warn_of_mode(const struct cnd_config *c, const struct cnd_pool_config *p,
 	void (*warn)(const char *text))
@@ -330,7 +330,7 @@ warn_of_lend(const struct cnd_config *c, const struct cnd_pool_config *p,
 	warn(text);
 }
 
-/* Limits of waiting clients count before the login, so they need somebody who knows the users by then. */
+/* `waiting` and `priority` apply to clients that wait. These have not logged in yet, unless they stayed with a shared worker. */
 static void
 warn_of_limits(const struct cnd_config *c, const struct cnd_pool_config *p,
 	void (*warn)(const char *text))

@@ -276,16 +276,6 @@ change_pool(
 	cnd_children_order_pool(p->index, CND_ORDER_RELOAD);
 }
 
-static int
-has_pool(const struct cnd_config *c, const char *name)
-{
-	for (size_t i = 0; i < c->n_pools; i++) {
-		if (strcmp(c->pools[i].name, name) == 0)
-			return 1;
-	}
-	return 0;
-}
-
 /* A socket that has lost its name cannot get it back: the pool must be opened again. */
 static int
 is_reachable(const char *name)
@@ -352,7 +342,7 @@ adopt_pools(struct cnd_config *c, const struct cnd_backend **backends,
 {
 	for (size_t i = 0; i < CND_POOL_RECORD; i++) {
 		if (cnd_the_master.pools[i].config != NULL &&
-			!has_pool(c, cnd_the_master.pools[i].name))
+			cnd_config_pool(c, cnd_the_master.pools[i].name) == NULL)
 			remove_pool(&cnd_the_master.pools[i]);
 	}
 	for (size_t i = 0; i < c->n_pools; i++) {

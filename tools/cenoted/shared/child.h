@@ -16,6 +16,9 @@ struct cnd_child {
 	int helper_inbox[2]; /* helpers write into [0], the door reads from [1] */
 };
 
+/* For a child that needs no signal handler: SIGTERM ends it at once, and the other signals of a terminal and of the master are ignored. */
+void cnd_child_set_signals(void);
+
 /* Which worker has a slot. The master and the door each keep a list. */
 struct cnd_place {
 	pid_t pid; /* 0: none */

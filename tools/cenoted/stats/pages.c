@@ -196,7 +196,7 @@ write_lines(FILE *out)
 	}
 }
 
-/* ---- what the servers of pools with `target` have said ---- */
+/* ---- roles and lag, as the servers of pools with `target` reported them ---- */
 
 struct line_gauge {
 	const char *name;
@@ -248,10 +248,12 @@ write_roles(FILE *out)
 {
 	static const struct line_gauge gauges[] = {
 		{ "cenote_pool_server_primary",
-			"1 if the server of the line said last that it is a primary.",
+			"1 if the server of the line last reported that it is a primary.",
 			is_primary },
 		{ "cenote_pool_server_suits",
-			"1 if the pool uses servers of this role and lag.", suits },
+			"1 if the server has a role and a lag with which the pool uses "
+			"it.",
+			suits },
 		{ "cenote_pool_server_lag_seconds",
 			"How far the replica was behind when it was last asked.",
 			lag_of },

@@ -10,10 +10,8 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "shared/log.h"
@@ -152,22 +150,6 @@ give_up_rights(const struct cnd_child *child)
 		exit(1);
 }
 
-static void
-set_signals(void)
-{
-	static const int ignored[] = { SIGINT, SIGHUP, SIGPIPE, SIGUSR1 };
-	struct sigaction ignore = { .sa_handler = SIG_IGN };
-	struct sigaction end = { .sa_handler = SIG_DFL };
-	sigset_t none;
-
-	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
-		sigaction(ignored[i], &ignore, NULL);
-	sigaction(SIGTERM, &end, NULL);
-	sigaction(SIGCHLD, &end, NULL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 /* 0: there are no descriptors now. */
 static int
 accept_all(struct MHD_Daemon *daemon, int listen_fd, const struct cnd_networks *allowed)
@@ -230,7 +212,7 @@ cnd_stats_run(const struct cnd_child *child, const struct cnd_listeners *listene
 	nfds_t n;
 
 	cnd_log_set_role("stats", NULL);
-	set_signals();
+	cnd_child_set_signals();
 	give_up_rights(child);
 	daemon = http.MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET, 0, NULL,
 		NULL, on_request, (void *)child, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
