@@ -2,8 +2,8 @@
 /*
  * The session was lost while a request ran: may the request have been committed? In doubt, yes.
  * The client gets 08006 (no) or 08007 (maybe). libcenote judges by the same rules (core/effect.c)
- * when it loses the pool. Which failed requests surely had no effect is decided here too. It owns s->loss; request.c, ahead.c
- * and move.c call it.
+ * when it loses the pool. This file also decides which failed requests surely had no effect. It owns s->loss; request.c,
+ * ahead.c and move.c call it.
  */
 #include "serving.h"
 

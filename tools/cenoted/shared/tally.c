@@ -3,7 +3,8 @@
  * Counting sessions by user and address, in shared memory and without locks. A key may be in any of WINDOW words, which begin
  * at its own place. Two workers that begin to count a key at the same time may put it into two words, so the number of a key is
  * the sum over the window. A worker that has counted reads the sum once more, and gives back if it is above the limit. The last
- * worker that counts sees all the others, so the limit is never exceeded. limits.c and the door call this file.
+ * worker that counts sees all the others, so the limit is never exceeded. scoreboard.c counts for the workers; the door and
+ * staying.c read.
  */
 #include "tally.h"
 
