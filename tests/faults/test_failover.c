@@ -3,10 +3,10 @@
  * test_failover postgresql|mariadb
  *
  * A primary and its replica change their roles under the load of many clients. The pool has `target = primary`. The clients of
- * PostgreSQL use the libpq shim, and those of MariaDB use libcenote. Each writes down what it was told of each of its
- * transactions. Afterwards the new primary must have every row whose commit was acknowledged, once, and none of those that
- * were reported as lost before their commit. A client may lose a transaction that was open. It may get no other error: above
- * all none when it begins a transaction, and none when it connects.
+ * PostgreSQL use the libpq shim, and those of MariaDB use libcenote. Each client writes down the outcome of each of its
+ * transactions. Afterwards the new primary must have each row whose commit was acknowledged exactly once. It must have no row
+ * that was reported as lost before its commit. A client may lose a transaction that was open. It must get no other error:
+ * above all, it must always be able to connect and to begin a transaction.
  */
 #include "support/cnt_client.h"
 #include "support/cnt_cmocka.h"
@@ -28,19 +28,19 @@
 
 #define N_CLIENTS  32
 #define N_SESSIONS 8
-/* Numbers of a client: more than one can use while the test runs. */
+/* The most rows of a client. No client writes so many while the test runs. */
 #define NUMBERS    100000
 
 static enum cnt_server_kind kind;
 static struct cnt_server one, two;
 static struct cnt_daemon daemon_;
 
-/* What a client was told of the row with a number. */
+/* What a client was told about one of its rows. */
 enum row {
 	ROW_NONE,
-	ROW_LOST, /* before its commit: it must not be there */
-	ROW_UNKNOWN, /* in its commit */
-	ROW_DONE
+	ROW_LOST, /* the session was lost before the commit: the row must not be there */
+	ROW_UNKNOWN, /* the session was lost in the commit: the row may be there */
+	ROW_DONE /* the commit was acknowledged: the row must be there */
 };
 
 /* Shared with the clients' processes. */
@@ -226,7 +226,7 @@ is_loss(const struct link *l)
 	return l->is_lost || strncmp(l->state, "08", 2) == 0;
 }
 
-/* The session was lost. Negative: that, or what follows it, must not happen. */
+/* A statement has failed. Connect again and return `row`. Negative: the session was not lost, or the client cannot connect. */
 static int
 lose(struct link *l, enum row row, const char *in)
 {
@@ -253,7 +253,7 @@ write_in_transaction(struct link *l, const char *insert)
 		return lose(l, ROW_LOST, "an insert in a transaction");
 	if (face->run(l, "commit"))
 		return ROW_DONE;
-	/* only a loss that is surely none of the commit is reported as 08006 */
+	/* 08006 says that the transaction was surely not committed */
 	return lose(l, strcmp(l->state, "08006") == 0 ? ROW_LOST : ROW_UNKNOWN, "commit");
 }
 
@@ -338,7 +338,7 @@ start_servers(void)
 	assert_int_equal(cnt_server_run(&two), 0);
 	if (!is_pg)
 		assert_int_equal(cnt_server_follow(&two, &one), 0);
-	/* no index: a row that is there twice must show */
+	/* without a unique index, so that a row can be there twice and the test sees it */
 	sql(&one, is_pg ? "create table ledger (client int, n int); grant all on ledger "
 			  "to app"
 			: "create table ledger (client int, n int) engine = innodb");
@@ -382,7 +382,7 @@ switch_over_mariadb(const struct cnt_server *from, const struct cnt_server *to)
 	assert_int_equal(cnt_server_follow(from, to), 0);
 }
 
-/* The clients see the primary go, and its replica is promoted once it has everything. */
+/* The primary ends, and its replica is promoted once it has everything. */
 static void
 switch_over(struct cnt_server *from, struct cnt_server *to)
 {
@@ -435,10 +435,17 @@ start(void)
 	shared->gap_us = 0;
 }
 
+/* The new primary has been promoted. Wait until clients commit there, and let them go on for a while. */
 static void
 say_gap(const char *what)
 {
-	/* until clients write again on the new primary */
+	int64_t promoted = cnt_now_us();
+
+	while (shared->committed_us < promoted) {
+		if (cnt_now_us() - promoted > 30000000)
+			fail_msg("%s: no client commits any more", what);
+		cnt_pause_us(20000);
+	}
 	cnt_pause_us(2000000);
 	printf("# %s: no commit for %" PRId64 " ms\n", what, shared->gap_us / 1000);
 	assert_in_range(shared->gap_us, 1, 15000000);

@@ -110,8 +110,7 @@ prepared_statements_go_along(void **state)
 	cenote_conn_destroy(conn);
 }
 
-/* Autocommit was switched off and on again: the borrower must know the last value, not the first. */
-/* As the shims wait: libcenote reads only if the program says so, or if poll() would not tell of what has come. */
+/* Wait as the shims do: libcenote reads only when the program calls it, or when poll() would not report what has come. */
 static int
 poll_once(cenote_conn *conn)
 {
@@ -151,6 +150,7 @@ a_program_that_polls_gets_all_of_a_copy(void **state)
 	cenote_conn_destroy(conn);
 }
 
+/* Autocommit was switched off and on again: the borrower must know the last value, not the first. */
 static void
 autocommit_goes_along(void **state)
 {
@@ -395,7 +395,7 @@ a_reload_leaves_a_borrower_its_parameters(void **state)
 	cenote_conn_destroy(conn);
 }
 
-/* The lent session gets what the client had before; the session after the loan, also what it made during the loan. */
+/* The lent session gets what the client had before. The session after the loan also gets what the client made on the lent one. */
 static void
 what_moves_goes_along_and_comes_back(void **state)
 {
@@ -411,10 +411,12 @@ what_moves_goes_along_and_comes_back(void **state)
 	wp_exec(conn, "deallocate a");
 	assert_true(is_lent(conn));
 	end_lending();
-	/* the borrower asks the server after this request, and the worker looks again within a second */
-	assert_string_equal(wp_value(conn, "show work_mem"), "7MB");
-	wp_pause_ms(1500);
-	assert_string_equal(wp_value(conn, "show work_mem"), "7MB");
+	/* the borrower asks the server after the first request, and the worker looks again within a second */
+	for (int i = 0; i < 10 && is_lent(conn); i++) {
+		if (i > 0)
+			wp_pause_ms(1500);
+		assert_string_equal(wp_value(conn, "show work_mem"), "7MB");
+	}
 	assert_false(is_lent(conn));
 	assert_string_equal(wp_value(conn, "execute b"), "b");
 	assert_int_equal(wp_status_of(conn, "execute a"), CENOTE_ERR_SERVER);

@@ -48,19 +48,19 @@ come_and_go(void *arg)
 	return 0;
 }
 
-/* A client that has to wait. Returns when it waits. */
+/* Start a client that has to wait, the only one of its pool. Returns when it waits. */
 static pid_t
-begin_waiting(int64_t n_waiting)
+begin_waiting(int (*client)(void *arg))
 {
-	pid_t pid = wp_fork(come_and_go, NULL, -1);
+	pid_t pid = wp_fork(client, NULL, -1);
 
-	wp_await("main", "waiting", n_waiting);
+	wp_await("main", "waiting", 1);
 	return pid;
 }
 
 /* ---- sessions of a user ---- */
 
-/* The login shows who the client is, so it cannot wait in the door. */
+/* Only the login shows who the client is, so the client cannot wait in the door. */
 static void
 a_user_gets_no_more_sessions_than_its_limit(void **state)
 {
@@ -108,7 +108,7 @@ a_unix_user_with_all_its_sessions_waits(void **state)
 	b = wp_attach(NULL);
 	wp_expect_none_free(NULL);
 	assert_int_equal(wp_pool_number("main", "in_use"), 2);
-	pid = begin_waiting(1);
+	pid = begin_waiting(come_and_go);
 	cenote_conn_destroy(a);
 	assert_int_equal(wp_join(pid), 0);
 	cenote_conn_destroy(b);
@@ -183,7 +183,7 @@ expect_one_to_wait(const char *lines, const char *text)
 	snprintf(config, sizeof(config), WP_POOL("sessions = 1\n%s"), lines);
 	wp_start(config);
 	a = wp_attach(NULL);
-	pid = begin_waiting(1);
+	pid = begin_waiting(come_and_go);
 	expect_refused(wp_handle(NULL), text);
 	cenote_conn_destroy(a);
 	assert_int_equal(wp_join(pid), 0);
@@ -252,9 +252,7 @@ an_address_has_limits(void **state)
 	assert_ok(cenote_connect(a));
 	b = tcp_handle();
 	assert_ok(cenote_connect(b));
-	pid = wp_fork(come_by_tcp, NULL, -1);
-	/* until that one waits, this one may be the first that waits, and is not refused */
-	wp_pause_ms(500);
+	pid = begin_waiting(come_by_tcp);
 	expect_refused(tcp_handle(),
 		"1 clients of the same address wait for a session, as many as "
 		"address_limits allows");

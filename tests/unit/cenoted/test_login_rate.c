@@ -6,7 +6,7 @@
 
 #define S INT64_C(1000000)
 
-/* A monotonic clock begins anywhere. */
+/* Any time will do: a monotonic clock has no fixed beginning. */
 #define NOW (1000 * S)
 
 static void

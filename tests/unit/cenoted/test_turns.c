@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whose turn it is, of many users with many clients. */
+/* In which order the clients of several users are served. */
 #include "support/cnt_cmocka.h"
 
 #include <string.h>
@@ -101,6 +101,17 @@ who_leaves_has_no_turn(void **state)
 }
 
 static void
+a_user_that_is_skipped_goes_behind_the_others_with_its_clients(void **state)
+{
+	struct client *first = join(0, CND_TURNS_0);
+
+	join_many(0, CND_TURNS_0, 1);
+	join_many(1, CND_TURNS_0, 2);
+	cnd_turns_skip(&turns, &first->turn);
+	expect(CND_TURNS_ALL, "baba");
+}
+
+static void
 the_order_goes_over_all_lists_that_count(void **state)
 {
 	join_many(0, CND_TURNS_0, 2);
@@ -134,6 +145,7 @@ main(void)
 		T(users_take_turns_and_the_clients_of_one_go_in_order),
 		T(who_comes_later_is_behind_the_users_that_wait),
 		T(who_leaves_has_no_turn),
+		T(a_user_that_is_skipped_goes_behind_the_others_with_its_clients),
 		T(the_order_goes_over_all_lists_that_count),
 		T(high_goes_first_and_normal_does_not_starve),
 	};

@@ -275,7 +275,7 @@ void cnd_waiting_admit(struct cnd_guest *g);
 void cnd_waiting_go_on(struct cnd_guest *g);
 /* The client has gone. */
 void cnd_waiting_leave(struct cnd_guest *g);
-/* How many clients of the pool wait for a session, without those that only wait to prove who they are. */
+/* How many clients of the pool wait for a session. Those that must first prove who they are do not count. */
 uint32_t cnd_waiting_count(const struct cnd_door_pool *p);
 /* Serve the clients of a pool whose turn it is. */
 void cnd_waiting_settle(uint32_t pool);

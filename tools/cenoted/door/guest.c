@@ -86,12 +86,12 @@ count(const struct cnd_guest *g, int step)
 		return;
 	p = &cnd_the_door.pools[g->pool];
 	record = cnd_pool_record(cnd_the_door.board, g->pool);
-	if (g->phase == CND_GUEST_HELD)
+	if (g->phase == CND_GUEST_HELD) {
 		p->n_held_strangers += n;
-	else
+	} else {
 		p->n_strangers += n;
-	if (g->phase == CND_GUEST_WAITING)
 		g->share->n_pushed += (uint32_t)step;
+	}
 	atomic_store(&record->held, p->n_held_strangers);
 	atomic_store(&record->waiting, cnd_waiting_count(p));
 }

@@ -32,9 +32,8 @@ struct cnd_share {
 	struct cnd_share *next;
 	struct cnd_share_of of;
 	uint32_t n;
-	uint32_t n_pushed; /* those in the kernel's queue; guest.c */
-	struct cnd_turn_user
-		turns; /* those who wait in the door for their turn; waiting.c */
+	uint32_t n_pushed; /* clients in the kernel's queue; guest.c counts them */
+	struct cnd_turn_user turns; /* clients that wait in the door; waiting.c */
 };
 
 struct cnd_shares {

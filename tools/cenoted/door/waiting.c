@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Clients that want a session of a pool. They wait here, and their users take turns (shared/turns.h): a user is who the kernel
- * says (a unix user, or an address), since nobody has logged in yet. The next ones get a ticket, and their sockets go to the
- * kernel's queue, from which the pool's workers take them in that order. The queue is short, so that a user who comes late does not wait
- * behind many others. The ticket is changed by compare-and-swap, so either the door or one worker has the client. door.c,
- * guest.c and opening.c call this file.
+ * Clients that want a session of a pool wait here, and their users take turns (shared/turns.h). Nobody has logged in yet, so a
+ * user is here a unix user or an address, as the kernel reports it. A client whose turn it is gets a ticket, and its socket goes
+ * to the kernel's queue. The pool's workers take clients from there in that order. The queue is short, so that a user who comes
+ * late does not wait behind many others. The ticket is changed by compare-and-swap, so either the door or one worker has the
+ * client. door.c, guest.c and opening.c call this file.
  *
  * A TCP client must first prove its identity, which takes a worker's time. Such clients occupy at
  * most half of a pool's workers; the door holds the others back.
@@ -23,11 +23,11 @@
 
 /* How soon to look again when the kernel's queue has no room. */
 #define LOOK_MS    5
-/* The same when others wait for their turns. A worker that takes a client wakes the door, unless it dies. */
+/* How soon to look again while clients wait for their turns. A worker that takes a client wakes the door, but it may die before. */
 #define IDLE_MS    100
-/* How many clients may be in the kernel's queue: one for each session, but not more. */
+/* The most clients in the kernel's queue. In a small pool the limit is one for each session. */
 #define PUSHED_MAX 64u
-/* How many users that have all their sessions are passed over in one turn of the door. */
+/* How many users the door skips in one search because they have all their sessions. */
 #define SKIPS_MAX  64
 /* The lists of `turns`. */
 #define NEIGHBOURS CND_TURNS_0 /* clients of a unix socket */
@@ -50,7 +50,7 @@ cnd_waiting_count(const struct cnd_door_pool *p)
 {
 	uint32_t pool = (uint32_t)(p - cnd_the_door.pools);
 
-	/* with a limit for addresses, TCP clients may also wait for other clients of their address to make room */
+	/* With a limit for addresses, the TCP clients in `held` count too: they may wait for clients of the same address. */
 	return p->waiting.n + p->held.n -
 	       (head_of(pool)->address_sessions > 0 ? 0 : p->n_held_strangers);
 }
@@ -92,6 +92,7 @@ call_for_help(uint32_t pool)
 	atomic_store(&record_of(pool)->contended_ms, cnd_now_ms());
 	tell_master(pool);
 	if (head_of(pool)->mode == CND_MODE_TRANSACTION)
+		/* With an idle worker, only sessions of the waiting users themselves help. Any holder may have one. */
 		ask_holders(pool, cnd_pool_has_idle(record_of(pool))
 					  ? UINT32_MAX
 					  : cnd_waiting_count(&cnd_the_door.pools[pool]));
@@ -138,8 +139,8 @@ guest_of(struct cnd_turn *t)
 }
 
 /*
- * The limits of the guest's user: of its unix user, or else those of any user. A client of a unix socket that logs in with a password
- * may become another user, which a worker finds out; here, the unix user is all that is proved. A TCP client has proved nothing.
+ * The limits for the guest: those of its unix user, or else the entry for any user. A client of a unix socket may log in as
+ * another user later; a worker then applies that user's limits. A TCP client has not proved any user yet.
  */
 static const struct cnd_user_head *
 user_of(const struct cnd_guest *g)
@@ -163,7 +164,8 @@ list_of(const struct cnd_guest *g)
 	return user_of(g)->is_high ? CND_TURNS_HIGH + NEIGHBOURS : NEIGHBOURS;
 }
 
-/* Whether the guest's user or address has as many sessions as it may have, with those that a worker takes next. */
+/* Whether the guest's user or address has as many sessions as it may have. Its clients in the kernel's queue count as well,
+ * since workers take them next. */
 static bool
 has_all_sessions(const struct cnd_guest *g)
 {
@@ -253,8 +255,8 @@ push(uint32_t pool)
 		p->is_jammed = push_one(p, g) < 0;
 }
 
-/* How many clients in `waiting` a worker has taken already, of this user (NULL: of all). They cannot be dismissed while the
- * door handles events, since an event may be theirs. */
+/* How many clients in `waiting` a worker has already taken; with a share, only those of its user. The door cannot dismiss them
+ * while it handles events, since an event may be theirs. */
 static uint32_t
 count_taken(uint32_t pool, const struct cnd_share *share)
 {
@@ -392,8 +394,8 @@ refuse_down(struct cnd_guests *list, const struct cnd_login *login)
 	}
 }
 
-/* If no worker of the pool can log in, waiting might never end: send the reason, at once or after failover_hold. 1: look again
- * then. */
+/* If no worker of the pool can log in, waiting might never end. So send the clients the reason, once failover_hold is over.
+ * 1: it is not over yet. */
 static int
 refuse_if_down(uint32_t pool)
 {
@@ -484,8 +486,8 @@ deadline_of(const struct cnd_guest *g)
 	return limit > 0 ? g->since_ms + limit : CND_NEVER;
 }
 
-/* The clients in `held` have arrived in that order. Those in `waiting` have had their turns, so their order is another one; there
- * are at most PUSHED_MAX. */
+/* `held` is in the order of arrival, so its first client expires first. `waiting` is in the order of turns, but it has at most
+ * PUSHED_MAX clients. */
 void
 cnd_waiting_expire(uint32_t pool, int64_t now_ms)
 {

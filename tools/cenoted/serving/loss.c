@@ -2,7 +2,8 @@
 /*
  * The session was lost while a request ran: may the request have been committed? In doubt, yes.
  * The client gets 08006 (no) or 08007 (maybe). libcenote judges by the same rules (core/effect.c)
- * when it loses the pool. It owns s->loss; request.c and ahead.c call it.
+ * when it loses the pool. This file also decides which failed requests surely had no effect. It owns s->loss; request.c,
+ * ahead.c and move.c call it.
  */
 #include "serving.h"
 
@@ -128,8 +129,8 @@ was_refused(
 
 /* ---- requests that had no effect ---- */
 
-/* Whether the text is one statement that changes data or tables, and does nothing before the server checks whether it takes
- * writes. A procedure or a block may have committed something before. */
+/* Whether the text is one statement that changes data or tables. The server checks whether it takes writes before such a
+ * statement does anything. A procedure or a block may commit something before that check. */
 static bool
 is_plain_write(struct cnp_str sql)
 {
@@ -140,7 +141,7 @@ is_plain_write(struct cnp_str sql)
 
 	while (sql.n > 0 && strchr("; \t\r\n", sql.p[sql.n - 1]) != NULL)
 		sql.n--;
-	/* any other mark in front may be a comment that MySQL executes */
+	/* only a plain comment may come first: MySQL executes some kinds of comments */
 	return sql.n > 0 && cnc_sql_is_one_of(&t, words) &&
 	       (x.seen & ~(uint32_t)CNC_SQL_SEEN_COMMENT) == 0 &&
 	       memchr(sql.p, ';', sql.n) == NULL;
@@ -202,7 +203,7 @@ cnd_loss_had_no_effect(
 {
 	const struct cnp_msg *m = &req->msg;
 
-	/* what comes behind it in the server's queue is not known to have failed */
+	/* requests behind it in the server's queue may have succeeded */
 	if (s->loss.may_have_committed || s->ahead.n > 0 || s->ahead.last != req->number)
 		return false;
 	if (status == CENOTE_ERR_CONN)

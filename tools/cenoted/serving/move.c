@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A request that surely had no effect, on a session that is of no use any more: its server has gone, or takes no writes. If the
- * client holds nothing, it gets YIELD in place of the error, attaches again, and sends the request again. Otherwise it learns
- * that its session is lost. request.c calls this file.
+ * A request has failed because the server has gone, or because the server no longer takes writes. If the request surely had no
+ * effect and the client holds nothing, the client gets YIELD in place of the error, attaches again, and repeats the request. If
+ * a transaction is open where no writes are taken, the client gets the error that its session is lost. loss.c decides what
+ * surely had no effect. request.c calls this file.
  */
 #include "serving.h"
 
@@ -25,7 +26,8 @@ is_empty(const struct cnd_serving *s, struct cnd_state *ret_state)
 	return ret_state->tx == CENOTE_TX_IDLE && ret_state->pins == 0;
 }
 
-/* As is_empty(), but ask the server if it can tell. A session that is lost can only have held what was known before. */
+/* As is_empty(), but ask the server too if it can tell. A lost session cannot be asked: what it held after its last request
+ * counts. */
 static bool
 holds_nothing(struct cnd_serving *s, bool is_lost, struct cnd_state *ret_state)
 {
@@ -39,7 +41,7 @@ holds_nothing(struct cnd_serving *s, bool is_lost, struct cnd_state *ret_state)
 	       s->backend->settle(s->session, &s->sink) >= 0 && is_empty(s, ret_state);
 }
 
-/* Nothing of an open transaction can be committed where no writes are taken. */
+/* A server that takes no writes cannot commit the open transaction. */
 static int
 lose_transaction(struct cnd_serving *s)
 {
@@ -47,8 +49,7 @@ lose_transaction(struct cnd_serving *s)
 
 	memcpy(why, s->diag.message, sizeof(why));
 	cnc_diag_set(&s->diag, CNC_SQLSTATE(CONNECTION_LOST),
-		"the server is no primary any more, and the transaction was open: %s",
-		why);
+		"the server is no longer a primary, and a transaction was open: %s", why);
 	return CENOTE_ERR_CONN;
 }
 
@@ -58,26 +59,25 @@ try_to_yield(struct cnd_serving *s, const struct cnp_request *req, int status)
 	bool is_lost = status == CENOTE_ERR_CONN;
 	struct cnc_diag error;
 	struct cnd_state state;
-	int r = status;
+	bool is_moved;
 
-	/* this also asks the server, so that the pool gives it up at once */
+	/* may_move() comes first: it also asks the server for its role, so that the pool gives the server up at once */
 	if (!s->ops->may_move(s, status) || !cnp_server_can_yield_running(s->server) ||
 		!cnd_loss_had_no_effect(s, req, status))
 		return status;
-	/* the questions use s->diag, too */
+	/* the questions to the server overwrite s->diag */
 	cnc_diag_init(&error, s->host.mem);
 	cnc_diag_copy(&error, &s->diag);
-	if (holds_nothing(s, is_lost, &state) &&
-		cnp_server_yield_running(s->server, CNP_YIELD_RELOAD, &state.carry) ==
-			CENOTE_OK)
-		r = CENOTE_DONE;
-	else
+	is_moved = holds_nothing(s, is_lost, &state) &&
+		   cnp_server_yield_running(s->server, CNP_YIELD_RELOAD, &state.carry) ==
+			   CENOTE_OK;
+	if (!is_moved)
 		cnc_diag_copy(&s->diag, &error);
-	if (r == CENOTE_DONE && is_lost)
+	else if (is_lost)
 		s->ops->lost(s, cnp_msg_name(req->msg.code));
-	s->is_lost |= r == CENOTE_DONE;
+	s->is_lost |= is_moved;
 	cnc_diag_finish(&error);
-	return r;
+	return is_moved ? CENOTE_DONE : status;
 }
 
 int

@@ -624,8 +624,8 @@ cnd_request_take_state(struct cnd_serving *s, struct cnd_state *ret_state)
 	s->ops->publish(s, is_held && !cnd_request_may_settle(s));
 }
 
-/* was_answered: the server ended the session right behind the answer. Such a session cannot say whether a transaction is open,
- * but the answer may tell. */
+/* was_answered: the server ended the session right after the answer. Such a session cannot say whether a transaction is open,
+ * but the request may show it. */
 static int
 finish(struct cnd_serving *s, const struct cnp_request *req, bool was_answered)
 {

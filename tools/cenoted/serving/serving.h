@@ -34,9 +34,8 @@ struct cnd_serving_ops {
 	void (*failed)(struct cnd_serving *s);
 	/* The session was lost in this; s->diag says why. */
 	void (*lost)(struct cnd_serving *s, const char *in);
-	/* The client holds nothing, and the request that runs, if any, had no effect: whether the pool takes the session back as
-	 * if it had planned that, so that another session goes on. `status`: CENOTE_ERR_CONN, or CENOTE_ERR_SERVER: the server
-	 * takes no writes. With a transaction open: whether the session is of no use for it any more. NULL: never. */
+	/* Whether the session is of no use any more after this failure, so that its client should go on with another one.
+	 * `status`: CENOTE_ERR_CONN: the session is lost; CENOTE_ERR_SERVER: the server has refused a write. NULL: never. */
 	bool (*may_move)(struct cnd_serving *s, int status);
 	/* s->held is new. `is_held`: it surely holds the session. */
 	void (*publish)(struct cnd_serving *s, bool is_held);
@@ -172,8 +171,8 @@ int cnd_serving_attach(struct cnd_serving *s, const struct cnp_attach *m);
 /* move.c */
 /*
  * A request failed with `status`, and s->diag says why. If it surely had no effect, another session may carry it out: queue
- * YIELD in place of its answer. CENOTE_DONE: that was done; part with the client. Else the status to report, which may be
- * another one.
+ * YIELD in place of its answer. CENOTE_DONE: that was done; part with the client. Otherwise the status to report, which may
+ * differ from `status`.
  */
 int cnd_move_request(struct cnd_serving *s, const struct cnp_request *req, int status);
 

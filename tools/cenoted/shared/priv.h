@@ -13,7 +13,8 @@ int cnd_priv_keep_minimum(void);
 /* For each child: allow no new privileges, and end when the master ends. 0 or -errno; -ESRCH: the
  * master has ended already. */
 int cnd_priv_confine(pid_t master);
-/* Do both in a child, and call its process `name` (NULL: keep the name). Ends the process if a right would stay. */
+/* Do both cnd_priv_drop() and cnd_priv_confine() in a child, and name its process (NULL: keep the name). Ends the process if
+ * that fails. */
 void cnd_priv_give_up(
 	uid_t uid, gid_t gid, const char *user, pid_t master, const char *name);
 

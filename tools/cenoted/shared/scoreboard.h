@@ -124,10 +124,10 @@ struct cnd_slot {
 #define CND_TICKETS     8192u
 #define CND_POOL_RECORD CND_CONFIG_POOLS
 
-/* A user of `user_limits` as the door knows it: by the unix user. */
+/* The limits of one user of `user_limits`, for the door, which knows only the unix user. A limit of 0 means that there is none. */
 struct cnd_user_head {
 	_Atomic uint32_t uid;
-	_Atomic uint32_t sessions; /* 0: no limit, as for the next one */
+	_Atomic uint32_t sessions;
 	_Atomic uint32_t waiting;
 	_Atomic uint32_t is_high; /* its clients go first */
 };
@@ -145,11 +145,12 @@ struct cnd_pool_head {
 		is_left; /* accept no more clients: another cenoted has the pool's socket */
 	_Atomic int64_t queue_timeout_ms;
 	_Atomic uint32_t version; /* grows with each change of the configuration */
-	_Atomic uint32_t max_waiting; /* 0: no limit, as for the next two */
+	/* three limits; 0: there is none */
+	_Atomic uint32_t max_waiting;
 	_Atomic uint32_t address_sessions;
 	_Atomic uint32_t address_waiting;
 	_Atomic uint32_t n_users;
-	/* the users with limits of their own, and last the entry for any user */
+	/* the users with limits of their own; the entry behind the last one is for any other user */
 	struct cnd_user_head users[CND_USER_LIMITS_MAX + 1];
 	_Atomic int64_t failover_hold_ms; /* 0: clients do not wait for a server */
 	_Atomic uint32_t target; /* enum cnd_target */
@@ -174,7 +175,7 @@ struct cnd_pool_record {
 	_Atomic uint32_t leaving; /* idle workers that decided to end */
 	_Atomic uint32_t
 		unproven; /* workers whose client came by TCP and is not attached yet */
-	/* the door's clients that wait for an unproven client to attach; the door writes it */
+	/* TCP clients that wait in the door for their turn; the door writes it */
 	_Atomic uint32_t held;
 	_Atomic int64_t
 		contended_ms; /* when a client last waited; the door and shared workers write it */
@@ -206,19 +207,19 @@ struct cnd_pool_record {
 	_Atomic int64_t line_logins_us[CND_SERVERS_MAX];
 	_Atomic uint32_t line_reads
 		[CND_SERVERS_MAX]; /* digest of how the line's last session reads texts, for a warning; 0: none yet */
-	struct cnd_tally tally; /* only in a pool that limits them */
+	struct cnd_tally tally; /* used only if the pool limits sessions */
 	/*
-	 * What a session of the line was told by its server, and when. These are hints for the order in which workers try the
-	 * lines, and for people: each worker asks its own session. line_asked_ms changes by compare-and-swap before
-	 * a worker asks, so one worker asks for all.
+	 * What a server last told a session of its line, and when. These are hints: they order the lines that workers try, and
+	 * people can read them. Each worker also asks its own session. A worker changes line_asked_ms by compare-and-swap
+	 * before it asks, so one worker asks for all.
 	 */
 	_Atomic uint32_t line_role[CND_SERVERS_MAX]; /* enum cnd_role */
 	_Atomic uint32_t line_suits
 		[CND_SERVERS_MAX]; /* the pool's target wants this role and lag */
 	_Atomic int64_t line_lag_ms[CND_SERVERS_MAX];
 	_Atomic int64_t line_asked_ms[CND_SERVERS_MAX]; /* 0: never */
-	_Atomic uint32_t
-		line_turns[CND_SERVERS_MAX]; /* how often role or suits has changed */
+	_Atomic uint32_t line_turns
+		[CND_SERVERS_MAX]; /* how often line_role or line_suits has changed */
 	_Atomic int64_t
 		served_ms; /* when a session last began or ended; 0: there was none yet */
 	_Atomic uint32_t recoveries; /* logins after the pool had no session */
@@ -303,7 +304,7 @@ void cnd_slot_unclaim(struct cnd_scoreboard *b, uint32_t slot);
 int cnd_slot_set_unproven(struct cnd_scoreboard *b, uint32_t slot, uint32_t is_unproven);
 /* Count the worker for no server line. */
 void cnd_slot_leave_line(struct cnd_scoreboard *b, uint32_t slot);
-/* Count the worker's client in the pool's tally, unless there are `limit` already: 1; 0: it was not counted. */
+/* Count the worker's client in the pool's tally, unless `limit` are counted already. 1: it is counted; 0: it is not. */
 int cnd_slot_count(struct cnd_scoreboard *b, uint32_t slot, enum cnd_count kind,
 	uint64_t key, uint32_t limit);
 /* The client has gone. 1: it was counted. */
@@ -356,7 +357,7 @@ cnd_census_is_down(const struct cnd_census *c)
 	return c->n[CND_SLOT_FAILING] > 0 && c->n[CND_SLOT_IDLE] == 0 &&
 	       c->n[CND_SLOT_STARTING] == 0 && c->in_use == 0;
 }
-/* Until when clients wait for a server although none accepts a login; 0: they do not. */
+/* Until when clients wait although no server accepts a login; 0: they do not wait. */
 int64_t cnd_pool_holds_until(const struct cnd_scoreboard *b, uint32_t pool);
 int cnd_pool_has_idle(const struct cnd_pool_record *p);
 /* 1: the worker in this slot may end, since the pool keeps its minimum without it. */

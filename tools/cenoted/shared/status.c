@@ -111,7 +111,7 @@ server_role(const struct cnd_status_row *r)
 	return r->pool->line_role[r->line] == CND_ROLE_PRIMARY ? "primary" : "replica";
 }
 
-/* In milliseconds; -1: unknown, or it is no replica; -2: the replication has stopped. */
+/* In milliseconds; -1: unknown, or the server is not a replica; -2: the replication has stopped. */
 static int64_t
 server_lag(const struct cnd_status_row *r)
 {

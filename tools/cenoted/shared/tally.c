@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Counting sessions by user and address, in shared memory and without locks. A key may be in any of the WINDOW words that follow
- * its own place. Two workers that begin to count a key at the same time may put it into two words, so the number of a key is the
- * sum. Whoever counts looks at the sum again afterwards: so the limit is never exceeded.
+ * Counting sessions by user and address, in shared memory and without locks. A key may be in any of WINDOW words, which begin
+ * at its own place. Two workers that begin to count a key at the same time may put it into two words, so the number of a key is
+ * the sum over the window. A worker that has counted reads the sum once more, and gives back if it is above the limit. The last
+ * worker that counts sees all the others, so the limit is never exceeded. scoreboard.c counts for the workers; the door and
+ * staying.c read.
  */
 #include "tally.h"
 
@@ -11,7 +13,7 @@
 #define KEY_SHIFT 16u
 #define N_MASK    UINT64_C(0xffff)
 
-/* FNV-1a, cut to the bits that a word has for it. */
+/* The hash is FNV-1a, cut to the bits that a word has for the key. */
 uint64_t
 cnd_tally_key(enum cnd_count kind, const void *bytes, size_t n)
 {
@@ -62,17 +64,20 @@ find(const struct cnd_tally *t, uint64_t key)
 	return free_place;
 }
 
-/* Count one more in this word. 0: another process has changed it. */
+/* Count one more in this word. 0: another key has got it meanwhile, or it is full. */
 static int
 add_at(struct cnd_tally *t, uint32_t at, uint64_t key)
 {
 	uint64_t word = atomic_load(&t->words[at]);
-	uint64_t n = word & N_MASK;
+	uint64_t n;
 
-	if (n == N_MASK || (n > 0 && word >> KEY_SHIFT != key))
-		return 0;
-	return atomic_compare_exchange_strong(
-		&t->words[at], &word, key << KEY_SHIFT | (n + 1));
+	do {
+		n = word & N_MASK;
+		if (n == N_MASK || (n > 0 && word >> KEY_SHIFT != key))
+			return 0;
+	} while (!atomic_compare_exchange_weak(
+		&t->words[at], &word, key << KEY_SHIFT | (n + 1)));
+	return 1;
 }
 
 int

@@ -25,8 +25,9 @@ enum cnd_count {
 };
 
 uint64_t cnd_tally_key(enum cnd_count kind, const void *bytes, size_t n);
+/* How many sessions are counted for the key. */
 uint32_t cnd_tally_of(const struct cnd_tally *t, uint64_t key);
-/* Count one more, unless there are `limit` already. Returns the place to give back; -1: it was not counted. */
+/* Count one more, unless `limit` are counted already. Returns the place to give back; -1: it was not counted. */
 int cnd_tally_take(struct cnd_tally *t, uint64_t key, uint32_t limit);
 void cnd_tally_give_back(struct cnd_tally *t, uint32_t place);
 

@@ -22,9 +22,9 @@ const char *cnd_size_text(uint64_t size, char out[CND_UNITS_TEXT_MAX]);
 int cnd_number_parse(const char *text, uint64_t max, uint64_t *ret_value);
 
 #define CND_RATE_MAX 100000u
-/* So many times in so many seconds. n 0: no limit. */
+/* A rate: n times in per_s seconds. */
 struct cnd_rate {
-	uint32_t n;
+	uint32_t n; /* 0: no limit */
 	uint32_t per_s; /* 1 or 60 */
 };
 

@@ -83,7 +83,7 @@ log_client(const struct cnd_worker_client *c, const char *what)
 			what);
 		return;
 	}
-	(void)cnd_auth_peer(c, &peer);
+	(void)cnd_auth_peer(c->fd, &peer);
 	cnd_log(LOG_WARNING, "client pid %d, uid %d: %s", (int)peer.pid, (int)peer.uid,
 		what);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Limits on how many sessions a user or an address may have. The scoreboard counts them: the unix user and the address from the
- * moment when a worker takes the client, and the user when it has proved who it is. A worker gives all of it back when it parts
- * with the client, and the master when the worker has died.
+ * moment when a worker takes the client, and the user from the moment when the client has proved who it is. The worker gives these
+ * counts back when it parts with the client. If the worker dies, the master does so.
  *
- * A client of the unix socket whose user has all its sessions waits in the door. Where only the login shows who the client is, one that
- * comes too much is refused.
+ * A client of the unix socket whose user has all its sessions waits in the door. If only the login shows who the client is, the
+ * worker refuses a client above the limit.
  */
 #include "worker.h"
 
@@ -18,7 +18,7 @@
 #include "shared.h"
 #include "shared/answer.h"
 
-/* How long a client waits for a session of its user, and how often it looks. */
+/* How long a worker waits for room for its client's user, and how often it looks. */
 #define ROOM_MS 100
 #define LOOK_MS 5
 
@@ -30,14 +30,14 @@ count(struct cnd_worker *w, enum cnd_count kind, const void *bytes, size_t n,
 		w->board, w->slot_index, kind, cnd_tally_key(kind, bytes, n), limit);
 }
 
-/* The limits are from before a reload. The worker will end soon, and must not refuse a client by them. */
+/* Whether a reload has changed the limits since. This worker will end soon, and must not refuse a client by its old limits. */
 static bool
 is_outdated(const struct cnd_worker *w)
 {
 	return cnd_pool_head(w->board, w->pool_index)->version != w->version;
 }
 
-/* How many sessions the unix user may have; UINT32_MAX: no limit, or the login decides who the client is. */
+/* How many sessions the unix user may have; UINT32_MAX: there is no limit, or only the login shows who the client is. */
 static uint32_t
 limit_of_uid(const struct cnd_worker *w, uid_t uid)
 {
@@ -46,14 +46,14 @@ limit_of_uid(const struct cnd_worker *w, uid_t uid)
 	return u != NULL && u->sessions > 0 && !is_outdated(w) ? u->sessions : UINT32_MAX;
 }
 
+/* 0: the client should wait in the door. */
 static int
 count_uid(struct cnd_worker *w, int fd, bool may_wait)
 {
 	struct ucred peer;
-	socklen_t len = sizeof(peer);
 	uint32_t uid;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
+	if (cnd_auth_peer(fd, &peer) < 0)
 		return 1;
 	uid = peer.uid;
 	return count(w, CND_COUNT_UID, &uid, sizeof(uid),
@@ -91,8 +91,8 @@ cnd_limits_take_user(struct cnd_worker *w, const char *user)
 }
 
 /*
- * In a shared worker, the user's other clients may have sessions without need: they keep them until others wait. So say that others
- * wait, and look again for a moment. It is short, since the client keeps a session from others meanwhile.
+ * In a shared worker, the user's other clients may keep sessions that they do not need, until somebody waits. So say that somebody
+ * waits, and look again for a short time. It must be short, since this client occupies a session meanwhile.
  */
 static int
 take_user_soon(struct cnd_worker *w)

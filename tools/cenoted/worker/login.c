@@ -194,7 +194,7 @@ rank_of(const struct cnd_worker *w, size_t line)
 	return failed_lately(w, line) ? CND_RANK_BAD + 1 : cnd_roles_rank(w, line);
 }
 
-/* Whether line a with na sessions has less than its share, compared with line b with nb sessions. */
+/* Whether line a with na sessions has fewer sessions for its weight than line b with nb sessions. */
 static bool
 has_less(const struct cnd_worker *w, size_t a, uint32_t na, size_t b, uint32_t nb)
 {
@@ -489,7 +489,7 @@ cnd_login(struct cnd_worker *w)
 
 /* How often a worker that waits looks whether another one has found a server. */
 #define LOOK_MS  20
-/* How long it waits at most before it tries again, while clients wait for a server. */
+/* How long at most it waits before it tries again for a client. */
 #define RETRY_MS 200
 
 int
@@ -514,7 +514,7 @@ cnd_login_pause(struct cnd_worker *w, int64_t until_ms)
 	return CENOTE_OK;
 }
 
-/* Whether the client waits for a server that suits, instead of getting the error. */
+/* Whether the client should wait for a server that suits, instead of getting the error. */
 static bool
 may_hold(const struct cnd_worker *w)
 {
@@ -611,8 +611,8 @@ cnd_login_is_as_wanted(const struct cnd_worker *w)
 
 /* ---- moving to a line with fewer sessions ---- */
 
-/* Find a line of a lower rank than this worker's line, or one of the same rank that would still have less than its share after the
- * move; SIZE_MAX: none. */
+/* Find a line of a lower rank than this worker's line, or one of the same rank that does not have more sessions for its weight after
+ * the move than this worker's line; SIZE_MAX: none. */
 static size_t
 emptier_line(const struct cnd_worker *w)
 {
@@ -624,7 +624,7 @@ emptier_line(const struct cnd_worker *w)
 		return SIZE_MAX;
 	if (rank < my_rank)
 		return line;
-	/* not less than the other line has then */
+	/* stay if this line would then have fewer than the other one */
 	return n_sessions(w, mine) == 0 || has_less(w, mine, n_sessions(w, mine) - 1,
 						   line, n_sessions(w, line) + 1)
 		       ? SIZE_MAX
@@ -665,7 +665,7 @@ cnd_login_rebalance(struct cnd_worker *w)
 		cnd_log(LOG_INFO, "cannot move to another server: %s",
 			w->login.settings[0] == '\0' ? diag.message : diag.sqlstate);
 	} else if (rank_of(w, line) > cnd_roles_rank(w, mine)) {
-		/* it has only now said what it is: a primary, where a replica is preferred */
+		/* the new session's server has just said its role: it is a primary, and the pool prefers replicas */
 		w->serving.backend->logout(session);
 		leave_line(w);
 		join_line(w, mine);

@@ -4,7 +4,7 @@
  * for each line, on the scoreboard. login.c asks here before each login.
  *
  * The bucket is one number: the time at which it is full again. A login adds the time that its token takes to come back. So
- * a compare-and-swap takes a token, and a worker that dies leaves nothing behind.
+ * one compare-and-swap takes a token, and a worker that dies leaves nothing to clean up.
  */
 #include "worker.h"
 
@@ -14,10 +14,10 @@
 #include "shared/units.h"
 
 #define US_PER_S INT64_C(1000000)
-/* How far ahead a worker may take a token that has not come back yet. Tokens of workers that end meanwhile are lost, so this is
- * short. */
+/* How long before a token comes back a worker may take it, and then wait. If the worker ends meanwhile, the token is lost, so
+ * this is short. */
 #define AHEAD_US US_PER_S
-/* How often a worker looks that cannot take a token yet. */
+/* How soon a worker looks again if it cannot take a token yet. */
 #define LOOK_MS  500
 
 int64_t
@@ -27,7 +27,7 @@ cnd_login_rate_take(_Atomic int64_t *bucket, const struct cnd_rate *rate, int64_
 	/* the bucket holds the tokens of one second, and at least one */
 	int64_t spare = token < US_PER_S ? US_PER_S - token : 0;
 	int64_t ahead = token > AHEAD_US ? token : AHEAD_US;
-	/* later than this it can only be because a reload raised the rate */
+	/* a later time can only come from a lower rate, before a reload */
 	int64_t latest = now_us + spare + ahead + token;
 	int64_t full = atomic_load(bucket), wait, then;
 
@@ -89,7 +89,7 @@ cnd_login_rate_await(struct cnd_worker *w, size_t line, struct cnc_diag *diag)
 
 	if (w->config->login_rate.n == 0)
 		return CENOTE_OK;
-	/* a client waits as long as for the server's answer; a worker without a client waits for its turn */
+	/* A client waits at most login_timeout, as it does for the server's answer. A worker without a client waits without limit. */
 	cnd_host_begin(w, has_client ? w->config->login_timeout_ms : 0, "login_timeout");
 	r = await_token(w, &w->pool->line_logins_us[line], diag);
 	if (r == CENOTE_ERR_SERVER && has_client && !w->stop.is_cancelled &&

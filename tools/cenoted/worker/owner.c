@@ -137,7 +137,7 @@ may_move(struct cnd_serving *s, int status)
 
 	if (!cnd_roles_are_asked(w))
 		return false;
-	/* only the server itself says that it is no primary any more; a client may have asked for read-only transactions */
+	/* ask the server whether it is still a primary: the client may have asked for read-only transactions */
 	return status == CENOTE_ERR_CONN ||
 	       (w->config->target == CND_TARGET_PRIMARY && cnd_roles_check(w) != 0);
 }

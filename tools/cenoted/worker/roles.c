@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The roles of the servers, for a pool with `target`. A session is lent only if its own server has said that it is what the
- * pool wants: at the login, and again when it is asked. One worker of each line asks at each check_interval. If the answer is
- * another one than before, each worker of that line asks its own session before it is used again. What is published on the
- * scoreboard is a hint: it orders the lines that a worker tries, and ends when the next session of that line is asked.
+ * The roles of the servers, for a pool with `target`. A client gets a session only if the session's own server has said that it
+ * has the role that the pool wants. A worker asks at the login, and later again: in each check_interval, one worker of each line
+ * asks. If the answer has changed, each worker of that line asks its own session before the next use. The scoreboard only has a
+ * hint: it orders the lines that a worker tries, and the next answer of a session of that line replaces it.
  *
  * It owns does_not_suit and turns in w->login, and the line_role words and those after it in the pool's record. login.c,
  * worker.c, client.c, attach.c and owner.c call it.
@@ -23,7 +23,7 @@ cnd_roles_are_asked(const struct cnd_worker *w)
 	return w->config->target != CND_TARGET_ANY;
 }
 
-/* Why the pool does not want a server that says this; NULL: it does. */
+/* Why the pool does not want a server that says this; NULL: the pool wants it. */
 static const char *
 objection(const struct cnd_worker *w, const struct cnd_server_role *r)
 {
@@ -77,7 +77,7 @@ publish(struct cnd_worker *w, size_t line, const struct cnd_server_role *r,
 	return 1;
 }
 
-/* Ask that session's server, and publish the answer. *ret_why: the objection. *ret_turns: line_turns at that time. */
+/* Ask that session's server, and publish the answer. *ret_why: the objection. *ret_turns: line_turns with this answer. */
 static int
 ask(struct cnd_worker *w, size_t line, struct cnd_session *session, struct cnd_sink *sink,
 	const char **ret_why, uint32_t *ret_turns, struct cnc_diag *diag)
@@ -121,7 +121,7 @@ cnd_roles_have_turned(const struct cnd_worker *w)
 	       w->login.turns != w->pool->line_turns[line - 1];
 }
 
-/* Be the worker that asks for its line now. */
+/* Become the worker that asks for its line now. False: it is too early, or another worker was first. */
 static bool
 take_turn(struct cnd_worker *w, size_t line)
 {
@@ -176,7 +176,7 @@ cnd_roles_check(struct cnd_worker *w)
 
 /* ---- hints ---- */
 
-/* How long it counts that a line does not suit. After that one worker tries it again. */
+/* How long a line that does not suit comes after the others. After that, workers try it again. */
 static int64_t
 span_of(const struct cnd_worker *w)
 {

@@ -274,10 +274,10 @@ int cnd_worker_wait(struct cnd_worker *w, int fd, int events, int64_t until_ms);
  * them.
  */
 int cnd_login(struct cnd_worker *w);
-/* As cnd_login(), for a client that waits: while the pool's failover_hold allows it, try again. If the client goes meanwhile,
- * w->serving.is_gone is set. */
+/* As cnd_login(), for a client that waits: try again for as long as the pool's failover_hold allows. If the client goes
+ * meanwhile, w->serving.is_gone is set. */
 int cnd_login_for_client(struct cnd_worker *w);
-/* Wait until then, or until another worker finds a server again, or for an order. Negative: the client has gone. */
+/* Wait until then, until another worker finds a server again, or until an order comes. Negative: the client has gone. */
 int cnd_login_pause(struct cnd_worker *w, int64_t until_ms);
 /* Log in with other settings or as another user. The present session stays if no server accepts
  * that. */
@@ -307,13 +307,13 @@ int64_t cnd_login_rate_take(
 	_Atomic int64_t *bucket, const struct cnd_rate *rate, int64_t now_us);
 
 /* limits.c */
-/* The worker takes a client. 0: the client's unix user has all its sessions, so the client should wait in the door; only if
- * `may_wait`. */
+/* Count the client that the worker takes. 0, only if `may_wait`: its unix user has all its sessions, so the client should wait in
+ * the door. */
 int cnd_limits_come(
 	struct cnd_worker *w, int fd, const struct cnd_peer *peer, bool may_wait);
 /* Count a session for this user. 0: it has as many as it may have. */
 int cnd_limits_take_user(struct cnd_worker *w, const char *user);
-/* The client has proved to be w->client.user. CENOTE_OK; negative: it has its error. */
+/* The client has proved to be w->client.user: count it. Negative: the user has all its sessions, and the client has its error. */
 int cnd_limits_attach(struct cnd_worker *w);
 /* The worker and the client part. */
 void cnd_limits_part(struct cnd_worker *w);
@@ -325,10 +325,10 @@ bool cnd_roles_are_asked(const struct cnd_worker *w);
  * not. */
 int cnd_roles_admit(struct cnd_worker *w, size_t line, struct cnd_session *session,
 	struct cnc_diag *diag);
-/* Whether a session of the line has found out since that its server has another role. */
+/* Whether another session of the line has got a new answer since this session was asked. */
 bool cnd_roles_have_turned(const struct cnd_worker *w);
-/* Whether it is time to ask: others have found another role, or this worker is the one of its line whose turn it is. A true
- * answer uses up that turn. */
+/* Whether to ask now: another session of the line has got a new answer, or check_interval is over and this worker asks for its
+ * line. In that case no other worker does so until check_interval is over again. */
 bool cnd_roles_is_due(struct cnd_worker *w);
 /* Ask the server. 0: the session suits, or cannot ask now; 1: it does not suit, and does_not_suit is set; negative: it is
  * lost. Leaves w->serving.diag as it is. */
@@ -361,7 +361,7 @@ int cnd_host_client_gone(struct cnd_worker *w, struct cnc_diag *diag);
 /* Look up the name of the client's unix user now, while files can be read. */
 void cnd_auth_prepare(const struct cnd_worker_client *c);
 /* Get the user at the other end of a unix socket: 0, or -1. */
-int cnd_auth_peer(const struct cnd_worker_client *c, struct ucred *ret_peer);
+int cnd_auth_peer(int fd, struct ucred *ret_peer);
 /*
  * Find out who the client is, as the pool's rules demand. This sends HELLO and exchanges the messages
  * of a login if necessary. CENOTE_OK: w->client.user and uid are known; negative: refused, and the
