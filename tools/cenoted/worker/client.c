@@ -106,7 +106,7 @@ grace_until(const struct cnd_worker *w)
 {
 	if (w->serving.n_served > 0)
 		return 0;
-	return w->client.heard_ms + (w->client.is_again ? GRACE_MS : FIRST_GRACE_MS);
+	return w->client.grace_from_ms + (w->client.is_again ? GRACE_MS : FIRST_GRACE_MS);
 }
 
 /* The client gets on with its first request. */
@@ -114,7 +114,7 @@ static void
 note_progress(struct cnd_worker *w)
 {
 	if (w->serving.n_served == 0 && w->config->mode == CND_MODE_TRANSACTION)
-		w->client.heard_ms = cnd_now_ms();
+		w->client.grace_from_ms = cnd_now_ms();
 }
 
 /* Whether max_lifetime has passed. */

@@ -24,7 +24,7 @@
 #define LOOK_MS     20
 /* How many users that have all their sessions are passed over in one look. */
 #define SKIPS_MAX   64
-/* How many clients may stay. The pool closes the connections of further clients, which then attach anew. */
+/* How many clients may stay. The pool closes the connections of further clients, which then attach again. */
 #define STAYING_MAX 100000u
 
 /* ---- the records ---- */
@@ -350,7 +350,7 @@ cnd_staying_lose(struct cnd_shared *s, struct cnd_staying *c)
 	part_with(s, c, cnd_listening_put_loss);
 }
 
-/* Let the client attach anew. A subscriber would lose notifications that way, so it gets an error. */
+/* Close the connection so that the client attaches again. A subscriber would lose notifications, so it gets an error. */
 static void
 send_away(struct cnd_shared *s, struct cnd_staying *c)
 {
@@ -444,8 +444,8 @@ count_loose_elsewhere(const struct cnd_shared *s)
 	return n;
 }
 
-/* Clients have waited long. Let them attach anew if another process has a session for them, or if the server is down:
- * an ordinary attach tells them why. */
+/* Clients have waited long. Send as many away as other processes have sessions for: they attach there. If the server is down, send
+ * all away: when they attach, they get an error that says why. */
 static void
 send_elsewhere(struct cnd_shared *s)
 {

@@ -112,7 +112,7 @@ struct cnd_worker_client {
 	int64_t suspended_until_ms;
 	int64_t attached_ms;
 	int64_t active_ms; /* when it last sent or read something */
-	int64_t heard_ms; /* when it last got on with its first request, or could begin to */
+	int64_t grace_from_ms; /* when it attached, or its first request last made progress */
 	int64_t query_timeout_ms; /* its user's, or else the pool's; 0: none */
 };
 
