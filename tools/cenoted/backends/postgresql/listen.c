@@ -1,25 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * LISTEN for clients that have no session. The worker asks here which channels a session listens on, listens on others, and
- * sends a notification of its own, by which it tells what came before and what after. worker/listening.c calls this file.
+ * LISTEN for clients that have no session. The worker asks here which channels a session listens on, and changes them. With a
+ * change, it can send a notification of its own: those that come before it were sent before the change. worker/listening.c
+ * calls this file.
  */
 #include "../common/text.h"
+#include "code.h"
 #include "session.h"
 
-/* Between two names of the answer. A channel with such a name is not moved. */
+/* Stands between two names in the answer. A client keeps its session if a name has this byte. */
 #define SEPARATOR '\1'
-/* A client with more bytes of names keeps its session. The question has the same number. */
+/* A client whose names have more bytes keeps its session. The number has no suffix, since it also stands in the question. */
 #define NAMES_MAX 4000
 
 static const char question[] =
 	"SELECT COALESCE(pg_catalog.sum(pg_catalog.octet_length(c)"
-	" OPERATOR(pg_catalog.+) 1), 0) OPERATOR(pg_catalog.>) 4000"
-	" OR COALESCE(pg_catalog.bool_or(pg_catalog.strpos(c, pg_catalog.chr(1))"
-	" OPERATOR(pg_catalog.>) 0), false),"
-	" CASE WHEN pg_catalog.sum(pg_catalog.octet_length(c)"
-	" OPERATOR(pg_catalog.+) 1) OPERATOR(pg_catalog.<=) 4000"
-	" THEN pg_catalog.string_agg(c, pg_catalog.chr(1)) ELSE '' END"
-	" FROM pg_catalog.pg_listening_channels() c";
+	" OPERATOR(pg_catalog.+) 1), 0) OPERATOR(pg_catalog.>) " STRING_OF(
+		NAMES_MAX) " OR COALESCE(pg_catalog.bool_or(pg_catalog.strpos(c, "
+			   "pg_catalog.chr(1))"
+			   " OPERATOR(pg_catalog.>) 0), false),"
+			   " CASE WHEN pg_catalog.sum(pg_catalog.octet_length(c)"
+			   " OPERATOR(pg_catalog.+) 1) "
+			   "OPERATOR(pg_catalog.<=) " STRING_OF(
+				   NAMES_MAX) " THEN pg_catalog.string_agg(c, "
+					      "pg_catalog.chr(1)) ELSE '' END"
+					      " FROM pg_catalog.pg_listening_channels() "
+					      "c";
 
 /* The listening session sends names and payloads in the encoding of the login. */
 static int
@@ -39,7 +45,7 @@ split(const char *answer, struct cnc_buf *ret_names)
 	if (*answer == '\0')
 		return r;
 	for (; *answer != '\0' && r == CENOTE_OK; answer++) {
-		/* the same bytes may be another name in another session */
+		/* in a session with another encoding, these bytes may be another name */
 		if ((unsigned char)*answer >= 0x80)
 			return CENOTE_ERR_UNSUPPORTED;
 		r = cnc_buf_u8(ret_names, *answer == SEPARATOR ? 0 : (uint8_t)*answer);
@@ -90,7 +96,7 @@ cnd_pg_channels(struct cnd_session *s, struct cnc_buf *ret_names, struct cnd_sin
 	return end(s, r < 0 ? r : ask(s, ret_names));
 }
 
-/* Add `verb` for each name. */
+/* Add a statement for each name: the verb and the quoted name. */
 static void
 add_each(struct cnd_text *t, const char *verb, struct cnp_str names)
 {
@@ -110,8 +116,8 @@ add_each(struct cnd_text *t, const char *verb, struct cnp_str names)
 }
 
 /*
- * Everything is one transaction. NOTIFY writes a commit record, and need not wait until it is on the disk: after a crash
- * nobody listens any more.
+ * Everything is one transaction. NOTIFY writes a commit record, but this need not wait until the record is on the disk: no
+ * session listens after a crash.
  */
 static void
 make_text(const struct cnd_channels *what, struct cnd_text *t)
