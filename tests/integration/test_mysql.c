@@ -769,9 +769,12 @@ assert_refused(cenote_conn *conn)
 static int
 is_refused(cenote_conn *conn)
 {
-	if (wp_status_of(conn, escaped) == CENOTE_OK) {
-		assert_string_equal(
-			wp_value(conn, escaped), "'; create table injected (a int) -- ");
+	cenote_result *res;
+
+	if (cenote_query(conn, escaped, CENOTE_NTS, NULL, NULL, &res) == CENOTE_OK) {
+		assert_string_equal(cenote_result_text(res, 0, 0, NULL),
+			"'; create table injected (a int) -- ");
+		cenote_result_destroy(res);
 		return 0;
 	}
 	assert_refused(conn);
