@@ -32,7 +32,7 @@ enum cnc_names {
 	/* It may use them, list them or end them; or it may change a setting on which their meaning depends. So they
 	 * must be there before it runs. */
 	CNC_NAMES_USED = 1,
-	/* it has the word DEALLOCATE, or PREPARE, which finds out that a name is free: the answers say what has ended */
+	/* It has the word DEALLOCATE, or PREPARE. If such a statement succeeds, the former statement of that name has ended. */
 	CNC_NAMES_ENDED = 2
 };
 

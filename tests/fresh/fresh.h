@@ -19,7 +19,8 @@
 /* ----------------------------------------------------------------------- probe ----- */
 
 /* A question to the server. Each row of the answer becomes a line NAME|VALUE|VALUE, an error
- * becomes NAME!. */
+ * becomes NAME!. In a pool with mode = transaction, the client may get another session between two questions. Then MySQL's
+ * backend refuses to tell what the statement before has left, and the question becomes NAME?. */
 struct fr_probe {
 	const char *name;
 	const char *sql; /* NULL: the end of the list */

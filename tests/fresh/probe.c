@@ -4,6 +4,7 @@
  */
 #include "fresh.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -123,6 +124,14 @@ ask_again(cenote_conn *conn, const struct fr_probe *probe, cenote_result **res)
 	return r;
 }
 
+/* Whether the pool refused a question about the statement before, which another session has run. */
+static int
+is_refused(cenote_conn *conn, const cenote_result *res)
+{
+	return strtol(cenote_info(conn, "attaches"), NULL, 10) > 1 &&
+	       strcmp(cenote_diag_sqlstate(cenote_result_diag(res)), "0A000") == 0;
+}
+
 static int
 put_answer(cenote_conn *conn, const struct fr_probe *probe, FILE *to)
 {
@@ -130,7 +139,7 @@ put_answer(cenote_conn *conn, const struct fr_probe *probe, FILE *to)
 	int r = take(conn, &res);
 
 	if (r == CENOTE_OK && cenote_result_kind(res) == CENOTE_RESULT_ERROR)
-		fprintf(to, "%s!\n", probe->name);
+		fprintf(to, "%s%c\n", probe->name, is_refused(conn, res) ? '?' : '!');
 	else if (r == CENOTE_OK && !is_settled(probe, res))
 		r = ask_again(conn, probe, &res);
 	if (r == CENOTE_OK && cenote_result_kind(res) != CENOTE_RESULT_ERROR)

@@ -110,7 +110,7 @@ prepared_statements_go_along(void **state)
 	cenote_conn_destroy(conn);
 }
 
-/* Wait as the shims do: libcenote reads only when the program calls it, or when poll() would not report what has come. */
+/* Wait as the shims do. With CENOTE_PASSIVE, libcenote leaves it to the program to wait and to read. */
 static int
 poll_once(cenote_conn *conn)
 {
@@ -395,7 +395,7 @@ a_reload_leaves_a_borrower_its_parameters(void **state)
 	cenote_conn_destroy(conn);
 }
 
-/* The lent session gets what the client had before. The session after the loan also gets what the client made on the lent one. */
+/* The lent session gets what the client had before the loan. The session after the loan also gets what the client made meanwhile. */
 static void
 what_moves_goes_along_and_comes_back(void **state)
 {
@@ -472,6 +472,19 @@ an_idle_borrower_gives_way_unnoticed(void **state)
 	cenote_conn_destroy(conn);
 }
 
+/* The client's transaction is idle until the limit ends the loan, and the transaction with it. */
+static void
+expect_end_of_transaction(cenote_conn *conn, const char *limit)
+{
+	wp_exec(conn, "begin");
+	wp_await("main", "idle", 1);
+	assert_true(wp_status_of(conn, "select 1") < 0);
+	assert_non_null(strstr(wp_message(conn), limit));
+	turns_await_server("select count(*) from pg_stat_activity where state = 'idle in "
+			   "transaction'",
+		"0");
+}
+
 static void
 session_timeout_ends_a_loan_that_holds_something(void **state)
 {
@@ -479,27 +492,30 @@ session_timeout_ends_a_loan_that_holds_something(void **state)
 
 	turns_start(LENDS "session_timeout = 1500ms\n");
 	conn = borrow();
-	wp_exec(conn, "begin");
-	wp_await("main", "idle", 1);
-	assert_true(wp_status_of(conn, "select 1") < 0);
-	assert_non_null(strstr(wp_message(conn), "session_timeout"));
+	expect_end_of_transaction(conn, "session_timeout");
 	cenote_conn_destroy(conn);
-	turns_await_server("select count(*) from pg_stat_activity where state = 'idle in "
-			   "transaction'",
-		"0");
+}
+
+/* Borrow from a pool with these lines. A limit stops the client's request, and the loan goes on. */
+static cenote_conn *
+borrow_and_be_stopped(const char *lines)
+{
+	cenote_conn *conn;
+
+	turns_start(lines);
+	conn = borrow();
+	assert_true(wp_status_of(conn, "select pg_sleep(600)") < 0);
+	assert_string_equal(wp_sqlstate(conn), "57014");
+	assert_true(is_lent(conn));
+	return conn;
 }
 
 static void
 query_timeout_stops_a_request_of_a_loan(void **state)
 {
-	cenote_conn *conn;
+	cenote_conn *conn = borrow_and_be_stopped(LENDS "query_timeout = 500ms\n");
 
-	turns_start(LENDS "query_timeout = 500ms\n");
-	conn = borrow();
-	assert_true(wp_status_of(conn, "select pg_sleep(600)") < 0);
-	assert_string_equal(wp_sqlstate(conn), "57014");
 	assert_non_null(strstr(wp_message(conn), "query_timeout"));
-	assert_true(is_lent(conn));
 	assert_string_equal(wp_value(conn, "select 1"), "1");
 	cenote_conn_destroy(conn);
 }
@@ -513,28 +529,16 @@ a_transaction_that_idles_ends_the_loan(void **state)
 	conn = borrow();
 	wp_pause_ms(700);
 	assert_string_equal(wp_value(conn, "select 1"), "1");
-	wp_exec(conn, "begin");
-	wp_await("main", "idle", 1);
-	assert_true(wp_status_of(conn, "select 1") < 0);
+	expect_end_of_transaction(conn, "idle_transaction_timeout");
 	assert_string_equal(wp_sqlstate(conn), "25P03");
-	assert_non_null(strstr(wp_message(conn), "idle_transaction_timeout"));
 	cenote_conn_destroy(conn);
-	turns_await_server("select count(*) from pg_stat_activity where state = 'idle in "
-			   "transaction'",
-		"0");
 }
 
 static void
 a_users_query_timeout_stops_a_request_of_a_loan(void **state)
 {
-	cenote_conn *conn;
-
-	turns_start(LENDS "user_limits = * query_timeout=500ms\n");
-	conn = borrow();
-	assert_true(wp_status_of(conn, "select pg_sleep(600)") < 0);
-	assert_string_equal(wp_sqlstate(conn), "57014");
-	assert_true(is_lent(conn));
-	cenote_conn_destroy(conn);
+	cenote_conn_destroy(
+		borrow_and_be_stopped(LENDS "user_limits = * query_timeout=500ms\n"));
 }
 
 static void

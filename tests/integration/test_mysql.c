@@ -1,47 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "with_pool.h"
+#include "with_mysql.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-#include "support/cnt_server.h"
 
 /* The features of MySQL's and MariaDB's own clients, through the pool: with a real server, cenoted
  * and libcenote. */
-
-static struct cnt_server server;
-
-static int
-group_setup(void **state)
-{
-	if (cnt_server_create(&server, CNT_MARIADB, CNT_SERVER_TCP) < 0 ||
-		cnt_server_configure(&server, "max_allowed_packet = 160M\n") < 0)
-		return -1;
-	return cnt_server_run(&server);
-}
-
-static int
-group_teardown(void **state)
-{
-	cnt_server_stop(&server);
-	return 0;
-}
-
-/* Start a pool with this server line. */
-static void
-start_with(const char *line, const char *lines)
-{
-	char config[4096];
-
-	snprintf(config, sizeof(config),
-		CNT_DAEMON_GLOBAL "\n[pool main]\nbackend = mysql\nserver = %s\n%s", line,
-		lines);
-	wp_start(config);
-}
 
 /* *state is an attached client. The pool has one session, so the next client gets the same
  * session. */
@@ -50,17 +16,11 @@ setup(void **state)
 {
 	char line[512];
 
-	snprintf(line, sizeof(line), "%s local_infile=yes", server.server_line);
-	start_with(line, "sessions = 1\nmax_frame = 256MB\n");
+	snprintf(
+		line, sizeof(line), "%s local_infile=yes", with_mysql_server.server_line);
+	with_mysql_start(line, "sessions = 1\nmax_frame = 256MB\n");
 	*state = wp_attach(NULL);
 	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	cenote_conn_destroy(*state);
-	return wp_teardown(state);
 }
 
 static int
@@ -305,7 +265,7 @@ a_pool_that_does_not_allow_it_asks_for_no_file(void **state)
 {
 	cenote_conn *conn;
 
-	start_with(server.server_line, "sessions = 1\n");
+	with_mysql_start(with_mysql_server.server_line, "sessions = 1\n");
 	*state = conn = wp_handle(NULL);
 	assert_ok(cenote_conn_set(conn, "allow_files", "yes"));
 	assert_ok(cenote_connect(conn));
@@ -379,10 +339,12 @@ the_databases_charset_stays(void **state)
 	char line[512];
 	cenote_conn *conn;
 
-	assert_int_equal(
-		cnt_server_sql(&server, "create database app_ucs character set ucs2"), 0);
-	snprintf(line, sizeof(line), "socket=%s dbname=app_ucs user=app", server.socket);
-	start_with(line, "sessions = 1\n");
+	assert_int_equal(cnt_server_sql(&with_mysql_server,
+				 "create database app_ucs character set ucs2"),
+		0);
+	snprintf(line, sizeof(line), "socket=%s dbname=app_ucs user=app",
+		with_mysql_server.socket);
+	with_mysql_start(line, "sessions = 1\n");
 	for (int i = 0; i < 3; i++) {
 		conn = wp_attach(NULL);
 		assert_string_equal(wp_value(conn, charset), "ucs2");
@@ -390,7 +352,7 @@ the_databases_charset_stays(void **state)
 			wp_exec(conn, "set @a = 1");
 		cenote_conn_destroy(conn);
 	}
-	assert_int_equal(cnt_server_sql(&server, "drop database app_ucs"), 0);
+	assert_int_equal(cnt_server_sql(&with_mysql_server, "drop database app_ucs"), 0);
 }
 
 struct left {
@@ -463,12 +425,14 @@ what_is_set_for_all_is_every_next_clients(void **state)
 	char line[512];
 	cenote_conn *boss, *conn;
 
-	assert_int_equal(cnt_server_sql(&server, "create user boss@localhost;"
-						 "grant all on *.* to boss@localhost "
-						 "with grant option"),
+	assert_int_equal(
+		cnt_server_sql(&with_mysql_server, "create user boss@localhost;"
+						   "grant all on *.* to boss@localhost "
+						   "with grant option"),
 		0);
-	snprintf(line, sizeof(line), "socket=%s dbname=app user=boss", server.socket);
-	start_with(line, "sessions = 2\n");
+	snprintf(line, sizeof(line), "socket=%s dbname=app user=boss",
+		with_mysql_server.socket);
+	with_mysql_start(line, "sessions = 2\n");
 	boss = wp_attach(NULL);
 	conn = wp_attach(NULL);
 	assert_string_equal(wp_value(conn, begun), "60");
@@ -697,7 +661,7 @@ expect_login(const char *line, const char *user)
 {
 	cenote_conn *conn;
 
-	start_with(line, "sessions = 1\n");
+	with_mysql_start(line, "sessions = 1\n");
 	conn = wp_attach(NULL);
 	assert_string_equal(
 		wp_value(conn, "select substring_index(user(), '@', 1)"), user);
@@ -712,7 +676,7 @@ expect_login(const char *line, const char *user)
 static void
 expect_no_login(const char *line, const char *words)
 {
-	start_with(line, "sessions = 1\nqueue_timeout = 1s\n");
+	with_mysql_start(line, "sessions = 1\nqueue_timeout = 1s\n");
 	wp_await_log(words);
 }
 
@@ -722,15 +686,15 @@ passwords_come_from_the_line_or_a_file(void **state)
 	char line[1024];
 
 	snprintf(line, sizeof(line), "socket=%s dbname=app user=locked password=%s",
-		server.socket, CNT_SERVER_PASSWORD);
+		with_mysql_server.socket, CNT_SERVER_PASSWORD);
 	expect_login(line, "locked");
 	wp_teardown(state);
 	snprintf(line, sizeof(line), "socket=%s dbname=app user=locked passfile=%s",
-		server.socket, server.passfile);
+		with_mysql_server.socket, with_mysql_server.passfile);
 	expect_login(line, "locked");
 	wp_teardown(state);
 	snprintf(line, sizeof(line), "socket=%s dbname=app user=locked password=wrong",
-		server.socket);
+		with_mysql_server.socket);
 	expect_no_login(line, "Access denied for user");
 	assert_false(wp_log_has(CNT_SERVER_PASSWORD));
 }
@@ -743,253 +707,14 @@ tls_is_checked_as_the_line_says(void **state)
 	snprintf(line, sizeof(line),
 		"host=127.0.0.1 port=%d dbname=app user=tls password=%s "
 		"ssl_mode=required ssl_ca=%s ssl_verify_server_cert=yes",
-		server.port, CNT_SERVER_PASSWORD, server.ca);
+		with_mysql_server.port, CNT_SERVER_PASSWORD, with_mysql_server.ca);
 	expect_login(line, "tls");
 	wp_teardown(state);
 	snprintf(line, sizeof(line),
 		"host=127.0.0.1 port=%d dbname=app user=tls password=%s "
 		"ssl_mode=required ssl_ca=%s/other-ca.crt ssl_verify_server_cert=yes",
-		server.port, CNT_SERVER_PASSWORD, server.certs);
+		with_mysql_server.port, CNT_SERVER_PASSWORD, with_mysql_server.certs);
 	expect_no_login(line, "certificate");
-}
-
-/* ---- one session for several clients ---- */
-
-static int
-setup_shared(void **state)
-{
-	start_with(server.server_line, "sessions = 1\nmode = transaction\n");
-	*state = wp_attach(NULL);
-	return 0;
-}
-
-static void
-each_client_keeps_its_insert_id(void **state)
-{
-	cenote_conn *a = *state, *b;
-	char id[16];
-
-	wp_exec(a, "create or replace table t (a int auto_increment primary key)");
-	b = wp_attach(NULL);
-	for (int i = 1; i < 10; i += 3) {
-		wp_exec(a, "insert into t values ()");
-		wp_exec(b, "insert into t values ()");
-		wp_exec(b, "insert into t values ()");
-		snprintf(id, sizeof(id), "%d", i);
-		assert_string_equal(wp_value(a, "select last_insert_id()"), id);
-		snprintf(id, sizeof(id), "%d", i + 2);
-		assert_string_equal(wp_value(b, "select last_insert_id()"), id);
-		assert_string_equal(wp_value(b, "select last_insert_id()"), id);
-	}
-	/* the id stays after a statement that fails, and after one whose answer has no id */
-	assert_int_equal(
-		wp_status_of(a, "insert into t values (null), (1)"), CENOTE_ERR_SERVER);
-	wp_exec(b, "do 1");
-	assert_string_equal(wp_value(a, "select last_insert_id()"), "10");
-	wp_exec(a, "insert into t values (null) returning a");
-	wp_exec(b, "do 1");
-	assert_string_equal(wp_value(a, "select last_insert_id()"), "12");
-	wp_exec(a, "create or replace table u (b int auto_increment primary key, a int) "
-		   "select a from t");
-	wp_exec(b, "do 1");
-	assert_string_equal(wp_value(a, "select last_insert_id()"), "1");
-	/* a session that was reset has no insert id */
-	wp_exec(a, "insert into t values ()");
-	assert_ok(cenote_reset(a));
-	wp_exec(b, "do 1");
-	assert_string_equal(wp_value(a, "select last_insert_id()"), "0");
-	assert_true(wp_pool_number("main", "yields") >= 10);
-	cenote_conn_destroy(b);
-}
-
-/* Two clients take turns on one session, and each has its own settings there. */
-static void
-each_client_keeps_its_settings(void **state)
-{
-	static const char asked[] =
-		"select concat_ws(' ', @@sql_mode, @@time_zone, @@tx_isolation, "
-		"@@character_set_client, @@autocommit, database())";
-	cenote_conn *a = *state, *b = wp_handle(NULL);
-	char fresh[256];
-
-	snprintf(fresh, sizeof(fresh), "%s", wp_value(a, asked));
-	wp_exec(a, "set sql_mode = 'ansi_quotes', time_zone = '+05:00'");
-	wp_exec(a, "set session transaction isolation level serializable");
-	wp_exec(a, "set names latin1");
-	wp_exec(a, "set autocommit = 0");
-	wp_exec(a, "use app2");
-	assert_true(cenote_pins(a) & CENOTE_PIN_SETTINGS);
-	assert_ok(cenote_connect(b));
-	for (int i = 0; i < 3; i++) {
-		assert_string_equal(wp_value(b, asked), fresh);
-		assert_string_equal(cenote_parameter(b, "autocommit"), "ON");
-		wp_exec(b, "set time_zone = '-03:00'");
-		assert_string_equal(wp_value(a, asked),
-			"ANSI_QUOTES +05:00 SERIALIZABLE latin1 OFF app2");
-		assert_int_equal(cenote_pins(a), 0);
-		assert_string_equal(cenote_parameter(a, "time_zone"), "+05:00");
-		assert_string_equal(cenote_parameter(a, "autocommit"), "OFF");
-		assert_string_equal(cenote_parameter(a, "database"), "app2");
-		assert_string_equal(
-			cenote_parameter(a, "character_set_client"), "latin1");
-		wp_exec(a, "rollback");
-		assert_string_equal(wp_value(b, "select @@time_zone"), "-03:00");
-		assert_string_equal(cenote_parameter(b, "time_zone"), "-03:00");
-		assert_ok(cenote_reset(b));
-	}
-	/* a setting with the login's value no longer moves */
-	wp_exec(a, "set sql_mode = default, session tx_isolation = default");
-	wp_exec(a, "set time_zone = default, autocommit = 1");
-	wp_exec(a, "set names utf8mb4");
-	wp_exec(a, "use app");
-	assert_string_equal(wp_value(b, asked), fresh);
-	assert_string_equal(wp_value(a, asked), fresh);
-	assert_true(wp_pool_number("main", "yields") >= 10);
-	cenote_conn_destroy(b);
-}
-
-/* After a table was used, the pool asks for the settings and for what triggers have left, in one question. */
-static void
-flags_keep_their_values_when_a_table_was_used(void **state)
-{
-	static const char flags[] =
-		"select concat_ws(' ', @@autocommit, @@foreign_key_checks, "
-		"@@unique_checks, @@sql_big_selects, @@sql_notes, @@sql_safe_updates, "
-		"@@time_zone)";
-	cenote_conn *a = *state, *b = wp_handle(NULL);
-
-	wp_exec(a, "create table used (n int)");
-	/* the pool asks nothing before the end of the transaction */
-	wp_exec(a, "start transaction");
-	wp_exec(a, "set time_zone = '+05:00', unique_checks = 0");
-	wp_exec(a, "insert into used values (1)");
-	wp_exec(a, "commit");
-	assert_ok(cenote_connect(b));
-	assert_string_equal(wp_value(b, "select 1"), "1");
-	assert_string_equal(wp_value(a, flags), "ON ON OFF ON ON OFF +05:00");
-	wp_exec(a, "set time_zone = default, unique_checks = default");
-	wp_exec(a, "drop table used");
-	cenote_conn_destroy(b);
-}
-
-/* A session is free again when the client has ended what it made there, and not before. */
-static void
-what_ends_gives_the_session_back(void **state)
-{
-	static const struct {
-		const char *begin, *mine, *end, *look, *fresh;
-	} cases[] = {
-		{ "create temporary table own (a int)", "select count(*) from own",
-			"drop temporary table own",
-			"select count(*) from information_schema.tables where "
-			"table_name = 'own'",
-			"0" },
-		{ "select get_lock('own', 0)",
-			"select is_used_lock('own') <> connection_id()",
-			"select release_all_locks()", "select is_free_lock('own')", "1" },
-		{ "lock tables t write", "select count(*) from t", "unlock tables",
-			"select count(*) from u", "0" },
-		{ "prepare own from 'select 0'", "select 0", "deallocate prepare own",
-			"select 1", "1" },
-		{ "set @own = 0", "select @own", "set @own = null", "select @own is null",
-			"1" },
-		{ "set timestamp = 0.5", "select 0", NULL, "select @@timestamp > 1",
-			"1" },
-	};
-	cenote_conn *a = *state, *b;
-
-	wp_exec(a, "create or replace table t (a int)");
-	wp_exec(a, "create or replace table u (a int)");
-	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
-		wp_exec(a, cases[i].begin);
-		wp_expect_none_free(NULL);
-		assert_string_equal(wp_value(a, cases[i].mine), "0");
-		if (cases[i].end)
-			wp_exec(a, cases[i].end);
-		else
-			assert_ok(cenote_reset(a));
-		b = wp_attach(NULL);
-		assert_string_equal(wp_value(b, cases[i].look), cases[i].fresh);
-		cenote_conn_destroy(b);
-	}
-}
-
-/* A statement means what it meant when it was prepared. */
-static void
-statements_are_of_the_settings_that_they_were_prepared_with(void **state)
-{
-	cenote_conn *a = *state, *b = wp_attach(NULL);
-	cenote_result *res;
-	cenote_stmt *stmt;
-
-	assert_ok(cenote_stmt_create(a, "select \"x\"", CENOTE_NTS, &stmt));
-	assert_ok(cenote_stmt_prepare(stmt));
-	/* a gets a session on which the statement is not prepared yet */
-	wp_exec(b, "do 1");
-	wp_exec(a, "set sql_mode = 'ansi_quotes'");
-	assert_true(cenote_pins(a) & CENOTE_PIN_PREPARED);
-	wp_expect_none_free(NULL);
-	assert_ok(cenote_stmt_execute(stmt, NULL, NULL, &res));
-	assert_string_equal(cenote_result_text(res, 0, 0, NULL), "x");
-	cenote_result_destroy(res);
-	cenote_stmt_destroy(stmt);
-	wp_exec(a, "do 1");
-	assert_string_equal(wp_value(b, "select \"x\""), "x");
-	assert_int_equal(wp_status_of(a, "select \"x\""), CENOTE_ERR_SERVER);
-	cenote_conn_destroy(b);
-}
-
-/* While no other client wants the session, the pool asks the server nothing that would hide the
- * last statement's warnings. */
-static void
-warnings_can_be_asked_for_after_a_while(void **state)
-{
-	cenote_conn *a = *state;
-
-	wp_exec(a, "create or replace table t (a int auto_increment primary key, b int)");
-	/* otherwise, another client may have waited for the session a moment ago */
-	wp_pause_ms(200);
-	wp_exec(a, "insert ignore into t (b) values ('x')");
-	wp_pause_ms(1500);
-	assert_string_equal(wp_value(a, "show warnings"), "Warning");
-	wp_exec(a, "update ignore t set b = 'y'");
-	wp_pause_ms(1500);
-	assert_string_equal(wp_value(a, "show warnings"), "Warning");
-}
-
-/* The first piece is in the session only, so the pool must not lend it to another client before the execution. */
-static void
-a_value_in_pieces_keeps_its_session(void **state)
-{
-	cenote_conn *a = *state, *b;
-	cenote_params *params = wp_params();
-	cenote_result *res;
-	cenote_stmt *stmt;
-
-	wp_exec(a, "create or replace table t (b longtext)");
-	assert_ok(cenote_stmt_create(a, "insert into t values (?)", CENOTE_NTS, &stmt));
-	assert_ok(cenote_stmt_prepare(stmt));
-	assert_ok(cenote_send_long_data(stmt, 0, "one, ", 5));
-	wp_exec(a, "do 1");
-	assert_true(cenote_pins(a) & CENOTE_PIN_PREPARED);
-	wp_expect_none_free(NULL);
-	assert_ok(cenote_send_long_data(stmt, 0, "two", 3));
-	assert_ok(cenote_params_add_long(params, CENOTE_TYPE_TEXT));
-	assert_ok(cenote_stmt_execute(stmt, params, NULL, &res));
-	cenote_result_destroy(res);
-	assert_false(cenote_pins(a) & CENOTE_PIN_PREPARED);
-	b = wp_attach(NULL);
-	assert_string_equal(wp_value(b, "select b from t"), "one, two");
-	/* a piece that is dropped holds nothing either */
-	assert_ok(cenote_send_long_data(stmt, 0, "three", 5));
-	wp_exec(a, "do 1");
-	assert_true(cenote_pins(a) & CENOTE_PIN_PREPARED);
-	cenote_stmt_destroy(stmt);
-	wp_exec(a, "do 1");
-	assert_false(cenote_pins(a) & CENOTE_PIN_PREPARED);
-	assert_string_equal(wp_value(b, "select count(*) from t"), "1");
-	cenote_conn_destroy(b);
-	cenote_params_destroy(params);
 }
 
 /* ---- how the server reads texts ---- */
@@ -1004,14 +729,14 @@ set_modes(const char *modes)
 	char sql[100];
 
 	snprintf(sql, sizeof(sql), "set global sql_mode = %s", modes);
-	assert_int_equal(cnt_server_sql(&server, sql), 0);
+	assert_int_equal(cnt_server_sql(&with_mysql_server, sql), 0);
 }
 
 static int
 modes_teardown(void **state)
 {
 	set_modes("default");
-	return teardown(state);
+	return with_mysql_teardown(state);
 }
 
 static void
@@ -1019,8 +744,8 @@ assert_not_injected(void)
 {
 	char found[64];
 
-	assert_int_equal(cnt_server_ask(&server, "show tables like 'injected'", found,
-				 sizeof(found)),
+	assert_int_equal(cnt_server_ask(&with_mysql_server, "show tables like 'injected'",
+				 found, sizeof(found)),
 		0);
 	assert_string_equal(found, "");
 }
@@ -1044,9 +769,12 @@ assert_refused(cenote_conn *conn)
 static int
 is_refused(cenote_conn *conn)
 {
-	if (wp_status_of(conn, escaped) == CENOTE_OK) {
-		assert_string_equal(
-			wp_value(conn, escaped), "'; create table injected (a int) -- ");
+	cenote_result *res;
+
+	if (cenote_query(conn, escaped, CENOTE_NTS, NULL, NULL, &res) == CENOTE_OK) {
+		assert_string_equal(cenote_result_text(res, 0, 0, NULL),
+			"'; create table injected (a int) -- ");
+		cenote_result_destroy(res);
 		return 0;
 	}
 	assert_refused(conn);
@@ -1145,187 +873,9 @@ what_was_escaped_for_one_session_reaches_no_other(void **state)
 	cenote_conn_destroy(b);
 }
 
-/* USE applies to the client's next names, but not to the statements that it has prepared. */
-static void
-statements_are_of_the_database_that_they_were_prepared_in(void **state)
-{
-	cenote_conn *a = *state, *b = wp_attach(NULL);
-
-	wp_exec(a, "create or replace table t (a int)");
-	wp_exec(a, "create or replace database app3");
-	wp_exec(a, "create table app3.t (a int)");
-	for (int i = 0; i < 2; i++) {
-		cenote_stmt *stmt;
-		cenote_result *res;
-
-		assert_ok(cenote_stmt_create(
-			a, "insert into t values (1)", CENOTE_NTS, &stmt));
-		assert_ok(cenote_stmt_prepare(stmt));
-		wp_exec(b, "do 1");
-		if (i == 0)
-			wp_exec(a, " /* to another one */ use app3");
-		else
-			assert_ok(cenote_select_database(a, "app3"));
-		assert_ok(cenote_stmt_execute(stmt, NULL, NULL, &res));
-		cenote_result_destroy(res);
-		cenote_stmt_destroy(stmt);
-		assert_string_equal(wp_value(a, "select count(*) from t"), "0");
-		/* the client holds the session: reset it, so that the other client can have it */
-		assert_ok(cenote_reset(a));
-	}
-	assert_string_equal(wp_value(b, "select count(*) from t"), "2");
-	wp_exec(b, "drop database app3");
-	cenote_conn_destroy(b);
-}
-
-#define SLOW   "create or replace table app.slow as select sleep(0.1) as a; "
-#define SLOW_5 SLOW SLOW SLOW SLOW SLOW
-
-/* Preparing a statement on this table takes 100 ms, for 3 s. */
-static int
-make_slowly(void *arg)
-{
-	(void)arg;
-	return cnt_server_sql(&server, SLOW_5 SLOW_5 SLOW_5 SLOW_5 SLOW_5 SLOW_5);
-}
-
-/* Want the session all the time. */
-static int
-crowd_in(void *arg)
-{
-	cenote_conn *conn;
-
-	(void)arg;
-	if (wp_try(NULL, &conn) != CENOTE_OK)
-		return 1;
-	while (wp_status_of(conn, "do sleep(0.001)") == CENOTE_OK)
-		continue;
-	cenote_conn_destroy(conn);
-	return 2;
-}
-
-/* After a slow set-up, the client keeps the session until all of its request has come. */
-static void
-a_long_request_gets_through_a_crowd(void **state)
-{
-	static const size_t size = (size_t)4 << 20;
-	cenote_conn *conn = *state;
-	cenote_params *params = wp_params();
-	char *text = malloc(size);
-	pid_t slow, crowd[4];
-	char seen[16];
-	cenote_result *res;
-	cenote_stmt *stmt;
-
-	assert_non_null(text);
-	memset(text, 'x', size);
-	assert_int_equal(cnt_server_sql(&server, "create or replace table app.slow as "
-						 "select 0 as a"),
-		0);
-	assert_ok(cenote_stmt_create(
-		conn, "select length(?) from slow", CENOTE_NTS, &stmt));
-	assert_ok(cenote_stmt_prepare(stmt));
-	assert_ok(cenote_params_add_text(params, text, size));
-	for (size_t i = 0; i < CNT_COUNT(crowd); i++)
-		crowd[i] = wp_fork(crowd_in, NULL, -1);
-	wp_await("main", "waiting", 3);
-	slow = wp_fork(make_slowly, NULL, -1);
-	do {
-		assert_int_equal(cnt_server_ask(&server,
-					 "select count(*) from "
-					 "information_schema.processlist where "
-					 "info like 'create or replace%'",
-					 seen, sizeof(seen)),
-			0);
-	} while (strcmp(seen, "1") != 0);
-	assert_ok(cenote_stmt_execute(stmt, params, NULL, &res));
-	assert_string_equal(cenote_result_text(res, 0, 0, NULL), "4194304");
-	cenote_result_destroy(res);
-	assert_int_equal(waitpid(slow, NULL, WNOHANG), 0);
-	assert_int_equal(wp_join(slow), 0);
-	for (size_t i = 0; i < CNT_COUNT(crowd); i++) {
-		kill(crowd[i], SIGKILL);
-		(void)wp_join(crowd[i]);
-	}
-	cenote_stmt_destroy(stmt);
-	cenote_params_destroy(params);
-	free(text);
-}
-
-/* ---- strict = yes ---- */
-
-static int
-setup_strict(void **state)
-{
-	start_with(
-		server.server_line, "sessions = 1\nmode = transaction\nstrict = yes\n");
-	*state = wp_attach(NULL);
-	return 0;
-}
-
-static void
-refuses_strictly(cenote_conn *conn, const char *sql)
-{
-	int r = wp_status_of(conn, sql);
-
-	if (r != CENOTE_ERR_UNSUPPORTED || strcmp(wp_sqlstate(conn), "0A000") != 0 ||
-		!strstr(wp_message(conn), "strict = yes"))
-		fail_msg("%s: %d, %s %s", sql, r, wp_sqlstate(conn), wp_message(conn));
-}
-
-/* The other client gets the session after each of them. */
-static void
-a_strict_pool_refuses_what_would_keep_a_session(void **state)
-{
-	static const char *const refused[] = { "create temporary table own (a int)",
-		"set @own = 5", "select 1 into @own", "select @own := 1",
-		"select get_lock('own', 0)", "lock tables t read",
-		"flush tables with read lock", "backup lock t", "handler t open",
-		"prepare own from 'select 1'", "execute immediate 'select 1'", "call p()",
-		"begin not atomic select 1; end", "set timestamp = 5",
-		"set transaction isolation level serializable",
-		"set time_zone = '+01:00'; select 1", "select sql_calc_found_rows 1",
-		"select last_insert_id(5)", "xa start 'own'" };
-	cenote_conn *a = *state, *b = wp_handle(NULL);
-	cenote_stmt *stmt;
-
-	wp_exec(a, "create or replace table t (a int)");
-	assert_ok(cenote_connect(b));
-	for (size_t i = 0; i < CNT_COUNT(refused); i++) {
-		refuses_strictly(a, refused[i]);
-		assert_string_equal(wp_value(b, "select 1"), "1");
-	}
-	assert_ok(cenote_stmt_create(a, "set @own = 5", CENOTE_NTS, &stmt));
-	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_ERR_UNSUPPORTED);
-	assert_string_equal(wp_sqlstate(a), "0A000");
-	cenote_stmt_destroy(stmt);
-	assert_string_equal(wp_value(a, "select @own is null"), "1");
-	cenote_conn_destroy(b);
-}
-
-static void
-a_strict_pool_lets_through_what_ends_or_moves(void **state)
-{
-	static const char *const allowed[] = { "set names latin1",
-		"set session transaction isolation level serializable",
-		"set time_zone = '+05:00'", "use app", "start transaction",
-		"insert into t values (last_insert_id())", "select * from t for update",
-		"commit", "select release_lock('own'), is_free_lock('own')",
-		"create or replace procedure p() begin set @own = 5; end",
-		"drop procedure p" };
-	cenote_conn *a = *state, *b = wp_handle(NULL);
-
-	wp_exec(a, "create or replace table t (a int)");
-	for (size_t i = 0; i < CNT_COUNT(allowed); i++)
-		wp_exec(a, allowed[i]);
-	assert_string_equal(wp_value(a, "select @@time_zone"), "+05:00");
-	cenote_conn_destroy(b);
-}
-
-#define TEST(name)   cmocka_unit_test_setup_teardown(name, setup, teardown)
-#define MODES(name)  cmocka_unit_test_setup_teardown(name, setup, modes_teardown)
-#define BARE(name)   cmocka_unit_test_setup_teardown(name, NULL, bare_teardown)
-#define STRICT(name) cmocka_unit_test_setup_teardown(name, setup_strict, teardown)
+#define TEST(name)  cmocka_unit_test_setup_teardown(name, setup, with_mysql_teardown)
+#define MODES(name) cmocka_unit_test_setup_teardown(name, setup, modes_teardown)
+#define BARE(name)  cmocka_unit_test_setup_teardown(name, NULL, bare_teardown)
 
 int
 main(void)
@@ -1353,37 +903,14 @@ main(void)
 		TEST(results_of_100_mb_take_little_memory),
 		BARE(passwords_come_from_the_line_or_a_file),
 		BARE(tls_is_checked_as_the_line_says),
-		cmocka_unit_test_setup_teardown(
-			each_client_keeps_its_insert_id, setup_shared, teardown),
-		cmocka_unit_test_setup_teardown(
-			each_client_keeps_its_settings, setup_shared, teardown),
-		cmocka_unit_test_setup_teardown(
-			flags_keep_their_values_when_a_table_was_used, setup_shared,
-			teardown),
-		cmocka_unit_test_setup_teardown(
-			statements_are_of_the_settings_that_they_were_prepared_with,
-			setup_shared, teardown),
-		cmocka_unit_test_setup_teardown(
-			what_ends_gives_the_session_back, setup_shared, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_value_in_pieces_keeps_its_session, setup_shared, teardown),
-		cmocka_unit_test_setup_teardown(
-			warnings_can_be_asked_for_after_a_while, setup_shared, teardown),
-		cmocka_unit_test_setup_teardown(
-			statements_are_of_the_database_that_they_were_prepared_in,
-			setup_shared, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_long_request_gets_through_a_crowd, setup_shared, teardown),
-		STRICT(a_strict_pool_refuses_what_would_keep_a_session),
-		STRICT(a_strict_pool_lets_through_what_ends_or_moves),
 		MODES(a_reset_that_changes_how_texts_are_read_is_told),
 		MODES(what_was_escaped_before_a_reset_is_not_read_otherwise_behind_it),
 		cmocka_unit_test_setup_teardown(
-			what_was_escaped_for_one_session_reaches_no_other, setup_shared,
-			modes_teardown),
+			what_was_escaped_for_one_session_reaches_no_other,
+			with_mysql_setup_shared, modes_teardown),
 	};
 
 	cnt_server_need(CNT_MARIADB);
-	return cmocka_run_group_tests_name(
-		"cenoted_mysql", tests, group_setup, group_teardown);
+	return cmocka_run_group_tests_name("cenoted_mysql", tests, with_mysql_group_setup,
+		with_mysql_group_teardown);
 }

@@ -535,7 +535,7 @@ a_statement_holds_if_settings_change_after_it(void **state)
 	cenote_conn_destroy(conn);
 }
 
-/* The session is free once the statement that holds it is closed, and the others move. */
+/* This statement alone holds the session: once it is closed, the others move. */
 static void
 expect_holder(cenote_conn *conn, const char *name)
 {
@@ -571,7 +571,7 @@ each_statement_holds_for_itself(void **state)
 	expect_holder(conn, "b");
 	assert_string_equal(run(conn, "c"), "c");
 	assert_string_equal(wp_value(conn, list), "c");
-	/* the name of a statement that could move is now one that holds */
+	/* this name was one of a statement that could move; the new one holds the session */
 	wp_exec(conn, "begin");
 	assert_ok(cenote_close_named(conn, CENOTE_NAMED_STATEMENT, "c"));
 	prepare(conn, "c", "select pg_advisory_xact_lock(1), pg_try_advisory_lock(2)");
@@ -607,7 +607,7 @@ what_the_pool_cannot_tell_holds(void **state)
 
 /* ---- statements prepared by SQL ---- */
 
-/* Both kinds have their names in one space at the server, on each session. */
+/* In each session of the server, a name can stand for one statement only, of either kind. */
 static void
 statements_of_both_kinds_move_side_by_side(void **state)
 {
@@ -678,7 +678,7 @@ a_statement_of_sql_is_described_and_closed_by_its_name(void **state)
 	turns_destroy(conns, 2);
 }
 
-/* libcenote does not see that the first one has ended, until the name is free. */
+/* libcenote does not see that the function ends the first statement. It learns this from the next PREPARE of that name. */
 static void
 a_name_that_became_free_in_a_function_is_used_again(void **state)
 {
@@ -720,52 +720,46 @@ a_transaction_brings_them_along(void **state)
 	turns_destroy(conns, 2);
 }
 
-/* As for a setting: the client hears of it as of a lost session. */
+/* Make something at the server, and use it in a session. When it is gone, no other session can have what the client brings. So
+ * the client's connection is lost, with `what` and `why` in the message. It connects again, and then has nothing of it. */
 static void
-a_statement_that_cannot_be_prepared_again_is_a_loss(void **state)
+expect_loss(const char *make, const char *use, const char *drop, const char *what,
+	const char *why, const char *look, const char *fresh)
 {
 	cenote_conn *conns[2];
 
-	assert_int_equal(cnt_server_sql(&turns_server,
-				 "create table t (n int); grant all on t to app"),
-		0);
+	assert_int_equal(cnt_server_sql(&turns_server, make), 0);
 	start_two(conns);
-	wp_exec(conns[0], "prepare a as select n from t");
+	wp_exec(conns[0], use);
 	move(conns[1]);
-	assert_int_equal(cnt_server_sql(&turns_server, "drop table t"), 0);
+	assert_int_equal(cnt_server_sql(&turns_server, drop), 0);
 	assert_int_equal(wp_status_of(conns[0], "select 1"), CENOTE_ERR_CONN);
 	assert_string_equal(wp_sqlstate(conns[0]), "08006");
-	assert_non_null(strstr(wp_message(conns[0]), "a statement of this connection"));
-	assert_non_null(strstr(wp_message(conns[0]), "relation \"t\" does not exist"));
+	assert_non_null(strstr(wp_message(conns[0]), what));
+	assert_non_null(strstr(wp_message(conns[0]), why));
 	cenote_close(conns[0]);
 	assert_ok(cenote_connect(conns[0]));
-	assert_string_equal(wp_value(conns[0], list), "");
+	assert_string_equal(wp_value(conns[0], look), fresh);
 	turns_destroy(conns, 2);
+}
+
+static void
+a_statement_that_cannot_be_prepared_again_is_a_loss(void **state)
+{
+	expect_loss("create table t (n int); grant all on t to app",
+		"prepare a as select n from t", "drop table t",
+		"a statement of this connection", "relation \"t\" does not exist", list,
+		"");
 }
 
 /* ---- settings ---- */
 
-/* The client hears of it as of a lost session, so that it connects again. */
 static void
 a_role_that_is_gone_is_a_loss(void **state)
 {
-	cenote_conn *conns[2];
-
-	assert_int_equal(cnt_server_sql(&turns_server,
-				 "create role fleeting; grant fleeting to app"),
-		0);
-	start_two(conns);
-	wp_exec(conns[0], "set role fleeting");
-	move(conns[1]);
-	assert_int_equal(cnt_server_sql(&turns_server, "drop role fleeting"), 0);
-	assert_int_equal(wp_status_of(conns[0], "select 1"), CENOTE_ERR_CONN);
-	assert_string_equal(wp_sqlstate(conns[0]), "08006");
-	assert_non_null(strstr(wp_message(conns[0]), "the settings of this connection"));
-	assert_non_null(strstr(wp_message(conns[0]), "role \"fleeting\" does not exist"));
-	cenote_close(conns[0]);
-	assert_ok(cenote_connect(conns[0]));
-	assert_string_equal(wp_value(conns[0], "show role"), "none");
-	turns_destroy(conns, 2);
+	expect_loss("create role fleeting; grant fleeting to app", "set role fleeting",
+		"drop role fleeting", "the settings of this connection",
+		"role \"fleeting\" does not exist", "show role", "none");
 }
 
 /* A prepared SET runs by its name, which does not show the setting's name. */

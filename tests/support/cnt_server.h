@@ -95,12 +95,13 @@ int cnt_server_run(struct cnt_server *s);
 
 /*
  * A primary and its replica. Call cnt_server_replicates() between cnt_server_create() and cnt_server_run(), then
- * cnt_server_create_replica() for the other server, and run that. PostgreSQL's primary waits for its replica at each commit, if
- * `waits`; MariaDB's does not. MariaDB's servers need CNT_SERVER_TCP, and its replica begins with cnt_server_follow().
+ * cnt_server_create_replica() for the other server, and run that. With `waits`, PostgreSQL's primary waits for its replica at
+ * each commit; MariaDB's never does. MariaDB's servers need CNT_SERVER_TCP, and its replica begins with cnt_server_follow().
  */
 int cnt_server_replicates(const struct cnt_server *s, int waits);
 int cnt_server_create_replica(struct cnt_server *s, const struct cnt_server *primary);
-/* The server, which does not run (MariaDB's does), becomes a replica of `primary` from where it stands. */
+/* Make the server a replica of `primary`; it keeps its data, and continues from there. PostgreSQL must not run meanwhile, MariaDB
+ * must. */
 int cnt_server_follow(const struct cnt_server *s, const struct cnt_server *primary);
 
 /* End the server at once, and remove its directory. */

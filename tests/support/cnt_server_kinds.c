@@ -390,14 +390,14 @@ my_replicates(const struct cnt_server *s, int waits)
 		"log_bin = %.64s/data/binlog\n"
 		"binlog_format = ROW\n"
 		"gtid_strict_mode = 1\n"
-		/* for TLS on a busy machine */
+		/* a TLS handshake may take long on a busy machine */
 		"connect_timeout = 60\n"
 		"log_slave_updates = 1\n",
 		s->port, s->dir);
 	return cnt_server_configure(s, lines);
 }
 
-/* Both servers began with the same data, and a binary log that is empty. */
+/* Both servers began with the same data and with an empty binary log. */
 static int
 my_follow(const struct cnt_server *s, const struct cnt_server *primary)
 {

@@ -1,6 +1,6 @@
 <?php
 // SPDX-License-Identifier: BSD-2-Clause
-// What a program with PDO does the same way on each database. The class sets $db.
+// The part of a program with PDO that is the same for each database. The class that uses it sets $db.
 require __DIR__ . '/mixed.php';
 
 trait MixedPdo
@@ -28,7 +28,7 @@ trait MixedPdo
 		return $e->getCode();
 	}
 
-	// Prepared once, for all rounds.
+	// The statement is prepared once, for all rounds.
 	public function prepared(string $sql, array $values): array
 	{
 		$this->ten ??= $this->db->prepare($sql);

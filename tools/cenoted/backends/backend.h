@@ -137,7 +137,7 @@ struct cnd_host {
 	int (*restores_names)(const struct cnd_host *host);
 	/* Whether to refuse a statement whose text says that it will pin the session (`strict = yes`). NULL: no. */
 	int (*refuses_pins)(const struct cnd_host *host);
-	/* Whether a client that only listens need not keep its session, as far as is known beforehand. NULL: no. */
+	/* Whether a client that holds nothing but channels (LISTEN) can probably give up its session. NULL: no. */
 	int (*moves_listen)(const struct cnd_host *host);
 };
 
@@ -187,10 +187,10 @@ struct cnd_sink {
 
 /* A change of what a session listens on. */
 struct cnd_channels {
-	bool is_first; /* first reset settings, and close cursors and statements */
+	bool is_first; /* before the change, undo settings, and close cursors and prepared statements */
 	struct cnp_str drop, add; /* names of channels, each with a zero byte */
-	const char *channel,
-		*mark; /* at last, send `mark` on `channel`; NULL: send nothing */
+	/* after the change, notify `channel` with the payload `mark`; NULL: do not */
+	const char *channel, *mark;
 };
 
 /* How to run a statement. */
@@ -273,12 +273,12 @@ enum cnd_role {
 };
 
 #define CND_LAG_UNKNOWN (-1)
-#define CND_LAG_STOPPED INT64_MAX /* the replica gets no changes any more */
+#define CND_LAG_STOPPED INT64_MAX /* the replica no longer receives changes */
 
 struct cnd_server_role {
 	uint8_t role; /* enum cnd_role */
-	bool is_ready; /* false: it says itself that it cannot be used now (Galera) */
-	int64_t lag_ms; /* of a replica, behind its primary; or one of the two above */
+	bool is_ready; /* false: the server reports that it cannot be used now (Galera) */
+	int64_t lag_ms; /* how far a replica is behind its primary; or one of the two values above */
 };
 
 /* Statements and portals. */
@@ -369,8 +369,8 @@ struct cnd_backend {
 	 * failure to the client. */
 	int (*sync)(struct cnd_session *s, struct cnd_sink *sink);
 	/* The worker wants to yield the session, and state() reports no other pins than those in `settled_pins`. Ask the server
-	 * what the session really holds, for the next state(). The sink gets what the server says besides: notifications and
-	 * parameters. sink NULL: nobody can be told, so a notification is the end of the session. */
+	 * what the session really holds, for the next state(). The sink gets the notifications and parameters that come
+	 * meanwhile. Without a sink (NULL), nobody can get a notification, so it ends the session. */
 	int (*settle)(struct cnd_session *s, struct cnd_sink *sink);
 	uint32_t settled_pins; /* bits of enum cenote_pin: those that settle() may end */
 	/*

@@ -263,7 +263,7 @@ what_a_statement_leaves_is_seen(void **state)
 	}
 }
 
-/* The name of a lock is known if it is the only one, and the same bytes for all servers. */
+/* The name of a lock is known if the text takes no other, and if the name has the same bytes in all character sets. */
 static void
 names_of_locks_are_read(void **state)
 {

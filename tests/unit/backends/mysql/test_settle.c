@@ -7,7 +7,7 @@
 
 /* The length of a carry without settings. */
 #define MY_PLAIN_CARRY 9u
-/* So many names of locks are remembered. */
+/* How many names of locks the backend remembers. */
 #define MY_LOCKS       8u
 
 /* Write a carry with one pair. Returns its length. */
@@ -549,6 +549,22 @@ assert_stays_behind(struct my *from, struct my *to, const char *sql, const char 
 	assert_prefix(my_query(to, "select 1"), "columns");
 }
 
+/* The worker may ask for the role of the server while a client has the session. */
+static void
+the_question_for_the_role_replaces_the_last_statement(void **state)
+{
+	struct my *t = *state;
+	struct cnd_server_role role;
+
+	assert_ok(my_attach(t, "", 0));
+	(void)my_query(t, "select cast('x' as int)");
+	assert_ok(t->base.b->role(t->base.s, &t->base.seen.sink, &role, &t->base.diag));
+	assert_int_equal(role.role, CND_ROLE_PRIMARY);
+	assert_prefix(my_query(t, "show warnings"), "error 0A000 ");
+	(void)my_query(t, "select cast('x' as int)");
+	assert_contains(my_query(t, "show warnings"), "row ");
+}
+
 static void
 what_no_text_shows_is_not_silently_lost(void **state)
 {
@@ -719,6 +735,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(a_client_that_is_moved_takes_its_insert_id_along),
+		T(the_question_for_the_role_replaces_the_last_statement),
 		T(what_no_text_shows_is_not_silently_lost),
 		T(hidden_code_holds_the_session_if_it_left_something),
 		T(a_lock_that_no_text_shows_is_not_silently_lost),

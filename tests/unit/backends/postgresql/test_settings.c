@@ -174,7 +174,7 @@ statements_move(void **state)
 	shows(t, "select count(*) from pg_prepared_statements", "0");
 }
 
-/* The settings come first. */
+/* The next session gets the settings before the statement. */
 static void
 a_statement_means_what_it_meant(void **state)
 {
@@ -284,7 +284,7 @@ what_may_mean_something_else_holds(void **state)
 	assert_string_equal(pg_reset(t), "");
 }
 
-/* None of these changes what it means. */
+/* None of these texts changes what the statement means. */
 static void
 what_means_the_same_moves(void **state)
 {
@@ -354,7 +354,7 @@ each_statement_holds_for_itself(void **state)
 	assert_string_equal(pg_reset(t), "");
 }
 
-/* Its text cannot be asked for then. */
+/* The server cannot give the statement's text in this encoding. */
 static void
 a_text_that_the_encoding_lacks_holds(void **state)
 {
@@ -370,7 +370,7 @@ a_text_that_the_encoding_lacks_holds(void **state)
 	assert_string_equal(pg_reset(t), "");
 }
 
-/* Prepare and end so many others: the same again and again, or others each time. */
+/* Prepare and end n other statements: the same one again and again, or another one each time. */
 static void
 use_others(struct pg *t, int n, int is_same, int settles)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The locks that a client took by GET_LOCK(). No list of the server has them, but it tells for each name whether this
- * session holds it. So the backend remembers the names in the texts, and asks about them. It owns s->locks. If a name is
- * not known, the session stays with the client until RELEASE_ALL_LOCKS().
+ * The locks that a client took by GET_LOCK(). The server does not list them, but for each name it tells whether this
+ * session holds the lock. So the backend remembers the names in the client's texts, and asks about them. It owns s->locks.
+ * If a name is not known, the session stays with the client until RELEASE_ALL_LOCKS().
  *
  * Names are compared as bytes. A name of ASCII characters has the same bytes in all character sets that a client may have.
- * @@character_set_connection may also be one with two bytes for each character; then the name counts as not known.
+ * Only @@character_set_connection can have several bytes for an ASCII character. Then the name counts as not known.
  */
 #include <string.h>
 

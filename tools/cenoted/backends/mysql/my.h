@@ -79,17 +79,18 @@ enum cnd_my_note {
 	CND_MY_NOTE_PREPARES = 1 << 16, /* PREPARE, one statement */
 	CND_MY_NOTE_DEALLOCATES = 1 << 17,
 	CND_MY_NOTE_CREATES = 1 << 18, /* at most one temporary table */
-	CND_MY_NOTE_DROPS = 1 << 19, /* temporary tables, so many as the scan says */
+	CND_MY_NOTE_DROPS = 1 << 19, /* drops temporary tables; n_drops says how many */
 	CND_MY_NOTE_LOCKS_TABLES = 1 << 20,
 	CND_MY_NOTE_UNLOCKS_TABLES = 1 << 21,
 	CND_MY_NOTE_RELEASES = 1 << 22, /* all locks of GET_LOCK() */
 	CND_MY_NOTE_TAKES_LOCK = 1 << 23, /* GET_LOCK(), also if the statement fails */
-	CND_MY_NOTE_OPAQUE_VERB = 1 << 24, /* opaque by its first word, as CALL is */
+	/* its first word makes it opaque, as in CALL */
+	CND_MY_NOTE_OPAQUE_VERB = 1 << 24,
 	/* the text cannot be read with certainty, or it defines code that runs later */
 	CND_MY_NOTE_UNSURE = 1 << 25,
-	/* of a DROP: a warning says what was not there */
+	/* of a DROP: the server warns of each table that was not there */
 	CND_MY_NOTE_IF_EXISTS = 1 << 26,
-	/* may set sql_notes, and then that warning is missing */
+	/* may switch sql_notes off, and then the server does not give that warning */
 	CND_MY_NOTE_QUIET = 1 << 27,
 	/* may choose a @@character_set_connection in which ASCII characters take several bytes */
 	CND_MY_NOTE_WIDE = 1 << 28,
@@ -103,7 +104,7 @@ struct cnd_my_scan {
 	uint32_t notes; /* bits of enum cnd_my_note */
 	unsigned n_drops; /* with CND_MY_NOTE_DROPS: tables in its list */
 	unsigned n_locks; /* calls of GET_LOCK() */
-	/* the lock that the only one takes; "": not known. It needs no escapes. */
+	/* if there is one call: the name of its lock, which needs no escapes; "": not known */
 	char lock[CND_MY_LOCK_MAX + 1];
 };
 
@@ -329,7 +330,7 @@ struct cnd_my_trace {
 	uint8_t has_table_locks;
 	uint8_t has_locks; /* of GET_LOCK(), with names that are not known */
 	uint8_t has_modes; /* sql_mode may have changed since attach() */
-	uint8_t is_autocommit_off; /* by a request; libcenote repeats it on the next session */
+	uint8_t is_autocommit_off; /* by a request, which libcenote repeats on the next session */
 	uint8_t changes_login; /* the running request changes the state that new logins begin with */
 	uint8_t may_fail_with_id; /* the running statement may generate an id even if it fails */
 	uint8_t is_database_changed;
@@ -339,7 +340,7 @@ struct cnd_my_trace {
 	uint8_t has_touched; /* the client used tables, which may call functions */
 	uint8_t has_done_more; /* the client did more than queries in text */
 	uint8_t has_new_id; /* last_insert_id may be out of date */
-	uint8_t is_moved; /* what the previous statement left is on another session */
+	uint8_t is_moved; /* what the previous statement left is on another session, or a question of ours has replaced it */
 	uint8_t may_hide; /* a statement used tables since the server was last asked */
 	/* a statement of the client had CND_MY_NOTE_HIDES, on this session or a former one */
 	uint8_t has_hidden;
@@ -349,7 +350,8 @@ struct cnd_my_trace {
 /* locks.c: locks by GET_LOCK() whose names are known. */
 struct cnd_my_locks {
 	char names[CND_MY_LOCKS_MAX][CND_MY_LOCK_MAX + 1];
-	unsigned n; /* the session holds none but some of these */
+	/* of the locks whose names are known, the session holds no others */
+	unsigned n;
 	uint8_t knowledge; /* enum cnd_my_knowledge */
 };
 
@@ -575,12 +577,13 @@ void cnd_my_state(const struct cnd_session *s, struct cnd_state *ret_state);
 int cnd_my_check_strict(struct cnd_session *s, const struct cnd_my_scan *scan);
 
 /* locks.c */
-/* Before the text runs: it may take or release locks. */
+/* Call this before the text runs, since it may take or release locks. */
 void cnd_my_locks_note(struct cnd_session *s, const struct cnd_my_scan *scan);
-/* The session holds none of them. */
+/* The session holds none of these locks: forget their names. */
 void cnd_my_locks_forget(struct cnd_session *s);
-/* Add an expression that is true if the session holds one of them. */
+/* Add an expression that is true if the session holds one of these locks. */
 void cnd_my_locks_ask(const struct cnd_session *s, struct cnd_text *question);
+/* Take the value of that expression. */
 void cnd_my_locks_take(struct cnd_session *s, bool is_held);
 
 /* settle.c */

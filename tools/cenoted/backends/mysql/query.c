@@ -126,7 +126,7 @@ count_drops(const struct cnd_session *s)
 
 	if (!(t->running & CND_MY_NOTE_DROPS))
 		return 0;
-	/* the warning counts, so it must not have been switched off */
+	/* a table that was not there gives a warning, unless the client has switched that off */
 	if (t->running & CND_MY_NOTE_IF_EXISTS &&
 		(t->doubts & CND_MY_NOTE_QUIET || mysql_warning_count(s->my) > 0))
 		return 0;

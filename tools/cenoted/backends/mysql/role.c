@@ -161,6 +161,8 @@ cnd_my_role(struct cnd_session *s, struct cnd_sink *sink,
 		r = ask(s, &answer);
 	if (r == CENOTE_OK && answer.is_read_only)
 		r = ask_lag(s, &lag_ms);
+	/* the session has lost the warnings and counts of the client's last statement */
+	s->trace.is_moved = 1;
 	if (r < 0)
 		return r;
 	*ret_role =

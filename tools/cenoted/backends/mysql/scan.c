@@ -172,7 +172,7 @@ struct statement {
 	int n; /* tokens, the verb not counted */
 	int is_evaluated; /* a function called here is called at once */
 	int has_target; /* the table of an INSERT may still come */
-	int lock_step; /* after GET_LOCK(: 1: its name comes next; 2: a comma */
+	int lock_step; /* in GET_LOCK(): 1: the name comes next; 2: a comma must come next; else 0 */
 	int is_first; /* the first statement of the text */
 	/* a SET */
 	enum place place;
@@ -189,7 +189,7 @@ take_worst(struct cnd_my_scan *scan)
 	scan->notes |= CND_MY_NOTE_OPAQUE;
 }
 
-/* Nobody knows what statements that begin in this way leave. */
+/* For a statement whose first word does not show what it leaves. */
 static void
 take_worst_verb(struct cnd_my_scan *scan)
 {
@@ -423,7 +423,7 @@ is_replaced_database(const struct statement *st, const struct cnc_sql_token *t)
 	       (cnc_sql_is(t, "database") || cnc_sql_is(t, "schema"));
 }
 
-/* Whether the statement creates a routine, trigger or event. Nothing tells where its body ends, if that has semicolons. */
+/* Whether the statement creates a routine, trigger or event. Its body may have semicolons, so its end cannot be found. */
 static bool
 is_stored_code(const struct statement *st, const struct cnc_sql_token *t)
 {
@@ -475,7 +475,7 @@ notes_of_name(const struct statement *st, const struct cnc_sql_token *t)
 		return 0;
 	if (cnc_sql_is(t, "names"))
 		return CND_MY_NOTE_SETS | CND_MY_NOTE_MEANING | CND_MY_NOTE_CHARSET;
-	/* the connection's becomes that of the database */
+	/* it also gives the connection the character set of the database */
 	if (cnc_sql_is(t, "character") || cnc_sql_is(t, "charset"))
 		return CND_MY_NOTE_SETS | CND_MY_NOTE_MEANING | CND_MY_NOTE_CHARSET |
 		       CND_MY_NOTE_WIDE;

@@ -233,7 +233,7 @@ learn_variables(struct cnd_session *s)
 	if (!question)
 		return CENOTE_ERR_NOMEM;
 	s->variables.login_lexis = s->reading.lexis;
-	/* until the server has said something else */
+	/* assume the worst until the server has answered */
 	s->variables.login_doubts = CND_MY_NOTE_QUIET | CND_MY_NOTE_WIDE;
 	s->trace.doubts = s->variables.login_doubts;
 	r = cnd_my_each(s, question, strlen(question), cnd_my_variables_begin, s);

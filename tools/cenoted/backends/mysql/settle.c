@@ -7,10 +7,10 @@
  * counts the triggers that ran, the views that were opened, and the SET and CREATE TEMPORARY TABLE statements in
  * them.
  *
- * MariaDB does not list locks. It tells of a known name who has the lock (locks.c). Hidden code may have taken others,
- * so the backend searches the texts of triggers, views and functions for GET_LOCK().
- * If none contains it, RELEASE_ALL_LOCKS() proves that no lock was held. MariaDB reports nothing about sequences,
- * and MySQL's server reports nothing about any of this. A client that used tables and then reads such a value on a
+ * MariaDB does not list locks. For a known name, it tells who has the lock (locks.c). Hidden code may have taken other
+ * locks, so the backend searches the texts of triggers, views and functions for GET_LOCK(). If none contains it,
+ * RELEASE_ALL_LOCKS() proves that no lock was held. MariaDB reports nothing about sequences, and MySQL's server reports
+ * nothing about any of this. A client that used tables and then reads such a value on a
  * new session, before anything there can have set it, gets an error.
  */
 #include <stdio.h>
@@ -61,8 +61,9 @@ take_answer(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 	return r < 0 ? r : CENOTE_OK;
 }
 
-/* While MariaDB reads information_schema, variables that are flags (@@autocommit and others) are 0. So that is a table of
- * its own, which is complete before the variables are read. If a counter is missing, it counts as if something was left. */
+/* While MariaDB reads information_schema, variables that are flags (@@autocommit and others) are 0. So the counters come from
+ * a derived table, which the server completes before it reads the variables. A missing counter means that something may have
+ * been left. */
 #define COUNTERS                                                                         \
 	" FROM (SELECT COUNT(*) <> 4 OR SUM(variable_name NOT LIKE 'COM%%' AND "         \
 	"variable_value <> 0) > 0 AS has_run, COUNT(*) <> 4 OR SUM(IF(variable_name "    \
@@ -165,7 +166,7 @@ is_held(struct cnd_session *s, const struct answer *a)
 	/* if the client itself set user variables, note_answer() holds the session */
 	if ((a->has_variables && !s->trace.user_variables) || (a->has_run && a->has_set))
 		return 1;
-	/* while the client holds locks of its own, nobody can tell others; the server is asked again without them */
+	/* RELEASE_ALL_LOCKS() would end the client's own locks; ask again when it holds none */
 	if (!a->has_run || a->has_locks)
 		return 0;
 	r = learn_lock_texts(s);

@@ -54,7 +54,7 @@ cnd_my_variables_question(struct cnd_session *s)
 
 /* ---- values ---- */
 
-/* Whether ASCII characters take several bytes in this character set, or that of this collation. */
+/* Whether ASCII characters take several bytes in this character set, or in the character set of this collation. */
 static bool
 is_wide(const char *name)
 {
@@ -62,7 +62,7 @@ is_wide(const char *name)
 	       strncmp(name, "utf32", 5) == 0;
 }
 
-/* In place of doubts about what texts may have set: what the server says of it. */
+/* The doubts (trace.doubts) that remain after the server's answer. If a value is NULL, its doubt remains. */
 static uint32_t
 doubts_of(const struct cnd_session *s, const MYSQL_ROW row)
 {

@@ -4,20 +4,22 @@
  * notifications of its own that divide those before from those after. worker/listening.c and listening_marks.c call this file.
  */
 #include "../common/text.h"
+#include "code.h"
 #include "session.h"
 
 /* This byte separates two names in the answer. A channel whose name has it does not move. */
-#define SEPARATOR '\1'
-/* A client with longer names, all together, keeps its session. The question has the same number. */
-#define NAMES_MAX 4000
+#define SEPARATOR      '\1'
+/* A client with longer names, all together, keeps its session. The number has no suffix, since it also stands in the question. */
+#define NAMES_MAX      4000
+#define NAMES_MAX_TEXT STRING_OF(NAMES_MAX)
 
 static const char question[] =
 	"SELECT COALESCE(pg_catalog.sum(pg_catalog.octet_length(c)"
-	" OPERATOR(pg_catalog.+) 1), 0) OPERATOR(pg_catalog.>) 4000"
+	" OPERATOR(pg_catalog.+) 1), 0) OPERATOR(pg_catalog.>) " NAMES_MAX_TEXT
 	" OR COALESCE(pg_catalog.bool_or(pg_catalog.strpos(c, pg_catalog.chr(1))"
 	" OPERATOR(pg_catalog.>) 0), false),"
 	" CASE WHEN pg_catalog.sum(pg_catalog.octet_length(c)"
-	" OPERATOR(pg_catalog.+) 1) OPERATOR(pg_catalog.<=) 4000"
+	" OPERATOR(pg_catalog.+) 1) OPERATOR(pg_catalog.<=) " NAMES_MAX_TEXT
 	" THEN pg_catalog.string_agg(c, pg_catalog.chr(1)) ELSE '' END"
 	" FROM pg_catalog.pg_listening_channels() c";
 
@@ -90,7 +92,7 @@ cnd_pg_channels(struct cnd_session *s, struct cnc_buf *ret_names, struct cnd_sin
 	return end(s, r < 0 ? r : ask(s, ret_names));
 }
 
-/* Add `verb` for each name. */
+/* Add a statement for each name: the verb and the quoted name. */
 static void
 add_each(struct cnd_text *t, const char *verb, struct cnp_str names)
 {

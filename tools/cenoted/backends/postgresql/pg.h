@@ -99,8 +99,8 @@ enum cnd_pg_scan_flag {
 /* Room for the names of the settings that one text sets. */
 #define CND_PG_NAMES_MAX 126u
 
-/* A client with more bytes of settings and statements that move with it keeps its session (settings.c). A number without a
- * suffix, since questions to the server have it, too. */
+/* A client with more bytes of settings and statements that move with it keeps its session (settings.c). The number has no
+ * suffix, since it also stands in questions to the server. */
 #define CND_PG_CARRY_MAX 4000
 
 struct cnd_pg_scan {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which prepared statements may move. It owns s->prepared, the client's texts that prepared statements by SQL (PREPARE q AS
- * …), and s->named, the names of those that it prepared by request. The former move in the carry (settings.c),
- * libcenote prepares the latter again. exec.c, settings.c and settle.c call it.
+ * Which prepared statements may move. This file owns s->prepared, the texts of statements that the client prepared by SQL
+ * (PREPARE q AS …), and s->named, the names of statements that it prepared by request. Statements of SQL move in the carry
+ * (settings.c). Libcenote prepares the others again. ahead.c, exec.c, settings.c and settle.c call this file.
  *
- * The server lists each statement, but not with the settings of the moment when it was prepared, on which its meaning
- * depends. So a statement moves only if the client itself has sent it, and if no text has changed such a setting since.
- * What a function prepared, under settings of its own perhaps, holds the session.
+ * The meaning of a statement depends on the settings that the session had when it was prepared. The server lists the
+ * statements, but not these settings. So a statement moves only if the client itself has sent it, and if no text has
+ * changed such a setting since. A statement that a function has prepared holds the session, since the function may have had
+ * settings of its own.
  */
 #include "session.h"
 
@@ -23,7 +24,7 @@ has(const struct cnd_pg_prepared *prepared, uint64_t hash)
 void
 cnd_pg_prepared_note(struct cnd_pg_prepared *prepared, uint64_t hash)
 {
-	/* the oldest is replaced, and its statement holds the session */
+	/* if the list is full, this replaces the oldest, whose statement then holds the session */
 	if (!has(prepared, hash))
 		prepared->list[prepared->n++ % CND_PG_PREPARED_MAX] = hash;
 }

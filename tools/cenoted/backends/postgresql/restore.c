@@ -67,7 +67,7 @@ learn_name(struct cnd_session *s, const char *setting, size_t n)
 	cnd_pg_settings_learn(s, name);
 }
 
-/* Write one statement that sets them all. None: write nothing. */
+/* Write one statement that makes all settings. If there are none, write nothing. */
 static void
 add_settings(struct cnd_session *s, struct cnp_str entries, struct cnd_text *t)
 {
@@ -106,7 +106,7 @@ add_query(struct cnd_session *s, struct cnp_str entries, struct cnd_pg_flags *re
 
 /* ---- statements ---- */
 
-/* By which rules the server will read the statements, which it gets after the settings. */
+/* The rules by which the server will read the statements: it gets the settings before them. */
 static struct cnd_pg_facts
 facts_after(const struct cnd_session *s, struct cnp_str entries)
 {
@@ -193,7 +193,7 @@ send_all(struct cnd_session *s, struct cnp_str entries, struct cnd_pg_flags *ret
 	return r;
 }
 
-/* Whether the session has become what the client brought. The statements were read by rules that the settings promised. */
+/* Whether the session now has what the client brought. The statements were scanned by rules that these settings promised. */
 static int
 is_restored(const struct cnd_session *s, struct cnp_str entries,
 	const struct cnd_pg_flags *answer)
@@ -223,7 +223,7 @@ restore(struct cnd_session *s)
 		explain_refusal(s->diag, answer.n == 0 || answer.has_come);
 	if (r == CENOTE_OK && !is_restored(s, cnd_pg_settings_entries(s), &answer))
 		r = cnd_pg_broken(s, "settings that are not what they were set to");
-	/* the server has confirmed that there is what the carry says */
+	/* the server has confirmed the statements of the carry, so it need not be asked about them */
 	if (r == CENOTE_OK)
 		s->client.pins &= ~(uint32_t)CENOTE_PIN_PREPARED;
 	s->settings.is_stale = 0;

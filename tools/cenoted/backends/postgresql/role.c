@@ -7,8 +7,8 @@
 #include "session.h"
 
 /*
- * A replica that has replayed all that it received is up to date only while it receives: so a receiver must be there.
- * Without one, nothing tells how much is missing. Then its lag is the age of the last transaction that it replayed.
+ * A replica that has replayed all that it received is up to date only while its receiver runs. Without a receiver, nobody
+ * knows how much it has missed. In that case, its lag is the age of the last transaction that it replayed.
  */
 static const char question[] =
 	"SELECT pg_catalog.pg_is_in_recovery(), CASE WHEN NOT "
@@ -21,7 +21,7 @@ static const char question[] =
 	" "
 	"'-1') END";
 
-/* Whether the server has answered everything, and would hear a question. */
+/* Whether the server has answered all requests, so that it can be asked now. */
 static bool
 can_ask(const struct cnd_session *s)
 {

@@ -850,7 +850,7 @@ cnd_pg_hash(const char *text, size_t len)
 	return hash | 1;
 }
 
-/* Whether the text is one PREPARE that has nothing else to note. In the carry, the server counts two bytes more. */
+/* Whether the text is one PREPARE that has nothing else to note. The question for the carry counts two bytes more. */
 static int
 is_one_prepare(const struct cnd_pg_scan *found, size_t len)
 {

@@ -10,8 +10,8 @@
 
 #include "session.h"
 
-/* The client gets what the server says besides the answer to our question, but no notice: that is about our question. If
- * the sink fails, it gets no more, and the answer is read to its end. */
+/* The client gets what the server sends beside the answer to our question, but no notices, since these are about our
+ * question. After the sink has failed, it gets nothing more, and the answer is read to its end. */
 static int
 take_beside(struct cnd_session *s, const struct cnd_pg_msg *m)
 {

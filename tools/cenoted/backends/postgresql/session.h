@@ -284,7 +284,7 @@ struct cnd_pg_settings {
 /* prepared.c: hashes of texts or names of statements that the client prepared under the present settings. */
 struct cnd_pg_prepared {
 	uint64_t list[CND_PG_PREPARED_MAX];
-	size_t n; /* how many were noted; of more than fit, the list has the last ones */
+	size_t n; /* how many were noted; the list has the last CND_PG_PREPARED_MAX of them */
 };
 
 struct cnd_pg_transport {
@@ -457,7 +457,8 @@ void cnd_pg_settings_learn(struct cnd_session *s, const char *names);
 /* Something may have ended a statement that the client would bring to its next session. */
 void cnd_pg_settings_doubt(struct cnd_session *s);
 /* Ask the server which settings the client has changed and which statements it has prepared by SQL, and keep them in the
- * carry. *pins: CENOTE_PIN_SETTINGS and _PREPARED if the server lists some; those of the two that can move are taken out. */
+ * carry. *pins has CENOTE_PIN_SETTINGS if the server lists settings, and CENOTE_PIN_PREPARED if it lists statements. The
+ * function takes out the pin of a kind that can move. */
 int cnd_pg_settings_ask(struct cnd_session *s, uint32_t *pins);
 /* Keep what the client brings, for restore.c. CENOTE_ERR_PROTOCOL: cenoted never gives such a carry. */
 int cnd_pg_settings_bring(struct cnd_session *s, const struct cnp_str *carry);
@@ -470,7 +471,7 @@ void cnd_pg_prepared_note(struct cnd_pg_prepared *prepared, uint64_t hash);
 /* Whether the client has prepared it, and no setting on which its meaning depends has changed since. */
 int cnd_pg_prepared_is_known(
 	const struct cnd_pg_prepared *prepared, const char *text, size_t len);
-/* It must not move. */
+/* A statement must not move. */
 void cnd_pg_prepared_drop(struct cnd_pg_prepared *prepared, const char *text, size_t len);
 /* A setting on which the meaning depends may have changed: no statement may move any more. */
 void cnd_pg_prepared_forget(struct cnd_session *s);
@@ -486,7 +487,7 @@ int cnd_pg_set_option(struct cnd_session *s, const char *name, const char *value
 int cnd_pg_is_option(const struct cnd_pg_parameter *p);
 /* Add to s->out commands that give the options the values that the client began with, as they are after DISCARD ALL. */
 int cnd_pg_add_options(struct cnd_session *s);
-/* Give the options that this client has not set their values at login. CENOTE_DONE: they have them. */
+/* Give the options that this client has not set their values at login. CENOTE_DONE: there was nothing to do. */
 int cnd_pg_drop_options(struct cnd_session *s);
 /* Forget the option values that the previous client began with. */
 void cnd_pg_begun_forget(struct cnd_session *s);

@@ -69,7 +69,7 @@ settings_of(struct cnp_str entries)
 
 static const char name_key[] = "application_name\1";
 
-/* The settings on which the meaning of SQL may depend. The name, which is the first setting, is none of them. */
+/* The settings on which the meaning of SQL may depend. application_name, which comes first, is not one of them. */
 static struct cnp_str
 meaning_of(struct cnp_str entries)
 {
@@ -222,7 +222,7 @@ static const char question_end[] =
 							     OF_SETTINGS " END, '') FROM "
 									  "a";
 
-/* The answer: flags, and what can move of the entries. */
+/* The flags of the answer. After them comes a text with the entries that can move. */
 enum {
 	STAY_SETTINGS,
 	STAY_STATEMENTS,
@@ -261,7 +261,8 @@ ask_values(struct cnd_session *s, int has_statements, char values[VALUES_MAX + 1
 	return t.r;
 }
 
-/* The name comes first, since the statements have to be last. The server has reported it, so it need not be asked. */
+/* application_name comes first, since the statements have to be last. The server has reported it, so the question does not
+ * ask for it. */
 static void
 add_name(struct cnd_session *s, char values[VALUES_MAX + 1], uint8_t *ret_stay)
 {
@@ -282,7 +283,7 @@ add_name(struct cnd_session *s, char values[VALUES_MAX + 1], uint8_t *ret_stay)
 
 /* ---- what moves ---- */
 
-/* Whether the client itself has prepared all of them. If so, it has no others. */
+/* Whether the client itself has prepared all of these statements. If so, forget the others, which have ended. */
 static int
 have_come_from_client(struct cnd_session *s, struct cnp_str statements)
 {

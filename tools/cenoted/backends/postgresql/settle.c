@@ -44,7 +44,7 @@
 
 /* ---- The question ---- */
 
-/* Other statements that were prepared by a request than those of the client's numbers. */
+/* The statements that were prepared by a request and have a name. Those without one are called cenote_N at the server. */
 #define NAMED                                                                            \
 	"FROM pg_catalog.pg_prepared_statements WHERE NOT from_sql"                      \
 	" AND name OPERATOR(pg_catalog.!~) '^cenote_[0-9]+$'"
@@ -154,7 +154,8 @@ prove(struct cnd_session *s)
 /* Each name has 63 bytes at most in the server's encoding, and twice as many in the client's. */
 #define NAMES_MAX 8192
 
-/* The names with a line break behind each. If they are too many, or have line breaks themselves: an empty name. */
+/* The names, each with a line break after it. The answer is one empty name if there are too many, or if a name has a line break
+ * itself. */
 static const char question_names[] =
 	"SELECT CASE WHEN pg_catalog.count(*) OPERATOR(pg_catalog.<=) 60 AND NOT"
 	" pg_catalog.bool_or(pg_catalog.strpos(name, pg_catalog.chr(10))"
