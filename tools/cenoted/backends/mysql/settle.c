@@ -219,15 +219,12 @@ note_answer(struct cnd_session *s, const struct answer *a)
 /* Ask what the session holds: the id, since DONE does not always report that of LAST_INSERT_ID(); the variables, after
  * a SET; and what hidden code left. This query becomes the session's last statement, so the other values
  * that the client's last statement left are lost, as after a move to another session. */
-int
-cnd_my_settle(struct cnd_session *s, struct cnd_sink *sink)
+static int
+look(struct cnd_session *s, struct cnc_diag *diag)
 {
 	struct answer answer = { .s = s };
-	int r;
+	int r = cnd_my_enter(s, diag, NULL);
 
-	if (!must_ask(s))
-		return CENOTE_OK;
-	r = cnd_my_enter(s, sink->diag, NULL);
 	if (r == CENOTE_OK)
 		r = ask(s, &answer);
 	if (r < 0)
@@ -240,4 +237,21 @@ cnd_my_settle(struct cnd_session *s, struct cnd_sink *sink)
 		s->trace.pins |= CENOTE_PIN_FUNCTION;
 	note_answer(s, &answer);
 	return CENOTE_OK;
+}
+
+int
+cnd_my_settle(struct cnd_session *s, struct cnd_sink *sink)
+{
+	struct cnc_diag diag;
+	int r;
+
+	if (!must_ask(s))
+		return CENOTE_OK;
+	if (sink != NULL)
+		return look(s, sink->diag);
+	cnc_diag_init(&diag, NULL);
+	r = look(s, &diag);
+	s->diag = NULL;
+	cnc_diag_finish(&diag);
+	return r;
 }
