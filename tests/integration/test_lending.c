@@ -461,6 +461,23 @@ the_end_waits_for_a_borrower_that_holds_something(void **state)
 }
 
 static void
+a_second_sigterm_ends_a_loan(void **state)
+{
+	cenote_conn *conn;
+
+	turns_start(LENDS);
+	conn = borrow();
+	wp_exec(conn, "begin");
+	assert_int_equal(kill(wp_daemon.pid, SIGTERM), 0);
+	wp_await_log("draining");
+	assert_int_equal(kill(wp_daemon.pid, SIGTERM), 0);
+	assert_int_equal(cnt_daemon_end(&wp_daemon), 0);
+	assert_true(wp_status_of(conn, "select 1") < 0);
+	assert_string_equal(wp_sqlstate(conn), "57P01");
+	cenote_conn_destroy(conn);
+}
+
+static void
 an_idle_borrower_gives_way_unnoticed(void **state)
 {
 	cenote_conn *conn;
@@ -634,6 +651,7 @@ main(void)
 		TEST(what_moves_goes_along_and_comes_back),
 		TEST(a_reload_takes_a_loan_back_that_may_hold_something),
 		TEST(the_end_waits_for_a_borrower_that_holds_something),
+		TEST(a_second_sigterm_ends_a_loan),
 		TEST(an_idle_borrower_gives_way_unnoticed),
 		TEST(session_timeout_ends_a_loan_that_holds_something),
 		TEST(query_timeout_stops_a_request_of_a_loan),

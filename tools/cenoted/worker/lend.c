@@ -416,8 +416,7 @@ look(struct cnd_worker *w)
 	look_at_query(w);
 	if (order == CND_ORDER_NOW)
 		return (!cnd_worker_is_killed(w) && take_if_free(w, CNP_YIELD_DRAIN)) ||
-		       take_by_force(
-			       w, CNC_SQLSTATE(IDLE_TIMEOUT), cnd_worker_why_now(w));
+		       take_by_force(w, CNC_SQLSTATE(SHUTDOWN), cnd_worker_why_now(w));
 	if (order != CND_ORDER_NONE)
 		return take_if_free(w, order == CND_ORDER_RELOAD ? CNP_YIELD_RELOAD
 								 : CNP_YIELD_DRAIN) ||
