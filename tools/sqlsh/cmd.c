@@ -8,7 +8,8 @@
 #include <string.h>
 
 static const struct command *const tables[] = { cmd_general_table, cmd_query_table,
-	cmd_output_table, cmd_describe_table, cmd_copy_table, cmd_status_table };
+	cmd_output_table, cmd_describe_table, cmd_copy_table, cmd_status_table,
+	cmd_admin_table };
 
 #define N_TABLES (sizeof(tables) / sizeof(tables[0]))
 
@@ -31,9 +32,18 @@ nth(size_t i)
 const char *
 cmd_name(size_t i)
 {
-	const struct command *c = nth(i);
+	const struct command *c, *before = NULL;
+	size_t k;
 
-	return c ? c->name : NULL;
+	/* A command may have several rows in \?, one after the other. */
+	for (k = 0; (c = nth(k)) != NULL; k++) {
+		if (before == NULL || strcmp(before->name, c->name) != 0) {
+			if (i-- == 0)
+				return c->name;
+		}
+		before = c;
+	}
+	return NULL;
 }
 
 int
@@ -54,6 +64,16 @@ cmd_is_go(const char *command, size_t len)
 			return 1;
 	}
 	return 0;
+}
+
+int
+cmd_needs_no_session(const char *text)
+{
+	static const char admin[] = "\\admin";
+	size_t n = sizeof(admin) - 1;
+
+	return strncmp(text, admin, n) == 0 && (text[n] == ' ' || text[n] == '\0') &&
+	       strchr(text, '\n') == NULL;
 }
 
 static const struct command *
