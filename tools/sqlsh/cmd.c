@@ -69,11 +69,20 @@ cmd_is_go(const char *command, size_t len)
 int
 cmd_needs_no_session(const char *text)
 {
-	static const char admin[] = "\\admin";
-	size_t n = sizeof(admin) - 1;
+	static const struct command *const of_cenoted[] = { cmd_admin_table,
+		cmd_status_table };
+	size_t n = *text == '\\' ? strcspn(text + 1, " \t") : 0, t;
 
-	return strncmp(text, admin, n) == 0 && (text[n] == ' ' || text[n] == '\0') &&
-	       strchr(text, '\n') == NULL;
+	for (t = 0; t < 2 && strchr(text, '\n') == NULL; t++) {
+		const struct command *c;
+
+		for (c = of_cenoted[t]; c->name; c++) {
+			/* \conninfo is about the session */
+			if (strlen(c->name) == n && memcmp(c->name, text + 1, n) == 0)
+				return strcmp(c->name, "conninfo") != 0;
+		}
+	}
+	return 0;
 }
 
 static const struct command *

@@ -310,9 +310,9 @@ run_script(struct shell *sh, const struct options *o)
 	return sh->status;
 }
 
-/* Whether there is nothing to do but commands to cenoted. They also work while no session can be had. */
+/* Whether there is nothing to do but to ask or to control cenoted. That also works while no session can be had. */
 static int
-needs_no_session(const struct options *o)
+needs_no_session(const struct shell *sh, const struct options *o)
 {
 	size_t i;
 
@@ -320,7 +320,8 @@ needs_no_session(const struct options *o)
 		if (o->jobs[i].is_file || !cmd_needs_no_session(o->jobs[i].text))
 			return 0;
 	}
-	return o->n_jobs > 0 && !o->is_single_transaction;
+	return o->n_jobs > 0 && !o->is_single_transaction &&
+	       sh->asking != PASSWORD_ALWAYS;
 }
 
 static int
@@ -329,8 +330,8 @@ run(struct shell *sh, const struct options *o)
 	int r;
 
 	init_shell(sh, o);
-	r = needs_no_session(o) ? session_name(sh, o->target)
-				: session_open(sh, o->target);
+	r = needs_no_session(sh, o) ? session_name(sh, o->target)
+				    : session_open(sh, o->target);
 	if (r != RUN_OK)
 		return EXIT_USAGE;
 	if (o->output && shell_redirect(sh, o->output) != RUN_OK)

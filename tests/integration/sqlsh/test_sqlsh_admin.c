@@ -116,6 +116,8 @@ no_session_is_needed(void **state)
 	none = daemon_at(state, uri);
 	expect(&none, 0, "\\admin pause main", "paused: main\n", "");
 	/* to connect would take until the end of the pause */
+	expect(d, 0, "\\pools", " main  | sqlite ", "");
+	expect(d, 0, "\\servers", " pool  | line ", "");
 	expect(d, 0, "\\admin resume main", "resumed: main\n", "");
 	expect(&none, 2, "\\admin status\nselect 1", "", "nopool");
 	assert_runs(d, 0, "resumed: other\n1\n", "", "--no-header", "--format=table",
