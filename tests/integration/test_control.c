@@ -106,6 +106,20 @@ status_names_cenoted_and_its_pools(void **state)
 }
 
 static void
+status_says_that_a_server_is_down(void **state)
+{
+	wp_start(WP_POOL("sessions = 1\n[pool down]\nbackend = sqlite\n"
+			 "server = path=@DIR@/later/x.db\nsessions = 1\n"));
+	wp_await_log("ready: ");
+	wp_await("down", "failing", 1);
+	expect(0, "status",
+		"pool down: sqlite, mode = session, 0 of 1 sessions in use, 0 waiting, "
+		"1 cannot log in\n");
+	expect_said("pool main: sqlite, mode = session, 0 of 1 sessions in use, "
+		    "0 waiting\n");
+}
+
+static void
 tables_are_those_of_the_scoreboard(void **state)
 {
 	cenote_conn *conn;
@@ -721,6 +735,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(status_names_cenoted_and_its_pools),
+		TEST(status_says_that_a_server_is_down),
 		TEST(tables_are_those_of_the_scoreboard),
 		TEST(the_run_dir_may_come_from_the_environment),
 		TEST(wrong_words_are_refused),
