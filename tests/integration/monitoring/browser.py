@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import time
 
-PATIENCE_S = 30
+PATIENCE_S = 60
 
 
 class Browser:

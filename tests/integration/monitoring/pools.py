@@ -12,7 +12,7 @@ import tempfile
 import time
 import urllib.request
 
-PATIENCE_S = 30
+PATIENCE_S = 60
 
 CONFIG = """[cenoted]
 user = {user}
@@ -34,6 +34,7 @@ backend = sqlite
 server = path={dir}/archive.db
 sessions = 1..4
 auth = trust
+queue_timeout = 2min
 """
 
 
