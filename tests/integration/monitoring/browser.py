@@ -55,6 +55,8 @@ class Browser:
         for fd in ends:
             os.close(fd)
         self.session = None
+
+    def await_start(self):
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call(
             "Target.attachToTarget", targetId=target, flatten=True

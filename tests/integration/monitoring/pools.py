@@ -82,6 +82,8 @@ class Pools:
         self.daemon = subprocess.Popen(
             [cenoted, "-c", f"{self.dir}/cenoted.conf"], stderr=self.log
         )
+
+    def await_start(self):
         await_value(self.ready, lambda ready: ready, "cenoted is not ready")
 
     def url(self, path="/"):

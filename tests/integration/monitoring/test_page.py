@@ -161,6 +161,8 @@ def main():
     pools = Pools(cenoted, sqlsh, modules)
     browser = Browser(program)
     try:
+        pools.await_start()
+        browser.await_start()
         pools.hold("archive", "create temp table t(a);")
         browser.resize(1200, 640)
         browser.open(pools.url())

@@ -45,6 +45,11 @@ class Prometheus:
             stderr=self.log,
         )
 
+    def await_start(self):
+        await_value(
+            lambda: self.ask("targets"), lambda data: data is not None, "Prometheus starts"
+        )
+
     def ask(self, path, **params):
         """The data of an answer of its API; None: it has not started yet."""
         url = f"http://127.0.0.1:{self.port}/api/v1/{path}?" + urllib.parse.urlencode(params)
@@ -52,6 +57,8 @@ class Prometheus:
             with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
                 return json.load(answer)["data"]
         except urllib.error.HTTPError as e:
+            if e.code == 503:
+                return None
             raise AssertionError(f"{params}: {e.read().decode()}") from e
         except OSError:
             assert self.process.poll() is None, open(self.log.name).read()
@@ -68,8 +75,7 @@ class Prometheus:
 
 
 def targets(prometheus):
-    data = prometheus.ask("targets")
-    return data["activeTargets"] if data else []
+    return prometheus.ask("targets")["activeTargets"]
 
 
 def prometheus_reads_all_metrics(prometheus, pools):
@@ -196,6 +202,8 @@ def main():
     pools = Pools(cenoted, sqlsh, modules)
     prometheus = Prometheus(folder, pools)
     try:
+        pools.await_start()
+        prometheus.await_start()
         run_tests(TESTS, prometheus, pools)
     finally:
         prometheus.close()
