@@ -98,6 +98,13 @@ show_status(struct cmd *cmd, const char *what)
 	cenote_result *res;
 	int r = cenote_status(cmd->sh->conn, what, &res);
 
+	/* It may need a password, which a session has got. */
+	if (r == CENOTE_ERR_AUTH && !cenote_is_connected(cmd->sh->conn)) {
+		r = session_ensure(cmd->sh);
+		if (r != RUN_OK)
+			return r;
+		r = cenote_status(cmd->sh->conn, what, &res);
+	}
 	if (r < 0)
 		return session_failed(cmd->sh, r, NULL, 0);
 	r = run_show_whole(cmd->sh, res);

@@ -43,14 +43,18 @@ static void
 say_pool(struct cnd_report *to, const struct cnd_pool *p)
 {
 	struct cnd_census census;
+	char failing[32] = "";
 
 	cnd_pool_census(cnd_the_master.child.board, p->index, &census);
+	if (census.n[CND_SLOT_FAILING] > 0)
+		snprintf(failing, sizeof(failing), ", %u cannot log in",
+			census.n[CND_SLOT_FAILING]);
 	cnd_report_line(to, "say",
-		"pool %s: %s, mode = %s, %u of %u sessions in use, %u waiting%s", p->name,
-		p->config->backend,
+		"pool %s: %s, mode = %s, %u of %u sessions in use, %u waiting%s%s",
+		p->name, p->config->backend,
 		p->config->mode == CND_MODE_TRANSACTION ? "transaction" : "session",
 		census.in_use, p->config->max_sessions, cnd_master_record(p)->waiting,
-		cnd_master_head(p)->is_paused ? ", paused" : "");
+		failing, cnd_master_head(p)->is_paused ? ", paused" : "");
 }
 
 static void
