@@ -73,7 +73,7 @@ prepare(struct load *l, struct load_client *c)
 {
 	if (!is_new(l, c))
 		return;
-	strcpy(c->sql[0], c->n_done == 0 ? SLOW : QUICK);
+	snprintf(c->sql[0], sizeof(c->sql[0]), "%s", c->n_done == 0 ? SLOW : QUICK);
 	if (l->phase == LOAD_BEFORE)
 		came_ns = load_now_ns();
 	l->phase = LOAD_DURING;
@@ -148,7 +148,7 @@ name_user(struct load_client *c)
 static int
 make_client(struct load_client *c, unsigned number)
 {
-	strcpy(c->sql[0], QUICK);
+	snprintf(c->sql[0], sizeof(c->sql[0]), "%s", QUICK);
 	c->conn = load_handle(uri);
 	if (c->conn == NULL)
 		return -1;
@@ -323,7 +323,7 @@ parse(int argc, char **argv)
 		else if (letter == 's')
 			options.n_sessions = (unsigned)strtoul(optarg, NULL, 10);
 		else if (letter == 'n')
-			options.n_turns = atoi(optarg);
+			options.n_turns = (int)strtol(optarg, NULL, 10);
 		else if (letter == 'r')
 			options.rest_s = strtod(optarg, NULL);
 		else

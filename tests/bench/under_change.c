@@ -35,7 +35,7 @@ struct change {
 };
 
 static struct options {
-	const struct change *change;
+	size_t change; /* its index */
 	unsigned n_clients;
 	double during_s; /* how long changes are made */
 	double rest_s; /* before and after them */
@@ -76,15 +76,20 @@ control(const char *words, char *ret_said, size_t size)
 
 /* The next upgrade needs the end of the old process. */
 static int
-upgrade(unsigned number)
+upgrade(unsigned n)
 {
 	char said[1024];
-	int pid = 0, status = 0;
+	const char *number = said + strlen("process ");
+	int status = 0;
+	long pid;
 
-	(void)number;
+	(void)n;
 	if (control("upgrade", said, sizeof(said)) < 0)
 		return -1;
-	if (sscanf(said, "process %d serves now", &pid) != 1 || pid <= 0) {
+	pid = strncmp(said, "process ", strlen("process ")) == 0
+		      ? strtol(number, NULL, 10)
+		      : 0;
+	if (pid <= 0) {
 		fprintf(stderr, "cenotectl upgrade: %s", said);
 		return -1;
 	}
@@ -135,8 +140,10 @@ pause_and_resume(unsigned number)
 static const struct change changes[] = {
 	{ "upgrade", "cenoted is upgraded in place", upgrade },
 	{ "reload", "the pool's workers are replaced by a reload", reload },
-	{ "pause", "the pool is paused for 0.1 s", pause_and_resume },
+	{ "pause", "the pool is paused, and resumed 0.1 s later", pause_and_resume },
 };
+
+#define N_CHANGES (sizeof(changes) / sizeof(changes[0]))
 
 /* Runs beside the clients' loop. */
 static void *
@@ -149,7 +156,7 @@ make_changes(void *arg)
 	load.phase = LOAD_DURING;
 	until_ms = cnt_now_ms() + (int64_t)(options.during_s * 1000);
 	while (!is_failed && cnt_now_ms() < until_ms) {
-		is_failed = options.change->make(n_changes++) < 0;
+		is_failed = changes[options.change].make(n_changes++) < 0;
 		cnt_pause_ms(REST_MS);
 	}
 	load.phase = LOAD_AFTER;
@@ -197,8 +204,8 @@ make_clients(void)
 		c->comes_and_goes = i / 2 % 4 == 3;
 		c->n_turns = -1;
 		c->pause_ns = (int64_t)(options.pause_ms * 1e6);
-		strcpy(c->sql[0], "begin");
-		strcpy(c->sql[2], "commit");
+		snprintf(c->sql[0], sizeof(c->sql[0]), "begin");
+		snprintf(c->sql[2], sizeof(c->sql[2]), "commit");
 	}
 	load.prepare = prepare;
 	load.done = done;
@@ -250,8 +257,8 @@ print_figures(void)
 	static const char *const names[] = { "before", "during", "after" };
 
 	printf("%u clients while %s, %u times in %.0f s; %llu errors\n\n",
-		options.n_clients, options.change->about, n_changes, options.during_s,
-		(unsigned long long)load.n_errors);
+		options.n_clients, changes[options.change].about, n_changes,
+		options.during_s, (unsigned long long)load.n_errors);
 	load_print_head(stdout);
 	for (int i = 0; i < LOAD_PHASES; i++)
 		load_print(stdout, names[i], &figures[i]);
@@ -292,11 +299,12 @@ parse(int argc, char **argv)
 {
 	int letter;
 
-	for (size_t i = 0; argc > 1 && i < sizeof(changes) / sizeof(changes[0]); i++) {
-		if (strcmp(argv[1], changes[i].name) == 0)
-			options.change = &changes[i];
-	}
-	if (options.change == NULL)
+	if (argc < 2)
+		return usage();
+	while (options.change < N_CHANGES &&
+		strcmp(argv[1], changes[options.change].name) != 0)
+		options.change++;
+	if (options.change == N_CHANGES)
 		return usage();
 	optind = 2;
 	while ((letter = getopt(argc, argv, "c:t:r:p:")) != -1) {

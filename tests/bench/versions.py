@@ -74,6 +74,7 @@ def main():
     parser.add_argument("old_build")
     parser.add_argument("--time", type=float, default=1, help="seconds for each measurement (1)")
     parser.add_argument("--rounds", type=int, default=9, help="rounds that take turns (9)")
+    parser.add_argument("--only", default="", help="only works whose title has this text")
     options = parser.parse_args()
     # cenote-bench has one round each time it is called.
     rounds, options.rounds, options.cpu, options.limit = options.rounds, 1, None, 120
@@ -85,7 +86,7 @@ def main():
         s, _, run = start(options.old_build, pg, s.pids["postgresql"])
         started.append((s, run))
         print("| work | queries/s | old | ratio | CPU, µs | old | old / new |\n|---|" + "--:|" * 6)
-        for work in WORKS:
+        for work in (w for w in WORKS if options.only in w[0]):
             compare_work(started, options, work, rounds)
     except compare.Failure as reason:
         print(f"versions: {reason}", file=sys.stderr)
