@@ -543,10 +543,10 @@ expect_raw_error(int fd, const char *text)
 		fail_msg("\"%s\" is not in the answer", text);
 }
 
-/* Of 8,192 places, a quarter belongs to each of two pools, and half to both. A user gets half of
+/* Of 12,288 places, a quarter belongs to each of two pools, and half to both. A user gets half of
  * what is left. */
-#define BY_TCP  3072
-#define BY_UNIX 1536
+#define BY_TCP  4608
+#define BY_UNIX 2304
 
 static void
 one_user_who_waits_keeps_nobody_from_waiting(void **state)
@@ -568,13 +568,13 @@ one_user_who_waits_keeps_nobody_from_waiting(void **state)
 		put_attach(by_tcp[i], CNP_TLS_NONE);
 	}
 	expect_raw_error(by_tcp[BY_TCP],
-		"pool main: 3072 clients from 127.0.0.2/32 wait for a session, as many");
+		"pool main: 4608 clients from 127.0.0.2/32 wait for a session, as many");
 	assert_waits(by_tcp[BY_TCP - 1]);
 	for (size_t i = 0; i < CNT_COUNT(by_unix); i++) {
 		by_unix[i] = raw_connect_unix("main");
 		put_attach(by_unix[i], CNP_TLS_NONE);
 	}
-	snprintf(who, sizeof(who), "1536 clients of user id %u wait", (unsigned)getuid());
+	snprintf(who, sizeof(who), "2304 clients of user id %u wait", (unsigned)getuid());
 	expect_raw_error(by_unix[BY_UNIX], who);
 	assert_waits(by_unix[BY_UNIX - 1]);
 	/* the other pool still has a place, and this pool has one for another user */

@@ -121,7 +121,7 @@ struct cnd_slot {
 
 #define CND_SLOTS_MAX   4096u
 #define CND_IDLE_WORDS  (CND_SLOTS_MAX / 64u)
-#define CND_TICKETS     8192u
+#define CND_TICKETS     64u
 #define CND_POOL_RECORD CND_CONFIG_POOLS
 
 /* The limits of one user of `user_limits`, for the door, which knows only the unix user. A limit of 0 means that there is none. */
@@ -223,7 +223,7 @@ struct cnd_pool_record {
 	_Atomic int64_t
 		served_ms; /* when a session last began or ended; 0: there was none yet */
 	_Atomic uint32_t recoveries; /* logins after the pool had no session */
-	/* tickets of the clients that wait for the pool */
+	/* tickets of the clients in the queue that the workers read */
 	_Atomic uint64_t tickets[CND_TICKETS];
 };
 
