@@ -124,7 +124,6 @@ static const char *const tries[] = {
 	"select array(select a from secret)",
 	"select case when true then (select a from secret) end",
 	"select a from (select * from secret) x",
-	"select a from (secret)x",
 	"select secret.a from pg_class c, secret limit 1",
 	"select secret.a from pg_class set, secret limit 1",
 	"select secret.a from pg_class values, secret limit 1",
@@ -182,7 +181,8 @@ static const char *const tries[] = {
 	"alter table secret rename to open_secret",
 	"alter table only secret add c int",
 	"create index on secret (a)",
-	"create rule r as on select to copy_of_it do instead select a from secret",
+	"create rule \"_RETURN\" as on select to copy_of_it do instead select a from "
+	"secret",
 	"comment on table secret is 'x'",
 	"grant select on secret to public",
 	"grant select on copy_of_it, secret to public",
@@ -247,6 +247,23 @@ nothing_gets_round_a_rule(void **state)
 	cenote_conn_destroy(admin);
 }
 
+/* The status of a text with any number of results. */
+static int
+status_of_all(cenote_conn *conn, const char *sql)
+{
+	cenote_result *res;
+	int r = cenote_query(conn, sql, CENOTE_NTS, NULL, NULL, &res);
+	int more = r;
+
+	while (more == CENOTE_OK) {
+		cenote_result_destroy(res);
+		more = cenote_get_result(conn, &res);
+		if (more < 0)
+			r = more;
+	}
+	return r;
+}
+
 /* The tries are worth something: without rules the server takes each of them. */
 static void
 without_rules_each_try_works(void **state)
@@ -262,7 +279,7 @@ without_rules_each_try_works(void **state)
 		wp_exec(conn, "create table secret (a text)");
 		wp_exec(conn, "insert into secret values ('geheim')");
 		wp_exec(conn, "create table copy_of_it (a text)");
-		if (wp_status_of(conn, tries[i]) < 0) {
+		if (status_of_all(conn, tries[i]) < 0) {
 			fprintf(stderr, "# the server refuses: %s: %s\n", tries[i],
 				wp_message(conn));
 			n_refused++;
