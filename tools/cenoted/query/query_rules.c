@@ -206,6 +206,7 @@ cnd_query_condition_text(const struct cnd_query_condition *c)
 /* ---- reading ---- */
 
 struct parser {
+	struct cnd_query_rules *rules;
 	struct cnd_query_rule *rule;
 	char *error;
 	char *rest;
@@ -301,6 +302,7 @@ take_condition(struct parser *p, char *word)
 	if (c->kind == N_ITEMS(conditions))
 		return no_condition(p, word);
 	rule->n_conditions++;
+	p->rules->has_digest |= conditions[c->kind].match == match_digest;
 	return add_values(p, c, equals + 1);
 }
 
@@ -368,7 +370,7 @@ int
 cnd_query_rules_parse(struct cnd_query_rules *rules, const char *text, unsigned line,
 	char error[CND_QUERY_ERROR_MAX])
 {
-	struct parser p = { .error = error };
+	struct parser p = { .rules = rules, .error = error };
 	struct cnd_query_rule *more;
 	char *copy;
 	int r;

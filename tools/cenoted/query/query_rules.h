@@ -50,12 +50,13 @@ struct cnd_query_rule {
 struct cnd_query_rules {
 	struct cnd_query_rule *list;
 	size_t n;
+	bool has_digest; /* a rule asks for the digest */
 };
 
 /* A statement and who sent it. */
 struct cnd_query {
 	const struct cnd_summary *summary;
-	uint64_t digest;
+	uint64_t digest; /* 0 if no rule asks for it */
 	const char *user;
 	const char *application;
 	struct cnd_peer peer;

@@ -686,6 +686,7 @@ static const struct {
 	const char *word;
 	void (*take)(struct walk *w);
 } words[] = {
+	/* sorted */
 	{ "apply", on_join },
 	{ "delete", on_delete },
 	{ "from", on_from },
@@ -726,20 +727,28 @@ ends_list(const struct walk *w, const struct cnc_sql_token *t)
 	return cnc_sql_is(t, "returning") && (w->x.rules & CNC_SQL_DOLLAR_QUOTES) != 0;
 }
 
-static bool
+static void
 take_word(struct walk *w, const struct cnc_sql_token *t)
 {
+	size_t low = 0, high = N_ITEMS(words);
+
 	/* after a point or AS, a word is a name; but PREPARE and CREATE have a statement after AS */
-	if (cnc_sql_is_char(&w->last[0], '.') ||
+	if (t->kind != CNC_SQL_WORD || cnc_sql_is_char(&w->last[0], '.') ||
 		(was(w, "as") && !is_verb(w, "prepare") && !(w->classes & CND_CLASS_DDL)))
-		return false;
-	for (size_t i = 0; i < N_ITEMS(words); i++) {
-		if (cnc_sql_is(t, words[i].word)) {
-			words[i].take(w);
-			return true;
+		return;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		int order = cnc_sql_compare(t->p, t->n, words[middle].word);
+
+		if (order == 0) {
+			words[middle].take(w);
+			return;
 		}
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
 	}
-	return false;
 }
 
 /* ---- parentheses ---- */
@@ -867,29 +876,43 @@ is_statement_word(const struct walk *w, const struct cnc_sql_token *t)
 static bool
 is_prefix(const struct walk *w, const struct cnc_sql_token *t)
 {
-	struct cnc_sql_token next = peek(w);
+	struct cnc_sql_token next;
 
 	if (w->x.rules & CNC_SQL_DOLLAR_QUOTES)
 		return cnc_sql_is(t, "lateral") || cnc_sql_is(t, "only");
-	return cnc_sql_is(t, "lateral") && cnc_sql_is_char(&next, '(');
+	if (!cnc_sql_is(t, "lateral"))
+		return false;
+	next = peek(w);
+	return cnc_sql_is_char(&next, '(');
+}
+
+/* The next name would be a table. Is it this one? */
+static bool
+is_table(const struct walk *w, const struct cnc_sql_token *t)
+{
+	struct cnc_sql_token next;
+
+	if (is_statement_word(w, t) || is_prefix(w, t))
+		return false;
+	if (!cnc_sql_is(t, "values"))
+		return true;
+	next = peek(w);
+	return !cnc_sql_is_char(&next, '(');
 }
 
 static void
 take_name_or_word(struct walk *w, const struct cnc_sql_token *t)
 {
 	struct level *l = level(w);
-	struct cnc_sql_token next = peek(w);
-	bool has_prefix = is_prefix(w, t);
 
-	if (l->wants_table && !is_statement_word(w, t) && !has_prefix &&
-		!(cnc_sql_is(t, "values") && cnc_sql_is_char(&next, '('))) {
+	if (l->wants_table && is_table(w, t)) {
 		take_table(w, *t);
 		return;
 	}
-	l->wants_table &= has_prefix;
+	l->wants_table = l->wants_table && is_prefix(w, t);
 	if (ends_list(w, t))
 		end_list(w);
-	(void)take_word(w, t);
+	take_word(w, t);
 	remember(w, *t);
 }
 
@@ -941,9 +964,9 @@ take_token(struct walk *w, const struct cnc_sql_token *t)
 		level(w)->wants_table = level(w)->is_list;
 	} else if (w->verb.kind == CNC_SQL_END) {
 		take_verb(w, t);
-		(void)take_word(w, t);
+		take_word(w, t);
 	} else if (is_verb(w, "explain") && take_explain(w, t)) {
-		(void)take_word(w, t);
+		take_word(w, t);
 	} else if (is_dynamic(w)) {
 		take_text(w, t);
 	} else if (is_name(t) && !take_cte(w, t)) {

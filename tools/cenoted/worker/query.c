@@ -15,21 +15,23 @@
 
 /* A client may send any number of statements, so most decisions leave no message. */
 static void
-log_decision(struct cnd_worker *w, const struct cnd_query_rule *rule,
-	const struct cnd_query *q)
+log_decision(struct cnd_worker *w, const struct cnd_query_rule *rule, struct cnp_str sql)
 {
 	struct cnd_worker_query *state = &w->query;
 	int64_t now = cnd_now_ms();
+	uint64_t digest;
 
 	if (state->logged_ms != 0 && now - state->logged_ms < LOG_MS) {
 		state->n_unlogged++;
 		return;
 	}
+	(void)cnc_digest(
+		sql.p, sql.n, cnd_query_dialect(w->config->backend), NULL, 0, &digest);
 	cnd_log(LOG_NOTICE,
 		"the rule of line %u %s a statement of user \"%s\", with digest %016llx "
 		"(%llu more without a message)",
-		rule->line, rule->is_dry_run ? "would deny" : "denied", q->user,
-		(unsigned long long)q->digest, (unsigned long long)state->n_unlogged);
+		rule->line, rule->is_dry_run ? "would deny" : "denied", w->client.user,
+		(unsigned long long)digest, (unsigned long long)state->n_unlogged);
 	state->logged_ms = now;
 	state->n_unlogged = 0;
 }
@@ -46,7 +48,7 @@ deny(struct cnd_worker *w, const struct cnd_query_rule *rule)
 }
 
 static int
-decide(struct cnd_worker *w, const struct cnd_query *q)
+decide(struct cnd_worker *w, const struct cnd_query *q, struct cnp_str sql)
 {
 	const struct cnd_query_rules *rules = &w->config->query_rules;
 	const struct cnd_query_condition *condition;
@@ -58,7 +60,7 @@ decide(struct cnd_worker *w, const struct cnd_query *q)
 			    rule, cnd_query_rule_match(rule, q, &condition)))
 			continue;
 		if (rule->action == CND_QUERY_DENY)
-			log_decision(w, rule, q);
+			log_decision(w, rule, sql);
 		if (!rule->is_dry_run)
 			return rule->action == CND_QUERY_DENY ? deny(w, rule) : CENOTE_OK;
 	}
@@ -78,11 +80,12 @@ cnd_query_judge(struct cnd_serving *s, struct cnp_str sql)
 	uint32_t dialect = cnd_query_dialect(w->config->backend);
 
 	cnd_summarize(sql.p, sql.n, dialect, &summary);
-	(void)cnc_digest(sql.p, sql.n, dialect, NULL, 0, &q.digest);
+	if (w->config->query_rules.has_digest)
+		(void)cnc_digest(sql.p, sql.n, dialect, NULL, 0, &q.digest);
 	if (sql.p == NULL) {
 		/* a call of a function by its number */
 		summary.classes = CND_CLASS_CALL;
 		summary.is_unsure = true;
 	}
-	return decide(w, &q);
+	return decide(w, &q, sql);
 }
