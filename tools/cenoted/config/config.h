@@ -12,6 +12,7 @@
 #include "auth/peer.h"
 #include "auth/rules.h"
 #include "auth/users.h"
+#include "query/query_rules.h"
 #include "shared/units.h"
 
 /* The configuration, read and checked. Nothing here has an effect; the master decides what to do
@@ -160,6 +161,7 @@ struct cnd_pool_config {
 	int is_open; /* allow_users = * */
 	struct cnd_networks networks; /* where TCP clients may come from */
 	struct cnd_rules rules; /* from `auth` */
+	struct cnd_query_rules query_rules; /* from `rule` */
 	char *users_path; /* "": the file of [cenoted] */
 	struct cnd_users users; /* its content, if a rule needs it */
 	int64_t auth_timeout_ms;

@@ -402,6 +402,8 @@ cnd_pool_config_set_lend(struct cnd_pool_config *p, const struct cnd_backend *ba
 		p->no_lend = "its sessions share processes (workers)";
 	else if (p->clients_login != CND_CLIENTS_NONE)
 		p->no_lend = "its clients log in to the server as themselves";
+	else if (p->query_rules.n > 0)
+		p->no_lend = "its rules judge each statement (rule)";
 	else if (p->target != CND_TARGET_ANY)
 		p->no_lend = "its sessions follow the role of their server (target)";
 }

@@ -30,6 +30,9 @@ struct cnd_serving_ops {
 	void (*begin)(struct cnd_serving *s, const struct cnp_request *req);
 	/* A request that has a number is done. */
 	void (*end)(struct cnd_serving *s, const struct cnp_request *req);
+	/* Whether the client may send this statement, or, without a text, call a function. Negative: it may not, and s->diag
+	 * says why. Only if s->has_rules. */
+	int (*judge)(struct cnd_serving *s, struct cnp_str sql);
 	/* A request has failed. */
 	void (*failed)(struct cnd_serving *s);
 	/* The session was lost in this; s->diag says why. */
@@ -109,6 +112,7 @@ struct cnd_serving {
 	const char *pool; /* its name */
 	uint64_t max_row; /* the longest row, in bytes */
 	bool has_query_timeout; /* each request has a time limit of its own */
+	bool has_rules; /* ask ops->judge() before each statement */
 
 	/* both set these */
 	struct cnc_buf

@@ -252,8 +252,9 @@ suspend(struct cnd_serving *s, const struct cnp_suspend *m)
 #define OPS(BEGIN, END)                                                                  \
 	{                                                                                \
 		.flush = flush, .await_piece = await_piece, .long_result = long_result,  \
-		.begin = (BEGIN), .end = (END), .failed = failed, .lost = lost,          \
-		.may_move = may_move, .publish = publish, .info = info,                  \
+		.begin = (BEGIN), .end = (END), .judge = cnd_query_judge,                \
+		.failed = failed, .lost = lost, .may_move = may_move,                    \
+		.publish = publish, .info = info,                                        \
 		.parameter_changed = parameter_changed, .facts_changed = facts_changed,  \
 		.log_in_again = log_in_again, .suspend = suspend                         \
 	}
@@ -277,6 +278,7 @@ cnd_owner_init(struct cnd_worker *w)
 	s->server = &w->client.server;
 	s->pool = w->config->name;
 	s->max_row = w->config->max_row;
+	s->has_rules = w->config->query_rules.n > 0;
 	cnd_host_init(w);
 	cnd_serving_init(s);
 }

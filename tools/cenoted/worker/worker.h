@@ -165,6 +165,12 @@ struct cnd_worker_loan {
 	uid_t borrower;
 };
 
+/* query.c: messages about the pool's rules. */
+struct cnd_worker_query {
+	int64_t logged_ms; /* when there was the last message; 0: never */
+	uint64_t n_unlogged; /* decisions without a message since then */
+};
+
 struct cnd_seat;
 struct cnd_shared;
 
@@ -208,6 +214,7 @@ struct cnd_worker {
 	struct cnd_worker_pins pins;
 	struct cnd_worker_pace pace;
 	struct cnd_worker_random random;
+	struct cnd_worker_query query;
 };
 
 /* The main function of a process with one session. */
@@ -484,6 +491,10 @@ int cnd_client_has_gone(const struct cnd_worker_client *c);
 bool cnd_pause_holds(const struct cnd_worker *w);
 /* A client is about to get the session: wait while the pool is paused. CENOTE_OK; negative: the client is done. */
 int cnd_pause_attach(struct cnd_worker *w);
+
+/* query.c */
+/* Judge a statement by the pool's rules, as cnd_serving_ops.judge() says. */
+int cnd_query_judge(struct cnd_serving *s, struct cnp_str sql);
 
 /* pins.c */
 /* Another client begins, or one that resumes: it holds nothing yet. */
