@@ -25,6 +25,7 @@ struct digest {
 	bool is_in_set; /* after SET, before the next clause */
 	bool is_after_into; /* INTO and a name were the last tokens: a list of columns may follow */
 	bool is_in_columns; /* in that list */
+	bool is_after_set; /* a statement has ended that may have changed the rules */
 };
 
 static void
@@ -248,8 +249,8 @@ skip_semicolons(struct cnc_sql *x)
 static bool
 is_dark(const struct digest *d)
 {
-	return (d->sql.rules & CNC_DIGEST_UNSURE_COMMENTS) != 0 &&
-	       (d->sql.seen & CNC_SQL_SEEN_EXECUTED) != 0;
+	return (d->sql.rules & CNC_DIGEST_UNSURE_REST) != 0 &&
+	       ((d->sql.seen & CNC_SQL_SEEN_EXECUTED) != 0 || d->is_after_set);
 }
 
 static bool
@@ -281,6 +282,7 @@ put_next(struct digest *d)
 	is_row = d->is_value && is_in(&t, ")");
 	put_token(d, &t, false);
 	if (is_in(&t, ";")) {
+		d->is_after_set |= cnc_sql_is(&d->verb, "set");
 		d->verb.kind = CNC_SQL_END;
 		d->is_in_set = false;
 	}

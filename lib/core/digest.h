@@ -12,8 +12,9 @@
 enum cnc_digest_rule {
 	/* The server may read "a" as a text. So it is a value, unless its place makes it a name. */
 	CNC_DIGEST_UNSURE_NAMES = 1 << 29,
-	/* The server may execute a comment that begins with !. So what follows such a comment is a value. */
-	CNC_DIGEST_UNSURE_COMMENTS = 1 << 30
+	/* The server may execute a comment that begins with !, and a SET may change how it reads the statements behind it. So
+	 * all that follows is one value. */
+	CNC_DIGEST_UNSURE_REST = 1 << 30
 };
 
 /*

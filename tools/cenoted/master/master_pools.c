@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "shared/ipc.h"
@@ -39,6 +40,16 @@ publish_users(struct cnd_pool_head *head, const struct cnd_pool_config *c)
 	atomic_store(&head->n_users, n);
 }
 
+#define DAY_S 86400
+
+/* When the configuration was read just now, the certificate had so many whole days left. So this is too early by up to a day. */
+static int64_t
+certificate_end(const struct cnd_tls_config *t)
+{
+	return *t->expires != '\0' ? (int64_t)time(NULL) + (int64_t)t->days_left * DAY_S
+				   : 0;
+}
+
 static void
 publish_pool(struct cnd_pool *p)
 {
@@ -56,6 +67,7 @@ publish_pool(struct cnd_pool *p)
 	atomic_store(&head->max_waiting, c->max_waiting);
 	atomic_store(&head->address_sessions, c->address_limits.sessions);
 	atomic_store(&head->address_waiting, c->address_limits.waiting);
+	atomic_store(&head->certificate_end_s, certificate_end(&c->tls));
 	publish_users(head, c);
 	atomic_fetch_add(&head->version, 1);
 	snprintf(head->name, sizeof(head->name), "%s", c->name);
@@ -142,12 +154,19 @@ cnd_pools_begin(
 		atomic_store(&record->pins[i], 0);
 	cnd_histogram_reset(&record->request_time);
 	cnd_histogram_reset(&record->waiting_time);
+	cnd_histogram_reset(&record->session_time);
+	cnd_histogram_reset(&record->login_time);
+	cnd_digests_clear(&record->digests);
 	atomic_store(&record->contended_ms, INT32_MIN);
 	for (size_t i = 0; i < CND_SERVERS_MAX; i++) {
 		atomic_store(&record->line_sessions[i], 0);
 		atomic_store(&record->line_failed_ms[i], 0);
 		atomic_store(&record->line_logins_us[i], 0);
 		atomic_store(&record->line_reads[i], 0);
+		if (i < pc->n_servers) {
+			cnd_buckets_reset(&record->line_requests[i]);
+			cnd_buckets_reset(&record->line_logins[i]);
+		}
 		atomic_store(&record->line_role[i], CND_ROLE_UNKNOWN);
 		atomic_store(&record->line_suits[i], 0);
 		atomic_store(&record->line_lag_ms[i], CND_LAG_UNKNOWN);

@@ -508,6 +508,8 @@ on_status(struct cnd_worker *w, const struct cnp_status *m)
 		return r;
 	asker.uid = w->client.uid;
 	asker.cenoted = w->child->config->uid;
+	asker.may_read_sql =
+		asker.uid != (uid_t)-1 && (asker.uid == 0 || asker.uid == asker.cenoted);
 	if (w->client.peer.door == CND_DOOR_TCP)
 		asker.pool = w->pool_index;
 	if (w->sm.state == CND_SLOT_OPENING)
