@@ -2,6 +2,7 @@
 /* Statistics of statements (`digests = yes`): what counts, who reads it, and that no value of a client gets into it. */
 #include "turns.h"
 
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -330,6 +331,32 @@ cenotectl_shows_and_resets_them(void **state)
 	cenote_conn_destroy(conn);
 }
 
+/* The limits name a user of their own, and all others. */
+static void
+times_are_kept_for_the_users_with_limits(void **state)
+{
+	const struct passwd *me = getpwuid(getuid());
+	char lines[256], said[4096], row[128];
+	cenote_conn *conn;
+
+	assert_non_null(me);
+	snprintf(lines, sizeof(lines),
+		"sessions = 1..2\ndigests = yes\nuser_limits = * sessions=2\n"
+		"user_limits = %s sessions=2\n",
+		me->pw_name);
+	turns_start(lines);
+	wp_await_log("ready: ");
+	conn = wp_attach(NULL);
+	for (int i = 0; i < 7; i++)
+		wp_exec(conn, "select 1");
+	assert_int_equal(control("--format csv times", said, sizeof(said)), 0);
+	snprintf(row, sizeof(row), "\nmain,request,0,%s,7,", me->pw_name);
+	assert_non_null(strstr(said, row));
+	assert_non_null(strstr(said, "\nmain,request,0,\"\",7,"));
+	assert_null(strstr(said, "\nmain,request,0,*,"));
+	cenote_conn_destroy(conn);
+}
+
 static void
 without_the_key_nothing_is_kept(void **state)
 {
@@ -379,6 +406,7 @@ main(void)
 		T(texts_are_read_as_the_server_reads_them),
 		T(only_who_runs_the_pool_sees_texts),
 		T(cenotectl_shows_and_resets_them),
+		T(times_are_kept_for_the_users_with_limits),
 		T(without_the_key_nothing_is_kept),
 		cmocka_unit_test(a_backend_that_cannot_read_sql_has_none),
 	};

@@ -150,6 +150,8 @@ struct cnd_pool_head {
 	_Atomic uint32_t n_users;
 	/* the users with limits of their own; the entry behind the last one is for any other user */
 	struct cnd_user_head users[CND_USER_LIMITS_MAX + 1];
+	/* the users in the lines of `user_limits`; "": there is no such line */
+	char user_names[CND_USER_LIMITS_MAX][64];
 	_Atomic int64_t failover_hold_ms; /* 0: clients do not wait for a server */
 	_Atomic uint32_t target; /* enum cnd_target */
 	_Atomic int64_t
@@ -223,6 +225,8 @@ struct cnd_pool_record {
 	/* the same for each server line, if there are several */
 	struct cnd_buckets line_requests[CND_SERVERS_MAX];
 	struct cnd_buckets line_logins[CND_SERVERS_MAX];
+	/* requests of the users of `user_limits`, by the line there */
+	struct cnd_buckets user_requests[CND_USER_LIMITS_MAX];
 	/* statistics of statements; only a pool with `digests` touches this memory */
 	struct cnd_digest_table digests;
 };

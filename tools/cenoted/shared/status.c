@@ -155,7 +155,8 @@ NUMBER(server_asked, has_role(r) ? cnd_now_ms() - r->pool->line_asked_ms[r->line
 
 /* ---- times ---- */
 
-/* What a pool's histograms count. A pool with several server lines has more rows for each line. */
+/* What a pool's histograms count. A pool with several server lines has more rows for each line, and one with `user_limits` for
+ * each user there. */
 static const struct {
 	const char *what;
 	size_t of_pool;
@@ -168,10 +169,12 @@ static const struct {
 	{ "login", offsetof(struct cnd_pool_record, login_time),
 		offsetof(struct cnd_pool_record, line_logins) },
 };
-#define TIMES_OF_POOL (N_ITEMS(histograms) * (CND_SERVERS_MAX + 1))
+#define TIMES_OF_LINES ((uint32_t)N_ITEMS(histograms) * (CND_SERVERS_MAX + 1))
+#define TIMES_OF_POOL  (TIMES_OF_LINES + CND_USER_LIMITS_MAX)
 
 TEXT(times_what, r->what)
 NUMBER(times_line, r->line)
+TEXT(times_user, r->identity.user)
 NUMBER(times_count, r->times.count)
 NUMBER(times_mean, r->times.sum_us / r->times.count)
 NUMBER(times_p50, r->times.p50_us)
@@ -311,6 +314,7 @@ static const struct cnd_status_field times_fields[] = {
 	{ .name = "pool", .text = pool_name },
 	{ .name = "time", .text = times_what },
 	{ .name = "line", .number = times_line },
+	{ .name = "user", .text = times_user, .is_private = 1 },
 	{ .name = "count", .number = times_count },
 	{ .name = "mean_us", .number = times_mean },
 	{ .name = "p50_us", .number = times_p50 },
@@ -442,6 +446,19 @@ read_server(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *as
 	return 1;
 }
 
+/* The times of a user of `user_limits`. Only those who see who the clients are see them. */
+static int
+read_user_times(const struct cnd_asker *asker, uint32_t user, struct cnd_status_row *r)
+{
+	if (!may_know(asker, &(struct cnd_identity){ .uid = -1 }))
+		return 0;
+	snprintf(r->identity.user, sizeof(r->identity.user), "%s",
+		r->head->user_names[user]);
+	if (r->identity.user[0] != '\0')
+		cnd_buckets_read(&r->pool->user_requests[user], &r->times);
+	return r->times.count > 0;
+}
+
 /* Line 0 is the whole pool. */
 static int
 read_times(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *asker,
@@ -449,22 +466,24 @@ read_times(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *ask
 {
 	uint32_t pool = index / TIMES_OF_POOL, at = index % TIMES_OF_POOL;
 	uint32_t what = at / (CND_SERVERS_MAX + 1), line = at % (CND_SERVERS_MAX + 1);
-	const struct cnd_pool_head *head = cnd_pool_head(b, pool);
 	const char *record = (const char *)cnd_pool_record(b, pool);
 
-	if (!head->is_used || !may_know_of(asker, pool) ||
-		(line > 0 && (histograms[what].of_lines == 0 || head->n_servers < 2 ||
-				     line > head->n_servers)))
+	if (!cnd_pool_head(b, pool)->is_used || !may_know_of(asker, pool))
 		return 0;
 	*r = (struct cnd_status_row){ .board = b,
 		.index = index,
-		.head = head,
-		.line = line,
-		.what = histograms[what].what };
+		.head = cnd_pool_head(b, pool),
+		.pool = cnd_pool_record(b, pool),
+		.what = histograms[0].what };
+	if (at >= TIMES_OF_LINES)
+		return read_user_times(asker, at - TIMES_OF_LINES, r);
+	r->what = histograms[what].what;
+	r->line = line;
 	if (line == 0)
 		cnd_histogram_read(
 			(const void *)(record + histograms[what].of_pool), &r->times);
-	else
+	else if (histograms[what].of_lines != 0 && r->head->n_servers > 1 &&
+		 line <= r->head->n_servers)
 		cnd_buckets_read((const struct cnd_buckets *)(const void
 						 *)(record + histograms[what].of_lines) +
 					 line - 1,

@@ -55,6 +55,8 @@ take_limits(struct cnd_worker *w)
 	w->client.query_timeout_ms = u != NULL && u->query_timeout_ms >= 0
 					     ? u->query_timeout_ms
 					     : w->config->query_timeout_ms;
+	w->client.limits_line =
+		u != NULL ? (uint32_t)(u - w->config->user_limits) + 1 : 0;
 	w->serving.has_query_timeout = w->client.query_timeout_ms > 0;
 }
 

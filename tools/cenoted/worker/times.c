@@ -24,6 +24,8 @@ cnd_times_note_request(struct cnd_worker *w, int64_t us)
 	cnd_histogram_add(&w->pool->request_time, us);
 	if (w->config->n_servers > 1 && line > 0 && line <= CND_SERVERS_MAX)
 		cnd_buckets_add(&w->pool->line_requests[line - 1], us);
+	if (w->client.limits_line > 0)
+		cnd_buckets_add(&w->pool->user_requests[w->client.limits_line - 1], us);
 }
 
 void

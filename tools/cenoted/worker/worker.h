@@ -114,6 +114,7 @@ struct cnd_worker_client {
 	int64_t active_ms; /* when it last sent or read something */
 	int64_t grace_from_ms; /* when it attached, or its first request last made progress */
 	int64_t query_timeout_ms; /* its user's, or else the pool's; 0: none */
+	uint32_t limits_line; /* its user's line in `user_limits`, from 1; 0: none */
 };
 
 /* host.c: when the backend must stop waiting. */
