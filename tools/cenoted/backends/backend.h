@@ -439,7 +439,7 @@ struct cnd_backend {
 	 * The rules by which the server reads this text now, as far as it has confirmed them: bits of enum cnc_sql_rule and enum
 	 * cnc_digest_rule. 0: that is not known. NULL: it is known for no text.
 	 */
-	uint32_t (*sql_rules)(const struct cnd_session *s, const char *sql, size_t len);
+	uint32_t (*sql_rules)(struct cnd_session *s, const char *sql, size_t len);
 
 	/*
 	 * Lending (docs/lending.md). All five members are NULL if the backend cannot lend.

@@ -8,7 +8,7 @@
 
 /* QUOTED_IDENTIFIER decides whether "a" is a name, and the server does not report it. */
 static uint32_t
-sql_rules(const struct cnd_session *s, const char *sql, size_t len)
+sql_rules(struct cnd_session *s, const char *sql, size_t len)
 {
 	(void)s;
 	(void)sql;

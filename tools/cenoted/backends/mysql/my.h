@@ -573,7 +573,7 @@ bool cnd_my_needs_no_escape(const struct cnd_my_variable *v, const char *value, 
 int cnd_my_attach(
 	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag);
 void cnd_my_state(const struct cnd_session *s, struct cnd_state *ret_state);
-uint32_t cnd_my_sql_rules(const struct cnd_session *s, const char *sql, size_t len);
+uint32_t cnd_my_sql_rules(struct cnd_session *s, const char *sql, size_t len);
 
 /* strict.c */
 /* Whether the pool refuses this text. CENOTE_OK, or the failure. */

@@ -64,8 +64,10 @@ cnd_my_learn_modes(struct cnd_session *s)
 }
 
 uint32_t
-cnd_my_sql_rules(const struct cnd_session *s, const char *sql, size_t len)
+cnd_my_sql_rules(struct cnd_session *s, const char *sql, size_t len)
 {
+	/* the last answer may have said something new */
+	cnd_my_learn_modes(s);
 	return cnd_my_rules(sql, len, s->reading.lexis);
 }
 

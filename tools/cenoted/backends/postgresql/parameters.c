@@ -26,7 +26,7 @@ heed(struct cnd_session *s, const char *name, const char *value)
 
 /* The server reports the only setting that changes how it reads texts. */
 uint32_t
-cnd_pg_sql_rules(const struct cnd_session *s, const char *sql, size_t len)
+cnd_pg_sql_rules(struct cnd_session *s, const char *sql, size_t len)
 {
 	uint32_t rules = s->facts.has_standard_strings ? CNC_SQL_POSTGRESQL
 						       : CNC_SQL_POSTGRESQL_BACKSLASH;

@@ -8,7 +8,7 @@
 
 /* SQLite reads "a" as a text if there is no such column. */
 static uint32_t
-sql_rules(const struct cnd_session *s, const char *sql, size_t len)
+sql_rules(struct cnd_session *s, const char *sql, size_t len)
 {
 	(void)s;
 	(void)sql;
