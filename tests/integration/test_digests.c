@@ -252,6 +252,35 @@ texts_are_read_as_the_server_reads_them(void **state)
 	cenote_conn_destroy(conn);
 }
 
+/* The server reports the setting only at the end of the pipeline. */
+static void
+texts_of_a_pipeline_are_read_with_doubt(void **state)
+{
+	/* 0: the end of a request */
+	static const int kinds[] = { CENOTE_RESULT_COMMAND, 0, CENOTE_RESULT_ROWS, 0,
+		CENOTE_RESULT_ROWS, 0, CENOTE_RESULT_SYNC, 0 };
+	cenote_params *none = wp_params();
+	cenote_conn *conn;
+
+	turns_start("sessions = 1\ndigests = yes\n");
+	conn = wp_attach(NULL);
+	assert_ok(cenote_pipeline_begin(conn));
+	assert_ok(cenote_send_query(
+		conn, "set standard_conforming_strings = off", CENOTE_NTS, none, NULL));
+	assert_ok(cenote_send_query(
+		conn, "select 'a\\', hush', 'b'", CENOTE_NTS, none, NULL));
+	assert_ok(cenote_send_query(conn, "select 1", CENOTE_NTS, none, NULL));
+	assert_ok(cenote_send_sync(conn));
+	for (size_t i = 0; i < CNT_COUNT(kinds); i++)
+		cenote_result_destroy(wp_next_result(conn, kinds[i]));
+	assert_ok(cenote_pipeline_end(conn));
+	expect_nowhere("hush");
+	assert_int_equal(number_of("(others)", "calls"), 1);
+	assert_int_equal(number_of("select ?", "calls"), 1);
+	cenote_params_destroy(none);
+	cenote_conn_destroy(conn);
+}
+
 /* ---- who reads it ---- */
 
 /* In a child. */
@@ -404,6 +433,7 @@ main(void)
 		T(rows_that_come_in_batches_count_once),
 		T(named_statements_count_on_each_session),
 		T(texts_are_read_as_the_server_reads_them),
+		T(texts_of_a_pipeline_are_read_with_doubt),
 		T(only_who_runs_the_pool_sees_texts),
 		T(cenotectl_shows_and_resets_them),
 		T(times_are_kept_for_the_users_with_limits),

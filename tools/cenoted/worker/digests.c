@@ -145,6 +145,17 @@ is_valid(const struct cnd_worker *w, const struct cnd_digest_ref *ref)
 	return ref->at < CND_DIGESTS && w->pool->digests.hashes[ref->at] == ref->hash;
 }
 
+/*
+ * In a unit of requests, a server reports new settings only at its end. So an earlier request may have changed what a backslash
+ * means without the backend knowing it yet.
+ */
+static bool
+is_doubtful(const struct cnd_serving *s, struct cnp_str sql)
+{
+	return s->backend->sync != NULL && !s->held.is_ready && sql.n > 0 &&
+	       memchr(sql.p, '\\', sql.n) != NULL;
+}
+
 /* If the digest has no entry yet, fill d->fresh. */
 static struct cnd_digest_ref
 digest_of(struct cnd_worker *w, struct cnp_str sql)
@@ -159,7 +170,7 @@ digest_of(struct cnd_worker *w, struct cnp_str sql)
 	if (sql.n > SQL_MAX)
 		sql.n = SQL_MAX;
 	rules = s->backend->sql_rules(s->session, sql.p, sql.n);
-	if (rules == 0)
+	if (rules == 0 || is_doubtful(s, sql))
 		return others;
 	key = cnc_digest_key(sql.p, sql.n, rules);
 	p = &d->texts[key % TEXTS];
