@@ -15,6 +15,9 @@
 	X("workers", "", "a table of the sessions, and what each does")                  \
 	X("clients", "", "a table of the clients that have a session")                   \
 	X("pins", "", "a table of what keeps sessions with their clients")               \
+	X("times", "",                                                                   \
+		"a table of how long requests, waiting, sessions and logins took")       \
+	X("digests", " [--reset]", "statistics of statements, or begin them anew")       \
 	X("reload", "", "read the configuration again")                                  \
 	X("drain", " [--now]", "end cenoted, and wait for that")                         \
 	X("upgrade", "", "replace the running cenoted by the installed one")             \
