@@ -31,6 +31,8 @@
 #define LEAVE_MS 500
 /* The pause between two looks at an address that is in use. */
 #define AWAIT_MS 50
+/* How often the master notes that it works, while somebody can ask. */
+#define BEAT_MS  1000
 
 static volatile sig_atomic_t n_terms;
 static volatile sig_atomic_t n_hups;
@@ -246,11 +248,22 @@ earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+/* `/live` of the statistics says whether the master works. Without statistics, the master need not wake up for that. */
+static int64_t
+beat(int64_t now)
+{
+	if (cnd_the_master.config->stats.n == 0)
+		return CND_NEVER;
+	cnd_scoreboard_beat(cnd_the_master.child.board, now);
+	return now + BEAT_MS;
+}
+
 static int64_t
 tend(int64_t now)
 {
 	int64_t until = tend_tickets(now);
 
+	until = earlier(until, beat(now));
 	until = earlier(until, cnd_children_keep_services(now));
 	until = earlier(until, cnd_admin_tend(now));
 	until = earlier(until, tend_upgrade(now));
