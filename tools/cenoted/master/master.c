@@ -452,6 +452,7 @@ init(struct cnd_config *config)
 	cnd_the_master.child.config = config;
 	cnd_the_master.child.master = getpid();
 	cnd_the_master.child.started_s = (int64_t)time(NULL);
+	cnd_the_master.started_ms = cnd_now_ms();
 	cnd_the_master.child.board = cnd_scoreboard_create(n);
 	cnd_the_master.places = calloc(n, sizeof(*cnd_the_master.places));
 	cnd_the_master.groups = calloc(n, sizeof(*cnd_the_master.groups));
