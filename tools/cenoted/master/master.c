@@ -60,6 +60,8 @@ set_signals(void)
 		sigaction(numbers[i], &act, NULL);
 	}
 	sigaction(SIGPIPE, &ignore, NULL);
+	/* a log that reaches the limit of a file's size must not end cenoted */
+	sigaction(SIGXFSZ, &ignore, NULL);
 	sigaction(SIGUSR1, &ignore, NULL);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	sigemptyset(&cnd_the_master.waiting_mask);
