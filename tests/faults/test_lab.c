@@ -42,10 +42,13 @@ start_all(void **state)
 	struct lab_report *reports = mmap(NULL, sizeof(*reports) * FAULTS_MAX,
 		PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	if (reports == MAP_FAILED || cnt_server_start(&server, CNT_POSTGRESQL, 0) < 0)
+	if (reports == MAP_FAILED)
+		return -1;
+	for (size_t i = 0; i < n_runs; i++)
+		runs[i].report = &reports[i];
+	if (cnt_server_start(&server, CNT_POSTGRESQL, 0) < 0)
 		return -1;
 	for (size_t i = 0; i < n_runs; i++) {
-		runs[i].report = &reports[i];
 		runs[i].pid = cnt_fork(be_lab, &runs[i]);
 		if (runs[i].pid < 0)
 			return -1;
