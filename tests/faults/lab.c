@@ -242,7 +242,7 @@ create_ledger(const struct lab *l)
 
 /* 1: the fault cannot be made here. */
 static int
-start_server(struct lab *l, const struct cnt_server *shared)
+start_server(struct lab *l)
 {
 	const struct lab_fault *f = l->fault;
 	int r = 0;
@@ -250,7 +250,7 @@ start_server(struct lab *l, const struct cnt_server *shared)
 	if (f->has_server)
 		r = create_own_server(l);
 	else
-		l->server = *shared;
+		l->server = *l->place->server;
 	snprintf(l->server_line, sizeof(l->server_line),
 		"host=%s port=%d dbname=app user=%s", l->server.run_dir, l->server.port,
 		l->user);
@@ -267,9 +267,8 @@ start_daemon(struct lab *l)
 	const struct lab_fault *f = l->fault;
 	char config[2048];
 
-	l->port = cnt_server_free_port();
 	snprintf(l->tcp_uri, sizeof(l->tcp_uri),
-		"cenote://app@127.0.0.1:%d/main?tls=disable", l->port);
+		"cenote://app@127.0.0.1:%d/main?tls=disable", l->place->port);
 	snprintf(config, sizeof(config),
 		"[cenoted]\nuser = @USER@\nrun_dir = @DIR@/run\nbackend_dir = "
 		"@BACKENDS@\n"
@@ -278,7 +277,7 @@ start_daemon(struct lab *l)
 		"\n[pool main]\nbackend = postgresql\nserver = %s\nsessions = %d\n"
 		"mode = transaction\nworkers = 2\nauth = trust, trust door=tcp\n"
 		"auth_timeout = 5s\nlogin_timeout = 5s\n",
-		f->log != NULL ? f->log : "stderr", l->port, cnt_server_free_port(),
+		f->log != NULL ? f->log : "stderr", l->place->port, l->place->stats_port,
 		l->server_line, LAB_SESSIONS);
 	if (cnt_daemon_create(&l->daemon, config) < 0)
 		return -1;
@@ -501,10 +500,10 @@ finish(struct lab *l, int r)
 }
 
 int
-lab_run(const struct lab_fault *fault, const struct cnt_server *server,
+lab_run(const struct lab_fault *fault, const struct lab_place *place,
 	struct lab_report *report)
 {
-	struct lab l = { .fault = fault, .report = report };
+	struct lab l = { .fault = fault, .place = place, .report = report };
 	int r;
 
 	l.ledger = mmap(NULL, sizeof(*l.ledger), PROT_READ | PROT_WRITE,
@@ -512,7 +511,7 @@ lab_run(const struct lab_fault *fault, const struct cnt_server *server,
 	if (l.ledger == MAP_FAILED)
 		return 1;
 	snprintf(l.user, sizeof(l.user), "lab%d", (int)(fault - lab_faults));
-	r = start_server(&l, server);
+	r = start_server(&l);
 	if (r == 0)
 		r = run_all(&l);
 	finish(&l, r);

@@ -68,8 +68,17 @@ struct lab_report {
 	int n_rows[LAB_ROWS];
 };
 
+/* What a lab gets from its test. Labs that chose ports themselves at the same time could choose the same. */
+struct lab_place {
+	const struct cnt_server
+		*server; /* it runs, for labs that have none of their own */
+	int port; /* of cenoted, for TCP clients */
+	int stats_port;
+};
+
 struct lab {
 	const struct lab_fault *fault;
+	const struct lab_place *place;
 	struct lab_report *report;
 	struct lab_ledger *ledger;
 	struct cnt_server server;
@@ -77,7 +86,6 @@ struct lab {
 	char user[16]; /* of the pool, with a ledger in a schema of its own */
 	char server_line[256];
 	char tcp_uri[128];
-	int port; /* of cenoted for TCP clients */
 	pid_t clients[LAB_CLIENTS];
 	/* what a fault needs to end itself */
 	pid_t victim;
@@ -108,9 +116,8 @@ struct lab_fault {
 extern const struct lab_fault lab_faults[];
 extern const size_t lab_n_faults;
 
-/* Run the lab of a fault to its end. `server` runs, for labs that have none of their own. Returns 0, or 1 after printing what
- * was wrong. */
-int lab_run(const struct lab_fault *fault, const struct cnt_server *server,
+/* Run the lab of a fault to its end. Returns 0, or 1 after printing what was wrong. */
+int lab_run(const struct lab_fault *fault, const struct lab_place *place,
 	struct lab_report *report);
 /* Print what is wrong in this lab. Returns -1. */
 int lab_complain(const struct lab *l, const char *what);

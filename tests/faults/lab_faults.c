@@ -419,7 +419,7 @@ be_tcp_crowd(void *arg)
 {
 	const struct lab *l = arg;
 	struct sockaddr_in to = { .sin_family = AF_INET,
-		.sin_port = htons((uint16_t)l->port),
+		.sin_port = htons((uint16_t)l->place->port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 
 	for (int i = 0; i < CROWD; i++)

@@ -20,6 +20,7 @@
 
 struct run {
 	const struct lab_fault *fault;
+	struct lab_place place;
 	struct lab_report *report; /* shared with the lab's process */
 	pid_t pid;
 };
@@ -33,7 +34,7 @@ be_lab(void *arg)
 {
 	const struct run *r = arg;
 
-	return lab_run(r->fault, &server, r->report);
+	return lab_run(r->fault, &r->place, r->report);
 }
 
 static int
@@ -44,8 +45,11 @@ start_all(void **state)
 
 	if (reports == MAP_FAILED)
 		return -1;
-	for (size_t i = 0; i < n_runs; i++)
+	for (size_t i = 0; i < n_runs; i++) {
 		runs[i].report = &reports[i];
+		runs[i].place = (struct lab_place){ &server, cnt_server_free_port(),
+			cnt_server_free_port() };
+	}
 	if (cnt_server_start(&server, CNT_POSTGRESQL, 0) < 0)
 		return -1;
 	for (size_t i = 0; i < n_runs; i++) {
