@@ -275,10 +275,11 @@ start_daemon(struct lab *l)
 		"log = %s\nlisten = 127.0.0.1:%d\nstats_listen = "
 		"127.0.0.1:%d\n" CNT_DAEMON_SANDBOX "@LINES@"
 		"\n[pool main]\nbackend = postgresql\nserver = %s\nsessions = %d\n"
-		"mode = transaction\nworkers = 2\nauth = trust, trust door=tcp\n"
+		"%sauth = trust, trust door=tcp\n"
 		"auth_timeout = 5s\nlogin_timeout = 5s\n",
 		f->log != NULL ? f->log : "stderr", l->place->port, l->place->stats_port,
-		l->server_line, LAB_SESSIONS);
+		l->server_line, LAB_SESSIONS,
+		f->mode != NULL ? f->mode : "mode = transaction\nworkers = 2\n");
 	if (cnt_daemon_create(&l->daemon, config) < 0)
 		return -1;
 	if (f->before_daemon != NULL && f->before_daemon(l) < 0)

@@ -105,6 +105,8 @@ struct lab_fault {
 	const char *states; /* the SQLSTATEs that clients may see */
 	int hold_ms; /* how long the fault lasts */
 	const char *log; /* of cenoted; NULL: stderr */
+	const char
+		*mode; /* lines of the pool; NULL: transaction, with two shared workers */
 	bool has_server; /* a server of its own; the other labs share one */
 	/* before the lab's server runs; 1: the fault cannot be made here */
 	int (*prepare)(struct lab *l);
