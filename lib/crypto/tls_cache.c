@@ -28,18 +28,18 @@ static struct entry sessions[SESSIONS];
 static uint64_t now;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* The limit of pthread_mutex_timedlock() is a time of day: a clock that is set back would prolong the wait. */
 static int
 take_lock(void)
 {
-	struct timespec until;
+	const struct timespec pause = { 0, 1000000 };
+	int r = pthread_mutex_trylock(&lock);
 
-	if (pthread_mutex_trylock(&lock) == 0)
-		return 1;
-	(void)clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += LOCK_MS * 1000000L;
-	until.tv_sec += until.tv_nsec / 1000000000L;
-	until.tv_nsec %= 1000000000L;
-	return pthread_mutex_timedlock(&lock, &until) == 0;
+	for (int i = 0; r != 0 && i < LOCK_MS; i++) {
+		(void)nanosleep(&pause, NULL);
+		r = pthread_mutex_trylock(&lock);
+	}
+	return r == 0;
 }
 
 /* The entry with that name; NULL: there is none. */

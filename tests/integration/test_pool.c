@@ -576,6 +576,24 @@ a_server_that_is_down_is_reported_and_found_again(void **state)
 	assert_true(wp_log_has("logged in to "));
 }
 
+/* The door leaves refused clients in the queue, which has no room after some hundred. */
+static void
+a_server_that_is_down_is_reported_to_any_number_of_clients(void **state)
+{
+	wp_start(WP_POOL("sessions = 1\n"
+			 "[pool down]\nbackend = sqlite\nserver = path=@DIR@/none/a.db\n"
+			 "sessions = 2\nqueue_timeout = 10s\n"));
+	wp_await("down", "failing", 2);
+	for (int i = 0; i < 1000; i++) {
+		cenote_conn *a;
+
+		assert_int_equal(wp_try("down", &a), CENOTE_ERR_CONN);
+		if (strcmp(wp_sqlstate(a), "08001") != 0)
+			fail_msg("client %d: %s", i, wp_message(a));
+		cenote_conn_destroy(a);
+	}
+}
+
 static void
 an_idle_holder_yields_to_those_who_wait(void **state)
 {
@@ -930,6 +948,7 @@ main(void)
 		TEST(who_wants_tls_is_answered_before_the_first_frame),
 		TEST(status_is_given_while_every_session_is_taken),
 		TEST(a_server_that_is_down_is_reported_and_found_again),
+		TEST(a_server_that_is_down_is_reported_to_any_number_of_clients),
 		TEST(an_idle_holder_yields_to_those_who_wait),
 		TEST(who_has_asked_nothing_yields_at_once),
 		TEST(who_holds_a_transaction_does_not_yield),

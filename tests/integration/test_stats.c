@@ -631,6 +631,23 @@ a_killed_process_comes_back_and_clients_notice_nothing(void **state)
 	cenote_conn_destroy(a);
 }
 
+/* Its children go on, so only the master's own note can say so. */
+static void
+a_master_that_hangs_is_not_live(void **state)
+{
+	int port = start("", "");
+	cenote_conn *a = wp_attach(NULL);
+
+	assert_int_equal(get(port, "/live"), 200);
+	assert_int_equal(kill(wp_daemon.pid, SIGSTOP), 0);
+	await_status(port, "/live", 503);
+	assert_memory_equal(body(), "the master has not worked for 1", 31);
+	wp_exec(a, "select 1");
+	assert_int_equal(kill(wp_daemon.pid, SIGCONT), 0);
+	await_status(port, "/live", 200);
+	cenote_conn_destroy(a);
+}
+
 static void
 it_ends_with_the_daemon(void **state)
 {
@@ -679,6 +696,7 @@ main(void)
 		cmocka_unit_test_teardown(
 			a_killed_process_comes_back_and_clients_notice_nothing,
 			wp_teardown),
+		cmocka_unit_test_teardown(a_master_that_hangs_is_not_live, wp_teardown),
 		cmocka_unit_test_teardown(it_ends_with_the_daemon, wp_teardown),
 	};
 

@@ -165,40 +165,18 @@ wp_worker_of(const char *pool)
 	return pid;
 }
 
-static int
-has_name(pid_t pid, const char *wanted)
-{
-	char path[64], name[32] = "";
-	int is_read;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	f = fopen(path, "re");
-	if (f == NULL)
-		return 0;
-	is_read = fgets(name, sizeof(name), f) != NULL;
-	fclose(f);
-	name[strcspn(name, "\n")] = '\0';
-	return is_read && strcmp(name, wanted) == 0;
-}
-
 pid_t
 wp_await_child(const char *name)
 {
 	int64_t until = wp_now_ms() + PATIENCE_MS;
-	pid_t pids[16];
+	pid_t pid;
 
-	for (;;) {
-		size_t n = cnt_daemon_children(&wp_daemon, pids, CNT_COUNT(pids));
-
-		for (size_t i = 0; i < n; i++) {
-			if (has_name(pids[i], name))
-				return pids[i];
-		}
+	while ((pid = cnt_child_named(wp_daemon.pid, name)) == 0) {
 		if (wp_now_ms() > until)
 			fail_msg("there is no %s", name);
 		wp_pause_ms(5);
 	}
+	return pid;
 }
 
 static int64_t

@@ -142,6 +142,36 @@ cnt_children_of(pid_t parent, pid_t *ret_pids, size_t max)
 	return n;
 }
 
+static int
+has_name(pid_t pid, const char *wanted)
+{
+	char path[64], name[32] = "";
+	int is_read;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	is_read = fgets(name, sizeof(name), f) != NULL;
+	fclose(f);
+	name[strcspn(name, "\n")] = '\0';
+	return is_read && strcmp(name, wanted) == 0;
+}
+
+pid_t
+cnt_child_named(pid_t parent, const char *name)
+{
+	pid_t pids[64];
+	size_t n = cnt_children_of(parent, pids, sizeof(pids) / sizeof(pids[0]));
+
+	for (size_t i = 0; i < n; i++) {
+		if (has_name(pids[i], name))
+			return pids[i];
+	}
+	return 0;
+}
+
 /* ----------------------------------------------------------------------- files ----- */
 
 static int

@@ -19,6 +19,8 @@ int cnt_is_running(pid_t child);
 int cnt_is_stopped(pid_t pid);
 /* The children of `parent` that have not ended. Returns how many were written. */
 size_t cnt_children_of(pid_t parent, pid_t *ret_pids, size_t max);
+/* One of those, with this name; 0: there is none. */
+pid_t cnt_child_named(pid_t parent, const char *name);
 
 /* Remove a directory with its content. */
 void cnt_remove_tree(const char *path);

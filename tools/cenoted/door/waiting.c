@@ -252,6 +252,8 @@ push(uint32_t pool)
 	p->is_jammed = 0;
 	while (!p->is_jammed && (g = next_guest(pool)) != NULL)
 		p->is_jammed = push_one(p, g) < 0;
+	/* while the server is down, no worker reads the queue: it fills with clients that were refused, and others must be refused, too */
+	p->is_dirty |= p->is_jammed;
 }
 
 /* How many clients in `waiting` a worker has already taken; with a share, only those of its user. The door cannot dismiss them

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "shared/log.h"
@@ -96,7 +95,7 @@ run_status(struct cnd_admin_client *c, char **words)
 	cnd_report_line(to, "say", "cenoted " CND_VERSION ", pid %d, %s", (int)getpid(),
 		phases[cnd_the_master.phase]);
 	cnd_report_line(to, "say", "up for %lld s",
-		(long long)time(NULL) - (long long)cnd_the_master.child.started_s);
+		(long long)(cnd_now_ms() - cnd_the_master.started_ms) / 1000);
 	cnd_report_line(to, "say", "configuration %s", cnd_the_master.config->path);
 	for (size_t i = 0; i < CND_POOL_RECORD; i++) {
 		if (cnd_the_master.pools[i].config != NULL)

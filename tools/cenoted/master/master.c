@@ -31,6 +31,8 @@
 #define LEAVE_MS 500
 /* The pause between two looks at an address that is in use. */
 #define AWAIT_MS 50
+/* How often the master notes that it works, while somebody can ask. */
+#define BEAT_MS  1000
 
 static volatile sig_atomic_t n_terms;
 static volatile sig_atomic_t n_hups;
@@ -58,6 +60,8 @@ set_signals(void)
 		sigaction(numbers[i], &act, NULL);
 	}
 	sigaction(SIGPIPE, &ignore, NULL);
+	/* a log that reaches the limit of a file's size must not end cenoted */
+	sigaction(SIGXFSZ, &ignore, NULL);
 	sigaction(SIGUSR1, &ignore, NULL);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	sigemptyset(&cnd_the_master.waiting_mask);
@@ -246,11 +250,22 @@ earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+/* `/live` of the statistics says whether the master works. Without statistics, the master need not wake up for that. */
+static int64_t
+beat(int64_t now)
+{
+	if (cnd_the_master.config->stats.n == 0)
+		return CND_NEVER;
+	cnd_scoreboard_beat(cnd_the_master.child.board, now);
+	return now + BEAT_MS;
+}
+
 static int64_t
 tend(int64_t now)
 {
 	int64_t until = tend_tickets(now);
 
+	until = earlier(until, beat(now));
 	until = earlier(until, cnd_children_keep_services(now));
 	until = earlier(until, cnd_admin_tend(now));
 	until = earlier(until, tend_upgrade(now));
@@ -439,6 +454,7 @@ init(struct cnd_config *config)
 	cnd_the_master.child.config = config;
 	cnd_the_master.child.master = getpid();
 	cnd_the_master.child.started_s = (int64_t)time(NULL);
+	cnd_the_master.started_ms = cnd_now_ms();
 	cnd_the_master.child.board = cnd_scoreboard_create(n);
 	cnd_the_master.places = calloc(n, sizeof(*cnd_the_master.places));
 	cnd_the_master.groups = calloc(n, sizeof(*cnd_the_master.groups));

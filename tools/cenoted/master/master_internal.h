@@ -59,6 +59,7 @@ struct cnd_master {
 	struct cnd_service alerts; /* the process that notifies */
 	enum cnd_phase phase;
 	int64_t phase_until_ms;
+	int64_t started_ms; /* when cenoted started, by cnd_now_ms() */
 	sigset_t waiting_mask;
 	char program[4096]; /* the path of this program; "": not known */
 };

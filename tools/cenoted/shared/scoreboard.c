@@ -42,6 +42,7 @@ struct heads {
 	struct cnd_slot_head slots[CND_SLOTS_MAX];
 	_Atomic uint32_t is_timed;
 	_Atomic int32_t log_level;
+	_Atomic int64_t beat_ms; /* when the master last noted that it works */
 };
 
 static size_t
@@ -198,6 +199,22 @@ cnd_now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* ---- whether the master works ---- */
+
+void
+cnd_scoreboard_beat(struct cnd_scoreboard *b, int64_t now)
+{
+	atomic_store_explicit(
+		&((struct heads *)b->base)->beat_ms, now, memory_order_relaxed);
+}
+
+int64_t
+cnd_scoreboard_last_beat_ms(const struct cnd_scoreboard *b)
+{
+	return atomic_load_explicit(
+		&((struct heads *)b->base)->beat_ms, memory_order_relaxed);
 }
 
 /* ---- times ---- */

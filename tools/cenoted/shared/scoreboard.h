@@ -283,6 +283,10 @@ struct cnd_slot *cnd_slot_at(const struct cnd_scoreboard *b, uint32_t slot);
 void cnd_scoreboard_set_timed(struct cnd_scoreboard *b, int is_timed);
 int cnd_scoreboard_is_timed(const struct cnd_scoreboard *b);
 
+/* The master notes that it works, at a time of cnd_now_ms(). Only the master calls cnd_scoreboard_beat(). */
+void cnd_scoreboard_beat(struct cnd_scoreboard *b, int64_t now);
+int64_t cnd_scoreboard_last_beat_ms(const struct cnd_scoreboard *b);
+
 extern const struct cnc_sm_state cnd_slot_states[CND_SLOT_STATES];
 
 /* Milliseconds of the monotonic clock, as coarse as the kernel keeps it (1…10 ms). */

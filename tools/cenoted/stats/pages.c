@@ -413,13 +413,25 @@ write_metrics(const struct cnd_child *child, FILE *out)
 
 /* ---- for programs that watch cenoted ---- */
 
+/* The master notes each second that it works. It may need longer during a reload, when it looks up names. */
+#define BEAT_LATE_MS 10000
+
 static unsigned
 write_live(const struct cnd_child *child, FILE *out)
 {
-	int is_live = getppid() == child->master;
+	int64_t silent_ms = cnd_now_ms() - cnd_scoreboard_last_beat_ms(child->board);
 
-	fputs(is_live ? "alive\n" : "the master has ended\n", out);
-	return is_live ? OK : UNAVAILABLE;
+	if (getppid() != child->master) {
+		fputs("the master has ended\n", out);
+		return UNAVAILABLE;
+	}
+	if (silent_ms > BEAT_LATE_MS) {
+		fprintf(out, "the master has not worked for %lld s\n",
+			(long long)silent_ms / 1000);
+		return UNAVAILABLE;
+	}
+	fputs("alive\n", out);
+	return OK;
 }
 
 /* A pool that keeps no sessions is ready without one, unless its server refuses them. */
