@@ -67,6 +67,7 @@ become_command(const char *command)
 	}
 	(void)close_range(STDERR_FILENO + 1, ~0u, 0);
 	(void)signal(SIGPIPE, SIG_DFL);
+	(void)signal(SIGXFSZ, SIG_DFL);
 	(void)signal(SIGINT, SIG_DFL);
 	(void)signal(SIGHUP, SIG_DFL);
 	(void)signal(SIGUSR1, SIG_DFL);

@@ -52,6 +52,7 @@ static const struct cnd_key cenoted_keys[] = {
 	{ "run_dir", C(run_dir), &cnd_kind_text, "", 0 },
 	{ "backend_dir", C(backend_dir), &cnd_kind_text, "", 0 },
 	{ "log", C(log), &cnd_kind_text, "stderr", 0 },
+	{ "log_format", C(log_format), &cnd_kind_log_format, "text", 0 },
 	{ "log_level", C(log_level), &cnd_kind_level, "info", 0 },
 	{ "pid_file", C(pid_file), &cnd_kind_text, "", 0 },
 	{ "max_sessions", C(max_sessions), &cnd_kind_slots, "1024", 0 },

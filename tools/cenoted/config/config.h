@@ -179,6 +179,7 @@ struct cnd_config {
 	char *users_path; /* "": none */
 	char *notify; /* a command that begins with /, or a URL; "": none */
 	int log_level;
+	int log_format; /* enum cnd_log_format */
 	struct cnd_tls_config tls; /* inherited by pools */
 	int socket_mode; /* -1: depends on socket_group */
 	int64_t drain_timeout_ms;

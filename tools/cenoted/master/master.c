@@ -58,6 +58,8 @@ set_signals(void)
 		sigaction(numbers[i], &act, NULL);
 	}
 	sigaction(SIGPIPE, &ignore, NULL);
+	/* the children inherit this: a log that has reached the limit of its size only loses lines */
+	sigaction(SIGXFSZ, &ignore, NULL);
 	sigaction(SIGUSR1, &ignore, NULL);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	sigemptyset(&cnd_the_master.waiting_mask);

@@ -111,6 +111,7 @@ become_new(struct descriptors *l)
 	(void)snprintf(text, sizeof(text), "%d %s", l->fds[1] >= 0, l->owners);
 	sigemptyset(&none);
 	(void)signal(SIGPIPE, SIG_DFL);
+	(void)signal(SIGXFSZ, SIG_DFL);
 	(void)signal(SIGUSR1, SIG_DFL);
 	/* lay_out() may overwrite the descriptor of the log, so log nothing from here on */
 	if (setenv(VARIABLE, text, 1) == 0 &&
