@@ -602,6 +602,8 @@ expect_killed(const char *lines)
 	assert_int_equal(wp_status_of(conns[0], "select 1"), CENOTE_ERR_CONN);
 	assert_string_equal(wp_sqlstate(conns[0]), "57P01");
 	assert_string_equal(wp_message(conns[0]), "an administrator ended the session");
+	assert_true(
+		wp_log_has_line("client pid ", ": an administrator ended the session"));
 	wp_exec(conns[1], "commit");
 	turns_destroy(conns, 2);
 	wp_await("main", "idle", 2);
