@@ -67,12 +67,11 @@ cnc_traceparent_parse(const char *text, size_t len, struct cnc_traceparent *ret)
 static bool
 find_in_comments(const char *p, const char *end, struct cnc_traceparent *ret)
 {
-	/* the shortest comment that can have one begins with two bytes */
 	for (; (size_t)(end - p) > KEY_LEN; p++) {
 		const char *value = p + 1 + KEY_LEN, *quote;
 
 		/* the byte before it ends another key, or begins the comment */
-		if (memchr("*-#, \t\r\n", *p, 8) == NULL ||
+		if (*p == '\0' || strchr("*-#, \t\r\n", *p) == NULL ||
 			memcmp(p + 1, key, KEY_LEN) != 0)
 			continue;
 		quote = memchr(value, '\'', (size_t)(end - value));

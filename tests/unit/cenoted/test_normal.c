@@ -159,9 +159,9 @@ a_statement_that_is_much_too_long_is_not_read(void **state)
 	struct cnd_normal n;
 
 	memset(sql, ' ', CND_NORMAL_SQL_MAX + 1);
-	memcpy(sql, "select", 6);
+	sql[0] = 'a';
 	cnd_normalise("sqlite", (struct cnp_str){ sql, CND_NORMAL_SQL_MAX }, &n);
-	assert_string_equal(n.text, "select");
+	assert_string_equal(n.text, "a");
 	cnd_normalise("sqlite", (struct cnp_str){ sql, CND_NORMAL_SQL_MAX + 1 }, &n);
 	assert_string_equal(n.text, "");
 	assert_true(n.hash == 0);
