@@ -471,32 +471,6 @@ every_state_has_a_name_and_no_way_back_from_the_end(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-static void
-a_time_belongs_to_the_first_bucket_whose_limit_is_not_less(void **state)
-{
-	struct cnd_histogram h = { .sum_us = 0 };
-
-	assert_int_equal(cnd_histogram_limit_us(0), 16);
-	assert_int_equal(cnd_histogram_limit_us(1), 24);
-	assert_int_equal(cnd_histogram_limit_us(2), 32);
-	for (uint32_t i = 0; i + 1 < CND_BUCKETS; i++) {
-		int64_t limit = (int64_t)cnd_histogram_limit_us(i);
-
-		cnd_histogram_reset(&h);
-		cnd_histogram_add(&h, limit);
-		cnd_histogram_add(&h, limit + 1);
-		assert_int_equal(h.n[i], 1);
-		assert_int_equal(h.n[i + 1], 1);
-		assert_int_equal(h.sum_us, 2 * limit + 1);
-	}
-	cnd_histogram_reset(&h);
-	cnd_histogram_add(&h, -1);
-	cnd_histogram_add(&h, 0);
-	cnd_histogram_add(&h, INT64_MAX);
-	assert_int_equal(h.n[0], 2);
-	assert_int_equal(h.n[CND_BUCKETS - 1], 1);
-}
-
 int
 main(void)
 {
@@ -520,7 +494,6 @@ main(void)
 		TEST(the_door_writes_all_but_what_is_the_masters),
 		TEST(a_helper_writes_nothing),
 		TEST(a_text_without_an_end_gets_one),
-		TEST(a_time_belongs_to_the_first_bucket_whose_limit_is_not_less),
 		TEST(every_state_has_a_name_and_no_way_back_from_the_end),
 	};
 

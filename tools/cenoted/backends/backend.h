@@ -23,7 +23,7 @@
  * makes a message that names the feature. CENOTE_ERR_NOMEM. A backend returns negative results of the sink and the
  * host unchanged.
  */
-#define CND_BACKEND_ABI 11u
+#define CND_BACKEND_ABI 12u
 
 struct cnd_session; /* each backend defines it */
 
@@ -435,6 +435,11 @@ struct cnd_backend {
 	/* After settle() the client can no longer ask what its last statement did, as SHOW WARNINGS does. */
 	int is_settling_felt;
 	int can_refuse_pins; /* it asks refuses_pins() */
+	/*
+	 * The rules by which the server reads this text now, as far as it has confirmed them: bits of enum cnc_sql_rule and enum
+	 * cnc_digest_rule. 0: that is not known. NULL: it is known for no text.
+	 */
+	uint32_t (*sql_rules)(const struct cnd_session *s, const char *sql, size_t len);
 
 	/*
 	 * Lending (docs/lending.md). All five members are NULL if the backend cannot lend.

@@ -373,6 +373,17 @@ cnd_pool_config_check_strict(struct cnd_config *c, const struct cnd_pool_config 
 }
 
 void
+cnd_pool_config_check_digests(struct cnd_config *c, const struct cnd_pool_config *p,
+	const struct cnd_backend *backend)
+{
+	if (p->has_digests && backend->sql_rules == NULL)
+		cnd_config_error(c, p->line,
+			"pool %s: digests: backend %s does not know how its server reads "
+			"SQL, so it cannot keep values out of the statistics",
+			p->name, p->backend);
+}
+
+void
 cnd_pool_config_check_target(struct cnd_config *c, const struct cnd_pool_config *p,
 	const struct cnd_backend *backend)
 {

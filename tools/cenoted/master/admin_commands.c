@@ -33,10 +33,38 @@ say_ok(struct cnd_admin_client *c)
 static void
 run_table(struct cnd_admin_client *c, char **words)
 {
-	const struct cnd_asker root = { .pool = CND_POOL_RECORD, .slot = -1 };
+	const struct cnd_asker root = {
+		.pool = CND_POOL_RECORD, .slot = -1, .may_read_sql = true
+	};
 
 	cnd_report_status(&c->report, cnd_the_master.child.board, words[0], &root);
 	say_ok(c);
+}
+
+static void
+run_digests(struct cnd_admin_client *c, char **words)
+{
+	uint32_t n = 0;
+
+	if (words[1] == NULL) {
+		run_table(c, words);
+		return;
+	}
+	if (strcmp(words[1], "--reset") != 0) {
+		cnd_report_line(&c->report, "error",
+			"digests: unknown word \"%s\"; there is --reset", words[1]);
+		return;
+	}
+	for (size_t i = 0; i < CND_POOL_RECORD; i++) {
+		const struct cnd_pool *p = &cnd_the_master.pools[i];
+
+		if (p->config == NULL || !p->config->has_digests)
+			continue;
+		cnd_digests_reset(&cnd_master_record(p)->digests);
+		n++;
+	}
+	cnd_report_line(&c->report, "ok",
+		"statistics of statements begin anew in %u pool%s", n, n == 1 ? "" : "s");
 }
 
 static void
@@ -288,6 +316,8 @@ static const struct command commands[] = {
 	{ "clients", 0, 0, run_table },
 	{ "pins", 0, 0, run_table },
 	{ "servers", 0, 0, run_table },
+	{ "times", 0, 0, run_table },
+	{ "digests", 0, 1, run_digests },
 	{ "reload", 0, 0, run_reload },
 	{ "drain", 0, 1, run_drain },
 	{ "upgrade", 0, 0, run_upgrade },

@@ -534,6 +534,8 @@ begin(struct cnd_serving *s, const struct cnp_request *req)
 	s->result.done_flags = 0;
 	s->result.is_describing = false;
 	s->result.is_in_rows = false;
+	s->result.has_columns = false;
+	s->result.n_rows = 0;
 	s->request.is_sync = (req->flags & CNP_FRAME_SYNC) != 0;
 	set_bounds(&s->result, 0, 0);
 	if (s->ahead.n == 0) {

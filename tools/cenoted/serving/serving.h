@@ -73,6 +73,8 @@ struct cnd_serving_result {
 	bool is_describing; /* no rows follow columns() */
 	bool is_done; /* done() was called for the last result */
 	uint8_t done_flags; /* flags of the last done() */
+	bool has_columns; /* the result that is under way has rows */
+	uint64_t n_rows; /* rows that the request returned or changed */
 };
 
 /* ahead.c: requests that the backend has before their turn. */

@@ -215,80 +215,7 @@ cnd_scoreboard_is_timed(const struct cnd_scoreboard *b)
 		       &((struct heads *)b->base)->is_timed, memory_order_relaxed) != 0;
 }
 
-#define SHORTEST_BITS 4u /* 16 µs */
-
-uint64_t
-cnd_histogram_limit_us(uint32_t bucket)
-{
-	uint64_t power = 1ull << (SHORTEST_BITS + bucket / 2);
-
-	return bucket % 2 == 0 ? power : power + power / 2;
-}
-
-/* The first bucket whose limit is not less than the time. */
-static uint32_t
-bucket_of(int64_t us)
-{
-	uint32_t bits, bucket;
-
-	if (us <= 1 << SHORTEST_BITS)
-		return 0;
-	/* a time that is a limit belongs to the bucket below */
-	us--;
-	bits = 63u - (uint32_t)__builtin_clzll((uint64_t)us);
-	bucket = 2 * (bits - SHORTEST_BITS) + 1 + (uint32_t)(us >> (bits - 1) & 1);
-	return bucket < CND_BUCKETS ? bucket : CND_BUCKETS - 1;
-}
-
-void
-cnd_histogram_add(struct cnd_histogram *h, int64_t us)
-{
-	if (us < 0)
-		us = 0;
-	atomic_fetch_add_explicit(&h->n[bucket_of(us)], 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&h->sum_us, (uint64_t)us, memory_order_relaxed);
-}
-
-void
-cnd_histogram_reset(struct cnd_histogram *h)
-{
-	for (uint32_t i = 0; i < CND_BUCKETS; i++)
-		atomic_store(&h->n[i], 0);
-	atomic_store(&h->sum_us, 0);
-}
-
 /* ---- texts under a sequence lock ---- */
-
-static void
-seq_write(struct cnd_seq *seq, void *to, const void *from, size_t size)
-{
-	uint32_t n = atomic_load_explicit(&seq->n, memory_order_relaxed);
-
-	/* a writer that died half-way left it odd; the next one makes it even again */
-	atomic_store_explicit(&seq->n, n | 1u, memory_order_relaxed);
-	atomic_thread_fence(memory_order_release);
-	memcpy(to, from, size);
-	atomic_store_explicit(&seq->n, (n | 1u) + 1, memory_order_release);
-}
-
-/* Read a text. The result is all zero if no consistent text could be read: a writer may have died in
- * the middle of it. */
-static void
-seq_read(const struct cnd_seq *seq, void *to, const void *from, size_t size)
-{
-	for (int i = 0; i < 1000; i++) {
-		uint32_t before = atomic_load_explicit(&seq->n, memory_order_acquire);
-
-		memcpy(to, from, size);
-		atomic_thread_fence(memory_order_acquire);
-		if (!(before & 1) &&
-			atomic_load_explicit(&seq->n, memory_order_relaxed) == before)
-			return;
-		if (i > 100)
-			sched_yield();
-	}
-	memset(to, 0, size);
-}
 
 /* The writer may be an attacker who left out the terminating zero. */
 #define END_TEXT(array) ((array)[sizeof(array) - 1] = '\0')
@@ -296,13 +223,13 @@ seq_read(const struct cnd_seq *seq, void *to, const void *from, size_t size)
 void
 cnd_slot_set_identity(struct cnd_slot *s, const struct cnd_identity *identity)
 {
-	seq_write(&s->identity_seq, &s->identity, identity, sizeof(*identity));
+	cnd_seq_write(&s->identity_seq, &s->identity, identity, sizeof(*identity));
 }
 
 void
 cnd_slot_identity(const struct cnd_slot *s, struct cnd_identity *ret_identity)
 {
-	seq_read(&s->identity_seq, ret_identity, &s->identity, sizeof(*ret_identity));
+	cnd_seq_read(&s->identity_seq, ret_identity, &s->identity, sizeof(*ret_identity));
 	END_TEXT(ret_identity->user);
 	END_TEXT(ret_identity->program);
 	END_TEXT(ret_identity->application);
@@ -312,13 +239,13 @@ cnd_slot_identity(const struct cnd_slot *s, struct cnd_identity *ret_identity)
 void
 cnd_slot_set_login(struct cnd_slot *s, const struct cnd_login *login)
 {
-	seq_write(&s->login_seq, &s->login, login, sizeof(*login));
+	cnd_seq_write(&s->login_seq, &s->login, login, sizeof(*login));
 }
 
 void
 cnd_slot_login(const struct cnd_slot *s, struct cnd_login *ret_login)
 {
-	seq_read(&s->login_seq, ret_login, &s->login, sizeof(*ret_login));
+	cnd_seq_read(&s->login_seq, ret_login, &s->login, sizeof(*ret_login));
 	END_TEXT(ret_login->server);
 	END_TEXT(ret_login->tls);
 	END_TEXT(ret_login->sqlstate);

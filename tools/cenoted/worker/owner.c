@@ -6,7 +6,6 @@
 #include "worker.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "core/sqlstate.h"
 #include "shared/log.h"
@@ -82,36 +81,53 @@ end(struct cnd_serving *s, const struct cnp_request *req)
 	atomic_fetch_add_explicit(&w->pool->requests, 1, memory_order_relaxed);
 }
 
-static int64_t
-now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
 static void
 begin_timed(struct cnd_serving *s, const struct cnp_request *req)
 {
 	struct cnd_worker *w = s->owner;
 
 	if (req != NULL) {
-		w->begun_us = now_us();
+		w->begun_us = cnd_times_now_us();
 		w->failed_state[0] = '\0';
 	}
 	begin(s, req);
+}
+
+/* The request is done. Returns how long it took, in microseconds. */
+static int64_t
+measure(struct cnd_worker *w, const struct cnp_request *req)
+{
+	int64_t us = cnd_times_now_us() - w->begun_us;
+
+	cnd_times_note_request(w, us);
+	if (cnd_slow_is_on(w))
+		cnd_slow_log(w, &req->msg, us);
+	return us;
 }
 
 static void
 end_timed(struct cnd_serving *s, const struct cnp_request *req)
 {
 	struct cnd_worker *w = s->owner;
-	int64_t us = now_us() - w->begun_us;
 
-	cnd_histogram_add(&w->pool->request_time, us);
-	if (cnd_slow_is_on(w))
-		cnd_slow_log(w, &req->msg, us);
+	(void)measure(w, req);
+	end(s, req);
+}
+
+static void
+begin_digest(struct cnd_serving *s, const struct cnp_request *req)
+{
+	if (req != NULL)
+		cnd_digests_begin(s->owner, &req->msg);
+	begin_timed(s, req);
+}
+
+static void
+end_digest(struct cnd_serving *s, const struct cnp_request *req)
+{
+	struct cnd_worker *w = s->owner;
+
+	cnd_digests_end(w, req, measure(w, req));
 	end(s, req);
 }
 
@@ -120,6 +136,7 @@ failed(struct cnd_serving *s)
 {
 	struct cnd_worker *w = s->owner;
 
+	cnd_digests_failed(w);
 	atomic_store_explicit(
 		&w->slot->errors, w->slot->errors + 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&w->pool->errors, 1, memory_order_relaxed);
@@ -275,13 +292,18 @@ suspend(struct cnd_serving *s, const struct cnp_suspend *m)
 
 static const struct cnd_serving_ops worker_ops = OPS(begin, end, failed);
 static const struct cnd_serving_ops timed_ops = OPS(begin_timed, end_timed, failed_timed);
+static const struct cnd_serving_ops digest_ops =
+	OPS(begin_digest, end_digest, failed_timed);
 
 void
 cnd_owner_begin_client(struct cnd_worker *w)
 {
-	w->serving.ops = cnd_scoreboard_is_timed(w->board) || cnd_slow_is_on(w)
-				 ? &timed_ops
-				 : &worker_ops;
+	if (w->digests != NULL)
+		w->serving.ops = &digest_ops;
+	else
+		w->serving.ops = cnd_scoreboard_is_timed(w->board) || cnd_slow_is_on(w)
+					 ? &timed_ops
+					 : &worker_ops;
 }
 
 void
@@ -295,5 +317,6 @@ cnd_owner_init(struct cnd_worker *w)
 	s->pool = w->config->name;
 	s->max_row = w->config->max_row;
 	cnd_host_init(w);
+	cnd_digests_init(w);
 	cnd_serving_init(s);
 }

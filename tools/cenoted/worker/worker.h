@@ -116,6 +116,7 @@ struct cnd_worker_client {
 	int64_t active_ms; /* when it last sent or read something */
 	int64_t grace_from_ms; /* when it attached, or its first request last made progress */
 	int64_t query_timeout_ms; /* its user's, or else the pool's; 0: none */
+	uint32_t limits_line; /* its user's line in `user_limits`, from 1; 0: none */
 };
 
 /* host.c: when the backend must stop waiting. */
@@ -169,6 +170,7 @@ struct cnd_worker_loan {
 
 struct cnd_seat;
 struct cnd_shared;
+struct cnd_worker_digests;
 
 /* A worker: one session of the backend, in a process of its own or on a seat of a shared one. */
 struct cnd_worker {
@@ -198,6 +200,7 @@ struct cnd_worker {
 	int64_t begun_us; /* when the request began, if it is measured (monotonic clock) */
 	char failed_state
 		[6]; /* the SQLSTATE with which it failed, if it is measured; "": it did not */
+	int64_t lent_us; /* when the client got the session; 0: that is not measured */
 	bool has_served; /* a client has gone since the worker last waited for a client */
 	bool is_listening; /* the session listens for clients that have none (listening.c) */
 
@@ -212,6 +215,7 @@ struct cnd_worker {
 	struct cnd_worker_pins pins;
 	struct cnd_worker_pace pace;
 	struct cnd_worker_random random;
+	struct cnd_worker_digests *digests; /* NULL: the pool has no `digests` */
 };
 
 /* The main function of a process with one session. */
@@ -348,6 +352,16 @@ int cnd_roles_left(const struct cnd_worker *w);
 void cnd_owner_init(struct cnd_worker *w);
 /* Measure the requests of the next client, for the statistics or the slow log. */
 void cnd_owner_begin_client(struct cnd_worker *w);
+
+/* times.c */
+/* Microseconds of the monotonic clock. */
+int64_t cnd_times_now_us(void);
+void cnd_times_note_request(struct cnd_worker *w, int64_t us);
+/* The client has the session from here on; it and the worker part. */
+void cnd_times_begin_session(struct cnd_worker *w);
+void cnd_times_end_session(struct cnd_worker *w);
+/* A login to this server line has succeeded. It began then. */
+void cnd_times_note_login(struct cnd_worker *w, size_t line, int64_t begun_us);
 
 /* host.c */
 void cnd_host_init(struct cnd_worker *w);
@@ -526,6 +540,14 @@ int64_t cnd_pins_warning(const struct cnd_worker *w);
 /* Once pin_warning has passed: say what pins the session, and for how long. false: it has not, or that was said. */
 #define CND_PINS_WARNING_MAX 384u
 bool cnd_pins_warn(struct cnd_worker *w, char ret_text[CND_PINS_WARNING_MAX]);
+
+/* digests.c */
+void cnd_digests_init(struct cnd_worker *w);
+void cnd_digests_finish(struct cnd_worker *w);
+/* A request is about to run; has failed; has ended after `us` microseconds. */
+void cnd_digests_begin(struct cnd_worker *w, const struct cnp_msg *m);
+void cnd_digests_failed(struct cnd_worker *w);
+void cnd_digests_end(struct cnd_worker *w, const struct cnp_request *req, int64_t us);
 
 /* pace.c */
 void cnd_pace_init(struct cnd_worker_pace *p);
