@@ -51,6 +51,7 @@ a_slow_request_is_logged_without_its_values(void **state)
 	assert_true(wp_log_has_line(SLOW_NORMAL, " user="));
 	assert_true(wp_log_has_line(SLOW_NORMAL, " digest="));
 	assert_true(wp_log_has_line(SLOW_NORMAL, IDS));
+	assert_true(wp_log_has_line(SLOW_NORMAL, " rows=1 "));
 	assert_false(wp_log_has_line(SLOW_NORMAL, "sqlstate="));
 	assert_false(wp_log_has("secret"));
 	cenote_conn_destroy(conn);
@@ -66,6 +67,29 @@ the_statement_s_own_trace_is_preferred(void **state)
 	wp_exec(conn, SLOW COMMENT);
 	wp_await_log(" trace_id=" OTHER_TRACE " span_id=b7ad6b7169203331");
 	assert_false(wp_log_has_line("slow request", TRACE));
+	cenote_conn_destroy(conn);
+}
+
+/* The same statement has the same name in both. */
+static void
+the_digest_is_that_of_the_statistics(void **state)
+{
+	cenote_conn *conn, *asker;
+	cenote_result *res;
+	char digest[32];
+
+	wp_start(WP_POOL("digests = yes\nlog_min_duration = 1ms\n"));
+	conn = attach(NULL);
+	wp_exec(conn, SLOW);
+	asker = wp_handle(NULL);
+	assert_ok(cenote_status(asker, "digests", &res));
+	cenote_conn_destroy(asker);
+	(void)snprintf(digest, sizeof(digest), " digest=%s ",
+		cenote_result_text(res, 0,
+			(uint32_t)cenote_result_find_column(res, "queryid"), NULL));
+	cenote_result_destroy(res);
+	wp_await_log(SLOW_NORMAL);
+	assert_true(wp_log_has_line(SLOW_NORMAL, digest));
 	cenote_conn_destroy(conn);
 }
 
@@ -330,6 +354,7 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		TEST(a_slow_request_is_logged_without_its_values),
 		TEST(the_statement_s_own_trace_is_preferred),
+		TEST(the_digest_is_that_of_the_statistics),
 		TEST(the_next_client_does_not_get_the_trace_of_the_last_one),
 		TEST(a_slow_request_that_fails_is_logged_with_its_sqlstate),
 		TEST(a_prepared_statement_is_logged_with_its_text),

@@ -7,24 +7,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/digest.h"
+#include "core/sql.h"
 #include "shared/normal.h"
 
-static const char *const backends[] = { "postgresql", "mysql", "sqlite", "freetds",
-	"odbc" };
+/* As the backends give them. */
+#define POSTGRESQL (CNC_SQL_POSTGRESQL | CNC_SQL_STRICT)
+#define MYSQL      ((CNC_SQL_MYSQL & ~(uint32_t)CNC_SQL_EXECUTED) | CNC_DIGEST_UNSURE_REST)
+
+static const struct {
+	const char *name;
+	uint32_t rules;
+} servers[] = {
+	{ "postgresql", POSTGRESQL },
+	{ "postgresql", POSTGRESQL | CNC_SQL_BACKSLASH },
+	{ "mysql", MYSQL },
+	{ "mysql", MYSQL & ~(uint32_t)CNC_SQL_DOUBLE_QUOTED_TEXT },
+	{ "mysql", MYSQL & ~(uint32_t)CNC_SQL_BACKSLASH },
+	{ "sqlite", CNC_SQL_SQLITE | CNC_DIGEST_UNSURE_NAMES },
+	{ "freetds", CNC_SQL_TDS | CNC_DIGEST_UNSURE_NAMES },
+	{ "not known", 0 },
+};
 
 static void
-normalise(const char *backend, const char *sql, struct cnd_normal *ret)
+normalise(uint32_t rules, const char *sql, struct cnd_normal *ret)
 {
-	cnd_normalise(backend, cnp_str(sql), ret);
+	cnd_normalise(rules, cnp_str(sql), ret);
 }
 
 static void
-a_plain_statement_is_shown_for_every_backend(void **state)
+a_plain_statement_is_shown_for_every_server(void **state)
 {
 	struct cnd_normal n;
 
-	for (size_t i = 0; i < CNT_COUNT(backends); i++) {
-		normalise(backends[i], "SELECT a FROM t WHERE b = 'x' AND c = 5", &n);
+	for (size_t i = 0; i < CNT_COUNT(servers) - 1; i++) {
+		normalise(
+			servers[i].rules, "SELECT a FROM t WHERE b = 'x' AND c = 5", &n);
 		assert_string_equal(n.text, "select a from t where b = ? and c = ?");
 		assert_true(n.hash != 0);
 	}
@@ -77,6 +95,7 @@ is_a_name_there(const char *backend, const char *sql)
 		{ "mysql", "sp_addlogin" },
 		{ "mysql", "exec p" },
 		{ "mysql", "$" },
+		{ "sqlite", "by \"secret" },
 		{ "sqlite", "sp_addlogin" },
 		{ "sqlite", "exec p" },
 		{ "sqlite", "$" },
@@ -85,6 +104,7 @@ is_a_name_there(const char *backend, const char *sql)
 		{ "sqlite", "E'\\'secret" },
 		{ "sqlite", "\\\" , secret" },
 		{ "sqlite", "array[" },
+		{ "freetds", "by \"secret" },
 		{ "freetds", "$" },
 		{ "freetds", "# secret" },
 		{ "freetds", "\\' , secret" },
@@ -106,12 +126,13 @@ no_literal_is_shown(void **state)
 {
 	struct cnd_normal n;
 
-	for (size_t i = 0; i < CNT_COUNT(backends); i++) {
+	for (size_t i = 0; i < CNT_COUNT(servers); i++) {
 		for (size_t j = 0; j < CNT_COUNT(literals); j++) {
-			normalise(backends[i], literals[j], &n);
+			normalise(servers[i].rules, literals[j], &n);
 			if (strstr(n.text, "secret") != NULL &&
-				!is_a_name_there(backends[i], literals[j]))
-				fail_msg("%s: %s: %s", backends[i], literals[j], n.text);
+				!is_a_name_there(servers[i].name, literals[j]))
+				fail_msg("%s: %s: %s", servers[i].name, literals[j],
+					n.text);
 		}
 	}
 }
@@ -122,13 +143,13 @@ a_statement_that_all_settings_read_alike_is_shown(void **state)
 {
 	struct cnd_normal n;
 
-	normalise("postgresql", "select a ~ '\\d+' from t", &n);
+	normalise(POSTGRESQL, "select a ~ '\\d+' from t", &n);
 	assert_string_equal(n.text, "select a ~ ? from t");
-	normalise("mysql", "select a like 'b\\_c' from t", &n);
+	normalise(MYSQL, "select a like 'b\\_c' from t", &n);
 	assert_string_equal(n.text, "select a like ? from t");
-	normalise("sqlite", "select 'a\\' from t", &n);
+	normalise(CNC_SQL_SQLITE, "select 'a\\' from t", &n);
 	assert_string_equal(n.text, "select ? from t");
-	normalise("mysql", "select 'a\\' , b , 'c'", &n);
+	normalise(MYSQL, "select 'a\\' , b , 'c'", &n);
 	assert_string_equal(n.text, "");
 	assert_true(n.hash != 0);
 }
@@ -145,7 +166,7 @@ a_long_statement_is_cut_at_a_character(void **state)
 
 		for (; len + 3 < sizeof(sql); len += 3)
 			memcpy(sql + len, "\xe2\x82\xac", 4);
-		normalise("postgresql", sql, &n);
+		normalise(POSTGRESQL, sql, &n);
 		len = strlen(n.text);
 		assert_in_range(len, CND_NORMAL_MAX - 4, CND_NORMAL_MAX - 1);
 		assert_int_equal((unsigned char)n.text[len - 1], 0xac);
@@ -153,20 +174,30 @@ a_long_statement_is_cut_at_a_character(void **state)
 }
 
 static void
-a_statement_that_is_much_too_long_is_not_read(void **state)
+a_long_statement_has_the_hash_of_its_beginning(void **state)
 {
-	char *sql = malloc(CND_NORMAL_SQL_MAX + 1);
+	char sql[CND_NORMAL_SQL_MAX + 8];
+	struct cnd_normal n;
+	uint64_t hash;
+
+	memset(sql, ' ', sizeof(sql));
+	sql[0] = 'a';
+	sql[CND_NORMAL_SQL_MAX] = 'b';
+	cnd_normalise(CNC_SQL_SQLITE, (struct cnp_str){ sql, sizeof(sql) }, &n);
+	assert_string_equal(n.text, "a");
+	(void)cnc_digest("a", 1, CNC_SQL_SQLITE, NULL, 0, &hash);
+	assert_true(n.hash == hash);
+}
+
+static void
+without_rules_there_is_no_hash(void **state)
+{
 	struct cnd_normal n;
 
-	memset(sql, ' ', CND_NORMAL_SQL_MAX + 1);
-	sql[0] = 'a';
-	cnd_normalise("sqlite", (struct cnp_str){ sql, CND_NORMAL_SQL_MAX }, &n);
-	assert_string_equal(n.text, "a");
-	cnd_normalise("sqlite", (struct cnp_str){ sql, CND_NORMAL_SQL_MAX + 1 }, &n);
-	assert_string_equal(n.text, "");
+	normalise(0, "select 1", &n);
 	assert_true(n.hash == 0);
-	free(sql);
-	cnd_normalise("sqlite", CNP_STR_NONE, &n);
+	assert_string_equal(n.text, "");
+	cnd_normalise(CNC_SQL_SQLITE, CNP_STR_NONE, &n);
 	assert_true(n.hash == 0);
 }
 
@@ -174,11 +205,12 @@ int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_plain_statement_is_shown_for_every_backend),
+		cmocka_unit_test(a_plain_statement_is_shown_for_every_server),
 		cmocka_unit_test(no_literal_is_shown),
 		cmocka_unit_test(a_statement_that_all_settings_read_alike_is_shown),
 		cmocka_unit_test(a_long_statement_is_cut_at_a_character),
-		cmocka_unit_test(a_statement_that_is_much_too_long_is_not_read),
+		cmocka_unit_test(a_long_statement_has_the_hash_of_its_beginning),
+		cmocka_unit_test(without_rules_there_is_no_hash),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

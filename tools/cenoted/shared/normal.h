@@ -10,21 +10,20 @@
 /* A statement without its values, to show to people. */
 
 #define CND_NORMAL_MAX     1024u
-/* Reading a longer statement would keep the session's next request waiting. */
-#define CND_NORMAL_SQL_MAX 1048576u
+/* A longer statement is read up to here, as in the statistics of statements. */
+#define CND_NORMAL_SQL_MAX 16384u
 
 struct cnd_normal {
-	uint64_t hash; /* the same for statements that differ in values only; 0: none */
+	uint64_t
+		hash; /* that of the statistics of statements (worker/digests.c); 0: none */
 	char text[CND_NORMAL_MAX]; /* core/digest.h; "": it might show a value */
 };
 
-/* The rules by which the servers of this backend read SQL; enum cnc_sql_rule. Names in double quotes count as texts wherever the
- * server may read them so. */
-uint32_t cnd_normal_rules(const char *backend);
 /*
- * Normalise a statement. Some settings of a session change where a text ends: then the readings by all settings must agree, or the
- * text is left out. A statement of more than CND_NORMAL_SQL_MAX bytes gets neither text nor hash.
+ * Normalise a statement. `rules`: sql_rules() of the backend, as they are now; 0: not known, so there is neither hash nor text. The
+ * server may have read the statement before a setting changed. So if a setting decides where its texts end, the readings by all of
+ * them must agree, or the text is left out.
  */
-void cnd_normalise(const char *backend, struct cnp_str sql, struct cnd_normal *ret);
+void cnd_normalise(uint32_t rules, struct cnp_str sql, struct cnd_normal *ret);
 
 #endif
