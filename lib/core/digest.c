@@ -17,7 +17,9 @@ struct digest {
 	char *to;
 	size_t size;
 	size_t len; /* length of the whole digest */
-	uint64_t hash;
+	uint64_t hash; /* of all bytes before those in `part` */
+	char part[256];
+	size_t n_part;
 	struct cnc_sql_token verb; /* the first token of the statement; END: none */
 	struct cnc_sql_token last; /* the last token that was written; END: none */
 	bool is_value; /* that token was a literal or placeholder */
@@ -28,6 +30,14 @@ struct digest {
 	bool is_after_set; /* a statement has ended that may have changed the rules */
 };
 
+/* The seed is the hash of all previous bytes, so only a part of the text has to be kept. */
+static void
+hash_part(struct digest *d)
+{
+	d->hash = XXH3_64bits_withSeed(d->part, d->n_part, d->hash);
+	d->n_part = 0;
+}
+
 static void
 put(struct digest *d, const char *p, size_t n)
 {
@@ -36,8 +46,17 @@ put(struct digest *d, const char *p, size_t n)
 	if (room > 0)
 		memcpy(d->to + d->len, p, n < room ? n : room);
 	d->len += n;
-	/* The seed is the hash of all previous bytes, so no text has to be kept. */
-	d->hash = XXH3_64bits_withSeed(p, n, d->hash);
+	while (n > sizeof(d->part) - d->n_part) {
+		size_t fits = sizeof(d->part) - d->n_part;
+
+		memcpy(d->part + d->n_part, p, fits);
+		d->n_part += fits;
+		hash_part(d);
+		p += fits;
+		n -= fits;
+	}
+	memcpy(d->part + d->n_part, p, n);
+	d->n_part += n;
 }
 
 static void
@@ -272,7 +291,8 @@ put_next(struct digest *d)
 		skip_values(d, &d->sql);
 		return true;
 	}
-	if (take_value(d, &before, allows_sign(&d->last), false)) {
+	if (is_in(&t, "+-") && allows_sign(&d->last) &&
+		take_value(d, &before, true, false)) {
 		d->sql = before;
 		t.kind = CNC_SQL_NUMBER;
 		put_token(d, &t, true);
@@ -301,6 +321,7 @@ cnc_digest(const char *sql, size_t len, uint32_t rules, char *to, size_t size,
 
 	while (put_next(&d))
 		continue;
+	hash_part(&d);
 	*ret_hash = d.hash;
 	return d.len;
 }

@@ -2,11 +2,13 @@
 /* The table of digests in shared memory: what it counts, what gives way, and processes that add to it and die. */
 #include "support/cnt_cmocka.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -250,9 +252,6 @@ any_bytes_can_be_read(void **state)
 
 		for (size_t i = 0; i < sizeof(*table); i++)
 			bytes[i] = (unsigned char)random();
-		/* half of the texts are complete */
-		for (uint32_t i = 0; i < CND_DIGESTS; i += 2)
-			table->list[i].text_seq.n &= ~1u;
 		for (uint32_t i = 0; i <= CND_DIGESTS; i += 37) {
 			if (cnd_digest_read(table, i, &row))
 				assert_true(is_clean(row.text));
@@ -301,6 +300,72 @@ processes_lose_no_call_and_make_no_digest_twice(void **state)
 		for (uint32_t k = 0; k < i; k++)
 			assert_true(hashes[i] != hashes[k]);
 	}
+}
+
+/* Whether each entry has the text of its hash, and no other entry has the hash. */
+static void
+check_entries(void)
+{
+	for (uint32_t i = 0; i < CND_DIGESTS; i++) {
+		struct cnd_digest_row row;
+		char text[32];
+		uint32_t at;
+
+		if (!cnd_digest_read(table, i, &row))
+			continue;
+		snprintf(text, sizeof(text), "select %llu", (unsigned long long)row.hash);
+		assert_string_equal(row.text, text);
+		at = cnd_digest_find(table, row.hash).at;
+		/* it may have given way meanwhile */
+		assert_true(at == i || at == CND_DIGEST_OTHERS);
+	}
+}
+
+#define ROUNDS 1500u
+
+struct lockstep {
+	_Atomic unsigned round;
+	_Atomic unsigned n_done;
+};
+
+/* In each round, all processes need an entry at the same time: for the same digest, or each for its own. */
+static void
+keep_step(struct lockstep *l, unsigned own)
+{
+	/* if the test fails, the process that runs it ends */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (unsigned i = 1; i <= ROUNDS; i++) {
+		while (l->round != i)
+			sched_yield();
+		call(i % 2 != 0 ? i : PROCESSES * i + own, 1, NOW + i);
+		l->n_done++;
+	}
+	_exit(0);
+}
+
+static void
+processes_that_need_an_entry_at_once_get_one_each(void **state)
+{
+	struct lockstep *l = mmap(NULL, sizeof(*l), PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(l != MAP_FAILED);
+	for (unsigned i = 0; i < PROCESSES; i++) {
+		if (fork() == 0)
+			keep_step(l, i);
+	}
+	for (unsigned i = 1; i <= ROUNDS; i++) {
+		l->round = i;
+		while (l->n_done < i * PROCESSES) {
+			check_entries();
+			sched_yield();
+		}
+		check_entries();
+	}
+	for (int i = 0; i < PROCESSES; i++)
+		assert_true(wait(NULL) > 0);
+	assert_int_equal(all_calls(), PROCESSES * ROUNDS);
+	assert_int_equal(munmap(l, sizeof(*l)), 0);
 }
 
 static void
@@ -377,6 +442,7 @@ main(void)
 		T(processes_lose_no_call_and_make_no_digest_twice),
 		T(a_claim_of_a_dead_process_ends),
 		T(a_process_that_is_killed_leaves_no_broken_text),
+		T(processes_that_need_an_entry_at_once_get_one_each),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,13 +136,15 @@ claim(struct cnd_digest_table *t, int64_t now_ms)
 	return atomic_compare_exchange_strong(&t->claimed_ms, &since, now_ms);
 }
 
+/* Nobody reads the text, since the entry has no hash now. */
 static void
 set_text(struct cnd_digest *d, const char *text, size_t len)
 {
-	char cut[CND_DIGEST_TEXT] = "";
+	size_t n = cnc_utf8_cut(text, len, sizeof(d->text) - 1);
 
-	memcpy(cut, text, cnc_utf8_cut(text, len, sizeof(cut) - 1));
-	cnd_seq_write(&d->text_seq, d->text, cut, sizeof(cut));
+	atomic_thread_fence(memory_order_release);
+	memcpy(d->text, text, n);
+	memset(d->text + n, 0, sizeof(d->text) - n);
 }
 
 struct cnd_digest_ref
@@ -150,6 +152,26 @@ cnd_digest_find(const struct cnd_digest_table *t, uint64_t hash)
 {
 	return (struct cnd_digest_ref){ hash,
 		hash != 0 ? find(t, hash) : CND_DIGEST_OTHERS };
+}
+
+/* Give an entry to the digest. Returns its index. */
+static uint32_t
+replace(struct cnd_digest_table *t, uint64_t hash, const char *text, size_t len,
+	int64_t now_ms)
+{
+	uint32_t at = choose(t, now_ms);
+
+	atomic_store_explicit(&t->is_used, 1, memory_order_relaxed);
+	empty(t, at);
+	set_text(&t->list[at], text, len);
+	/* this process was stopped, and another one may have chosen the same entry */
+	if (atomic_load(&t->claimed_ms) != now_ms) {
+		atomic_store(&t->hashes[at], 0);
+		return CND_DIGEST_OTHERS;
+	}
+	atomic_store_explicit(&t->list[at].used_ms, now_ms, memory_order_relaxed);
+	atomic_store_explicit(&t->hashes[at], hash, memory_order_release);
+	return at;
 }
 
 struct cnd_digest_ref
@@ -162,16 +184,9 @@ cnd_digest_get(struct cnd_digest_table *t, uint64_t hash, const char *text, size
 		return ref;
 	/* another worker may have made it before this one had the claim */
 	ref.at = find(t, hash);
-	if (ref.at == CND_DIGESTS) {
-		atomic_store_explicit(&t->is_used, 1, memory_order_relaxed);
-		ref.at = choose(t, now_ms);
-		empty(t, ref.at);
-		set_text(&t->list[ref.at], text, len);
-		atomic_store_explicit(
-			&t->list[ref.at].used_ms, now_ms, memory_order_relaxed);
-		atomic_store_explicit(&t->hashes[ref.at], hash, memory_order_release);
-	}
-	/* if the claim has become another worker's meanwhile, it stays */
+	if (ref.at == CND_DIGESTS)
+		ref.at = replace(t, hash, text, len, now_ms);
+	/* if the claim is another worker's by now, it stays */
 	(void)atomic_compare_exchange_strong(&t->claimed_ms, &now_ms, 0);
 	return ref;
 }
@@ -277,7 +292,7 @@ cnd_digest_read(
 	const struct cnd_digest *d = &t->list[at];
 	bool is_other = at == CND_DIGEST_OTHERS;
 
-	ret_row->hash = is_other ? 0 : t->hashes[at];
+	ret_row->hash = is_other ? 0 : atomic_load(&t->hashes[at]);
 	ret_row->calls = d->calls;
 	ret_row->errors = d->errors;
 	ret_row->rows = d->rows;
@@ -288,9 +303,10 @@ cnd_digest_read(
 	ret_row->p99_us = slowest_hundredth(d);
 	if (is_other)
 		return true;
-	cnd_seq_read(&d->text_seq, ret_row->text, d->text, sizeof(ret_row->text));
+	memcpy(ret_row->text, d->text, sizeof(ret_row->text));
 	clean(ret_row->text);
-	/* the text belongs to the numbers only if the entry was not replaced meanwhile */
+	/* the text is whole, and belongs to the numbers, only if the entry was not replaced meanwhile */
+	atomic_thread_fence(memory_order_acquire);
 	return has_hash(t, at, ret_row->hash);
 }
 

@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "histogram.h"
-#include "seq.h"
 
 /*
  * Statistics of statements, by their digest (core/digest.h). A pool has one table in its record of the scoreboard. All its
@@ -29,7 +28,6 @@ struct cnd_digest {
 	_Atomic uint64_t time_us;
 	_Atomic int64_t used_ms; /* when it was last called */
 	_Atomic uint32_t n[CND_BUCKETS]; /* calls by their time, as in a histogram */
-	struct cnd_seq text_seq;
 	char text[CND_DIGEST_TEXT];
 };
 

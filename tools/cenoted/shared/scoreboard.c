@@ -217,19 +217,50 @@ cnd_scoreboard_is_timed(const struct cnd_scoreboard *b)
 
 /* ---- texts under a sequence lock ---- */
 
+static void
+seq_write(struct cnd_seq *seq, void *to, const void *from, size_t size)
+{
+	uint32_t n = atomic_load_explicit(&seq->n, memory_order_relaxed);
+
+	/* a writer that died half-way left it odd; the next one makes it even again */
+	atomic_store_explicit(&seq->n, n | 1u, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	memcpy(to, from, size);
+	atomic_store_explicit(&seq->n, (n | 1u) + 1, memory_order_release);
+}
+
+/* Read a text. The result is all zero if no consistent text could be read: a writer may have died in
+ * the middle of it. */
+static void
+seq_read(const struct cnd_seq *seq, void *to, const void *from, size_t size)
+{
+	for (int i = 0; i < 1000; i++) {
+		uint32_t before = atomic_load_explicit(&seq->n, memory_order_acquire);
+
+		memcpy(to, from, size);
+		atomic_thread_fence(memory_order_acquire);
+		if (!(before & 1) &&
+			atomic_load_explicit(&seq->n, memory_order_relaxed) == before)
+			return;
+		if (i > 100)
+			sched_yield();
+	}
+	memset(to, 0, size);
+}
+
 /* The writer may be an attacker who left out the terminating zero. */
 #define END_TEXT(array) ((array)[sizeof(array) - 1] = '\0')
 
 void
 cnd_slot_set_identity(struct cnd_slot *s, const struct cnd_identity *identity)
 {
-	cnd_seq_write(&s->identity_seq, &s->identity, identity, sizeof(*identity));
+	seq_write(&s->identity_seq, &s->identity, identity, sizeof(*identity));
 }
 
 void
 cnd_slot_identity(const struct cnd_slot *s, struct cnd_identity *ret_identity)
 {
-	cnd_seq_read(&s->identity_seq, ret_identity, &s->identity, sizeof(*ret_identity));
+	seq_read(&s->identity_seq, ret_identity, &s->identity, sizeof(*ret_identity));
 	END_TEXT(ret_identity->user);
 	END_TEXT(ret_identity->program);
 	END_TEXT(ret_identity->application);
@@ -239,13 +270,13 @@ cnd_slot_identity(const struct cnd_slot *s, struct cnd_identity *ret_identity)
 void
 cnd_slot_set_login(struct cnd_slot *s, const struct cnd_login *login)
 {
-	cnd_seq_write(&s->login_seq, &s->login, login, sizeof(*login));
+	seq_write(&s->login_seq, &s->login, login, sizeof(*login));
 }
 
 void
 cnd_slot_login(const struct cnd_slot *s, struct cnd_login *ret_login)
 {
-	cnd_seq_read(&s->login_seq, ret_login, &s->login, sizeof(*ret_login));
+	seq_read(&s->login_seq, ret_login, &s->login, sizeof(*ret_login));
 	END_TEXT(ret_login->server);
 	END_TEXT(ret_login->tls);
 	END_TEXT(ret_login->sqlstate);

@@ -11,7 +11,6 @@
 #include "digests.h"
 #include "histogram.h"
 #include "pins.h"
-#include "seq.h"
 #include "tally.h"
 
 /*
@@ -47,6 +46,11 @@ enum cnd_order {
 	CND_ORDER_DRAIN, /* like RELOAD, but because cenoted ends */
 	CND_ORDER_KILL, /* as NOW for the client of kill_generation, as RELOAD for others */
 	CND_ORDER_NOW /* end even if the client holds something */
+};
+
+/* A sequence lock for one writer and any number of readers: odd while the data is being written. */
+struct cnd_seq {
+	_Atomic uint32_t n;
 };
 
 /* The client that has the session. Texts are truncated and always terminated. */
