@@ -638,7 +638,9 @@ kill_ends_all_sessions_of_a_client_even_at_work(void **state)
 	wp_exec(conns[1], "begin");
 	call.conn = conns[0];
 	assert_int_equal(pthread_create(&call.thread, NULL, sleep_long, &call), 0);
-	wp_pause_ms(200);
+	turns_await_server("select count(*) from pg_stat_activity where state = 'active' "
+			   "and query = 'select pg_sleep(60)'",
+		"1");
 	snprintf(words, sizeof(words), "kill %d", (int)getpid());
 	expect(0, words, "ended 2 sessions\n");
 	pthread_join(call.thread, NULL);
