@@ -39,7 +39,7 @@ fill_attach(const cenote_conn *conn, struct cnp_attach *m)
 	m->database = cnp_str(cn_options_get(o, CN_OPTION_DATABASE));
 	m->program = cnp_str(*program ? program : program_invocation_short_name);
 	m->application = cnp_str(cn_options_get(o, CN_OPTION_APPLICATION_NAME));
-	m->trace = cnp_str(cn_options_get(o, CN_OPTION_TRACE));
+	m->trace = cnp_str(cn_options_get(o, CN_OPTION_TRACEPARENT));
 	m->pid = (uint32_t)conn->pid;
 	m->flags = conn->attach.is_again ? CNP_ATTACH_AGAIN : 0;
 	if (o->number[CN_OPTION_REATTACH] != CN_REATTACH_NO)

@@ -6,6 +6,7 @@
 
 #include "core/near.h"
 #include "core/sqlstate.h"
+#include "core/traceparent.h"
 #include "protocol/frame.h"
 
 /*
@@ -125,6 +126,19 @@ parse_choice(const struct option_spec *spec, const char *text, uint64_t *ret_n)
 	return CENOTE_ERR_ARG;
 }
 
+/* An empty text is none, as with the other texts. */
+static int
+parse_traceparent(const struct option_spec *spec, const char *text, uint64_t *ret_n)
+{
+	struct cnc_traceparent parsed;
+
+	(void)spec;
+	(void)ret_n;
+	return *text == '\0' || cnc_traceparent_parse(text, strlen(text), &parsed)
+		       ? CENOTE_OK
+		       : CENOTE_ERR_ARG;
+}
+
 #define DURATION "a time such as 10s, 500ms, 2min, or 0 for no limit"
 
 /* In the order of enum cn_option. */
@@ -140,7 +154,10 @@ static const struct option_spec specs[CN_OPTION_COUNT] = {
 	{ "database", "", 0, NULL, NULL, { NULL } },
 	{ "program", "", 0, NULL, NULL, { NULL } },
 	{ "application_name", "", 0, NULL, NULL, { NULL } },
-	{ "trace", "", 0, NULL, NULL, { NULL } },
+	{ "traceparent", "", 0, parse_traceparent,
+		"a W3C traceparent: 00-, 32 hexadecimal digits that are not all 0, -, 16 "
+		"such digits, -, 2 digits; in lower case",
+		{ NULL } },
 	{ "connect_timeout", "60s", 60000, parse_duration, DURATION, { NULL } },
 	{ "query_timeout", "0", 0, parse_duration, DURATION, { NULL } },
 	{ "reattach_timeout", "30s", 30000, parse_duration, DURATION, { NULL } },

@@ -6,7 +6,7 @@
 #include <cenote/cenote.h>
 
 static const char *const names[] = { "pool", "host", "port", "hosts", "run_dir", "user",
-	"database", "program", "application_name", "trace", "connect_timeout",
+	"database", "program", "application_name", "traceparent", "connect_timeout",
 	"query_timeout", "reattach_timeout", "reattach", "max_frame", "tls", "ca",
 	"ca_path", "cert", "key", "crl", "tls_min", "ciphers", "groups", "sni" };
 

@@ -682,6 +682,8 @@ expect_killed(const char *lines)
 	assert_int_equal(wp_status_of(conns[0], "select 1"), CENOTE_ERR_CONN);
 	assert_string_equal(wp_sqlstate(conns[0]), "57P01");
 	assert_string_equal(wp_message(conns[0]), "an administrator ended the session");
+	assert_true(
+		wp_log_has_line("client pid ", ": an administrator ended the session"));
 	wp_exec(conns[1], "commit");
 	turns_destroy(conns, 2);
 	wp_await("main", "idle", 2);
@@ -716,7 +718,9 @@ kill_ends_all_sessions_of_a_client_even_at_work(void **state)
 	wp_exec(conns[1], "begin");
 	call.conn = conns[0];
 	assert_int_equal(pthread_create(&call.thread, NULL, sleep_long, &call), 0);
-	wp_pause_ms(200);
+	turns_await_server("select count(*) from pg_stat_activity where state = 'active' "
+			   "and query = 'select pg_sleep(60)'",
+		"1");
 	snprintf(words, sizeof(words), "kill %d", (int)getpid());
 	expect(0, words, "ended 2 sessions\n");
 	pthread_join(call.thread, NULL);

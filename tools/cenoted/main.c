@@ -248,6 +248,7 @@ main(int argc, char **argv)
 		cnd_config_destroy(c);
 		return 1;
 	}
+	cnd_log_set_format((enum cnd_log_format)c->log_format);
 	cnd_log_set_level(c->log_level);
 	warn_of_settings(c, a.is_daemon);
 	if (a.is_daemon)

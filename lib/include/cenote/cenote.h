@@ -182,7 +182,8 @@ CENOTE_API void cenote_conn_set_getpid(cenote_conn *conn, long (*function)(void)
  *   database          if given, it must be the pool's
  *   program           name of the program (default: the name of its file)
  *   application_name  free text for the pool's status
- *   trace             trace context (W3C traceparent), for the log
+ *   traceparent       trace context (W3C), for the pool's log; "" for none. It is checked. For the
+ *                     context of one statement, write a comment into it: traceparent='00-...'
  *   connect_timeout   for one attach, with queueing; "10s", "500ms"; 0 for ever (default 60s)
  *   query_timeout     for one blocking call; default 0, for ever
  *   reattach_timeout  how long to try to attach again while cenoted restarts (default 30s)

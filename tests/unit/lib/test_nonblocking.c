@@ -830,7 +830,7 @@ creating_fails_for_memory_only(void **state)
 		cnt_alloc_init(&a, n);
 		r = cenote_conn_create(&a.mem, &conn);
 		if (r == CENOTE_OK) {
-			r = cenote_conn_set_uri(conn, "cenote://u:p@h:1/pool?trace=x");
+			r = cenote_conn_set_uri(conn, "cenote://u:p@h:1/pool?program=x");
 			cenote_conn_destroy(conn);
 		}
 		assert_int_equal(cnt_alloc_leaks(&a), 0);

@@ -42,7 +42,7 @@ every_option_has_its_default(void **state)
 		{ "database", "" },
 		{ "program", "" },
 		{ "application_name", "" },
-		{ "trace", "" },
+		{ "traceparent", "" },
 		{ "connect_timeout", "60s" },
 		{ "query_timeout", "0" },
 		{ "reattach_timeout", "30s" },
@@ -72,10 +72,10 @@ every_option_has_its_default(void **state)
 static void
 an_option_is_set_and_reset(void **state)
 {
-	assert_ok(cenote_conn_set(*state, "trace", "00-a-b-01"));
-	assert_string_equal(cenote_conn_get(*state, "trace"), "00-a-b-01");
-	assert_ok(cenote_conn_set(*state, "trace", NULL));
-	assert_string_equal(cenote_conn_get(*state, "trace"), "");
+	assert_ok(cenote_conn_set(*state, "application_name", "shop"));
+	assert_string_equal(cenote_conn_get(*state, "application_name"), "shop");
+	assert_ok(cenote_conn_set(*state, "application_name", NULL));
+	assert_string_equal(cenote_conn_get(*state, "application_name"), "");
 	assert_ok(cenote_conn_set(*state, "password", "secret"));
 	assert_null(cenote_conn_get(*state, "password"));
 }
@@ -88,6 +88,12 @@ values_are_checked(void **state)
 		const char *value;
 		int is_good;
 	} cases[] = {
+		{ "traceparent",
+			"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", 1 },
+		{ "traceparent", "", 1 },
+		{ "traceparent", "00-a-b-01", 0 },
+		{ "traceparent",
+			"00-00000000000000000000000000000000-00f067aa0ba902b7-01", 0 },
 		{ "connect_timeout", "10s", 1 },
 		{ "connect_timeout", "500ms", 1 },
 		{ "connect_timeout", "2min", 1 },
@@ -160,10 +166,11 @@ static const struct uri_case uri_cases[] = {
 	{ "cenote:///inventory", "host", "" },
 	{ "cenote:///a%20b%2fc", "pool", "a b/c" },
 	{ "cenote:///p?run_dir=/tmp/x", "run_dir", "/tmp/x" },
-	{ "cenote:///p?run_dir=/tmp/x&trace=a%26b", "trace", "a&b" },
-	{ "cenote:///p?trace=a+b=c", "trace", "a+b=c" },
+	{ "cenote:///p?run_dir=/tmp/x&application_name=a%26b", "application_name",
+		"a&b" },
+	{ "cenote:///p?application_name=a+b=c", "application_name", "a+b=c" },
 	{ "cenote:///p?", "pool", "p" },
-	{ "cenote:///p?&trace=x&", "trace", "x" },
+	{ "cenote:///p?&program=x&", "program", "x" },
 	{ "cenote://db1/p", "host", "db1" },
 	{ "cenote://db1:99/p", "host", "db1:99" },
 	{ "cenote://[::1]:99,db2/p", "host", "[::1]:99,db2" },
@@ -175,11 +182,11 @@ static const struct uri_case uri_cases[] = {
 	{ "postgres:///p", "pool", NULL },
 	{ "cenote:///a/b", "pool", NULL },
 	{ "cenote:///p#x", "pool", NULL },
-	{ "cenote:///p?trace=%0", "pool", NULL },
-	{ "cenote:///p?trace=%", "pool", NULL },
-	{ "cenote:///p?trace=%zz", "pool", NULL },
-	{ "cenote:///p?trace=%00", "pool", NULL },
-	{ "cenote:///p?trace", "pool", NULL },
+	{ "cenote:///p?program=%0", "pool", NULL },
+	{ "cenote:///p?program=%", "pool", NULL },
+	{ "cenote:///p?program=%zz", "pool", NULL },
+	{ "cenote:///p?program=%00", "pool", NULL },
+	{ "cenote:///p?program", "pool", NULL },
 	{ "cenote:///p?nothing=1", "pool", NULL },
 	{ "cenote:///p?connect_timeout=soon", "pool", NULL },
 };
@@ -208,11 +215,11 @@ static void
 a_refused_uri_changes_nothing(void **state)
 {
 	assert_ok(cenote_conn_set(*state, "pool", "before"));
-	assert_int_equal(cenote_conn_set_uri(*state, "cenote://h/after?trace=t&bad=1"),
+	assert_int_equal(cenote_conn_set_uri(*state, "cenote://h/after?program=t&bad=1"),
 		CENOTE_ERR_ARG);
 	assert_string_equal(cenote_conn_get(*state, "pool"), "before");
 	assert_string_equal(cenote_conn_get(*state, "host"), "");
-	assert_string_equal(cenote_conn_get(*state, "trace"), "");
+	assert_string_equal(cenote_conn_get(*state, "program"), "");
 }
 
 static void
@@ -221,9 +228,9 @@ a_value_is_at_most_4096_bytes(void **state)
 	char *text = calloc(1, 5000);
 
 	memset(text, 'x', 4096);
-	assert_ok(cenote_conn_set(*state, "trace", text));
+	assert_ok(cenote_conn_set(*state, "program", text));
 	memset(text, 'x', 4097);
-	assert_int_equal(cenote_conn_set(*state, "trace", text), CENOTE_ERR_ARG);
+	assert_int_equal(cenote_conn_set(*state, "program", text), CENOTE_ERR_ARG);
 	free(text);
 }
 

@@ -133,6 +133,7 @@ struct cnd_pool_config {
 	int64_t pin_warning_ms;
 	int64_t pin_timeout_ms;
 	int64_t query_timeout_ms;
+	int64_t log_min_duration_ms; /* of a request that is logged; 0: none is */
 	int64_t suspend_timeout_ms;
 	int64_t login_timeout_ms;
 	int64_t rebalance_ms;
@@ -181,6 +182,7 @@ struct cnd_config {
 	char *socket_group; /* "": none */
 	char *users_path; /* "": none */
 	char *notify; /* a command that begins with /, or a URL; "": none */
+	int log_format; /* enum cnd_log_format */
 	int log_level;
 	struct cnd_tls_config tls; /* inherited by pools */
 	int socket_mode; /* -1: depends on socket_group */

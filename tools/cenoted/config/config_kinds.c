@@ -145,6 +145,26 @@ print_level(const void *field, FILE *out, int show_secrets)
 }
 
 static int
+parse_log_format(struct cnd_loader *l, void *field, const char *value)
+{
+	if (strcmp(value, "text") == 0)
+		*(int *)field = CND_LOG_TEXT;
+	else if (strcmp(value, "json") == 0)
+		*(int *)field = CND_LOG_JSON;
+	else
+		return cnd_config_bad(
+			l, "\"%s\" is not a log format; write text or json", value);
+	return 0;
+}
+
+static void
+print_log_format(const void *field, FILE *out, int show_secrets)
+{
+	(void)show_secrets;
+	fputs(*(const int *)field == CND_LOG_JSON ? "json" : "text", out);
+}
+
+static int
 parse_socket_mode(struct cnd_loader *l, void *field, const char *value)
 {
 	int mode = 0;
@@ -550,6 +570,7 @@ const struct cnd_kind cnd_kind_frame_size = { parse_frame_size, print_size };
 const struct cnd_kind cnd_kind_slots = { parse_slots, print_u32 };
 const struct cnd_kind cnd_kind_workers = { parse_workers, print_u32 };
 const struct cnd_kind cnd_kind_level = { parse_level, print_level };
+const struct cnd_kind cnd_kind_log_format = { parse_log_format, print_log_format };
 const struct cnd_kind cnd_kind_socket_mode = { parse_socket_mode, print_socket_mode };
 const struct cnd_kind cnd_kind_sessions = { parse_sessions, print_sessions };
 const struct cnd_kind cnd_kind_mode = { parse_mode, print_mode };

@@ -60,7 +60,7 @@ set_signals(void)
 		sigaction(numbers[i], &act, NULL);
 	}
 	sigaction(SIGPIPE, &ignore, NULL);
-	/* a log that reaches the limit of a file's size must not end cenoted */
+	/* the children inherit this: a log that has reached the limit of its size only loses lines */
 	sigaction(SIGXFSZ, &ignore, NULL);
 	sigaction(SIGUSR1, &ignore, NULL);
 	sigprocmask(SIG_SETMASK, &mask, NULL);

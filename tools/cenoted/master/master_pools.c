@@ -358,6 +358,7 @@ adopt_log(const struct cnd_config *c)
 
 	if (r < 0)
 		cnd_log(LOG_ERR, "log %s: %s", c->log, cnd_place_error(-r));
+	cnd_log_set_format((enum cnd_log_format)c->log_format);
 	cnd_log_set_level(c->log_level);
 }
 

@@ -7,12 +7,23 @@
 #include <stdint.h>
 #include <syslog.h>
 
-/* The log: time, process id, role and pool, then the message. Every caller must keep to this rule:
- * never log a secret, a statement, or a value from a client or a server. */
+#include "log_line.h"
+
+/* The log: time, process id, role and pool, then the message and its fields. Every caller must keep to this rule:
+ * never log a secret, a statement with its values, or a value from a client or a server.
+ *
+ * Logging never stops the process: a line that cannot be written now is lost, and the next one that can be written says how many
+ * were lost. */
+
+enum cnd_log_format {
+	CND_LOG_TEXT,
+	CND_LOG_JSON
+};
 
 /* Open the target: "stderr", "syslog", or a file's path. 0; or -errno, and the previous target
  * stays. */
 int cnd_log_open(const char *target);
+void cnd_log_set_format(enum cnd_log_format format);
 /* Between these two, warnings and errors also go to standard error, for the person who starts
  * cenoted. Afterwards a daemon closes standard error, unless that is the target. */
 void cnd_log_begin_start(void);
@@ -38,6 +49,11 @@ void cnd_log(int level, const char *format, ...) __attribute__((format(printf, 2
 void cnd_log_warning(const char *text);
 void cnd_vlog(int level, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
+/* The same with fields. */
+void cnd_log_fields(int level, const struct cnd_log_field *fields, size_t n,
+	const char *format, ...) __attribute__((format(printf, 4, 5)));
+void cnd_vlog_fields(int level, const struct cnd_log_field *fields, size_t n,
+	const char *format, va_list args) __attribute__((format(printf, 4, 0)));
 /* Log at LOG_CRIT and end the process: for the start, and for nonsense from another process of
  * cenoted. */
 _Noreturn void cnd_fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -44,6 +44,13 @@ publish_identity(struct cnd_worker *w, struct cnp_str program, struct cnp_str ap
 		w->client.back.identity = id;
 }
 
+/* Nothing depends on it, so a client that sends something else is not refused. */
+static void
+take_trace(struct cnd_worker *w, struct cnp_str trace)
+{
+	(void)cnc_traceparent_parse(trace.p, trace.n, &w->client.trace);
+}
+
 /* ---- lending ---- */
 
 /* The limits of a user count from here on: the client has proved to be that user. */
@@ -354,7 +361,8 @@ make_ready_or_anew(struct cnd_worker *w, const struct cnp_attach *m)
 
 	if (r != CENOTE_ERR_CONN || w->serving.is_gone)
 		return r;
-	cnd_log(LOG_NOTICE, "the session was lost before it was lent (SQLSTATE %s)",
+	cnd_client_log(w, LOG_NOTICE, w->serving.diag.sqlstate,
+		"the session was lost before it was lent (SQLSTATE %s)",
 		w->serving.diag.sqlstate);
 	cnd_logout(w);
 	return cnd_login_for_client(w) < 0 ? r : make_ready(w, m);
@@ -366,7 +374,8 @@ say_failed(struct cnd_worker *w, int r)
 {
 	if (w->serving.is_gone)
 		return r;
-	cnd_log(LOG_NOTICE, "attach failed (SQLSTATE %s)", w->serving.diag.sqlstate);
+	cnd_client_log(w, LOG_NOTICE, w->serving.diag.sqlstate,
+		"attach failed (SQLSTATE %s)", w->serving.diag.sqlstate);
 	(void)cnp_server_error(&w->client.server, &w->serving.diag);
 	return r;
 }
@@ -381,8 +390,8 @@ lend(struct cnd_worker *w, const struct cnp_attach *m)
 	w->client.is_again = (m->flags & CNP_ATTACH_AGAIN) != 0;
 	w->client.restores = (m->flags & CNP_ATTACH_RESTORES) != 0;
 	publish_identity(w, m->program, m->application, m->pid);
-	cnd_log(LOG_DEBUG, "lent to user %s, pid %u, program %.31s, trace %.63s",
-		w->client.user, m->pid, m->program.p, m->trace.p);
+	cnd_client_log(w, LOG_DEBUG, NULL, "lent to user %s, pid %u, program %.31s",
+		w->client.user, m->pid, m->program.p);
 	cnc_diag_clear(&w->serving.diag);
 	r = log_in_as_wanted(w);
 	if (r == CENOTE_OK)
@@ -398,6 +407,7 @@ on_attach(struct cnd_worker *w, const struct cnp_attach *m)
 {
 	int r;
 
+	take_trace(w, m->trace);
 	if (is_wrong_pool(w))
 		return CENOTE_ERR_AUTH;
 	cnc_diag_clear(&w->serving.diag);
@@ -478,6 +488,7 @@ cnd_attach_back(struct cnd_worker *w)
 	r = await_attach(w, &req);
 	if (r < 0)
 		return r;
+	take_trace(w, req.msg.as.attach.trace);
 	cnc_diag_clear(&w->serving.diag);
 	r = find_settings(w, req.msg.as.attach.options);
 	if (r < 0)

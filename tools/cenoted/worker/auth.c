@@ -110,7 +110,8 @@ refuse(const struct login *l, const char *why)
 	char text[CND_PEER_TEXT_MAX + 16];
 
 	l->w->client.is_refused = true;
-	cnd_log(LOG_WARNING, "login refused: %s: %s", client_text(l, text), why);
+	cnd_client_log(l->w, LOG_WARNING, CNC_SQLSTATE(BAD_LOGIN),
+		"login refused: %s: %s", client_text(l, text), why);
 	cnd_answer_refuse(&l->w->client.server, CNC_SQLSTATE(BAD_LOGIN),
 		"pool %s: the login was refused; cenoted's log has the reason, and "
 		"cenoted --explain-auth shows which rule decides",
@@ -137,8 +138,8 @@ refuse_password(const struct login *l)
 	const struct cnd_user *known =
 		cnd_users_find(&l->w->config->users, l->arrival.user);
 
-	cnd_log(LOG_WARNING, "login refused: %s, user %s: %s", client_text(l, text),
-		user_text(l),
+	cnd_client_log(l->w, LOG_WARNING, CNC_SQLSTATE(BAD_PASSWORD),
+		"login refused: %s, user %s: %s", client_text(l, text), user_text(l),
 		known == NULL        ? "no such user"
 		: known->is_disabled ? "the user is disabled"
 				     : "wrong password");
@@ -211,7 +212,8 @@ violation(const struct login *l)
 {
 	char text[CND_PEER_TEXT_MAX + 16];
 
-	cnd_log(LOG_WARNING, "login refused: %s: its messages are not part of a login",
+	cnd_client_log(l->w, LOG_WARNING, CNC_SQLSTATE(PROTOCOL),
+		"login refused: %s: its messages are not part of a login",
 		client_text(l, text));
 	cnd_answer_refuse(&l->w->client.server, CNC_SQLSTATE(PROTOCOL),
 		"pool %s: this message is not part of a login that the pool offers, or "
@@ -360,7 +362,7 @@ log_in_as_client(struct login *l)
 	if (r == CENOTE_OK || r == CENOTE_ERR_NOMEM || w->serving.is_gone)
 		return r;
 	if (!cnd_login_blames_server(&w->serving.diag)) {
-		cnd_log(LOG_WARNING,
+		cnd_client_log(w, LOG_WARNING, w->serving.diag.sqlstate,
 			"login refused: %s: the server did not accept it (SQLSTATE %s)",
 			client_text(l, text), w->serving.diag.sqlstate);
 		return deny(l);

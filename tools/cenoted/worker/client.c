@@ -72,22 +72,6 @@ say_goodbye(struct cnd_worker *w)
 		cnd_client_drop_input(w->client.fd);
 }
 
-static void
-log_client(const struct cnd_worker_client *c, const char *what)
-{
-	struct ucred peer = { .pid = -1, .uid = (uid_t)-1 };
-	char text[CND_PEER_TEXT_MAX];
-
-	if (c->peer.door == CND_DOOR_TCP) {
-		cnd_log(LOG_WARNING, "client %s: %s", cnd_peer_text(&c->peer, text),
-			what);
-		return;
-	}
-	(void)cnd_auth_peer(c->fd, &peer);
-	cnd_log(LOG_WARNING, "client pid %d, uid %d: %s", (int)peer.pid, (int)peer.uid,
-		what);
-}
-
 /* ---- the conversation ---- */
 
 static int
@@ -245,7 +229,7 @@ must_part(struct cnd_worker *w)
 	int64_t now = cnd_client_limit(w) == CND_NEVER ? 0 : cnd_now_ms();
 	int is_ending = cnd_worker_order(w) == CND_ORDER_NOW;
 	char limit[CND_LIMIT_TEXT_MAX];
-	const char *sqlstate;
+	const char *sqlstate, *why = limit;
 
 	if (!is_ending && now < cnd_client_limit(w))
 		return 0;
@@ -253,11 +237,12 @@ must_part(struct cnd_worker *w)
 	if (try_to_yield(w))
 		return 1;
 	sqlstate = cnd_client_limit_text(w, now, limit);
-	if (is_ending)
-		cnd_answer_refuse(&w->client.server, CNC_SQLSTATE(SHUTDOWN), "%s",
-			cnd_worker_why_now(w));
-	else
-		cnd_answer_refuse(&w->client.server, sqlstate, "%s", limit);
+	if (is_ending) {
+		sqlstate = CNC_SQLSTATE(SHUTDOWN);
+		why = cnd_worker_why_now(w);
+	}
+	cnd_client_log_parting(w, sqlstate, why);
+	cnd_answer_refuse(&w->client.server, sqlstate, "%s", why);
 	return 1;
 }
 
@@ -310,7 +295,7 @@ warn_of_pins(struct cnd_worker *w)
 		(settle(w) < 0 || cnd_client_flush(w) < 0))
 		return CENOTE_ERR_CONN;
 	if (cnd_pins_warn(w, warning))
-		log_client(&w->client, warning);
+		cnd_client_log_named(w, LOG_WARNING, NULL, warning);
 	return CENOTE_OK;
 }
 
@@ -482,7 +467,8 @@ converse(struct cnd_worker *w)
 		return w->serving.is_lost ? CND_PARTING_LOST : CND_PARTING_GONE;
 	}
 	if (r == CENOTE_ERR_PROTOCOL)
-		log_client(&w->client, w->client.server.diag.message);
+		cnd_client_log_named(w, LOG_WARNING, w->client.server.diag.sqlstate,
+			w->client.server.diag.message);
 	cnd_times_end_session(w);
 	say_goodbye(w);
 	if (w->serving.is_suspending && !w->serving.is_gone)
@@ -506,6 +492,7 @@ forget_client(struct cnd_worker *w)
 	c->is_told = false;
 	c->is_back = false;
 	c->is_staying = false;
+	c->trace = (struct cnc_traceparent){ "", "" };
 	cnp_server_restart(&c->server);
 }
 
@@ -513,7 +500,8 @@ void
 cnd_client_part(struct cnd_worker *w, int r)
 {
 	if (r == CENOTE_ERR_PROTOCOL)
-		log_client(&w->client, w->client.server.diag.message);
+		cnd_client_log_named(w, LOG_WARNING, w->client.server.diag.sqlstate,
+			w->client.server.diag.message);
 	if (!w->client.has_failed || cnd_attach_part(w) < 0)
 		say_goodbye(w);
 }

@@ -13,9 +13,8 @@
 
 #include "core/digest.h"
 #include "shared/log.h"
+#include "shared/normal.h"
 
-/* A longer text is read up to here. */
-#define SQL_MAX    16384u
 /* Places for texts, and for prepared statements and portals. */
 #define TEXTS      256u
 #define OBJECTS    512u
@@ -167,8 +166,8 @@ digest_of(struct cnd_worker *w, struct cnp_str sql)
 	uint32_t rules;
 	uint64_t key;
 
-	if (sql.n > SQL_MAX)
-		sql.n = SQL_MAX;
+	if (sql.n > CND_NORMAL_SQL_MAX)
+		sql.n = CND_NORMAL_SQL_MAX;
 	rules = s->backend->sql_rules(s->session, sql.p, sql.n);
 	if (rules == 0 || is_doubtful(s, sql))
 		return others;

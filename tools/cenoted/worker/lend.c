@@ -378,6 +378,7 @@ take_by_force(struct cnd_worker *w, const char *sqlstate, const char *words)
 	memcpy(p->words, words, strnlen(words, sizeof(p->words) - 1));
 	memset(p->sqlstate, 0, sizeof(p->sqlstate));
 	memcpy(p->sqlstate, sqlstate, strnlen(sqlstate, sizeof(p->sqlstate) - 1));
+	cnd_client_log_parting(w, sqlstate, words);
 	state = atomic_exchange(&p->state, CNP_LOAN_ENDED);
 	w->serving.is_lost = state != CNP_LOAN_FREE;
 	/* a server does not notice the end of its socket while it works */

@@ -386,7 +386,7 @@ note_failure(struct cnd_worker *w)
 	w->login.n_failures++;
 	atomic_fetch_add_explicit(&w->pool->failed_logins, 1, memory_order_relaxed);
 	if (is_clients_fault(w, &w->serving.diag)) {
-		cnd_log(LOG_NOTICE,
+		cnd_client_log(w, LOG_NOTICE, w->serving.diag.sqlstate,
 			"cannot log in with a client's settings or password (SQLSTATE "
 			"%s)",
 			w->serving.diag.sqlstate);

@@ -86,9 +86,23 @@ begin_timed(struct cnd_serving *s, const struct cnp_request *req)
 {
 	struct cnd_worker *w = s->owner;
 
-	if (req != NULL)
+	if (req != NULL) {
 		w->begun_us = cnd_times_now_us();
+		w->failed_state[0] = '\0';
+	}
 	begin(s, req);
+}
+
+/* The request is done. Returns how long it took, in microseconds. */
+static int64_t
+measure(struct cnd_worker *w, const struct cnp_request *req)
+{
+	int64_t us = cnd_times_now_us() - w->begun_us;
+
+	cnd_times_note_request(w, us);
+	if (cnd_slow_is_on(w))
+		cnd_slow_log(w, &req->msg, us);
+	return us;
 }
 
 static void
@@ -96,30 +110,24 @@ end_timed(struct cnd_serving *s, const struct cnp_request *req)
 {
 	struct cnd_worker *w = s->owner;
 
-	cnd_times_note_request(w, cnd_times_now_us() - w->begun_us);
+	(void)measure(w, req);
 	end(s, req);
 }
 
 static void
 begin_digest(struct cnd_serving *s, const struct cnp_request *req)
 {
-	struct cnd_worker *w = s->owner;
-
-	if (req != NULL) {
-		cnd_digests_begin(w, &req->msg);
-		w->begun_us = cnd_times_now_us();
-	}
-	begin(s, req);
+	if (req != NULL)
+		cnd_digests_begin(s->owner, &req->msg);
+	begin_timed(s, req);
 }
 
 static void
 end_digest(struct cnd_serving *s, const struct cnp_request *req)
 {
 	struct cnd_worker *w = s->owner;
-	int64_t us = cnd_times_now_us() - w->begun_us;
 
-	cnd_times_note_request(w, us);
-	cnd_digests_end(w, req, us);
+	cnd_digests_end(w, req, measure(w, req));
 	end(s, req);
 }
 
@@ -135,13 +143,23 @@ failed(struct cnd_serving *s)
 }
 
 static void
+failed_timed(struct cnd_serving *s)
+{
+	struct cnd_worker *w = s->owner;
+
+	memcpy(w->failed_state, s->diag.sqlstate, sizeof(w->failed_state));
+	failed(s);
+}
+
+static void
 lost(struct cnd_serving *s, const char *in)
 {
 	/* other errors of a server may contain a client's data */
 	const char *why = strncmp(s->diag.sqlstate, "08", 2) == 0 ? s->diag.message : "";
 
-	cnd_log(LOG_NOTICE, "the session was lost in %s (SQLSTATE %s)%s%s", in,
-		s->diag.sqlstate, *why ? ": " : "", why);
+	cnd_client_log(s->owner, LOG_NOTICE, s->diag.sqlstate,
+		"the session was lost in %s (SQLSTATE %s)%s%s", in, s->diag.sqlstate,
+		*why ? ": " : "", why);
 }
 
 static bool
@@ -262,20 +280,21 @@ suspend(struct cnd_serving *s, const struct cnp_suspend *m)
 	return r;
 }
 
-/* Without statistics, no request reads a clock for them. */
-#define OPS(BEGIN, END)                                                                  \
+/* Without statistics and log_min_duration, no request reads a clock for them. */
+#define OPS(BEGIN, END, FAILED)                                                          \
 	{                                                                                \
 		.flush = flush, .await_piece = await_piece, .long_result = long_result,  \
 		.begin = (BEGIN), .end = (END), .judge = cnd_query_judge,                \
-		.failed = failed, .lost = lost, .may_move = may_move,                    \
+		.failed = (FAILED), .lost = lost, .may_move = may_move,                  \
 		.publish = publish, .info = info,                                        \
 		.parameter_changed = parameter_changed, .facts_changed = facts_changed,  \
 		.log_in_again = log_in_again, .suspend = suspend                         \
 	}
 
-static const struct cnd_serving_ops worker_ops = OPS(begin, end);
-static const struct cnd_serving_ops timed_ops = OPS(begin_timed, end_timed);
-static const struct cnd_serving_ops digest_ops = OPS(begin_digest, end_digest);
+static const struct cnd_serving_ops worker_ops = OPS(begin, end, failed);
+static const struct cnd_serving_ops timed_ops = OPS(begin_timed, end_timed, failed_timed);
+static const struct cnd_serving_ops digest_ops =
+	OPS(begin_digest, end_digest, failed_timed);
 
 void
 cnd_owner_begin_client(struct cnd_worker *w)
@@ -283,8 +302,9 @@ cnd_owner_begin_client(struct cnd_worker *w)
 	if (w->digests != NULL)
 		w->serving.ops = &digest_ops;
 	else
-		w->serving.ops =
-			cnd_scoreboard_is_timed(w->board) ? &timed_ops : &worker_ops;
+		w->serving.ops = cnd_scoreboard_is_timed(w->board) || cnd_slow_is_on(w)
+					 ? &timed_ops
+					 : &worker_ops;
 }
 
 void

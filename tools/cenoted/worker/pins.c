@@ -14,8 +14,8 @@
 
 /* ---- the statement that began it ---- */
 
-static struct cnp_str
-sql_of(const struct cnd_worker *w, const struct cnp_msg *m)
+struct cnp_str
+cnd_worker_sql_of(const struct cnd_worker *w, const struct cnp_msg *m)
 {
 	const struct cnd_statement *st;
 
@@ -26,7 +26,8 @@ sql_of(const struct cnd_worker *w, const struct cnp_msg *m)
 	if (m->code != CNP_MSG_EXECUTE)
 		return CNP_STR_NONE;
 	st = cnd_statement_find(&w->serving.statements, m->as.execute.statement);
-	return st != NULL ? (struct cnp_str){ st->sql, st->len } : CNP_STR_NONE;
+	return st != NULL && st->sql != NULL ? (struct cnp_str){ st->sql, st->len }
+					     : CNP_STR_NONE;
 }
 
 void
@@ -38,7 +39,7 @@ cnd_pins_begin(struct cnd_worker *w, const struct cnp_msg *m)
 		w->slot->pinned != 0)
 		return;
 	/* the message may be gone when the pin is known */
-	sql = sql_of(w, m);
+	sql = cnd_worker_sql_of(w, m);
 	w->pins.n_sql = sql.n < CND_PIN_SQL_MAX ? sql.n : CND_PIN_SQL_MAX;
 	if (sql.n > 0)
 		memcpy(w->pins.sql, sql.p, w->pins.n_sql);

@@ -9,6 +9,7 @@
 
 #include "channel.h"
 #include "core/base64.h"
+#include "core/traceparent.h"
 #include "master/pool.h"
 #include "serving/serving.h"
 #include "shared/child.h"
@@ -107,6 +108,7 @@ struct cnd_worker_client {
 	size_t n_handed;
 	char user[64];
 	uid_t uid; /* -1: not known */
+	struct cnc_traceparent trace; /* what its ATTACH says of its trace; for the log */
 	/* the deadline to attach, or to read the last message; CND_NEVER: the client is attached */
 	int64_t login_until_ms;
 	int64_t suspended_until_ms;
@@ -202,6 +204,8 @@ struct cnd_worker {
 	sigset_t waiting_mask; /* signals are blocked except while it waits */
 	int64_t idle_ms; /* when the worker became idle, or last asked to leave */
 	int64_t begun_us; /* when the request began, if it is measured (monotonic clock) */
+	char failed_state
+		[6]; /* the SQLSTATE with which it failed, if it is measured; "": it did not */
 	int64_t lent_us; /* when the client got the session; 0: that is not measured */
 	bool has_served; /* a client has gone since the worker last waited for a client */
 	bool is_listening; /* the session listens for clients that have none (listening.c) */
@@ -353,7 +357,7 @@ int cnd_roles_left(const struct cnd_worker *w);
 /* owner.c */
 /* Make w->serving, for the pool of w->config. */
 void cnd_owner_init(struct cnd_worker *w);
-/* Measure the requests of the next client, if the master wants that. */
+/* Measure the requests of the next client, for the statistics or the slow log. */
 void cnd_owner_begin_client(struct cnd_worker *w);
 
 /* times.c */
@@ -452,6 +456,23 @@ void cnd_client_part(struct cnd_worker *w, int r);
 /* Refuse the clients in the inbox: the session that they want to resume has gone. */
 void cnd_client_refuse_inbox(struct cnd_worker *w);
 
+/* client_log.c */
+/* Log something about the client. `sqlstate` NULL: there is none. The second function says who the client is: its address, or its
+ * process. */
+void cnd_client_log(const struct cnd_worker *w, int level, const char *sqlstate,
+	const char *format, ...) __attribute__((format(printf, 4, 5)));
+void cnd_client_log_named(
+	const struct cnd_worker *w, int level, const char *sqlstate, const char *what);
+/* The client must give up the session, because of a limit or of an administrator. */
+void cnd_client_log_parting(
+	const struct cnd_worker *w, const char *sqlstate, const char *why);
+
+/* slow.c */
+/* Whether the pool has log_min_duration. */
+bool cnd_slow_is_on(const struct cnd_worker *w);
+/* A request took so long: log it if that is too long. Its text must still be there. */
+void cnd_slow_log(const struct cnd_worker *w, const struct cnp_msg *m, int64_t us);
+
 /* lend.c */
 /* A client begins: it has not been lent the session yet. */
 void cnd_lend_begin(struct cnd_worker *w);
@@ -513,6 +534,8 @@ int cnd_query_judge(struct cnd_serving *s, struct cnp_str sql);
 /* pins.c */
 /* Another client begins, or one that resumes: it holds nothing yet. */
 void cnd_pins_forget(struct cnd_worker *w);
+/* The text of the statement that a request runs or prepares, as far as the worker has it. */
+struct cnp_str cnd_worker_sql_of(const struct cnd_worker *w, const struct cnp_msg *m);
 /* A request is about to run. */
 void cnd_pins_begin(struct cnd_worker *w, const struct cnp_msg *m);
 /* Publish what the session holds now. */

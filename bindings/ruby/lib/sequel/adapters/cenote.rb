@@ -15,7 +15,7 @@ module Sequel
   module Cenote
     # Options of libcenote that have other names in Sequel.
     OPTIONS = %i[
-      host port hosts run_dir user password program application_name trace connect_timeout query_timeout
+      host port hosts run_dir user password program application_name traceparent connect_timeout query_timeout
       reattach_timeout reattach max_frame tls ca ca_path cert key crl tls_min ciphers groups sni
     ].freeze
 
