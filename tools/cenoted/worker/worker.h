@@ -298,6 +298,8 @@ const char *cnd_login_parameter(const struct cnd_worker_login *l, const char *na
 /* Whether the session should look for a line with fewer sessions; and try to move it there. */
 int cnd_login_is_due(const struct cnd_worker *w);
 void cnd_login_rebalance(struct cnd_worker *w);
+/* How long after a look that found no better line the worker looks again. */
+int64_t cnd_login_look_again_ms(const struct cnd_worker *w);
 
 /* login_rate.c */
 /* Take a token for a login to that line, and wait until it has come. Negative: the login must not happen; diag says why. */
@@ -333,9 +335,13 @@ bool cnd_roles_is_due(struct cnd_worker *w);
 /* Ask the server. 0: the session suits, or cannot ask now; 1: it does not suit, and does_not_suit is set; negative: it is
  * lost. Leaves w->serving.diag as it is. */
 int cnd_roles_check(struct cnd_worker *w);
-/* The order in which lines are tried: 0 first. CND_RANK_BAD and more: a login would probably fail. */
-#define CND_RANK_BAD 2u
+/* The order in which lines are tried: 0 first. login.c adds CND_RANK_SLOW if the line has enough sessions for now.
+ * CND_RANK_BAD and more: a login would probably fail. */
+#define CND_RANK_SLOW 2u
+#define CND_RANK_BAD  4u
 uint32_t cnd_roles_rank(const struct cnd_worker *w, size_t line);
+/* Whether the last session that asked there was told that the line does not suit the pool. */
+bool cnd_roles_refused(const struct cnd_worker *w, size_t line);
 /* When an idle worker should look at its server's role again, for poll(2); -1: never. */
 int cnd_roles_left(const struct cnd_worker *w);
 
@@ -352,6 +358,8 @@ void cnd_host_init(struct cnd_worker *w);
 void cnd_host_begin(struct cnd_worker *w, int64_t limit_ms, const char *limit);
 /* Begin work that no client asked for. */
 void cnd_host_begin_service(struct cnd_worker *w);
+/* Where the backend reports what comes during a question of ours. NULL: no client has got READY, so nobody would hear it. */
+struct cnd_sink *cnd_host_sink(struct cnd_worker *w);
 /* Whether to stop, without a system call; returns the same as cnd_host.interrupted(). */
 int cnd_host_look(struct cnd_worker *w, struct cnc_diag *diag);
 /* The client has gone. Always returns CENOTE_ERR_CONN. */
