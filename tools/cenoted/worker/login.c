@@ -369,6 +369,8 @@ try_line(struct cnd_worker *w, size_t line, struct cnd_session **ret_session,
 		if (atomic_exchange(&w->pool->line_failed_ms[line], 0) != 0)
 			atomic_store(&w->pool->line_back_ms[line], cnd_now_ms());
 		r = cnd_roles_admit(w, line, *ret_session, diag);
+		if (r >= 0)
+			r = cnd_position_admit(w, *ret_session, diag);
 		if (r < 0) {
 			w->serving.backend->logout(*ret_session);
 			*ret_session = NULL;
@@ -457,6 +459,7 @@ adopt(struct cnd_worker *w, struct cnd_session *session, uint32_t login_changes)
 	w->loan.has_borrower = false;
 	w->login.changes = login_changes;
 	w->login.turns = w->login.next_turns;
+	cnd_position_adopt(w);
 	w->login.does_not_suit = false;
 	w->login.expires_ms = end_of_life(w);
 	w->serving.is_lost = false;
@@ -746,4 +749,37 @@ cnd_login_rebalance(struct cnd_worker *w)
 	}
 	leave_line(w);
 	join_line(w, mine);
+}
+
+/* ---- moving to a server that is further ---- */
+
+static bool
+has_the_writes(const struct cnd_worker *w, size_t line, size_t mine)
+{
+	(void)line;
+	(void)mine;
+	return cnd_position_suits_next(w);
+}
+
+bool
+cnd_login_elsewhere(struct cnd_worker *w)
+{
+	size_t mine = w->slot->server_line - 1;
+	uint64_t tried = 1ull << mine;
+
+	if (check_credentials(w) < 0)
+		return false;
+	for (size_t i = 1; i < w->config->n_servers; i++) {
+		size_t line = choose_line(w, tried);
+
+		/* the lines that follow are no better */
+		if (rank_of(w, line) >= CND_RANK_BAD)
+			break;
+		tried |= 1ull << line;
+		leave_line(w);
+		join_line(w, line);
+		if (try_move(w, line, mine, has_the_writes))
+			return true;
+	}
+	return false;
 }
