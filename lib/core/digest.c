@@ -17,10 +17,26 @@ struct digest {
 	char *to;
 	size_t size;
 	size_t len; /* length of the whole digest */
-	uint64_t hash;
+	uint64_t hash; /* of all bytes before those in `part` */
+	char part[256];
+	size_t n_part;
+	struct cnc_sql_token verb; /* the first token of the statement; END: none */
 	struct cnc_sql_token last; /* the last token that was written; END: none */
 	bool is_value; /* that token was a literal or placeholder */
+	uint32_t depth; /* of parentheses */
+	bool is_in_set; /* after SET, before the next clause */
+	bool is_after_into; /* INTO and a name were the last tokens: a list of columns may follow */
+	bool is_in_columns; /* in that list */
+	bool is_after_set; /* a statement has ended that may have changed the rules */
 };
+
+/* The seed is the hash of all previous bytes, so only a part of the text has to be kept. */
+static void
+hash_part(struct digest *d)
+{
+	d->hash = XXH3_64bits_withSeed(d->part, d->n_part, d->hash);
+	d->n_part = 0;
+}
 
 static void
 put(struct digest *d, const char *p, size_t n)
@@ -30,8 +46,17 @@ put(struct digest *d, const char *p, size_t n)
 	if (room > 0)
 		memcpy(d->to + d->len, p, n < room ? n : room);
 	d->len += n;
-	/* The seed is the hash of all previous bytes, so no text has to be kept. */
-	d->hash = XXH3_64bits_withSeed(p, n, d->hash);
+	while (n > sizeof(d->part) - d->n_part) {
+		size_t fits = sizeof(d->part) - d->n_part;
+
+		memcpy(d->part + d->n_part, p, fits);
+		d->n_part += fits;
+		hash_part(d);
+		p += fits;
+		n -= fits;
+	}
+	memcpy(d->part + d->n_part, p, n);
+	d->n_part += n;
 }
 
 static void
@@ -58,11 +83,68 @@ is_in(const struct cnc_sql_token *t, const char *chars)
 }
 
 static bool
-is_value(const struct cnc_sql_token *t)
+is_next_char(struct cnc_sql x, char c)
 {
-	return t->kind == CNC_SQL_NUMBER || t->kind == CNC_SQL_TEXT ||
-	       t->kind == CNC_SQL_PLACEHOLDER || t->kind == CNC_SQL_BAD ||
-	       (t->kind == CNC_SQL_WORD && *t->p >= '0' && *t->p <= '9');
+	struct cnc_sql_token t = cnc_sql_next(&x);
+
+	return cnc_sql_is_char(&t, c);
+}
+
+/* Whether "a" can only be a name here. It is the next token of a list of values, or comes after d->last. */
+static bool
+is_surely_name(const struct digest *d, const struct cnc_sql *after, bool is_in_list)
+{
+	static const char *const before[] = { "as", "by", "column", "exists", "from",
+		"index", "into", "join", "on", "references", "set", "table", "trigger",
+		"update", "view", NULL };
+
+	if (is_next_char(*after, '.') || d->is_in_columns)
+		return true;
+	if (d->is_in_set && d->depth == 0 && (is_in_list || is_in(&d->last, ",")))
+		return true;
+	return !is_in_list &&
+	       (is_in(&d->last, ".") || cnc_sql_is_one_of(&d->last, before));
+}
+
+/* Whether the word is the value of a setting, which needs no quotes: SET a.b TO value, value. */
+static bool
+is_setting(const struct digest *d, const struct cnc_sql_token *t,
+	const struct cnc_sql *after, bool is_in_list)
+{
+	static const char *const verbs[] = { "alter", "set", NULL };
+	static const char *const words[] = { "default", "false", "off", "on", "true",
+		NULL };
+
+	if (!d->is_in_set || !cnc_sql_is_one_of(&d->verb, verbs) ||
+		cnc_sql_is_one_of(t, words))
+		return false;
+	return is_in_list ? !is_next_char(*after, '=')
+			  : is_in(&d->last, "=") || cnc_sql_is(&d->last, "to");
+}
+
+/* Whether the token is a literal or placeholder. `after` is behind it. */
+static bool
+is_value(const struct digest *d, const struct cnc_sql_token *t,
+	const struct cnc_sql *after, bool is_in_list)
+{
+	switch (t->kind) {
+	case CNC_SQL_NUMBER:
+	case CNC_SQL_TEXT:
+	case CNC_SQL_PLACEHOLDER:
+	case CNC_SQL_BAD:
+		return true;
+	case CNC_SQL_WORD:
+		return (*t->p >= '0' && *t->p <= '9') ||
+		       is_setting(d, t, after, is_in_list);
+	case CNC_SQL_VARIABLE:
+		/* 'user'@'host' */
+		return t->n > 1 && (t->p[1] == '\'' || t->p[1] == '"');
+	case CNC_SQL_NAME:
+		return (after->rules & CNC_DIGEST_UNSURE_NAMES) != 0 && *t->p == '"' &&
+		       !is_surely_name(d, after, is_in_list);
+	default:
+		return false;
+	}
 }
 
 /* Can a sign after this token belong to a number? */
@@ -74,14 +156,14 @@ allows_sign(const struct cnc_sql_token *before)
 
 /* Skip a value if it is next, with its sign if it may have one. */
 static bool
-take_value(struct cnc_sql *x, bool may_have_sign)
+take_value(const struct digest *d, struct cnc_sql *x, bool may_have_sign, bool is_in_list)
 {
 	struct cnc_sql ahead = *x;
 	struct cnc_sql_token t = cnc_sql_next(&ahead);
 
 	if (may_have_sign && is_in(&t, "+-"))
 		t = cnc_sql_next(&ahead);
-	if (!is_value(&t))
+	if (!is_value(d, &t, &ahead, is_in_list))
 		return false;
 	*x = ahead;
 	return true;
@@ -89,23 +171,23 @@ take_value(struct cnc_sql *x, bool may_have_sign)
 
 /* Skip the rest of a list of values. */
 static void
-skip_values(struct cnc_sql *x)
+skip_values(const struct digest *d, struct cnc_sql *x)
 {
 	struct cnc_sql ahead = *x;
 
-	while (cnc_sql_take_char(&ahead, ',') && take_value(&ahead, true))
+	while (cnc_sql_take_char(&ahead, ',') && take_value(d, &ahead, true, true))
 		*x = ahead;
 }
 
 /* After the ) of a list of values: skip further lists. */
 static void
-skip_rows(struct cnc_sql *x)
+skip_rows(const struct digest *d, struct cnc_sql *x)
 {
 	struct cnc_sql ahead = *x;
 
 	while (cnc_sql_take_char(&ahead, ',') && cnc_sql_take_char(&ahead, '(') &&
-		take_value(&ahead, true)) {
-		skip_values(&ahead);
+		take_value(d, &ahead, true, true)) {
+		skip_values(d, &ahead);
 		if (!cnc_sql_take_char(&ahead, ')'))
 			return;
 		*x = ahead;
@@ -127,6 +209,33 @@ needs_space(const struct digest *d, const struct cnc_sql_token *t, bool is_next_
 	       t->has_space;
 }
 
+/* Note what the token says of those that follow it. */
+static void
+note_place(struct digest *d, const struct cnc_sql_token *t, bool is_next_value)
+{
+	static const char *const clauses[] = { "from", "output", "returning", "where",
+		NULL };
+	bool is_name =
+		!is_next_value && (t->kind == CNC_SQL_WORD || t->kind == CNC_SQL_NAME);
+
+	if (d->verb.kind == CNC_SQL_END)
+		d->verb = *t;
+	if (is_in(t, "(")) {
+		d->is_in_columns = d->is_after_into;
+		d->depth++;
+	} else if (is_in(t, ")")) {
+		d->is_in_columns = false;
+		d->depth -= d->depth > 0;
+	} else if (cnc_sql_is(t, "set")) {
+		d->is_in_set = true;
+	} else if (cnc_sql_is_one_of(t, clauses)) {
+		d->is_in_set = false;
+	}
+	d->is_after_into = (is_name && cnc_sql_is(&d->last, "into")) ||
+			   (d->is_after_into && is_in(t, ".")) ||
+			   (is_name && d->is_after_into && is_in(&d->last, "."));
+}
+
 static void
 put_token(struct digest *d, const struct cnc_sql_token *t, bool is_next_value)
 {
@@ -138,6 +247,7 @@ put_token(struct digest *d, const struct cnc_sql_token *t, bool is_next_value)
 		put_lower(d, t->p, t->n);
 	else
 		put(d, t->p, t->n);
+	note_place(d, t, is_next_value);
 	d->last = *t;
 	d->is_value = is_next_value;
 }
@@ -154,6 +264,14 @@ skip_semicolons(struct cnc_sql *x)
 	return cnc_sql_next(&ahead).kind == CNC_SQL_END;
 }
 
+/* Whether what follows cannot be read with certainty. */
+static bool
+is_dark(const struct digest *d)
+{
+	return (d->sql.rules & CNC_DIGEST_UNSURE_REST) != 0 &&
+	       ((d->sql.seen & CNC_SQL_SEEN_EXECUTED) != 0 || d->is_after_set);
+}
+
 static bool
 put_next(struct digest *d)
 {
@@ -161,20 +279,35 @@ put_next(struct digest *d)
 	struct cnc_sql_token t = cnc_sql_next(&d->sql);
 	bool is_row;
 
+	if (t.kind != CNC_SQL_END && is_dark(d)) {
+		d->sql.p = d->sql.end;
+		t.kind = CNC_SQL_BAD;
+	}
 	if (t.kind == CNC_SQL_END || (is_in(&t, ";") && skip_semicolons(&d->sql)))
 		return false;
-	if (is_value(&t) || take_value(&before, allows_sign(&d->last))) {
-		if (!is_value(&t))
-			d->sql = before;
+	if (is_value(d, &t, &d->sql, false)) {
 		t.kind = CNC_SQL_NUMBER;
 		put_token(d, &t, true);
-		skip_values(&d->sql);
+		skip_values(d, &d->sql);
+		return true;
+	}
+	if (is_in(&t, "+-") && allows_sign(&d->last) &&
+		take_value(d, &before, true, false)) {
+		d->sql = before;
+		t.kind = CNC_SQL_NUMBER;
+		put_token(d, &t, true);
+		skip_values(d, &d->sql);
 		return true;
 	}
 	is_row = d->is_value && is_in(&t, ")");
 	put_token(d, &t, false);
+	if (is_in(&t, ";")) {
+		d->is_after_set |= cnc_sql_is(&d->verb, "set");
+		d->verb.kind = CNC_SQL_END;
+		d->is_in_set = false;
+	}
 	if (is_row)
-		skip_rows(&d->sql);
+		skip_rows(d, &d->sql);
 	return true;
 }
 
@@ -188,6 +321,13 @@ cnc_digest(const char *sql, size_t len, uint32_t rules, char *to, size_t size,
 
 	while (put_next(&d))
 		continue;
+	hash_part(&d);
 	*ret_hash = d.hash;
 	return d.len;
+}
+
+uint64_t
+cnc_digest_key(const void *bytes, size_t len, uint64_t seed)
+{
+	return XXH3_64bits_withSeed(bytes, len, seed);
 }

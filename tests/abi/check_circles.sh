@@ -34,7 +34,7 @@ TABLE
 		postgresql/cenoted-postgresql.so sqlite/cenoted-sqlite.so; do
 		echo "tools/cenoted/backends/${backend%/*} tools/cenoted/backends/$backend.p 4"
 	done
-	for role in master door worker stats auth config shared; do
+	for role in master door worker stats auth config query shared; do
 		echo "tools/cenoted/$role tools/cenoted/libcenoted.a.p/${role}_ 4"
 	done
 }

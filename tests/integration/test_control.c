@@ -106,6 +106,20 @@ status_names_cenoted_and_its_pools(void **state)
 }
 
 static void
+status_says_that_a_server_is_down(void **state)
+{
+	wp_start(WP_POOL("sessions = 1\n[pool down]\nbackend = sqlite\n"
+			 "server = path=@DIR@/later/x.db\nsessions = 1\n"));
+	wp_await_log("ready: ");
+	wp_await("down", "failing", 1);
+	expect(0, "status",
+		"pool down: sqlite, mode = session, 0 of 1 sessions in use, 0 waiting, "
+		"1 cannot log in\n");
+	expect_said("pool main: sqlite, mode = session, 0 of 1 sessions in use, "
+		    "0 waiting\n");
+}
+
+static void
 tables_are_those_of_the_scoreboard(void **state)
 {
 	cenote_conn *conn;
@@ -125,7 +139,28 @@ tables_are_those_of_the_scoreboard(void **state)
 	snprintf(row, sizeof(row), "\"client_pid\":%d", (int)getpid());
 	expect_said(row);
 	expect(0, "pools", " pool | backend ");
+	expect(0, "--format csv servers",
+		"pool,line,use,role,lag_ms,asked_ms,sessions\nmain,1,ok,\"\",-1,-1,1\n");
 	cenote_conn_destroy(conn);
+}
+
+static void
+the_run_dir_may_come_from_the_environment(void **state)
+{
+	char line[512];
+	FILE *f;
+
+	start("sessions = 1\n");
+	snprintf(line, sizeof(line), "CENOTE_RUN_DIR=%s %s status 2>&1",
+		wp_daemon.run_dir, CNT_CENOTECTL_PATH);
+	f = popen(line, "r");
+	assert_non_null(f);
+	assert_int_equal(end(f), 0);
+	expect_said(wp_daemon.conf);
+	/* the option counts more */
+	setenv("CENOTE_RUN_DIR", "/nowhere", 1);
+	expect(0, "status", wp_daemon.conf);
+	unsetenv("CENOTE_RUN_DIR");
 }
 
 static void
@@ -466,6 +501,51 @@ pause_waits_for_open_transactions(void **state)
 	cenote_conn_destroy(conn);
 }
 
+/* A client by TCP, not connected. */
+static cenote_conn *
+tcp_handle(int port)
+{
+	cenote_conn *conn;
+	char uri[64];
+
+	snprintf(uri, sizeof(uri), "cenote://ann@127.0.0.1:%d/main", port);
+	assert_ok(cenote_conn_create(NULL, &conn));
+	assert_ok(cenote_conn_set_uri(conn, uri));
+	return conn;
+}
+
+static void
+clients_by_tcp_are_listed_paused_and_killed(void **state)
+{
+	cenote_conn *conn, *late;
+	char words[64];
+	int port = cnt_server_free_port();
+
+	snprintf(words, sizeof(words), "listen = 127.0.0.1:%d\n", port);
+	setenv("CNT_DAEMON_LINES", words, 1);
+	start("sessions = 2\nauth = trust door=tcp, trust\nqueue_timeout = 500ms\n");
+	unsetenv("CNT_DAEMON_LINES");
+	conn = tcp_handle(port);
+	assert_ok(cenote_connect(conn));
+	wp_exec(conn, "begin");
+	expect(0, "--format csv clients", ",ann,");
+	expect(0, "pause main", "paused: main");
+	late = tcp_handle(port);
+	assert_int_equal(cenote_connect(late), CENOTE_ERR_CONN);
+	assert_string_equal(
+		wp_message(late), "pool main is paused, and was not resumed in 500ms");
+	expect(0, "resume main", "resumed: main");
+	assert_ok(cenote_connect(late));
+	snprintf(words, sizeof(words), "kill %d", (int)wp_worker_pid(conn));
+	expect(0, words, "ended 1 session\n");
+	wp_pause_ms(100);
+	assert_int_equal(wp_status_of(conn, "select 1"), CENOTE_ERR_CONN);
+	assert_string_equal(wp_sqlstate(conn), "57P01");
+	wp_exec(late, "select 1");
+	cenote_conn_destroy(conn);
+	cenote_conn_destroy(late);
+}
+
 /* Runs a statement on a connection of its own, or on one that is there. */
 struct call {
 	pthread_t thread;
@@ -655,7 +735,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(status_names_cenoted_and_its_pools),
+		TEST(status_says_that_a_server_is_down),
 		TEST(tables_are_those_of_the_scoreboard),
+		TEST(the_run_dir_may_come_from_the_environment),
 		TEST(wrong_words_are_refused),
 		TEST(other_users_are_refused),
 		TEST(clients_that_hang_hold_nothing_up),
@@ -668,6 +750,7 @@ main(void)
 		TEST(a_pause_of_shared_workers_under_load_is_no_error),
 		TEST(a_pause_of_workers_under_load_is_no_error),
 		TEST(pause_waits_for_open_transactions),
+		TEST(clients_by_tcp_are_listed_paused_and_killed),
 		TEST(a_pinned_client_waits_with_its_session),
 		TEST(in_mode_session_only_new_clients_wait),
 		TEST(the_queue_timeout_goes_on_in_a_pause),

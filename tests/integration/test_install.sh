@@ -101,8 +101,8 @@ check_unit() # UNIT
 	sed "s|^ExecStart=|&$root|" "$1" >"$tmp/cenoted.service"
 	command -v systemd-analyze >/dev/null || return 0
 	systemd-analyze verify --man=no "$tmp/cenoted.service"
-	systemd-analyze security --offline=yes --threshold=40 "$tmp/cenoted.service" >/dev/null ||
-		echo "its exposure, as systemd counts it, is above 4"
+	systemd-analyze security --offline=yes --threshold=30 "$tmp/cenoted.service" >/dev/null ||
+		echo "its exposure, as systemd counts it, is above 3.0"
 }
 
 check_users()

@@ -429,6 +429,53 @@ a_strict_pool_lets_through_what_ends_or_moves(void **state)
 #define STRICT(name)                                                                     \
 	cmocka_unit_test_setup_teardown(name, setup_strict, with_mysql_teardown)
 
+/* ---- statistics of statements ---- */
+
+/* How often the statement was called, for the user who runs the pool. -1: it is not there. */
+static int64_t
+calls_of(const char *query)
+{
+	cenote_conn *conn = wp_handle(NULL);
+	cenote_result *res;
+	int64_t n = -1;
+
+	assert_ok(cenote_status(conn, "digests", &res));
+	for (uint64_t i = 0; i < cenote_result_n_rows(res); i++) {
+		const char *text = cenote_result_text(
+			res, i, (uint32_t)cenote_result_find_column(res, "query"), NULL);
+
+		assert_null(strstr(text, "hush"));
+		if (strcmp(text, query) == 0)
+			assert_ok(cenote_result_int64(res, i,
+				(uint32_t)cenote_result_find_column(res, "calls"), &n));
+	}
+	cenote_result_destroy(res);
+	cenote_conn_destroy(conn);
+	return n;
+}
+
+/* The same bytes are one text or two, depending on sql_mode, and what is no UTF-8 is not read at all. */
+static void
+statistics_read_texts_as_the_session_does(void **state)
+{
+	cenote_conn *conn;
+
+	with_mysql_start(with_mysql_server.server_line, "sessions = 1\ndigests = yes\n");
+	conn = wp_attach(NULL);
+	wp_exec(conn, "select 'a\\', hush', \"hush\", 1");
+	wp_exec(conn, "set sql_mode = 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES'");
+	wp_exec(conn, "select 'a\\', 'b hush'");
+	wp_exec(conn, "select 1 as \"A\"");
+	assert_int_equal(calls_of("select ?"), 2);
+	assert_int_equal(calls_of("select ? as \"A\""), 1);
+	assert_int_equal(calls_of("(others)"), -1);
+	wp_exec(conn, "set names latin1");
+	wp_exec(conn, "select '\xe4', 'hush'");
+	assert_int_equal(calls_of("(others)"), 1);
+	assert_int_equal(calls_of("select ?"), 2);
+	cenote_conn_destroy(conn);
+}
+
 int
 main(void)
 {
@@ -444,6 +491,8 @@ main(void)
 		TEST(a_long_request_gets_through_a_crowd),
 		STRICT(a_strict_pool_refuses_what_would_keep_a_session),
 		STRICT(a_strict_pool_lets_through_what_ends_or_moves),
+		cmocka_unit_test_teardown(
+			statistics_read_texts_as_the_session_does, wp_teardown),
 	};
 
 	cnt_server_need(CNT_MARIADB);

@@ -264,6 +264,34 @@ an_address_has_limits(void **state)
 	cenote_conn_destroy(local);
 }
 
+/* By TCP, nobody knows the user before the login. */
+static void
+a_user_has_its_limit_by_tcp(void **state)
+{
+	cenote_conn *a, *b;
+	char config[1024];
+
+	port = cnt_server_free_port();
+	snprintf(config, sizeof(config),
+		CNT_DAEMON_GLOBAL "listen = 127.0.0.1:%d\n" CNT_DAEMON_POOL
+				  "sessions = 4..4\nauth = trust door=tcp, trust\n"
+				  "user_limits = ann sessions=1 query_timeout=300ms\n",
+		port);
+	wp_start(config);
+	a = tcp_handle();
+	assert_ok(cenote_connect(a));
+	expect_refused(tcp_handle(), "user ann has 1 sessions, as many as user_limits");
+	/* the other door leads to the same limit */
+	expect_refused(handle_of("ann"), "user ann has 1 sessions");
+	b = attach_as("joe");
+	assert_int_equal(wp_status_of(a, "with recursive c(x) as (select 1 union all "
+					 "select x + 1 from c) select count(*) from c"),
+		CENOTE_ERR_SERVER);
+	assert_string_equal(wp_sqlstate(a), "57014");
+	cenote_conn_destroy(a);
+	cenote_conn_destroy(b);
+}
+
 /* One session for two clients, although the pool has more. */
 static void
 clients_of_an_address_share_its_sessions_in_mode_transaction(void **state)
@@ -304,6 +332,7 @@ main(void)
 		TEST(a_pool_has_a_limit_of_waiting_clients),
 		TEST(a_user_has_a_limit_of_waiting_clients),
 		TEST(an_address_has_limits),
+		TEST(a_user_has_its_limit_by_tcp),
 		TEST(clients_of_an_address_share_its_sessions_in_mode_transaction),
 	};
 

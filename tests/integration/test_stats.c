@@ -442,6 +442,45 @@ nothing_says_who_a_client_is_or_where_a_server_is(void **state)
 	cenote_conn_destroy(a);
 }
 
+/* Names of a client go into JSON as they are. */
+static void
+digests_are_json_and_the_pages_know_the_times(void **state)
+{
+	int port = start("", "digests = yes\nserver = path=@DIR@/b.db\n"
+			     "[pool quiet]\nbackend = sqlite\n"
+			     "server = path=@DIR@/main.db\nsessions = 1\n");
+	cenote_conn *a = wp_attach(NULL);
+
+	wp_exec(a, "select 1 as \"x\"\"y\\z\"");
+	wp_exec(a, "select 2 as \"x\"\"y\\z\"");
+	cenote_conn_destroy(a);
+	wp_await("main", "in_use", 0);
+	assert_int_equal(get(port, "/status.json"), 200);
+	assert_non_null(strstr(body(), ",\"calls\":2,\"errors\":0,\"rows\":2,"));
+	assert_non_null(
+		strstr(body(), "\"query\":\"select ? as \\\"x\\\"\\\"y\\\\z\\\"\"}"));
+	assert_non_null(strstr(body(),
+		"{\"pool\":\"main\",\"time\":\"request\",\"line\":0,\"count\":2,"));
+	assert_non_null(strstr(body(),
+		"{\"pool\":\"quiet\",\"time\":\"login\",\"line\":0,\"count\":1,"));
+	assert_non_null(
+		strstr(body(), "\"certificate_days\":\"\",\"pinned\":0,\"lent\":0,"
+			       "\"tls_clients\":0,\"tls_servers\":0}"));
+	assert_int_equal(get(port, "/metrics"), 200);
+	om_check(body());
+	assert_int_equal(
+		om_value(body(), "cenote_pool_session_seconds_count{pool=\"main\"}"), 1);
+	assert_int_equal(
+		om_value(body(), "cenote_pool_server_request_seconds_count"
+				 "{pool=\"main\",line=\"1\"}") +
+			om_value(body(), "cenote_pool_server_request_seconds_count"
+					 "{pool=\"main\",line=\"2\"}"),
+		2);
+	assert_null(strstr(body(), "cenote_pool_server_request_seconds_count"
+				   "{pool=\"quiet\""));
+	assert_null(strstr(body(), "cenote_pool_certificate_end_time_seconds{"));
+}
+
 static void
 a_pool_without_a_session_is_not_ready(void **state)
 {
@@ -626,6 +665,8 @@ main(void)
 			wp_teardown),
 		cmocka_unit_test_teardown(
 			nothing_says_who_a_client_is_or_where_a_server_is, wp_teardown),
+		cmocka_unit_test_teardown(
+			digests_are_json_and_the_pages_know_the_times, wp_teardown),
 		cmocka_unit_test_teardown(
 			a_pool_without_a_session_is_not_ready, wp_teardown),
 		cmocka_unit_test_teardown(other_machines_need_stats_allow, wp_teardown),

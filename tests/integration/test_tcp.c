@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -447,6 +448,87 @@ strangers_take_half_of_a_pool_at_most(void **state)
 	wp_await("main", "idle", 2);
 }
 
+/* The first of these clients that gets an answer. */
+static size_t
+next_answered(const int *fds, size_t n)
+{
+	struct pollfd polls[8];
+
+	assert_true(n <= CNT_COUNT(polls));
+	for (size_t i = 0; i < n; i++)
+		polls[i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
+	assert_true(poll(polls, (nfds_t)n, 20000) > 0);
+	for (size_t i = 0; i < n; i++) {
+		if (polls[i].revents != 0)
+			return i;
+	}
+	return n;
+}
+
+/* Six clients of one address wait when the first client of another address comes. It waits for two of them at most: for the one that
+ * is already in the queue of the workers, and for one turn. */
+static void
+addresses_take_turns(void **state)
+{
+	enum {
+		LATE = 6
+	};
+	cenote_conn *a;
+	size_t served, n_before = 0;
+	int fds[LATE + 1];
+
+	/* with a limit, clients by TCP that wait are counted; this one is never reached */
+	wp_start(config_of("listen = 127.0.0.1:@1\n",
+		"sessions = 1\nauth = trust door=tcp, trust\nqueue_timeout = 60s\n"
+		"address_limits = sessions=9\n"));
+	a = wp_attach(NULL);
+	for (size_t i = 0; i < LATE; i++) {
+		fds[i] = raw_connect_from(2, ports[0]);
+		put_attach(fds[i], CNP_TLS_NONE);
+		wp_await("main", "waiting", (int64_t)i + 1);
+	}
+	fds[LATE] = raw_connect_from(3, ports[0]);
+	put_attach(fds[LATE], CNP_TLS_NONE);
+	wp_await("main", "waiting", LATE + 1);
+	cenote_conn_destroy(a);
+	while ((served = next_answered(fds, CNT_COUNT(fds))) != LATE) {
+		assert_int_equal(first_answer(fds[served]), CNP_MSG_HELLO);
+		close(fds[served]);
+		/* poll() leaves it out */
+		fds[served] = -1;
+		n_before++;
+	}
+	assert_in_range(n_before, 1, 2);
+	for (size_t i = 0; i < CNT_COUNT(fds); i++) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+	}
+}
+
+static void
+an_address_with_all_its_sessions_keeps_no_other_waiting(void **state)
+{
+	int first, second, other;
+
+	wp_start(config_of("listen = 127.0.0.1:@1\n",
+		"sessions = 4..4\nauth = trust door=tcp, trust\n"
+		"address_limits = sessions=1\n"));
+	first = raw_connect_from(2, ports[0]);
+	put_attach(first, CNP_TLS_NONE);
+	assert_int_equal(first_answer(first), CNP_MSG_HELLO);
+	second = raw_connect_from(2, ports[0]);
+	put_attach(second, CNP_TLS_NONE);
+	wp_await("main", "waiting", 1);
+	other = raw_connect_from(3, ports[0]);
+	put_attach(other, CNP_TLS_NONE);
+	assert_int_equal(first_answer(other), CNP_MSG_HELLO);
+	assert_waits(second);
+	close(first);
+	assert_int_equal(first_answer(second), CNP_MSG_HELLO);
+	close(second);
+	close(other);
+}
+
 /* Check that the first frame is an ERROR with this text. */
 static void
 expect_raw_error(int fd, const char *text)
@@ -461,10 +543,10 @@ expect_raw_error(int fd, const char *text)
 		fail_msg("\"%s\" is not in the answer", text);
 }
 
-/* Of 8,192 places, a quarter belongs to each of two pools, and half to both. A user gets half of
+/* Of 12,288 places, a quarter belongs to each of two pools, and half to both. A user gets half of
  * what is left. */
-#define BY_TCP  3072
-#define BY_UNIX 1536
+#define BY_TCP  4608
+#define BY_UNIX 2304
 
 static void
 one_user_who_waits_keeps_nobody_from_waiting(void **state)
@@ -486,13 +568,13 @@ one_user_who_waits_keeps_nobody_from_waiting(void **state)
 		put_attach(by_tcp[i], CNP_TLS_NONE);
 	}
 	expect_raw_error(by_tcp[BY_TCP],
-		"pool main: 3072 clients from 127.0.0.2/32 wait for a session, as many");
+		"pool main: 4608 clients from 127.0.0.2/32 wait for a session, as many");
 	assert_waits(by_tcp[BY_TCP - 1]);
 	for (size_t i = 0; i < CNT_COUNT(by_unix); i++) {
 		by_unix[i] = raw_connect_unix("main");
 		put_attach(by_unix[i], CNP_TLS_NONE);
 	}
-	snprintf(who, sizeof(who), "1536 clients of user id %u wait", (unsigned)getuid());
+	snprintf(who, sizeof(who), "2304 clients of user id %u wait", (unsigned)getuid());
 	expect_raw_error(by_unix[BY_UNIX], who);
 	assert_waits(by_unix[BY_UNIX - 1]);
 	/* the other pool still has a place, and this pool has one for another user */
@@ -661,6 +743,8 @@ main(void)
 		TEST(who_says_nothing_takes_nobody_s_place),
 		TEST(who_says_nothing_on_a_unix_socket_takes_no_place_either),
 		TEST(strangers_take_half_of_a_pool_at_most),
+		TEST(addresses_take_turns),
+		TEST(an_address_with_all_its_sessions_keeps_no_other_waiting),
 		TEST(one_user_who_waits_keeps_nobody_from_waiting),
 		TEST(a_reload_opens_and_closes_addresses),
 		TEST(an_address_in_use_changes_nothing),

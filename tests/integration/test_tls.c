@@ -394,6 +394,17 @@ a_session_that_is_taken_back_comes_back_through_tls(void **state)
 
 /* ---- certificates ---- */
 
+/* The log tells of the certificate before the status does. */
+static void
+await_days(const char *part)
+{
+	int64_t until = wp_now_ms() + 20000;
+
+	while (!status_has("pools", "certificate_days", part) && wp_now_ms() < until)
+		wp_pause_ms(20);
+	assert_true(status_has("pools", "certificate_days", part));
+}
+
 static void
 a_new_certificate_needs_no_restart(void **state)
 {
@@ -404,10 +415,12 @@ a_new_certificate_needs_no_restart(void **state)
 	wt_use_certificate("ending.crt");
 	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
 	wp_await_log("pool.crt expires in 10 days, on 20");
+	await_days("10");
 	wt_use_certificate("expired.crt");
 	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
 	wp_await_log("pool main was changed");
 	wp_await_log("pool.crt expired on 20");
+	await_days("-");
 	/* workers are replaced one by one, and some may still have the old certificate */
 	for (int i = 0; i < 100; i++) {
 		conn = careful();

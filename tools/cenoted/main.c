@@ -23,8 +23,9 @@
 struct arguments {
 	const char *file;
 	const char *user; /* --user; NULL: not given */
-	int is_question; /* --explain-auth */
-	char **words; /* the arguments of --explain-auth */
+	/* the answer to a question, of --explain-auth or --explain-sql; NULL: none was asked */
+	int (*answer)(const struct cnd_config *c, char *const *words, int n_words);
+	char **words; /* the question */
 	int n_words;
 	int is_daemon;
 	int is_check;
@@ -36,11 +37,15 @@ static const char usage[] =
 	"       cenoted --explain-auth [-c FILE] pool=NAME [user=NAME] "
 	"[from=ADDRESS|unix]\n"
 	"                              [tls=yes|no] [cert=yes|no] [unix=NAME]\n"
+	"       cenoted --explain-sql [-c FILE] pool=NAME [user=NAME] "
+	"[from=ADDRESS|unix]\n"
+	"                             [application=NAME] [in_tx=yes|no] STATEMENT\n"
 	"       cenoted --user NAME\n"
 	"  -c, --config FILE  configuration (default: " DEFAULT_FILE
 	")\n  -d, --daemon       go to the background when clients can connect\n      "
 	"--check        read the configuration, and print it and every error\n      "
 	"--explain-auth show which rule of auth decides, and why others do not\n      "
+	"--explain-sql  show what a statement does, and which rule decides\n      "
 	"--user NAME    print a line for a users file; ask for the password, or\n        "
 	"             read it from standard input\n      --help         print this "
 	"help\n      --version      print the version\nSee cenoted(8), "
@@ -55,6 +60,7 @@ read_arguments(int argc, char **argv, struct arguments *a)
 		{ "daemon", no_argument, NULL, 'd' },
 		{ "check", no_argument, NULL, 'k' },
 		{ "explain-auth", no_argument, NULL, 'x' },
+		{ "explain-sql", no_argument, NULL, 's' },
 		{ "user", required_argument, NULL, 'u' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
@@ -74,7 +80,10 @@ read_arguments(int argc, char **argv, struct arguments *a)
 			a->is_check = 1;
 			break;
 		case 'x':
-			a->is_question = 1;
+			a->answer = cnd_explain_auth;
+			break;
+		case 's':
+			a->answer = cnd_explain_sql;
 			break;
 		case 'u':
 			a->user = optarg;
@@ -92,7 +101,7 @@ read_arguments(int argc, char **argv, struct arguments *a)
 	}
 	a->words = argv + optind;
 	a->n_words = argc - optind;
-	if (optind == argc || a->is_question)
+	if (optind == argc || a->answer != NULL)
 		return -1;
 	fprintf(stderr, "cenoted: unexpected argument \"%s\"\n%s", argv[optind], usage);
 	return 2;
@@ -131,7 +140,7 @@ explain(struct cnd_config *c, const struct arguments *a)
 	int status;
 
 	print_errors(c);
-	status = c->n_errors > 0 ? 2 : cnd_explain_auth(c, a->words, a->n_words);
+	status = c->n_errors > 0 ? 2 : a->answer(c, a->words, a->n_words);
 	cnd_config_destroy(c);
 	return status;
 }
@@ -223,7 +232,7 @@ main(int argc, char **argv)
 	c = cnd_config_load(a.file);
 	if (c->n_pools <= CND_CONFIG_POOLS)
 		cnd_pool_check_backends(c, backends);
-	if (a.is_question)
+	if (a.answer != NULL)
 		return explain(c, &a);
 	if (a.is_check)
 		return check(c);

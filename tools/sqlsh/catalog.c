@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "admin.h"
 #include "cmd.h"
 #include "shell.h"
 
@@ -30,6 +31,15 @@ static const char *const keywords[] = { "ABORT", "ALL", "ALTER", "ANALYZE", "AND
 	"USING", "VACUUM", "VALUES", "VIEW", "WHEN", "WHERE", "WINDOW", "WITH" };
 
 #define N_KEYWORDS (sizeof(keywords) / sizeof(keywords[0]))
+
+/* After \admin. */
+static const char *const admin_names[] = {
+#define NAME(name, args, help) name,
+	ADMIN_COMMANDS(NAME)
+#undef NAME
+};
+
+#define N_ADMIN_NAMES (sizeof(admin_names) / sizeof(admin_names[0]))
 
 /* Words that only a table's name can follow. */
 static const char *const before_table[] = { "FROM", "INTO", "JOIN", "TABLE", "UPDATE",
@@ -148,8 +158,12 @@ nth_of(const struct catalog_list *c, size_t i)
 static const char *
 nth_word(const struct catalog *c, enum catalog_what what, size_t i)
 {
+	if (what == CATALOG_NONE)
+		return NULL;
 	if (what == CATALOG_COMMANDS)
 		return cmd_name(i);
+	if (what == CATALOG_ADMIN)
+		return i < N_ADMIN_NAMES ? admin_names[i] : NULL;
 	if (what == CATALOG_TABLES)
 		return nth_of(&c->tables, i);
 	if (i < N_KEYWORDS)

@@ -22,7 +22,9 @@ struct catalog {
 enum catalog_what {
 	CATALOG_ANY, /* keywords, tables and columns */
 	CATALOG_TABLES,
-	CATALOG_COMMANDS
+	CATALOG_COMMANDS,
+	CATALOG_ADMIN, /* commands to cenoted */
+	CATALOG_NONE /* no word is known */
 };
 
 /* The word to complete. */

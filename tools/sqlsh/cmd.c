@@ -8,7 +8,8 @@
 #include <string.h>
 
 static const struct command *const tables[] = { cmd_general_table, cmd_query_table,
-	cmd_output_table, cmd_describe_table, cmd_copy_table, cmd_status_table };
+	cmd_output_table, cmd_describe_table, cmd_copy_table, cmd_status_table,
+	cmd_admin_table };
 
 #define N_TABLES (sizeof(tables) / sizeof(tables[0]))
 
@@ -31,9 +32,18 @@ nth(size_t i)
 const char *
 cmd_name(size_t i)
 {
-	const struct command *c = nth(i);
+	const struct command *c, *before = NULL;
+	size_t k;
 
-	return c ? c->name : NULL;
+	/* A command may have several rows in \?, one after the other. */
+	for (k = 0; (c = nth(k)) != NULL; k++) {
+		if (before == NULL || strcmp(before->name, c->name) != 0) {
+			if (i-- == 0)
+				return c->name;
+		}
+		before = c;
+	}
+	return NULL;
 }
 
 int
@@ -52,6 +62,25 @@ cmd_is_go(const char *command, size_t len)
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (strlen(names[i]) == len && memcmp(names[i], command, len) == 0)
 			return 1;
+	}
+	return 0;
+}
+
+int
+cmd_needs_no_session(const char *text)
+{
+	static const struct command *const of_cenoted[] = { cmd_admin_table,
+		cmd_status_table };
+	size_t n = *text == '\\' ? strcspn(text + 1, " \t") : 0, t;
+
+	for (t = 0; t < 2 && strchr(text, '\n') == NULL; t++) {
+		const struct command *c;
+
+		for (c = of_cenoted[t]; c->name; c++) {
+			/* \conninfo is about the session */
+			if (strlen(c->name) == n && memcmp(c->name, text + 1, n) == 0)
+				return strcmp(c->name, "conninfo") != 0;
+		}
 	}
 	return 0;
 }

@@ -22,8 +22,8 @@ struct command {
 	int (*run)(struct cmd *cmd);
 };
 
-extern const struct command cmd_copy_table[], cmd_describe_table[], cmd_general_table[],
-	cmd_output_table[], cmd_query_table[], cmd_status_table[];
+extern const struct command cmd_admin_table[], cmd_copy_table[], cmd_describe_table[],
+	cmd_general_table[], cmd_output_table[], cmd_query_table[], cmd_status_table[];
 
 /* Run the command in a line. */
 int cmd_run(struct input *in, const char *line, size_t len);
@@ -31,6 +31,8 @@ int cmd_run(struct input *in, const char *line, size_t len);
 int cmd_is_go(const char *command, size_t len);
 /* The i-th name, for completion; NULL after the last. */
 const char *cmd_name(size_t i);
+/* Whether the text is one command that needs no session. */
+int cmd_needs_no_session(const char *text);
 /* Report wrong arguments. */
 int cmd_usage(struct cmd *cmd, const char *expected);
 

@@ -54,7 +54,8 @@ run_help(struct cmd *cmd)
 		{ "Statements", cmd_query_table }, { "Output", cmd_output_table },
 		{ "What is there (NAME may have the wildcards * and ?)",
 			cmd_describe_table },
-		{ "Copying", cmd_copy_table }, { "Pool", cmd_status_table } };
+		{ "Copying", cmd_copy_table }, { "Pool", cmd_status_table },
+		{ "Control of cenoted, as by cenotectl(1)", cmd_admin_table } };
 	struct text t = { 0 };
 	size_t i;
 

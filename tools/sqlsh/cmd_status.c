@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * \conninfo, \pools, \pins, \servers and \workers: the session, its pool, and the daemon. It has no state.
+ * \conninfo, \pools, \pins, \servers, \workers, \times and \digests: the session, its pool, and the daemon. It has no state.
  */
 #include <string.h>
 
@@ -98,6 +98,13 @@ show_status(struct cmd *cmd, const char *what)
 	cenote_result *res;
 	int r = cenote_status(cmd->sh->conn, what, &res);
 
+	/* It may need a password, which a session has got. */
+	if (r == CENOTE_ERR_AUTH && !cenote_is_connected(cmd->sh->conn)) {
+		r = session_ensure(cmd->sh);
+		if (r != RUN_OK)
+			return r;
+		r = cenote_status(cmd->sh->conn, what, &res);
+	}
 	if (r < 0)
 		return session_failed(cmd->sh, r, NULL, 0);
 	r = run_show_whole(cmd->sh, res);
@@ -131,11 +138,26 @@ run_workers(struct cmd *cmd)
 	return show_status(cmd, "workers");
 }
 
+static int
+run_times(struct cmd *cmd)
+{
+	return show_status(cmd, "times");
+}
+
+static int
+run_digests(struct cmd *cmd)
+{
+	return show_status(cmd, "digests");
+}
+
 const struct command cmd_status_table[] = {
 	{ "conninfo", "", "about this session", run_conninfo },
 	{ "pools", "", "the daemon's pools and how busy they are", run_pools },
 	{ "pins", "", "what keeps sessions with their clients", run_pins },
 	{ "servers", "", "the servers of the pools, their roles and lag", run_servers },
 	{ "workers", "", "its workers, and what each does", run_workers },
+	{ "times", "", "how long requests, waiting, sessions and logins took",
+		run_times },
+	{ "digests", "", "statistics of statements", run_digests },
 	{ 0 },
 };

@@ -159,12 +159,29 @@ is_completed(char c)
 	return lex_is_word_char(c) || c == '$';
 }
 
+#define ADMIN "\\admin "
+
+/* Whether the words of a command to cenoted are being typed. */
+static int
+is_admin(const LineInfo *line)
+{
+	size_t n = sizeof(ADMIN) - 1;
+
+	return (size_t)(line->cursor - line->buffer) >= n &&
+	       strncmp(line->buffer, ADMIN, n) == 0;
+}
+
 /* The beginning of the word before the cursor. */
 static const char *
 word_begin(const LineInfo *line)
 {
 	const char *p = line->cursor;
 
+	if (is_admin(line)) {
+		while (p[-1] != ' ')
+			p--;
+		return p;
+	}
 	while (p > line->buffer && is_completed(p[-1]))
 		p--;
 	if (p > line->buffer && p[-1] == '\\')
@@ -229,6 +246,11 @@ is_before_table(const LineInfo *line, const char *begin)
 static struct catalog_prefix
 prefix_of(const LineInfo *line, const char *begin, const char *word)
 {
+	if (is_admin(line))
+		return (struct catalog_prefix){ begin == line->buffer + sizeof(ADMIN) - 1
+							? CATALOG_ADMIN
+							: CATALOG_NONE,
+			word, strlen(word) };
 	if (*word == '\\')
 		return (struct catalog_prefix){ CATALOG_COMMANDS, word + 1,
 			strlen(word) - 1 };
@@ -286,11 +308,13 @@ complete(EditLine *el, int ch)
 	/* In data a tab is a tab. */
 	if (i->is_data)
 		return el_insertstr(el, "\t") < 0 ? CC_ERROR : CC_REFRESH;
-	if (len == 0)
+	if (len == 0 && !is_admin(line))
 		return CC_REFRESH_BEEP;
 	word = mem_dup(begin, len);
-	catalog_load(&i->sh->catalog, i->sh);
 	prefix = prefix_of(line, begin, word);
+	/* The session may be busy or paused: do not ask it in vain. */
+	if (prefix.what == CATALOG_ANY || prefix.what == CATALOG_TABLES)
+		catalog_load(&i->sh->catalog, i->sh);
 	n = common_prefix(&i->sh->catalog, &prefix, &common);
 	if (n == 1 || (n > 1 && strlen(common) > prefix.len)) {
 		replace_word(el, word, len, common, n == 1);

@@ -5,17 +5,15 @@
  */
 #include <fcntl.h>
 #include <getopt.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd.h"
 #include "interrupt.h"
 #include "pager.h"
-#include "shell.h"
 
 /* A -c or -f, in the order of the command line. */
 struct job {
@@ -247,14 +245,6 @@ parse_options(struct options *o, struct shell *sh, int argc, char **argv)
 	return r;
 }
 
-/* All text is UTF-8. The locale knows how wide characters are, if it uses UTF-8. */
-static void
-init_locale(void)
-{
-	if (!setlocale(LC_CTYPE, "") || strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
-		(void)setlocale(LC_CTYPE, "C.UTF-8");
-}
-
 /* If a standard descriptor is closed, the next file would get its number, and our output. Open it
  * in the wrong direction instead, so that using it fails. */
 static int
@@ -320,11 +310,29 @@ run_script(struct shell *sh, const struct options *o)
 	return sh->status;
 }
 
+/* Whether there is nothing to do but to ask or to control cenoted. That also works while no session can be had. */
+static int
+needs_no_session(const struct shell *sh, const struct options *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->n_jobs; i++) {
+		if (o->jobs[i].is_file || !cmd_needs_no_session(o->jobs[i].text))
+			return 0;
+	}
+	return o->n_jobs > 0 && !o->is_single_transaction &&
+	       sh->asking != PASSWORD_ALWAYS;
+}
+
 static int
 run(struct shell *sh, const struct options *o)
 {
+	int r;
+
 	init_shell(sh, o);
-	if (session_open(sh, o->target) != RUN_OK)
+	r = needs_no_session(sh, o) ? session_name(sh, o->target)
+				    : session_open(sh, o->target);
+	if (r != RUN_OK)
 		return EXIT_USAGE;
 	if (o->output && shell_redirect(sh, o->output) != RUN_OK)
 		return EXIT_USAGE;
@@ -342,7 +350,7 @@ main(int argc, char **argv)
 
 	if (init_standard_files() < 0)
 		return EXIT_USAGE;
-	init_locale();
+	display_init();
 	interrupt_init();
 	shell_init(&sh);
 	if (parse_options(&o, &sh, argc, argv) < 0)

@@ -225,7 +225,7 @@ connect_session(struct shell *sh)
 }
 
 static int
-open_pool(struct shell *sh, const char *uri, const char *pool)
+name_pool(struct shell *sh, const char *uri, const char *pool)
 {
 	int r = cenote_conn_create(NULL, &sh->conn);
 
@@ -242,9 +242,24 @@ open_pool(struct shell *sh, const char *uri, const char *pool)
 		return RUN_LOST;
 	}
 	sh->has_password = password_is_in(uri);
-	if (sh->asking == PASSWORD_ALWAYS && password_ask(sh) != RUN_OK)
-		return RUN_LOST;
-	return connect_session(sh);
+	return RUN_OK;
+}
+
+static int
+open_pool(struct shell *sh, const char *uri, const char *pool)
+{
+	int r = name_pool(sh, uri, pool);
+
+	if (r == RUN_OK && sh->asking == PASSWORD_ALWAYS)
+		r = password_ask(sh) == RUN_OK ? RUN_OK : RUN_LOST;
+	return r == RUN_OK ? connect_session(sh) : r;
+}
+
+int
+session_name(struct shell *sh, const char *uri)
+{
+	sh->uri = mem_dup(uri, strlen(uri));
+	return name_pool(sh, uri, NULL);
 }
 
 int

@@ -97,6 +97,8 @@ char *shell_user_path(const char *variable, const char *below_home, const char *
 
 /* session.c: libcenote, with waiting that Ctrl-C can end. These functions report their errors. */
 
+/* Take a URI or a pool's name, and do not connect. */
+int session_name(struct shell *sh, const char *uri);
 /* Connect to a URI or a pool's name. */
 int session_open(struct shell *sh, const char *uri);
 /* Connect to another URI, or to another pool at the last URI. If that fails, the old

@@ -4,6 +4,8 @@
  */
 #include "text.h"
 
+#include <langinfo.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,6 +189,13 @@ utf8_decode(const char *s, size_t len, uint32_t *ret_char)
 		return 0;
 	*ret_char = c;
 	return n;
+}
+
+void
+display_init(void)
+{
+	if (!setlocale(LC_CTYPE, "") || strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
+		(void)setlocale(LC_CTYPE, "C.UTF-8");
 }
 
 static size_t

@@ -39,6 +39,9 @@ char *mem_dup(const char *s, size_t len);
  * character. */
 size_t utf8_decode(const char *s, size_t len, uint32_t *ret_char);
 
+/* Let the locale say how wide characters are: call it before the functions below. All text is UTF-8, so the locale counts only if it
+ * uses UTF-8. */
+void display_init(void);
 /* Append s in a form that fits one line and cannot disturb the terminal: control characters as \n,
  * \t, \x1b, and bytes that are not UTF-8 as \xNN. Returns its width in columns. */
 size_t display_add(struct text *t, const char *s, size_t len);

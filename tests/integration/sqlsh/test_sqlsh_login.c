@@ -227,6 +227,23 @@ with_w_it_is_never_asked_for(void **state)
 	assert_int_equal(terminal_end(&t), 2);
 }
 
+/* By TCP, cenoted tells its status only after a login. */
+static void
+a_status_without_a_session_finds_its_password(void **state)
+{
+	struct cnt_daemon d = *daemon_of(state);
+	struct run r;
+
+	(void)snprintf(d.uri, sizeof(d.uri), "cenote://known@127.0.0.1:%d/main", port);
+	(void)setenv("CENOTE_PASSWORD", "pencil", 1);
+	run_sqlsh(&r, &d, NULL, "-w", "--format=csv", "-c", "\\pools", NULL);
+	assert_string_equal(r.err, "");
+	assert_non_null(strstr(r.out, "\nmain,sqlite,1,4,"));
+	run_finish(&r);
+	(void)setenv("CENOTE_PASSWORD", "eraser", 1);
+	assert_runs(&d, 2, "", WRONG, "-w", "-c", "\\pools");
+}
+
 int
 main(void)
 {
@@ -241,6 +258,7 @@ main(void)
 		TEST(a_password_is_asked_for_when_the_login_wants_one),
 		TEST(with_W_it_is_asked_for_at_once),
 		TEST(with_w_it_is_never_asked_for),
+		TEST(a_status_without_a_session_finds_its_password),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

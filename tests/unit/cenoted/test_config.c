@@ -245,15 +245,15 @@ static const struct {
 		"4: user_limits: unknown limit \"session\"; there are sessions, "
 		"waiting, query_timeout and priority" },
 	{ POOL "user_limits = ann sessions=-1\n",
-		"4: user_limits: sessions=-1: write a number up to 8192, or 0 for no "
+		"4: user_limits: sessions=-1: write a number up to 12288, or 0 for no "
 		"limit" },
 	{ POOL "user_limits = ann priority=low\n",
 		"4: user_limits: priority=low: write high or normal" },
 	{ POOL "address_limits = sessions=x\n",
 		"4: address_limits: \"sessions=x\"; write sessions=N and waiting=N, "
-		"each a number up to 8192, or 0 for no limit" },
-	{ POOL "max_waiting = 8193\n",
-		"4: \"8193\" is not a number up to 8192, or 0 for no limit" },
+		"each a number up to 12288, or 0 for no limit" },
+	{ POOL "max_waiting = 12289\n",
+		"4: \"12289\" is not a number up to 12288, or 0 for no limit" },
 	{ POOL "user_limits = ann sessions\n",
 		"4: user_limits: write NAME KEY=VALUE ...; \"sessions\" is no "
 		"KEY=VALUE" },

@@ -448,6 +448,11 @@ struct cnd_backend {
 	/* After settle() the client can no longer ask what its last statement did, as SHOW WARNINGS does. */
 	int is_settling_felt;
 	int can_refuse_pins; /* it asks refuses_pins() */
+	/*
+	 * The rules by which the server reads this text now, as far as it has confirmed them: bits of enum cnc_sql_rule and enum
+	 * cnc_digest_rule. 0: that is not known. NULL: it is known for no text.
+	 */
+	uint32_t (*sql_rules)(struct cnd_session *s, const char *sql, size_t len);
 
 	/*
 	 * Lending (docs/lending.md). All five members are NULL if the backend cannot lend.

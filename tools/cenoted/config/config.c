@@ -78,8 +78,10 @@ static const struct cnd_key pool_keys[] = {
 	{ "workers", P(workers), &cnd_kind_workers, "0", 0 },
 	{ "mode", P(mode), &cnd_kind_mode, "session", 0 },
 	{ "strict", P(is_strict), &cnd_kind_yes, "no", 0 },
+	{ "digests", P(has_digests), &cnd_kind_yes, "no", 0 },
 	{ "lend", P(lend), &cnd_kind_lend, "off", 0 },
 	{ "auth", P(rules), &cnd_kind_rules, NULL, 1 },
+	{ "rule", P(query_rules), &cnd_kind_query_rules, NULL, 1 },
 	{ "users", P(users_path), &cnd_kind_text, "", 0 },
 	{ "auth_timeout", P(auth_timeout_ms), &cnd_kind_ms, "10s", 0 },
 	{ "credential_ttl", P(credential_ttl_ms), &cnd_kind_ms, "60s", 0 },
@@ -548,6 +550,7 @@ cnd_config_destroy(struct cnd_config *c)
 		free(p->users_path);
 		cnd_config_free_user_limits(p);
 		cnd_rules_destroy(&p->rules);
+		cnd_query_rules_destroy(&p->query_rules);
 		cnd_tls_destroy(&p->tls);
 	}
 	for (size_t i = 0; i < c->n_errors; i++)
@@ -592,6 +595,7 @@ print_pool(const struct cnd_pool_config *p, FILE *out, int show_secrets)
 	}
 	print_keys(pool_keys, N_ITEMS(pool_keys), p, out);
 	cnd_config_print_user_limits(p, out);
+	cnd_query_rules_print(&p->query_rules, out);
 	if (!show_secrets)
 		return;
 	cnd_users_print(&p->users, out);

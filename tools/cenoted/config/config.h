@@ -12,6 +12,7 @@
 #include "auth/peer.h"
 #include "auth/rules.h"
 #include "auth/users.h"
+#include "query/query_rules.h"
 #include "shared/units.h"
 
 /* The configuration, read and checked. Nothing here has an effect; the master decides what to do
@@ -152,6 +153,7 @@ struct cnd_pool_config {
 	uint64_t max_row;
 	int mode; /* enum cnd_mode */
 	int is_strict; /* refuse statements that would pin a session */
+	int has_digests; /* keep statistics of statements */
 	int lend; /* enum cnd_lend */
 	const char *no_lend; /* why it lends nothing in spite of `lend`; NULL: it can */
 	int reset; /* enum cnd_reset */
@@ -161,6 +163,7 @@ struct cnd_pool_config {
 	int is_open; /* allow_users = * */
 	struct cnd_networks networks; /* where TCP clients may come from */
 	struct cnd_rules rules; /* from `auth` */
+	struct cnd_query_rules query_rules; /* from `rule` */
 	char *users_path; /* "": the file of [cenoted] */
 	struct cnd_users users; /* its content, if a rule needs it */
 	int64_t auth_timeout_ms;
@@ -245,6 +248,9 @@ void cnd_pool_config_set_workers(struct cnd_config *c, struct cnd_pool_config *p
 	const struct cnd_backend *backend);
 /* Check `strict`. backend: that of the pool. */
 void cnd_pool_config_check_strict(struct cnd_config *c, const struct cnd_pool_config *p,
+	const struct cnd_backend *backend);
+/* Check `digests`. backend: that of the pool. */
+void cnd_pool_config_check_digests(struct cnd_config *c, const struct cnd_pool_config *p,
 	const struct cnd_backend *backend);
 /* Check `target`, and the keys that need it. backend: that of the pool. */
 void cnd_pool_config_check_target(struct cnd_config *c, const struct cnd_pool_config *p,

@@ -373,6 +373,17 @@ cnd_pool_config_check_strict(struct cnd_config *c, const struct cnd_pool_config 
 }
 
 void
+cnd_pool_config_check_digests(struct cnd_config *c, const struct cnd_pool_config *p,
+	const struct cnd_backend *backend)
+{
+	if (p->has_digests && backend->sql_rules == NULL)
+		cnd_config_error(c, p->line,
+			"pool %s: digests: backend %s does not know how its server reads "
+			"SQL, so it cannot keep values out of the statistics",
+			p->name, p->backend);
+}
+
+void
 cnd_pool_config_check_target(struct cnd_config *c, const struct cnd_pool_config *p,
 	const struct cnd_backend *backend)
 {
@@ -407,6 +418,8 @@ cnd_pool_config_set_lend(struct cnd_pool_config *p, const struct cnd_backend *ba
 		p->no_lend = "its sessions share processes (workers)";
 	else if (p->clients_login != CND_CLIENTS_NONE)
 		p->no_lend = "its clients log in to the server as themselves";
+	else if (p->query_rules.n > 0)
+		p->no_lend = "its rules judge each statement (rule)";
 	else if (p->target != CND_TARGET_ANY)
 		p->no_lend = "its sessions follow the role of their server (target)";
 	else if (p->read_own_writes_ms > 0)

@@ -263,6 +263,16 @@ print_rules(const void *field, FILE *out, int show_secrets)
 }
 
 static int
+parse_query_rules(struct cnd_loader *l, void *field, const char *value)
+{
+	char error[CND_QUERY_ERROR_MAX];
+
+	return cnd_query_rules_parse(field, value, l->line, error) < 0
+		       ? cnd_config_bad(l, "%s", error)
+		       : 0;
+}
+
+static int
 parse_listen(struct cnd_loader *l, void *field, const char *value)
 {
 	char why[CND_LISTEN_WHY_MAX];
@@ -546,6 +556,7 @@ const struct cnd_kind cnd_kind_mode = { parse_mode, print_mode };
 const struct cnd_kind cnd_kind_lend = { parse_lend, print_lend };
 const struct cnd_kind cnd_kind_reset = { parse_reset, print_reset };
 const struct cnd_kind cnd_kind_rules = { parse_rules, print_rules };
+const struct cnd_kind cnd_kind_query_rules = { parse_query_rules, NULL };
 const struct cnd_kind cnd_kind_users = { parse_users, print_users };
 const struct cnd_kind cnd_kind_target = { parse_target, print_target };
 const struct cnd_kind cnd_kind_switch = { parse_switch, print_switch };

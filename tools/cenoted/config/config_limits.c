@@ -12,8 +12,8 @@
 #include "shared/units.h"
 
 /* No pool can have more sessions, or more waiting clients. */
-#define COUNT_MAX 8192u
-#define A_COUNT   "a number up to 8192, or 0 for no limit"
+#define COUNT_MAX 12288u
+#define A_COUNT   "a number up to 12288, or 0 for no limit"
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -538,7 +538,7 @@ init(const struct cnd_child *child, int control_fd)
 		cnd_the_door.listeners[i].fd = -1;
 	cnp_server_init(
 		&cnd_the_door.server, &cnc_mem_default, CNP_FRAME_MAX, SIZE_MAX / 4);
-	cnd_shares_init(&cnd_the_door.waiting_shares, CND_TICKETS);
+	cnd_shares_init(&cnd_the_door.waiting_shares, CND_DOOR_WAITING);
 	cnd_shares_init(&cnd_the_door.asking_shares, CND_DOOR_ASKING);
 	begin_watching(control_fd, &cnd_the_door.control, CND_SOURCE_CONTROL);
 	begin_watching(

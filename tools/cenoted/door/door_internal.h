@@ -30,13 +30,15 @@
 #define CND_DOOR_ACCEPTS     16
 /* How many clients that have not said what they want may come by TCP, and how many by unix sockets. */
 #define CND_DOOR_STRANGERS   1024u
+/* How many clients of all pools may wait for a session. */
+#define CND_DOOR_WAITING     12288u
 /* How many clients may wait for a helper. */
 #define CND_DOOR_ASKING      1024u
 /* How many clients may wait for the answer to a failed login. */
 #define CND_DOOR_PAUSING     256u
 /* How many clients may wait for a point in time. One more, since the last is added before the first
  * is removed. */
-#define CND_DOOR_PAUSES      (CND_TICKETS + CND_DOOR_ASKING + CND_DOOR_PAUSING + 1)
+#define CND_DOOR_PAUSES      (CND_DOOR_WAITING + CND_DOOR_ASKING + CND_DOOR_PAUSING + 1)
 #define CND_DOOR_SCRATCH_MAX 16384u
 #define CND_NO_POOL          UINT32_MAX
 

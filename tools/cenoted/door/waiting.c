@@ -25,8 +25,6 @@
 #define LOOK_MS    5
 /* How soon to look again while clients wait for their turns. A worker that takes a client wakes the door, but it may die before. */
 #define IDLE_MS    100
-/* The most clients in the kernel's queue. In a small pool the limit is one for each session. */
-#define PUSHED_MAX 64u
 /* How many users the door skips in one search because they have all their sessions. */
 #define SKIPS_MAX  64
 /* The lists of `turns`. */
@@ -183,7 +181,8 @@ has_all_sessions(const struct cnd_guest *g)
 	       limit;
 }
 
-/* The client whose turn it is; NULL: there is none, or the kernel's queue is long enough. */
+/* The client whose turn it is; NULL: there is none, or the kernel's queue is long enough: it has at most one client for each
+ * session, and never more than there are tickets. */
 static struct cnd_guest *
 next_guest(uint32_t pool)
 {
@@ -191,7 +190,7 @@ next_guest(uint32_t pool)
 	uint32_t most = head_of(pool)->max_sessions;
 	unsigned lists = 1u << NEIGHBOURS;
 
-	if (p->held.n == 0 || p->waiting.n >= (most < PUSHED_MAX ? most : PUSHED_MAX))
+	if (p->held.n == 0 || p->waiting.n >= (most < CND_TICKETS ? most : CND_TICKETS))
 		return NULL;
 	if (p->n_held_strangers > 0 && has_place_for_stranger(pool))
 		lists |= 1u << STRANGERS;
@@ -487,7 +486,7 @@ deadline_of(const struct cnd_guest *g)
 }
 
 /* `held` is in the order of arrival, so its first client expires first. `waiting` is in the order of turns, but it has at most
- * PUSHED_MAX clients. */
+ * CND_TICKETS clients. */
 void
 cnd_waiting_expire(uint32_t pool, int64_t now_ms)
 {

@@ -33,24 +33,56 @@ say_ok(struct cnd_admin_client *c)
 static void
 run_table(struct cnd_admin_client *c, char **words)
 {
-	const struct cnd_asker root = { .pool = CND_POOL_RECORD, .slot = -1 };
+	const struct cnd_asker root = {
+		.pool = CND_POOL_RECORD, .slot = -1, .may_read_sql = true
+	};
 
 	cnd_report_status(&c->report, cnd_the_master.child.board, words[0], &root);
 	say_ok(c);
 }
 
 static void
+run_digests(struct cnd_admin_client *c, char **words)
+{
+	uint32_t n = 0;
+
+	if (words[1] == NULL) {
+		run_table(c, words);
+		return;
+	}
+	if (strcmp(words[1], "--reset") != 0) {
+		cnd_report_line(&c->report, "error",
+			"digests: unknown word \"%s\"; there is --reset", words[1]);
+		return;
+	}
+	for (size_t i = 0; i < CND_POOL_RECORD; i++) {
+		const struct cnd_pool *p = &cnd_the_master.pools[i];
+
+		if (p->config == NULL || !p->config->has_digests)
+			continue;
+		cnd_digests_reset(&cnd_master_record(p)->digests);
+		n++;
+	}
+	cnd_report_line(&c->report, "ok",
+		"statistics of statements begin anew in %u pool%s", n, n == 1 ? "" : "s");
+}
+
+static void
 say_pool(struct cnd_report *to, const struct cnd_pool *p)
 {
 	struct cnd_census census;
+	char failing[32] = "";
 
 	cnd_pool_census(cnd_the_master.child.board, p->index, &census);
+	if (census.n[CND_SLOT_FAILING] > 0)
+		snprintf(failing, sizeof(failing), ", %u cannot log in",
+			census.n[CND_SLOT_FAILING]);
 	cnd_report_line(to, "say",
-		"pool %s: %s, mode = %s, %u of %u sessions in use, %u waiting%s", p->name,
-		p->config->backend,
+		"pool %s: %s, mode = %s, %u of %u sessions in use, %u waiting%s%s",
+		p->name, p->config->backend,
 		p->config->mode == CND_MODE_TRANSACTION ? "transaction" : "session",
 		census.in_use, p->config->max_sessions, cnd_master_record(p)->waiting,
-		cnd_master_head(p)->is_paused ? ", paused" : "");
+		failing, cnd_master_head(p)->is_paused ? ", paused" : "");
 }
 
 static void
@@ -288,6 +320,8 @@ static const struct command commands[] = {
 	{ "clients", 0, 0, run_table },
 	{ "pins", 0, 0, run_table },
 	{ "servers", 0, 0, run_table },
+	{ "times", 0, 0, run_table },
+	{ "digests", 0, 1, run_digests },
 	{ "reload", 0, 0, run_reload },
 	{ "drain", 0, 1, run_drain },
 	{ "upgrade", 0, 0, run_upgrade },

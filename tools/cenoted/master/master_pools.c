@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "shared/ipc.h"
@@ -39,6 +40,35 @@ publish_users(struct cnd_pool_head *head, const struct cnd_pool_config *c)
 	atomic_store(&head->n_users, n);
 }
 
+/* The numbers of a line that has another user now begin anew. */
+static void
+publish_user_names(struct cnd_pool *p)
+{
+	struct cnd_pool_head *head = cnd_master_head(p);
+
+	for (size_t i = 0; i < CND_USER_LIMITS_MAX; i++) {
+		const char *name = i < p->config->n_user_limits
+					   ? p->config->user_limits[i].user
+					   : "";
+		char *published = head->user_names[i];
+
+		if (strncmp(published, name, sizeof(head->user_names[i]) - 1) == 0)
+			continue;
+		cnd_buckets_reset(&cnd_master_record(p)->user_requests[i]);
+		snprintf(published, sizeof(head->user_names[i]), "%s", name);
+	}
+}
+
+#define DAY_S 86400
+
+/* When the configuration was read just now, the certificate had so many whole days left. So this is too early by up to a day. */
+static int64_t
+certificate_end(const struct cnd_tls_config *t)
+{
+	return *t->expires != '\0' ? (int64_t)time(NULL) + (int64_t)t->days_left * DAY_S
+				   : 0;
+}
+
 static void
 publish_pool(struct cnd_pool *p)
 {
@@ -56,7 +86,9 @@ publish_pool(struct cnd_pool *p)
 	atomic_store(&head->max_waiting, c->max_waiting);
 	atomic_store(&head->address_sessions, c->address_limits.sessions);
 	atomic_store(&head->address_waiting, c->address_limits.waiting);
+	atomic_store(&head->certificate_end_s, certificate_end(&c->tls));
 	publish_users(head, c);
+	publish_user_names(p);
 	atomic_fetch_add(&head->version, 1);
 	snprintf(head->name, sizeof(head->name), "%s", c->name);
 	snprintf(head->backend, sizeof(head->backend), "%s", c->backend);
@@ -142,6 +174,9 @@ cnd_pools_begin(
 		atomic_store(&record->pins[i], 0);
 	cnd_histogram_reset(&record->request_time);
 	cnd_histogram_reset(&record->waiting_time);
+	cnd_histogram_reset(&record->session_time);
+	cnd_histogram_reset(&record->login_time);
+	cnd_digests_clear(&record->digests);
 	atomic_store(&record->contended_ms, INT32_MIN);
 	for (size_t i = 0; i < CND_SERVERS_MAX; i++) {
 		atomic_store(&record->line_sessions[i], 0);
@@ -149,11 +184,17 @@ cnd_pools_begin(
 		atomic_store(&record->line_back_ms[i], 0);
 		atomic_store(&record->line_logins_us[i], 0);
 		atomic_store(&record->line_reads[i], 0);
+		if (i < pc->n_servers) {
+			cnd_buckets_reset(&record->line_requests[i]);
+			cnd_buckets_reset(&record->line_logins[i]);
+		}
 		atomic_store(&record->line_role[i], CND_ROLE_UNKNOWN);
 		atomic_store(&record->line_suits[i], 0);
 		atomic_store(&record->line_lag_ms[i], CND_LAG_UNKNOWN);
 		atomic_store(&record->line_asked_ms[i], 0);
 	}
+	/* this lets publish_pool() reset their times */
+	memset(cnd_master_head(p)->user_names, 0, sizeof(cnd_master_head(p)->user_names));
 	atomic_store(&record->served_ms, cnd_now_ms());
 	publish_pool(p);
 	atomic_store(&cnd_master_head(p)->is_used, 1);

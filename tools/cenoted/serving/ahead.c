@@ -6,7 +6,7 @@
  * order.
  *
  * Nobody may notice the difference. So there is no pipelining with a query_timeout, which would
- * then count for all requests together, and a set-up request ends the series: a client sends one
+ * then count for all requests together, nor in a pool with rules, which judge each statement in its turn. And a set-up request ends the series: a client sends one
  * when it wants the earlier answers first. request.c calls this file.
  */
 #include "serving.h"
@@ -132,7 +132,7 @@ cnd_ahead_give(struct cnd_serving *s, const struct cnp_request *req)
 	size_t at = 0;
 
 	if (s->backend->ahead == NULL || number == 0 || (req->flags & CNP_FRAME_SYNC) ||
-		req->msg.code == CNP_MSG_SYNC || s->has_query_timeout)
+		req->msg.code == CNP_MSG_SYNC || s->has_query_timeout || s->has_rules)
 		return;
 	/* most requests have none after them */
 	while (cnp_server_peek(s->server, &at, &number, &behind) == CENOTE_OK) {

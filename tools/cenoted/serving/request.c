@@ -135,6 +135,12 @@ set_exec(struct cnd_serving *s, struct cnd_exec *exec, struct cnp_str params,
 }
 
 static int
+judge(struct cnd_serving *s, struct cnp_str sql)
+{
+	return s->has_rules ? s->ops->judge(s, sql) : CENOTE_OK;
+}
+
+static int
 on_query(struct cnd_serving *s, const struct cnp_msg *m)
 {
 	const struct cnp_query *q = &m->as.query;
@@ -142,8 +148,10 @@ on_query(struct cnd_serving *s, const struct cnp_msg *m)
 		.is_simple = q->params.n == 0,
 		.formats = q->formats,
 		.batch_rows = q->batch_rows };
-	int r = set_exec(s, &exec, q->params, q->max_rows);
+	int r = judge(s, q->sql);
 
+	if (r == CENOTE_OK)
+		r = set_exec(s, &exec, q->params, q->max_rows);
 	if (r < 0)
 		return r;
 	r = s->backend->query(s->session, q->sql.p, q->sql.n, &exec, &s->sink);
@@ -208,6 +216,8 @@ on_prepare(struct cnd_serving *s, const struct cnp_msg *m)
 
 	s->result.is_describing = true;
 	r = check_named(s, p->statement, p->name, CNP_NAMED_STATEMENT);
+	if (r == CENOTE_OK)
+		r = judge(s, p->sql);
 	if (r == CENOTE_OK)
 		r = cnd_request_set_types(s, &prepare, p->types);
 	if (r < 0)
@@ -276,6 +286,8 @@ on_function(struct cnd_serving *s, const struct cnp_msg *m)
 	int r = need(s, CNP_FEATURE_FUNCTIONS, s->backend->function != NULL,
 		"calls of functions");
 
+	if (r == CENOTE_OK)
+		r = judge(s, CNP_STR_NONE);
 	if (r == CENOTE_OK)
 		r = set_exec(s, &exec, f->params, 0);
 	return r < 0 ? r : s->backend->function(s->session, f->function, &exec, &s->sink);
@@ -537,6 +549,8 @@ begin(struct cnd_serving *s, const struct cnp_request *req)
 	s->result.done_flags = 0;
 	s->result.is_describing = false;
 	s->result.is_in_rows = false;
+	s->result.has_columns = false;
+	s->result.n_rows = 0;
 	s->request.is_sync = (req->flags & CNP_FRAME_SYNC) != 0;
 	set_bounds(&s->result, 0, 0);
 	if (s->ahead.n == 0) {

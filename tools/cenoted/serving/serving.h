@@ -30,6 +30,9 @@ struct cnd_serving_ops {
 	void (*begin)(struct cnd_serving *s, const struct cnp_request *req);
 	/* A request that has a number is done. */
 	void (*end)(struct cnd_serving *s, const struct cnp_request *req);
+	/* Whether the client may send this statement, or, without a text, call a function. Negative: it may not, and s->diag
+	 * says why. Only if s->has_rules. */
+	int (*judge)(struct cnd_serving *s, struct cnp_str sql);
 	/* A request has failed. */
 	void (*failed)(struct cnd_serving *s);
 	/* The session was lost in this; s->diag says why. */
@@ -79,6 +82,8 @@ struct cnd_serving_result {
 	bool is_describing; /* no rows follow columns() */
 	bool is_done; /* done() was called for the last result */
 	uint8_t done_flags; /* flags of the last done() */
+	bool has_columns; /* the result that is under way has rows */
+	uint64_t n_rows; /* rows that the request returned or changed */
 };
 
 /* ahead.c: requests that the backend has before their turn. */
@@ -119,6 +124,7 @@ struct cnd_serving {
 	bool has_query_timeout; /* each request has a time limit of its own */
 	bool takes_position; /* set_position() takes the client's position */
 	bool tells_writes; /* the client learns the server's position after a write */
+	bool has_rules; /* ask ops->judge() before each statement */
 
 	/* both set these */
 	struct cnc_buf

@@ -64,6 +64,7 @@ cnd_sink_end_rows(struct cnd_serving *s)
 	if (!s->result.is_in_rows)
 		return CENOTE_OK;
 	s->result.is_in_rows = false;
+	s->result.n_rows += s->result.batch.n_rows;
 	return cnp_server_rows_end(s->server, &s->result.batch);
 }
 
@@ -112,6 +113,7 @@ sink_columns(
 	if (r < 0 || s->result.is_describing)
 		return r;
 	s->result.n_columns = n;
+	s->result.has_columns = true;
 	return begin_rows(s);
 }
 
@@ -152,6 +154,9 @@ sink_done(struct cnd_sink *sink, const struct cnp_done *done)
 
 	if (r < 0)
 		return r;
+	if (!s->result.has_columns && done->affected > 0)
+		s->result.n_rows += (uint64_t)done->affected;
+	s->result.has_columns = false;
 	s->result.is_done = !(done->flags & CNP_DONE_MORE_RESULTS);
 	if (!s->result.is_done) {
 		s->result.rows_left = s->result.max_rows;

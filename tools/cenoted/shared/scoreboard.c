@@ -215,48 +215,6 @@ cnd_scoreboard_is_timed(const struct cnd_scoreboard *b)
 		       &((struct heads *)b->base)->is_timed, memory_order_relaxed) != 0;
 }
 
-#define SHORTEST_BITS 4u /* 16 µs */
-
-uint64_t
-cnd_histogram_limit_us(uint32_t bucket)
-{
-	uint64_t power = 1ull << (SHORTEST_BITS + bucket / 2);
-
-	return bucket % 2 == 0 ? power : power + power / 2;
-}
-
-/* The first bucket whose limit is not less than the time. */
-static uint32_t
-bucket_of(int64_t us)
-{
-	uint32_t bits, bucket;
-
-	if (us <= 1 << SHORTEST_BITS)
-		return 0;
-	/* a time that is a limit belongs to the bucket below */
-	us--;
-	bits = 63u - (uint32_t)__builtin_clzll((uint64_t)us);
-	bucket = 2 * (bits - SHORTEST_BITS) + 1 + (uint32_t)(us >> (bits - 1) & 1);
-	return bucket < CND_BUCKETS ? bucket : CND_BUCKETS - 1;
-}
-
-void
-cnd_histogram_add(struct cnd_histogram *h, int64_t us)
-{
-	if (us < 0)
-		us = 0;
-	atomic_fetch_add_explicit(&h->n[bucket_of(us)], 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&h->sum_us, (uint64_t)us, memory_order_relaxed);
-}
-
-void
-cnd_histogram_reset(struct cnd_histogram *h)
-{
-	for (uint32_t i = 0; i < CND_BUCKETS; i++)
-		atomic_store(&h->n[i], 0);
-	atomic_store(&h->sum_us, 0);
-}
-
 /* ---- texts under a sequence lock ---- */
 
 static void

@@ -8,6 +8,8 @@
 
 #include "config/config.h"
 #include "core/sm.h"
+#include "digests.h"
+#include "histogram.h"
 #include "pins.h"
 #include "tally.h"
 
@@ -121,7 +123,7 @@ struct cnd_slot {
 
 #define CND_SLOTS_MAX   4096u
 #define CND_IDLE_WORDS  (CND_SLOTS_MAX / 64u)
-#define CND_TICKETS     8192u
+#define CND_TICKETS     64u
 #define CND_POOL_RECORD CND_CONFIG_POOLS
 
 /* The limits of one user of `user_limits`, for the door, which knows only the unix user. A limit of 0 means that there is none. */
@@ -152,18 +154,14 @@ struct cnd_pool_head {
 	_Atomic uint32_t n_users;
 	/* the users with limits of their own; the entry behind the last one is for any other user */
 	struct cnd_user_head users[CND_USER_LIMITS_MAX + 1];
+	/* the users in the lines of `user_limits`; "": there is no such line */
+	char user_names[CND_USER_LIMITS_MAX][64];
 	_Atomic int64_t failover_hold_ms; /* 0: clients do not wait for a server */
 	_Atomic uint32_t target; /* enum cnd_target */
+	_Atomic int64_t
+		certificate_end_s; /* on which day `tls_cert` ends, since 1970; 0: the pool has no TLS */
 	char name[CND_POOL_NAME_MAX + 1];
 	char backend[32];
-};
-
-/* How often something took how long. There are two buckets for each power of 2: from 16 µs to 67 s,
- * and one for what took longer. */
-#define CND_BUCKETS 46u
-struct cnd_histogram {
-	_Atomic uint64_t n[CND_BUCKETS];
-	_Atomic uint64_t sum_us;
 };
 
 /* The part of a pool's entry that its workers and the door write. */
@@ -198,6 +196,9 @@ struct cnd_pool_record {
 		request_time; /* from a request's beginning to its end; only if the master wants times */
 	struct cnd_histogram
 		waiting_time; /* of clients that waited in the door or in a shared worker */
+	struct cnd_histogram
+		session_time; /* how long clients had a session; as request_time */
+	struct cnd_histogram login_time; /* of logins to a server that succeeded */
 	_Atomic uint64_t idle[CND_IDLE_WORDS]; /* one bit for each slot */
 	/* sessions of each server line */
 	_Atomic uint32_t line_sessions[CND_SERVERS_MAX];
@@ -225,8 +226,15 @@ struct cnd_pool_record {
 	_Atomic int64_t
 		served_ms; /* when a session last began or ended; 0: there was none yet */
 	_Atomic uint32_t recoveries; /* logins after the pool had no session */
-	/* tickets of the clients that wait for the pool */
+	/* tickets of the clients in the queue that the workers read */
 	_Atomic uint64_t tickets[CND_TICKETS];
+	/* the same for each server line, if there are several */
+	struct cnd_buckets line_requests[CND_SERVERS_MAX];
+	struct cnd_buckets line_logins[CND_SERVERS_MAX];
+	/* requests of the users of `user_limits`, by the line there */
+	struct cnd_buckets user_requests[CND_USER_LIMITS_MAX];
+	/* statistics of statements; only a pool with `digests` touches this memory */
+	struct cnd_digest_table digests;
 };
 
 /* The state of a client that waits: serial << 2 | state. */
@@ -276,11 +284,6 @@ struct cnd_slot *cnd_slot_at(const struct cnd_scoreboard *b, uint32_t slot);
 /* Whether workers measure how long requests take; the master decides. */
 void cnd_scoreboard_set_timed(struct cnd_scoreboard *b, int is_timed);
 int cnd_scoreboard_is_timed(const struct cnd_scoreboard *b);
-
-void cnd_histogram_add(struct cnd_histogram *h, int64_t us);
-/* The longest time that the bucket counts. The last bucket has no such limit. */
-uint64_t cnd_histogram_limit_us(uint32_t bucket);
-void cnd_histogram_reset(struct cnd_histogram *h);
 
 extern const struct cnc_sm_state cnd_slot_states[CND_SLOT_STATES];
 

@@ -7,7 +7,9 @@
 #include "status.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <time.h>
 
 #include <cenote/types.h>
 
@@ -44,6 +46,23 @@ NUMBER(pool_timeouts, r->pool->timeouts)
 NUMBER(pool_failed_logins, r->pool->failed_logins)
 NUMBER(pool_refused_logins, r->pool->refused_logins)
 TEXT(worker_error, r->login.error)
+
+#define DAY_S 86400
+
+/* Whole days until the certificate ends; "": the pool has no TLS. The next call overwrites the text. */
+static const char *
+pool_certificate(const struct cnd_status_row *r)
+{
+	static char text[24];
+	int64_t left = r->head->certificate_end_s - (int64_t)time(NULL);
+
+	text[0] = '\0';
+	if (r->head->certificate_end_s != 0)
+		(void)snprintf(text, sizeof(text), "%lld",
+			(long long)((left > 0 ? left + DAY_S - 1 : left) / DAY_S));
+	return text;
+}
+
 NUMBER(worker_pid, cnd_slot_head(r->board, r->index)->pid)
 TEXT(worker_state, r->state == CND_SLOT_ATTACHED && r->slot->is_lent
 			   ? "lent"
@@ -134,6 +153,57 @@ NUMBER(server_line, r->line + 1)
 NUMBER(server_sessions, r->pool->line_sessions[r->line])
 NUMBER(server_asked, has_role(r) ? cnd_now_ms() - r->pool->line_asked_ms[r->line] : -1)
 
+/* ---- times ---- */
+
+/* What a pool's histograms count. A pool with several server lines has more rows for each line, and one with `user_limits` for
+ * each user there. */
+static const struct {
+	const char *what;
+	size_t of_pool;
+	size_t of_lines; /* 0: none */
+} histograms[] = {
+	{ "request", offsetof(struct cnd_pool_record, request_time),
+		offsetof(struct cnd_pool_record, line_requests) },
+	{ "waiting", offsetof(struct cnd_pool_record, waiting_time), 0 },
+	{ "session", offsetof(struct cnd_pool_record, session_time), 0 },
+	{ "login", offsetof(struct cnd_pool_record, login_time),
+		offsetof(struct cnd_pool_record, line_logins) },
+};
+#define TIMES_OF_LINES ((uint32_t)N_ITEMS(histograms) * (CND_SERVERS_MAX + 1))
+#define TIMES_OF_POOL  (TIMES_OF_LINES + CND_USER_LIMITS_MAX)
+
+TEXT(times_what, r->what)
+NUMBER(times_line, r->line)
+TEXT(times_user, r->identity.user)
+NUMBER(times_count, r->times.count)
+NUMBER(times_mean, r->times.sum_us / r->times.count)
+NUMBER(times_p50, r->times.p50_us)
+NUMBER(times_p99, r->times.p99_us)
+NUMBER(times_p999, r->times.p999_us)
+
+/* ---- digests ---- */
+
+/* As a number of 16 hexadecimal digits; "": all other statements. The next call overwrites the text. */
+static const char *
+digest_id(const struct cnd_status_row *r)
+{
+	static char text[17];
+
+	text[0] = '\0';
+	if (r->digest.hash != 0)
+		(void)snprintf(text, sizeof(text), "%016llx",
+			(unsigned long long)r->digest.hash);
+	return text;
+}
+
+NUMBER(digest_calls, r->digest.calls)
+NUMBER(digest_errors, r->digest.errors)
+NUMBER(digest_rows, r->digest.rows)
+NUMBER(digest_total, r->digest.time_us)
+NUMBER(digest_mean, r->digest.time_us / r->digest.calls)
+NUMBER(digest_p99, r->digest.p99_us)
+TEXT(digest_query, r->digest.text)
+
 /* In a pool's table: a metric that goes up and down, and one that only grows. */
 #define GAUGE(NAME, GET, METRIC, HELP)                                                   \
 	{                                                                                \
@@ -176,6 +246,7 @@ static const struct cnd_status_field pool_fields[] = {
 	COUNTER("refused_logins", pool_refused_logins, "refused_logins",
 		"Clients that were refused by a rule or for a wrong password."),
 	{ .name = "last_error", .text = worker_error, .is_private = 1 },
+	{ .name = "certificate_days", .text = pool_certificate },
 };
 
 static const struct cnd_status_field worker_fields[] = {
@@ -237,6 +308,31 @@ static const struct cnd_status_field server_fields[] = {
 	{ .name = "lag_ms", .number = server_lag },
 	{ .name = "asked_ms", .number = server_asked },
 	{ .name = "sessions", .number = server_sessions },
+};
+
+static const struct cnd_status_field times_fields[] = {
+	{ .name = "pool", .text = pool_name },
+	{ .name = "time", .text = times_what },
+	{ .name = "line", .number = times_line },
+	{ .name = "user", .text = times_user, .is_private = 1 },
+	{ .name = "count", .number = times_count },
+	{ .name = "mean_us", .number = times_mean },
+	{ .name = "p50_us", .number = times_p50 },
+	{ .name = "p99_us", .number = times_p99 },
+	{ .name = "p999_us", .number = times_p999 },
+};
+
+/* The names are those of PostgreSQL's pg_stat_statements, where it has such a column. */
+static const struct cnd_status_field digest_fields[] = {
+	{ .name = "pool", .text = pool_name },
+	{ .name = "queryid", .text = digest_id },
+	{ .name = "calls", .number = digest_calls },
+	{ .name = "errors", .number = digest_errors },
+	{ .name = "rows", .number = digest_rows },
+	{ .name = "total_us", .number = digest_total },
+	{ .name = "mean_us", .number = digest_mean },
+	{ .name = "p99_us", .number = digest_p99 },
+	{ .name = "query", .text = digest_query },
 };
 
 _Static_assert(N_ITEMS(pool_fields) <= CND_STATUS_FIELDS_MAX &&
@@ -350,6 +446,79 @@ read_server(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *as
 	return 1;
 }
 
+/* The times of a user of `user_limits`. Only those who see who the clients are see them. */
+static int
+read_user_times(const struct cnd_asker *asker, uint32_t user, struct cnd_status_row *r)
+{
+	if (!may_know(asker, &(struct cnd_identity){ .uid = -1 }))
+		return 0;
+	snprintf(r->identity.user, sizeof(r->identity.user), "%s",
+		r->head->user_names[user]);
+	if (r->identity.user[0] != '\0')
+		cnd_buckets_read(&r->pool->user_requests[user], &r->times);
+	return r->times.count > 0;
+}
+
+/* Line 0 is the whole pool. */
+static int
+read_times(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *asker,
+	struct cnd_status_row *r)
+{
+	uint32_t pool = index / TIMES_OF_POOL, at = index % TIMES_OF_POOL;
+	uint32_t what = at / (CND_SERVERS_MAX + 1), line = at % (CND_SERVERS_MAX + 1);
+	const char *record = (const char *)cnd_pool_record(b, pool);
+
+	if (!cnd_pool_head(b, pool)->is_used || !may_know_of(asker, pool))
+		return 0;
+	*r = (struct cnd_status_row){ .board = b,
+		.index = index,
+		.head = cnd_pool_head(b, pool),
+		.pool = cnd_pool_record(b, pool),
+		.what = histograms[0].what };
+	if (at >= TIMES_OF_LINES)
+		return read_user_times(asker, at - TIMES_OF_LINES, r);
+	r->what = histograms[what].what;
+	r->line = line;
+	if (line == 0)
+		cnd_histogram_read(
+			(const void *)(record + histograms[what].of_pool), &r->times);
+	else if (histograms[what].of_lines != 0 && r->head->n_servers > 1 &&
+		 line <= r->head->n_servers)
+		cnd_buckets_read((const struct cnd_buckets *)(const void
+						 *)(record + histograms[what].of_lines) +
+					 line - 1,
+			&r->times);
+	return r->times.count > 0;
+}
+
+/* The order of a pool's rows is found out with the first of them. A process reads all rows of a pool in a row. */
+static int
+read_digest(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *asker,
+	struct cnd_status_row *r)
+{
+	static uint16_t order[CND_DIGESTS + 1];
+	static uint32_t n;
+	uint32_t pool = index / (CND_DIGESTS + 1), rank = index % (CND_DIGESTS + 1);
+	const struct cnd_pool_record *record = cnd_pool_record(b, pool);
+
+	if (!cnd_pool_head(b, pool)->is_used || !may_know_of(asker, pool))
+		return 0;
+	if (rank == 0)
+		n = cnd_digests_order(&record->digests, order);
+	if (rank >= n)
+		return 0;
+	*r = (struct cnd_status_row){
+		.board = b, .index = index, .head = cnd_pool_head(b, pool), .pool = record
+	};
+	if (!cnd_digest_read(&record->digests, order[rank], &r->digest))
+		return 0;
+	if (r->digest.hash == 0)
+		snprintf(r->digest.text, sizeof(r->digest.text), "(others)");
+	else if (!asker->may_read_sql)
+		r->digest.text[0] = '\0';
+	return 1;
+}
+
 uint32_t
 cnd_status_most(const struct cnd_status_kind *k, const struct cnd_scoreboard *b)
 {
@@ -366,6 +535,9 @@ const struct cnd_status_kind cnd_status_kinds[CND_STATUS_KINDS] = {
 		read_pin },
 	[CND_STATUS_SERVERS] = { "servers", FIELDS(server_fields), CND_SERVERS_MAX,
 		read_server },
+	[CND_STATUS_TIMES] = { "times", FIELDS(times_fields), TIMES_OF_POOL, read_times },
+	[CND_STATUS_DIGESTS] = { "digests", FIELDS(digest_fields), CND_DIGESTS + 1,
+		read_digest },
 };
 
 const struct cnd_status_kind cnd_status_clients = { "clients", FIELDS(client_fields), 0,

@@ -2,6 +2,8 @@
 #ifndef CND_STATUS_H
 #define CND_STATUS_H
 
+#include <stdbool.h>
+
 #include "scoreboard.h"
 
 /* Who asks for the status. */
@@ -11,6 +13,7 @@ struct cnd_asker {
 	uint32_t pool; /* the only pool that the answer covers; CND_POOL_RECORD: all */
 	/* the slot of the worker that answers, which counts as idle; -1: none */
 	int slot;
+	bool may_read_sql; /* see the texts of digests, which name tables and columns */
 };
 
 struct cnd_status_row {
@@ -23,6 +26,9 @@ struct cnd_status_row {
 	struct cnd_census census; /* pools and pin_counts only */
 	uint32_t pin; /* pin_counts only */
 	uint32_t line; /* servers only; from 0 */
+	struct cnd_digest_row digest; /* digests only */
+	const char *what; /* times only: what took this long */
+	struct cnd_times times;
 	struct cnd_identity identity;
 	struct cnd_login login;
 };
@@ -57,6 +63,8 @@ enum cnd_status_what {
 	CND_STATUS_PINS,
 	CND_STATUS_PIN_COUNTS,
 	CND_STATUS_SERVERS,
+	CND_STATUS_TIMES,
+	CND_STATUS_DIGESTS, /* the longest total time first */
 	CND_STATUS_KINDS
 };
 

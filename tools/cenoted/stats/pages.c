@@ -4,8 +4,8 @@
  * each request. stats.c calls this file.
  *
  * The names of pools and backends have no character that JSON or OpenMetrics escapes
- * (is_pool_name() in config.c, is_name() in module.c), and only the master writes them. All other
- * texts here are constants: what workers wrote is private.
+ * (is_pool_name() in config.c, is_name() in module.c), and only the master writes them. Of what workers
+ * wrote, only the digests of statements are shown, in JSON. All other texts here are constants.
  */
 #include "stats_internal.h"
 
@@ -22,9 +22,11 @@
 #define N_ITEMS(a)  (sizeof(a) / sizeof((a)[0]))
 
 /* An asker who may see nothing private. */
-static const struct cnd_asker anybody = {
-	.uid = (uid_t)-1, .cenoted = (uid_t)-1, .pool = CND_POOL_RECORD, .slot = -1
-};
+static const struct cnd_asker anybody = { .uid = (uid_t)-1,
+	.cenoted = (uid_t)-1,
+	.pool = CND_POOL_RECORD,
+	.slot = -1,
+	.may_read_sql = true };
 
 /* ---- the numbers ---- */
 
@@ -269,6 +271,22 @@ write_roles(FILE *out)
 }
 
 static void
+write_certificates(FILE *out)
+{
+	static const char name[] = "cenote_pool_certificate_end_time_seconds";
+
+	begin_family(out, name, "gauge", "The day on which tls_cert ends, since 1970.");
+	fprintf(out, "# UNIT %s seconds\n", name);
+	for (size_t p = 0; p < n_pools; p++) {
+		int64_t end = pools[p].row.head->certificate_end_s;
+
+		if (end != 0)
+			fprintf(out, "%s{pool=\"%s\"} %lld\n", name,
+				pools[p].row.head->name, (long long)end);
+	}
+}
+
+static void
 write_lent(FILE *out)
 {
 	begin_family(out, "cenote_pool_lent_sessions", "gauge",
@@ -279,29 +297,62 @@ write_lent(FILE *out)
 			(unsigned long long)pools[p].counts.lent);
 }
 
+/* `line`: from 1; 0: the whole pool. */
+static void
+write_buckets(FILE *out, const char *name, const struct pool *p, uint32_t line,
+	const struct cnd_times *times)
+{
+	char labels[CND_POOL_NAME_MAX + 32];
+	unsigned long long n = 0;
+	int len = snprintf(labels, sizeof(labels), "pool=\"%s\"", p->row.head->name);
+
+	if (line > 0)
+		snprintf(
+			labels + len, sizeof(labels) - (size_t)len, ",line=\"%u\"", line);
+	for (uint32_t i = 0; i < CND_BUCKETS; i++) {
+		n += times->n[i];
+		fprintf(out, "%s_bucket{%s,le=\"", name, labels);
+		if (i + 1 < CND_BUCKETS)
+			fprintf(out, "%.9g\"} %llu\n",
+				(double)cnd_bucket_limit_us(i) / 1e6, n);
+		else
+			fprintf(out, "+Inf\"} %llu\n", n);
+	}
+	fprintf(out, "%s_count{%s} %llu\n%s_sum{%s} %.6f\n", name, labels, n, name,
+		labels, (double)times->sum_us / 1e6);
+}
+
 static void
 write_histogram(FILE *out, const char *name, const char *help, size_t offset)
 {
+	struct cnd_times times;
+
 	begin_family(out, name, "histogram", help);
 	fprintf(out, "# UNIT %s seconds\n", name);
 	for (size_t p = 0; p < n_pools; p++) {
-		const struct cnd_histogram *h =
-			(const void *)((const char *)pools[p].row.pool + offset);
-		const char *pool = pools[p].row.head->name;
-		double sum = (double)h->sum_us / 1e6;
-		unsigned long long n = 0;
+		cnd_histogram_read(
+			(const void *)((const char *)pools[p].row.pool + offset), &times);
+		write_buckets(out, name, &pools[p], 0, &times);
+	}
+}
 
-		for (uint32_t i = 0; i < CND_BUCKETS; i++) {
-			n += h->n[i];
-			fprintf(out, "%s_bucket{pool=\"%s\",le=\"", name, pool);
-			if (i + 1 < CND_BUCKETS)
-				fprintf(out, "%.9g\"} %llu\n",
-					(double)cnd_histogram_limit_us(i) / 1e6, n);
-			else
-				fprintf(out, "+Inf\"} %llu\n", n);
+/* Of pools with several server lines. */
+static void
+write_line_histogram(FILE *out, const char *name, const char *help, size_t offset)
+{
+	struct cnd_times times;
+
+	begin_family(out, name, "histogram", help);
+	fprintf(out, "# UNIT %s seconds\n", name);
+	for (size_t p = 0; p < n_pools; p++) {
+		const struct cnd_buckets *lines =
+			(const void *)((const char *)pools[p].row.pool + offset);
+		uint32_t n = pools[p].row.head->n_servers;
+
+		for (uint32_t i = 0; n > 1 && i < n; i++) {
+			cnd_buckets_read(&lines[i], &times);
+			write_buckets(out, name, &pools[p], i + 1, &times);
 		}
-		fprintf(out, "%s_count{pool=\"%s\"} %llu\n%s_sum{pool=\"%s\"} %.6f\n",
-			name, pool, n, name, pool, sum);
 	}
 }
 
@@ -315,6 +366,18 @@ write_times(FILE *out)
 		"How long clients waited for a session that came through the door or "
 		"stayed.",
 		offsetof(struct cnd_pool_record, waiting_time));
+	write_histogram(out, "cenote_pool_session_seconds",
+		"How long clients had a session.",
+		offsetof(struct cnd_pool_record, session_time));
+	write_histogram(out, "cenote_pool_login_seconds",
+		"How long logins to the server took that succeeded.",
+		offsetof(struct cnd_pool_record, login_time));
+	write_line_histogram(out, "cenote_pool_server_request_seconds",
+		"How long requests took on each server line, if there are several.",
+		offsetof(struct cnd_pool_record, line_requests));
+	write_line_histogram(out, "cenote_pool_server_login_seconds",
+		"How long logins took on each server line, if there are several.",
+		offsetof(struct cnd_pool_record, line_logins));
 }
 
 static void
@@ -338,7 +401,7 @@ write_metrics(const struct cnd_child *child, FILE *out)
 {
 	static void (*const parts[])(FILE * out) = { write_fields, write_states,
 		write_pins, write_tls, write_lines, write_roles, write_lent,
-		write_times };
+		write_certificates, write_times };
 
 	read_pools(child->board);
 	for (size_t i = 0; i < N_ITEMS(parts); i++)
@@ -388,6 +451,37 @@ write_ready(const struct cnd_child *child, FILE *out)
 
 /* ---- JSON ---- */
 
+/* How many digests of a pool are shown: those with the longest total time. cenotectl shows all. */
+#define DIGESTS_MAX 20u
+
+/* The texts are UTF-8 and have no control characters. */
+static void
+write_text(FILE *out, const char *text)
+{
+	fputc('"', out);
+	for (; *text != '\0'; text++) {
+		if (*text == '"' || *text == '\\')
+			fputc('\\', out);
+		fputc(*text, out);
+	}
+	fputc('"', out);
+}
+
+/* What the sessions of a pool have. */
+static void
+write_counts(FILE *out, const struct cnd_status_row *row)
+{
+	const struct pool *p = find_pool(row->index);
+
+	if (p != NULL)
+		fprintf(out,
+			",\"pinned\":%u,\"lent\":%llu,\"tls_clients\":%llu,\"tls_"
+			"servers\":%llu",
+			row->census.pinned, (unsigned long long)p->counts.lent,
+			(unsigned long long)p->counts.tls_clients,
+			(unsigned long long)p->counts.tls_servers);
+}
+
 static void
 write_row(FILE *out, const struct cnd_status_kind *k, const struct cnd_status_row *row)
 {
@@ -402,9 +496,11 @@ write_row(FILE *out, const struct cnd_status_kind *k, const struct cnd_status_ro
 		if (f->number != NULL)
 			fprintf(out, "%lld", (long long)f->number(row));
 		else
-			fprintf(out, "\"%s\"", f->text(row));
+			write_text(out, f->text(row));
 		between = ",";
 	}
+	if (k == &cnd_status_kinds[CND_STATUS_POOLS])
+		write_counts(out, row);
 	fputc('}', out);
 }
 
@@ -413,6 +509,7 @@ write_status(const struct cnd_child *child, FILE *out)
 {
 	struct cnd_status_row row;
 
+	read_pools(child->board);
 	fprintf(out, "{\"version\":\"%s\",\"started\":%lld", CND_VERSION,
 		(long long)child->started_s);
 	for (size_t i = 0; i < CND_STATUS_KINDS; i++) {
@@ -421,6 +518,8 @@ write_status(const struct cnd_child *child, FILE *out)
 
 		fprintf(out, ",\n\"%s\":[", k->what);
 		for (uint32_t n = 0; n < cnd_status_most(k, child->board); n++) {
+			if (i == CND_STATUS_DIGESTS && n % k->a_pool >= DIGESTS_MAX)
+				continue;
 			if (!k->read(child->board, n, &anybody, &row))
 				continue;
 			fputs(between, out);

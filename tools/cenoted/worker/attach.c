@@ -55,6 +55,8 @@ take_limits(struct cnd_worker *w)
 	w->client.query_timeout_ms = u != NULL && u->query_timeout_ms >= 0
 					     ? u->query_timeout_ms
 					     : w->config->query_timeout_ms;
+	w->client.limits_line =
+		u != NULL ? (uint32_t)(u - w->config->user_limits) + 1 : 0;
 	w->serving.has_query_timeout = w->client.query_timeout_ms > 0;
 }
 
@@ -519,6 +521,8 @@ on_status(struct cnd_worker *w, const struct cnp_status *m)
 		return r;
 	asker.uid = w->client.uid;
 	asker.cenoted = w->child->config->uid;
+	asker.may_read_sql =
+		asker.uid != (uid_t)-1 && (asker.uid == 0 || asker.uid == asker.cenoted);
 	if (w->client.peer.door == CND_DOOR_TCP)
 		asker.pool = w->pool_index;
 	if (w->sm.state == CND_SLOT_OPENING)

@@ -467,6 +467,7 @@ converse(struct cnd_worker *w)
 	int r = CENOTE_OK;
 
 	note_progress(w);
+	cnd_times_begin_session(w);
 	while (r >= 0 && cnp_server_state(&w->client.server) < CNP_SERVER_CLOSING) {
 		r = look_at_role(w);
 		if (r < 0 || ((w->login.does_not_suit || w->position.is_missing ||
@@ -490,10 +491,12 @@ converse(struct cnd_worker *w)
 	}
 	if (w->loan.page != NULL) {
 		cnd_lend_end(w);
+		cnd_times_end_session(w);
 		return w->serving.is_lost ? CND_PARTING_LOST : CND_PARTING_GONE;
 	}
 	if (r == CENOTE_ERR_PROTOCOL)
 		log_client(&w->client, w->client.server.diag.message);
+	cnd_times_end_session(w);
 	say_goodbye(w);
 	if (w->serving.is_suspending && !w->serving.is_gone)
 		return CND_PARTING_SUSPENDED;

@@ -354,6 +354,7 @@ try_line(struct cnd_worker *w, size_t line, struct cnd_session **ret_session,
 	struct cnc_diag *diag)
 {
 	struct cnd_server_spec spec;
+	int64_t begun_us;
 	int r;
 
 	*ret_session = NULL;
@@ -364,8 +365,10 @@ try_line(struct cnd_worker *w, size_t line, struct cnd_session **ret_session,
 	if (r < 0)
 		return r;
 	cnd_host_begin_service(w);
+	begun_us = cnd_times_now_us();
 	r = w->serving.backend->login(&w->serving.host, &spec, ret_session, diag);
 	if (r >= 0) {
+		cnd_times_note_login(w, line, begun_us);
 		if (atomic_exchange(&w->pool->line_failed_ms[line], 0) != 0)
 			atomic_store(&w->pool->line_back_ms[line], cnd_now_ms());
 		r = cnd_roles_admit(w, line, *ret_session, diag);

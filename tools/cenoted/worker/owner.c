@@ -6,7 +6,6 @@
 #include "worker.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "core/sqlstate.h"
 #include "shared/log.h"
@@ -82,22 +81,13 @@ end(struct cnd_serving *s, const struct cnp_request *req)
 	atomic_fetch_add_explicit(&w->pool->requests, 1, memory_order_relaxed);
 }
 
-static int64_t
-now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
 static void
 begin_timed(struct cnd_serving *s, const struct cnp_request *req)
 {
 	struct cnd_worker *w = s->owner;
 
 	if (req != NULL)
-		w->begun_us = now_us();
+		w->begun_us = cnd_times_now_us();
 	begin(s, req);
 }
 
@@ -106,7 +96,30 @@ end_timed(struct cnd_serving *s, const struct cnp_request *req)
 {
 	struct cnd_worker *w = s->owner;
 
-	cnd_histogram_add(&w->pool->request_time, now_us() - w->begun_us);
+	cnd_times_note_request(w, cnd_times_now_us() - w->begun_us);
+	end(s, req);
+}
+
+static void
+begin_digest(struct cnd_serving *s, const struct cnp_request *req)
+{
+	struct cnd_worker *w = s->owner;
+
+	if (req != NULL) {
+		cnd_digests_begin(w, &req->msg);
+		w->begun_us = cnd_times_now_us();
+	}
+	begin(s, req);
+}
+
+static void
+end_digest(struct cnd_serving *s, const struct cnp_request *req)
+{
+	struct cnd_worker *w = s->owner;
+	int64_t us = cnd_times_now_us() - w->begun_us;
+
+	cnd_times_note_request(w, us);
+	cnd_digests_end(w, req, us);
 	end(s, req);
 }
 
@@ -115,6 +128,7 @@ failed(struct cnd_serving *s)
 {
 	struct cnd_worker *w = s->owner;
 
+	cnd_digests_failed(w);
 	atomic_store_explicit(
 		&w->slot->errors, w->slot->errors + 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&w->pool->errors, 1, memory_order_relaxed);
@@ -266,8 +280,9 @@ set_position(struct cnd_serving *s, struct cnp_str text)
 #define OPS(BEGIN, END)                                                                  \
 	{                                                                                \
 		.flush = flush, .await_piece = await_piece, .long_result = long_result,  \
-		.begin = (BEGIN), .end = (END), .failed = failed, .lost = lost,          \
-		.may_move = may_move, .publish = publish, .info = info,                  \
+		.begin = (BEGIN), .end = (END), .judge = cnd_query_judge,                \
+		.failed = failed, .lost = lost, .may_move = may_move,                    \
+		.publish = publish, .info = info,                                        \
 		.parameter_changed = parameter_changed, .facts_changed = facts_changed,  \
 		.log_in_again = log_in_again, .suspend = suspend,                        \
 		.committed = committed, .set_position = set_position                     \
@@ -275,11 +290,16 @@ set_position(struct cnd_serving *s, struct cnp_str text)
 
 static const struct cnd_serving_ops worker_ops = OPS(begin, end);
 static const struct cnd_serving_ops timed_ops = OPS(begin_timed, end_timed);
+static const struct cnd_serving_ops digest_ops = OPS(begin_digest, end_digest);
 
 void
 cnd_owner_begin_client(struct cnd_worker *w)
 {
-	w->serving.ops = cnd_scoreboard_is_timed(w->board) ? &timed_ops : &worker_ops;
+	if (w->digests != NULL)
+		w->serving.ops = &digest_ops;
+	else
+		w->serving.ops =
+			cnd_scoreboard_is_timed(w->board) ? &timed_ops : &worker_ops;
 }
 
 void
@@ -292,6 +312,8 @@ cnd_owner_init(struct cnd_worker *w)
 	s->server = &w->client.server;
 	s->pool = w->config->name;
 	s->max_row = w->config->max_row;
+	s->has_rules = w->config->query_rules.n > 0;
 	cnd_host_init(w);
+	cnd_digests_init(w);
 	cnd_serving_init(s);
 }

@@ -621,6 +621,7 @@ finish(struct cnd_worker *w)
 		cnd_logout(w);
 	cnp_server_finish(&w->client.server);
 	cnd_serving_finish(&w->serving);
+	cnd_digests_finish(w);
 	if (w->seat != NULL)
 		cnd_seat_unwatch(w->seat, w->inbox_fd);
 	close(w->inbox_fd);

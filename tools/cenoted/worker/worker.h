@@ -114,6 +114,7 @@ struct cnd_worker_client {
 	int64_t active_ms; /* when it last sent or read something */
 	int64_t grace_from_ms; /* when it attached, or its first request last made progress */
 	int64_t query_timeout_ms; /* its user's, or else the pool's; 0: none */
+	uint32_t limits_line; /* its user's line in `user_limits`, from 1; 0: none */
 };
 
 /* host.c: when the backend must stop waiting. */
@@ -174,8 +175,15 @@ struct cnd_worker_loan {
 	uid_t borrower;
 };
 
+/* query.c: messages about the pool's rules. */
+struct cnd_worker_query {
+	int64_t logged_ms; /* when there was the last message; 0: never */
+	uint64_t n_unlogged; /* decisions without a message since then */
+};
+
 struct cnd_seat;
 struct cnd_shared;
+struct cnd_worker_digests;
 
 /* A worker: one session of the backend, in a process of its own or on a seat of a shared one. */
 struct cnd_worker {
@@ -203,6 +211,7 @@ struct cnd_worker {
 	sigset_t waiting_mask; /* signals are blocked except while it waits */
 	int64_t idle_ms; /* when the worker became idle, or last asked to leave */
 	int64_t begun_us; /* when the request began, if it is measured (monotonic clock) */
+	int64_t lent_us; /* when the client got the session; 0: that is not measured */
 	bool has_served; /* a client has gone since the worker last waited for a client */
 	bool is_listening; /* the session listens for clients that have none (listening.c) */
 
@@ -218,6 +227,8 @@ struct cnd_worker {
 	struct cnd_worker_pins pins;
 	struct cnd_worker_pace pace;
 	struct cnd_worker_random random;
+	struct cnd_worker_query query;
+	struct cnd_worker_digests *digests; /* NULL: the pool has no `digests` */
 };
 
 /* The main function of a process with one session. */
@@ -385,6 +396,16 @@ void cnd_owner_init(struct cnd_worker *w);
 /* Measure the requests of the next client, if the master wants that. */
 void cnd_owner_begin_client(struct cnd_worker *w);
 
+/* times.c */
+/* Microseconds of the monotonic clock. */
+int64_t cnd_times_now_us(void);
+void cnd_times_note_request(struct cnd_worker *w, int64_t us);
+/* The client has the session from here on; it and the worker part. */
+void cnd_times_begin_session(struct cnd_worker *w);
+void cnd_times_end_session(struct cnd_worker *w);
+/* A login to this server line has succeeded. It began then. */
+void cnd_times_note_login(struct cnd_worker *w, size_t line, int64_t begun_us);
+
 /* host.c */
 void cnd_host_init(struct cnd_worker *w);
 /* Begin work that may be stopped. limit_ms: how long it may take (0: no bound); `limit` names the
@@ -527,6 +548,10 @@ bool cnd_pause_holds(const struct cnd_worker *w);
 /* A client is about to get the session: wait while the pool is paused. CENOTE_OK; negative: the client is done. */
 int cnd_pause_attach(struct cnd_worker *w);
 
+/* query.c */
+/* Judge a statement by the pool's rules, as cnd_serving_ops.judge() says. */
+int cnd_query_judge(struct cnd_serving *s, struct cnp_str sql);
+
 /* pins.c */
 /* Another client begins, or one that resumes: it holds nothing yet. */
 void cnd_pins_forget(struct cnd_worker *w);
@@ -545,6 +570,14 @@ int64_t cnd_pins_warning(const struct cnd_worker *w);
 /* Once pin_warning has passed: say what pins the session, and for how long. false: it has not, or that was said. */
 #define CND_PINS_WARNING_MAX 384u
 bool cnd_pins_warn(struct cnd_worker *w, char ret_text[CND_PINS_WARNING_MAX]);
+
+/* digests.c */
+void cnd_digests_init(struct cnd_worker *w);
+void cnd_digests_finish(struct cnd_worker *w);
+/* A request is about to run; has failed; has ended after `us` microseconds. */
+void cnd_digests_begin(struct cnd_worker *w, const struct cnp_msg *m);
+void cnd_digests_failed(struct cnd_worker *w);
+void cnd_digests_end(struct cnd_worker *w, const struct cnp_request *req, int64_t us);
 
 /* pace.c */
 void cnd_pace_init(struct cnd_worker_pace *p);

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/digest.h"
+#include "core/sql.h"
 #include "tools/cenoted/backends/mysql/my.h"
 
 #define SETTINGS  CENOTE_PIN_SETTINGS
@@ -404,6 +406,29 @@ selects_are_known(void **state)
 	}
 }
 
+/* Statistics of statements ask by which rules a text is read. */
+static void
+rules_are_those_of_the_session(void **state)
+{
+	static const char plain[] = "select 'a'", quoted[] = "select \"a\"",
+			  wide[] = "select '\xe4'";
+
+	assert_int_equal(cnd_my_rules(plain, sizeof(plain) - 1, 0),
+		(CNC_SQL_MYSQL & ~CNC_SQL_EXECUTED) | CNC_DIGEST_UNSURE_REST);
+	assert_false(cnd_my_rules(quoted, sizeof(quoted) - 1, CND_MY_LEXIS_ANSI_QUOTES) &
+		     CNC_SQL_DOUBLE_QUOTED_TEXT);
+	assert_false(cnd_my_rules(plain, sizeof(plain) - 1, CND_MY_LEXIS_NO_BACKSLASH) &
+		     CNC_SQL_BACKSLASH);
+	/* what cannot be read with certainty has no rules */
+	assert_int_equal(
+		cnd_my_rules(quoted, sizeof(quoted) - 1, CND_MY_LEXIS_UNSURE), 0);
+	assert_int_not_equal(
+		cnd_my_rules(plain, sizeof(plain) - 1, CND_MY_LEXIS_UNSURE), 0);
+	assert_int_equal(cnd_my_rules(wide, sizeof(wide) - 1, CND_MY_LEXIS_NOT_UTF8), 0);
+	assert_int_not_equal(
+		cnd_my_rules(plain, sizeof(plain) - 1, CND_MY_LEXIS_NOT_UTF8), 0);
+}
+
 int
 main(void)
 {
@@ -415,6 +440,7 @@ main(void)
 		cmocka_unit_test(bytes_above_ascii_are_dark_unless_they_are_utf8),
 		cmocka_unit_test(cut_texts_are_not_misread),
 		cmocka_unit_test(selects_are_known),
+		cmocka_unit_test(rules_are_those_of_the_session),
 	};
 
 	return cmocka_run_group_tests_name("mysql_scan", tests, NULL, NULL);

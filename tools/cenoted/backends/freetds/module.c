@@ -2,7 +2,19 @@
 /*
  * The table of functions that cenoted calls, and the one exported symbol.
  */
+#include "core/digest.h"
+#include "core/sql.h"
 #include "tds.h"
+
+/* QUOTED_IDENTIFIER decides whether "a" is a name, and the server does not report it. */
+static uint32_t
+sql_rules(struct cnd_session *s, const char *sql, size_t len)
+{
+	(void)s;
+	(void)sql;
+	(void)len;
+	return CNC_SQL_TDS | CNC_DIGEST_UNSURE_NAMES;
+}
 
 static const struct cnd_statement_ops statements = {
 	.prepare = cnd_tds_prepare,
@@ -42,6 +54,7 @@ static const struct cnd_backend backend = {
 	.catalog = cnd_tds_catalog,
 	.fd = cnd_tds_fd,
 	.idle = cnd_tds_idle,
+	.sql_rules = sql_rules,
 };
 
 __attribute__((visibility("default"))) const struct cnd_backend *

@@ -50,6 +50,7 @@ static const struct cnd_backend backend = {
 	.settled_pins = CENOTE_PIN_FUNCTION | CENOTE_PIN_SETTINGS,
 	.is_settling_felt = 1,
 	.can_refuse_pins = 1,
+	.sql_rules = cnd_my_sql_rules,
 	.role = cnd_my_role,
 	.position = cnd_my_position,
 	.covers = cnd_gtid_covers,

@@ -166,6 +166,8 @@ extern const struct cnd_my_variable cnd_my_variables[];
 /* NULL: none of them has this name. */
 const struct cnd_my_variable *cnd_my_variable(const char *name, size_t n);
 
+/* The rules for core/digest.h; 0: the text cannot be read with certainty. */
+uint32_t cnd_my_rules(const char *sql, size_t len, uint32_t lexis);
 /* Whether the first word begins a statement that only returns rows of tables. */
 int cnd_my_is_select(const char *sql, size_t len, uint32_t lexis);
 
@@ -574,6 +576,7 @@ bool cnd_my_needs_no_escape(const struct cnd_my_variable *v, const char *value, 
 int cnd_my_attach(
 	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag);
 void cnd_my_state(const struct cnd_session *s, struct cnd_state *ret_state);
+uint32_t cnd_my_sql_rules(struct cnd_session *s, const char *sql, size_t len);
 
 /* strict.c */
 /* Whether the pool refuses this text. CENOTE_OK, or the failure. */

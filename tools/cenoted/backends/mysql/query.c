@@ -63,6 +63,14 @@ cnd_my_learn_modes(struct cnd_session *s)
 		s->reading.lexis |= CND_MY_LEXIS_NO_BACKSLASH;
 }
 
+uint32_t
+cnd_my_sql_rules(struct cnd_session *s, const char *sql, size_t len)
+{
+	/* the last answer may have said something new */
+	cnd_my_learn_modes(s);
+	return cnd_my_rules(sql, len, s->reading.lexis);
+}
+
 void
 cnd_my_note(struct cnd_session *s, const struct cnd_my_scan *scan)
 {

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/digest.h"
 #include "core/sql.h"
 #include "my.h"
 
@@ -21,8 +22,8 @@ struct reader {
 	bool is_open;
 };
 
-static struct reader
-begin_reading(const char *sql, size_t len, uint32_t lexis)
+static uint32_t
+rules_of(uint32_t lexis)
 {
 	/* Whether the server executes a comment depends on its version, so nothing of such a comment is read. */
 	uint32_t rules = CNC_SQL_MYSQL & ~(uint32_t)CNC_SQL_EXECUTED;
@@ -31,7 +32,13 @@ begin_reading(const char *sql, size_t len, uint32_t lexis)
 		rules &= ~(uint32_t)CNC_SQL_DOUBLE_QUOTED_TEXT;
 	if (lexis & CND_MY_LEXIS_NO_BACKSLASH)
 		rules &= ~(uint32_t)CNC_SQL_BACKSLASH;
-	return (struct reader){ cnc_sql_begin(sql, len, rules), false };
+	return rules;
+}
+
+static struct reader
+begin_reading(const char *sql, size_t len, uint32_t lexis)
+{
+	return (struct reader){ cnc_sql_begin(sql, len, rules_of(lexis)), false };
 }
 
 /* Whether the text up to here cannot be read with certainty. */
@@ -658,6 +665,13 @@ is_unreadable(const char *sql, size_t len, uint32_t lexis)
 	while (i < len && (unsigned char)sql[i] < 0x80)
 		i++;
 	return i < len;
+}
+
+uint32_t
+cnd_my_rules(const char *sql, size_t len, uint32_t lexis)
+{
+	return is_unreadable(sql, len, lexis) ? 0
+					      : rules_of(lexis) | CNC_DIGEST_UNSURE_REST;
 }
 
 /* If the statement is not alone in its text, or calls something, its success does not prove that something has ended. */

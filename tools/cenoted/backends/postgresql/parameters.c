@@ -2,6 +2,7 @@
 /* The list of the parameters whose values the server reports. */
 #include <string.h>
 
+#include "core/sql.h"
 #include "session.h"
 
 struct cnd_pg_parameter *
@@ -21,6 +22,18 @@ heed(struct cnd_session *s, const char *name, const char *value)
 		s->facts.is_date_iso = strncmp(value, "ISO", 3) == 0;
 	else if (strcmp(name, "standard_conforming_strings") == 0)
 		s->facts.has_standard_strings = strcmp(value, "on") == 0;
+}
+
+/* The server reports the only setting that changes how it reads texts. */
+uint32_t
+cnd_pg_sql_rules(struct cnd_session *s, const char *sql, size_t len)
+{
+	uint32_t rules = s->facts.has_standard_strings ? CNC_SQL_POSTGRESQL
+						       : CNC_SQL_POSTGRESQL_BACKSLASH;
+
+	(void)sql;
+	(void)len;
+	return rules | CNC_SQL_STRICT;
 }
 
 int

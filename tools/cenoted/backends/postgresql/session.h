@@ -394,6 +394,7 @@ int cnd_pg_ping(struct cnd_session *s, struct cnc_diag *ret_diag);
 int cnd_pg_attach(
 	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag);
 void cnd_pg_state(const struct cnd_session *s, struct cnd_state *ret_state);
+uint32_t cnd_pg_sql_rules(struct cnd_session *s, const char *sql, size_t len);
 int cnd_pg_fd(const struct cnd_session *s);
 int cnd_pg_idle(struct cnd_session *s, struct cnd_sink *sink);
 /* Handle a notice, notification or parameter. CENOTE_OK, also without a sink; CENOTE_AGAIN: the message is of
@@ -757,6 +758,7 @@ extern const struct cnd_statement_ops cnd_pg_statements;
 	.position = cnd_pg_position, \
 	.covers = cnd_lsn_covers, \
 	.can_refuse_pins = 1, \
+	.sql_rules = cnd_pg_sql_rules, \
 	.settled_pins = CENOTE_PIN_FUNCTION | CENOTE_PIN_SETTINGS | CENOTE_PIN_TEMP | \
 	CENOTE_PIN_LOCK | CENOTE_PIN_LISTEN | CENOTE_PIN_CURSOR | CENOTE_PIN_PREPARED, \
 	.function = cnd_pg_function, \

@@ -2,7 +2,19 @@
 /*
  * The table of functions that cenoted calls, and the only exported symbol.
  */
+#include "core/digest.h"
+#include "core/sql.h"
 #include "sqlite.h"
+
+/* SQLite reads "a" as a text if there is no such column. */
+static uint32_t
+sql_rules(struct cnd_session *s, const char *sql, size_t len)
+{
+	(void)s;
+	(void)sql;
+	(void)len;
+	return CNC_SQL_SQLITE | CNC_DIGEST_UNSURE_NAMES;
+}
 
 static const struct cnd_statement_ops statements = {
 	.prepare = cnd_sq_prepare,
@@ -40,6 +52,7 @@ static const struct cnd_backend backend = {
 	.savepoint = cnd_sq_savepoint,
 	.autocommit = cnd_sq_autocommit,
 	.catalog = cnd_sq_catalog,
+	.sql_rules = sql_rules,
 };
 
 __attribute__((visibility("default"))) const struct cnd_backend *

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cenoted --explain-sql: read the question, and print what the pool's rules see in a statement, and which of them decides.
+ * It uses the same functions as a worker (query/).
+ */
+#include "explain.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/digest.h"
+#include "query/query_rules.h"
+
+struct question {
+	const struct cnd_pool_config *pool;
+	const char *pool_name;
+	const char *sql;
+	struct cnd_query query;
+};
+
+__attribute__((format(printf, 1, 2))) static int
+complain(const char *format, ...)
+{
+	va_list args;
+
+	fputs("cenoted: --explain-sql: ", stderr);
+	va_start(args, format);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is initialized */
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	return -1;
+}
+
+static int
+set_pool(struct question *q, const char *value)
+{
+	q->pool_name = value;
+	return 0;
+}
+
+static int
+set_user(struct question *q, const char *value)
+{
+	q->query.user = value;
+	return 0;
+}
+
+static int
+set_application(struct question *q, const char *value)
+{
+	q->query.application = value;
+	return 0;
+}
+
+static int
+set_from(struct question *q, const char *value)
+{
+	struct cnd_network n;
+
+	if (strcmp(value, "unix") == 0)
+		return 0;
+	if (strchr(value, '/') != NULL || cnd_network_parse(value, &n) < 0)
+		return complain("from=%s is neither an address nor unix", value);
+	q->query.peer.door = CND_DOOR_TCP;
+	q->query.peer.addr = n.addr;
+	return 0;
+}
+
+static int
+set_in_tx(struct question *q, const char *value)
+{
+	q->query.in_tx = strcmp(value, "yes") == 0;
+	return q->query.in_tx || strcmp(value, "no") == 0
+		       ? 0
+		       : complain("in_tx=%s must be yes or no", value);
+}
+
+static const struct {
+	const char *name;
+	int (*set)(struct question *q, const char *value);
+} words[] = {
+	{ "pool=", set_pool },
+	{ "user=", set_user },
+	{ "application=", set_application },
+	{ "from=", set_from },
+	{ "in_tx=", set_in_tx },
+};
+
+static int
+take_word(struct question *q, const char *word)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		size_t n = strlen(words[i].name);
+
+		if (strncmp(words[i].name, word, n) == 0)
+			return words[i].set(q, word + n);
+	}
+	return complain("\"%s\" is not pool=, user=, application=, from= or in_tx=; the "
+			"statement comes last",
+		word);
+}
+
+static int
+read_question(
+	const struct cnd_config *c, char *const *arguments, int n, struct question *q)
+{
+	*q = (struct question){ .query = { .user = "", .application = "" } };
+	if (n == 0)
+		return complain("write pool=NAME and a statement");
+	for (int i = 0; i + 1 < n; i++) {
+		if (take_word(q, arguments[i]) < 0)
+			return -1;
+	}
+	if (q->pool_name == NULL)
+		return complain("pool=NAME is missing");
+	q->pool = cnd_config_pool(c, q->pool_name);
+	if (q->pool == NULL)
+		return complain("there is no pool \"%s\"", q->pool_name);
+	q->sql = arguments[n - 1];
+	return 0;
+}
+
+/* ---- the answer ---- */
+
+static void
+print_names(const char *what, const struct cnd_sql_names *names)
+{
+	printf("%s:", what);
+	for (uint32_t i = 0; i < names->n; i++) {
+		const struct cnd_sql_name *name = &names->list[i];
+
+		printf("%s ", i > 0 ? "," : "");
+		if (name->schema.n > 0)
+			printf("%.*s.", (int)name->schema.n, name->schema.p);
+		printf("%.*s%s", (int)name->name.n, name->name.p,
+			name->is_written ? " (written)" : "");
+	}
+	puts(names->is_cut ? ", and more" : names->n == 0 ? " none" : "");
+}
+
+static void
+print_summary(const struct cnd_summary *s, uint64_t digest)
+{
+	char text[CND_CLASSES_TEXT_MAX];
+
+	printf("class: %s\n", cnd_classes_text(s->classes, text));
+	if (s->is_unsure)
+		puts("       servers may read this text in different ways, so it has all "
+		     "classes, and perhaps other tables");
+	print_names("tables", &s->tables);
+	print_names("functions", &s->functions);
+	printf("digest: %016llx\n", (unsigned long long)digest);
+	if (s->functions.n > 0 || (s->classes & CND_CLASS_CALL))
+		puts("note: rules cannot see what functions, procedures and blocks do");
+}
+
+/* True: the rule decides. */
+static bool
+print_rule(const struct question *q, const struct cnd_config *c,
+	const struct cnd_query_rule *rule)
+{
+	const struct cnd_query_condition *condition;
+	enum cnd_match match = cnd_query_rule_match(rule, &q->query, &condition);
+	bool applies = cnd_query_rule_applies(rule, match);
+
+	printf("%s:%u: %s: ", c->path, rule->line, rule->text);
+	if (applies)
+		puts(rule->is_dry_run ? "would decide (dry-run)" : "decides");
+	else
+		printf("%s %s\n", cnd_query_condition_text(condition),
+			match == CND_MATCH_PARTLY ? "holds only for a part of the text"
+						  : "does not match");
+	return applies && !rule->is_dry_run;
+}
+
+int
+cnd_explain_sql(const struct cnd_config *c, char *const *arguments, int n)
+{
+	const struct cnd_query_rules *rules;
+	struct cnd_summary summary;
+	struct question q;
+	uint32_t dialect;
+
+	if (n == 0 || read_question(c, arguments, n, &q) < 0)
+		return n == 0 ? (complain("write pool=NAME and a statement%s", ""), 2)
+			      : 2;
+	dialect = cnd_query_dialect(q.pool->backend);
+	cnd_summarize(q.sql, strlen(q.sql), dialect, &summary);
+	(void)cnc_digest(q.sql, strlen(q.sql), dialect, NULL, 0, &q.query.digest);
+	q.query.summary = &summary;
+	print_summary(&summary, q.query.digest);
+	rules = &q.pool->query_rules;
+	for (size_t i = 0; i < rules->n; i++) {
+		if (print_rule(&q, c, &rules->list[i]))
+			return rules->list[i].action == CND_QUERY_DENY;
+	}
+	puts("no rule decides: the statement passes");
+	return 0;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CND_QUERY_RULES_H
+#define CND_QUERY_RULES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "auth/peer.h"
+#include "summary.h"
+
+/*
+ * Which statements a pool lets pass: its `rule` lines, CONDITIONS -> ACTION. The first rule that matches decides. If none
+ * matches, the statement passes.
+ */
+enum cnd_query_action {
+	CND_QUERY_ALLOW,
+	CND_QUERY_DENY
+};
+
+/* A condition, or a rule, may hold for a part of a text only. Then a rule that denies matches, and one that allows does
+ * not. */
+enum cnd_match {
+	CND_MATCH_NO,
+	CND_MATCH_PARTLY,
+	CND_MATCH_YES
+};
+
+struct cnd_query_condition {
+	uint8_t kind; /* the index of its name, in query_rules.c */
+	bool is_not;
+	char **values;
+	size_t n;
+};
+
+#define CND_QUERY_RULES_MAX      64u
+#define CND_QUERY_CONDITIONS_MAX 16u
+
+struct cnd_query_rule {
+	unsigned line; /* in the configuration */
+	char *text; /* as written */
+	struct cnd_query_condition conditions[CND_QUERY_CONDITIONS_MAX];
+	size_t n_conditions;
+	uint8_t action; /* enum cnd_query_action */
+	bool is_dry_run; /* count and log, but do nothing */
+	char *message; /* for the client; NULL: a message that names the rule */
+	char sqlstate[6];
+};
+
+struct cnd_query_rules {
+	struct cnd_query_rule *list;
+	size_t n;
+	bool has_digest; /* a rule asks for the digest */
+};
+
+/* A statement and who sent it. */
+struct cnd_query {
+	const struct cnd_summary *summary;
+	uint64_t digest; /* 0 if no rule asks for it */
+	const char *user;
+	const char *application;
+	struct cnd_peer peer;
+	bool in_tx; /* in a transaction */
+};
+
+#define CND_QUERY_ERROR_MAX 256u
+
+/* Add the rule of one line. 0; or -1, with the error set. */
+int cnd_query_rules_parse(struct cnd_query_rules *rules, const char *text, unsigned line,
+	char error[CND_QUERY_ERROR_MAX]);
+void cnd_query_rules_destroy(struct cnd_query_rules *rules);
+/* Print the rules in a form that can be read back. */
+void cnd_query_rules_print(const struct cnd_query_rules *rules, FILE *out);
+
+/* *ret_condition: the first condition that does not hold; NULL: there is none. */
+enum cnd_match cnd_query_rule_match(const struct cnd_query_rule *rule,
+	const struct cnd_query *q, const struct cnd_query_condition **ret_condition);
+/* Whether a rule with this match decides. */
+bool cnd_query_rule_applies(const struct cnd_query_rule *rule, enum cnd_match match);
+/* How the condition is written, without its values: "class!=". */
+const char *cnd_query_condition_text(const struct cnd_query_condition *c);
+
+/* How a backend's servers read SQL: enum cnc_sql_dialect. */
+uint32_t cnd_query_dialect(const char *backend);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Judge the statements of the worker's client by the pool's rules. owner.c gives cnd_query_judge() to the code that serves
+ * requests. query/ knows the rules; this file knows the client.
+ */
+#include "worker.h"
+
+#include "core/digest.h"
+#include "core/sqlstate.h"
+#include "query/query_rules.h"
+#include "shared/log.h"
+
+/* How often a worker writes a message about its rules. */
+#define LOG_MS 1000
+
+/* A client may send any number of statements, so most decisions leave no message. */
+static void
+log_decision(struct cnd_worker *w, const struct cnd_query_rule *rule, struct cnp_str sql)
+{
+	struct cnd_worker_query *state = &w->query;
+	int64_t now = cnd_now_ms();
+	uint64_t digest;
+
+	if (state->logged_ms != 0 && now - state->logged_ms < LOG_MS) {
+		state->n_unlogged++;
+		return;
+	}
+	(void)cnc_digest(
+		sql.p, sql.n, cnd_query_dialect(w->config->backend), NULL, 0, &digest);
+	cnd_log(LOG_NOTICE,
+		"the rule of line %u %s a statement of user \"%s\", with digest %016llx "
+		"(%llu more without a message)",
+		rule->line, rule->is_dry_run ? "would deny" : "denied", w->client.user,
+		(unsigned long long)digest, (unsigned long long)state->n_unlogged);
+	state->logged_ms = now;
+	state->n_unlogged = 0;
+}
+
+static int
+deny(struct cnd_worker *w, const struct cnd_query_rule *rule)
+{
+	if (rule->message != NULL)
+		cnc_diag_set(&w->serving.diag, rule->sqlstate, "%s", rule->message);
+	else
+		cnc_diag_set(&w->serving.diag, rule->sqlstate,
+			"the pool's rule of line %u denies this statement", rule->line);
+	return CENOTE_ERR_SERVER;
+}
+
+static int
+decide(struct cnd_worker *w, const struct cnd_query *q, struct cnp_str sql)
+{
+	const struct cnd_query_rules *rules = &w->config->query_rules;
+	const struct cnd_query_condition *condition;
+
+	for (size_t i = 0; i < rules->n; i++) {
+		const struct cnd_query_rule *rule = &rules->list[i];
+
+		if (!cnd_query_rule_applies(
+			    rule, cnd_query_rule_match(rule, q, &condition)))
+			continue;
+		if (rule->action == CND_QUERY_DENY)
+			log_decision(w, rule, sql);
+		if (!rule->is_dry_run)
+			return rule->action == CND_QUERY_DENY ? deny(w, rule) : CENOTE_OK;
+	}
+	return CENOTE_OK;
+}
+
+int
+cnd_query_judge(struct cnd_serving *s, struct cnp_str sql)
+{
+	struct cnd_worker *w = s->owner;
+	struct cnd_summary summary;
+	struct cnd_query q = { .summary = &summary,
+		.user = w->client.user,
+		.application = w->slot->identity.application,
+		.peer = w->client.peer,
+		.in_tx = s->held.tx != CENOTE_TX_IDLE };
+	uint32_t dialect = cnd_query_dialect(w->config->backend);
+
+	cnd_summarize(sql.p, sql.n, dialect, &summary);
+	if (w->config->query_rules.has_digest)
+		(void)cnc_digest(sql.p, sql.n, dialect, NULL, 0, &q.digest);
+	if (sql.p == NULL) {
+		/* a call of a function by its number */
+		summary.classes = CND_CLASS_CALL;
+		summary.is_unsure = true;
+	}
+	return decide(w, &q, sql);
+}
