@@ -247,11 +247,15 @@ struct cn_pipeline {
 	uint8_t has_sync_error;
 };
 
+/* The limit for the sum of all session options. More would not fit into the attach. */
+#define CN_SESSION_OPTIONS_MAX 8192u
+
 /* State to restore on the next session (restore.c). */
 struct cn_reattach {
 	char *carry; /* from READY; the pool gets it back on the next attach; NULL: none */
 	size_t carry_len;
-	struct cn_pairs options; /* set with cenote_set_session_option() */
+	/* set with cenote_set_session_option(); also the position that the pool has sent */
+	struct cn_pairs options;
 	uint32_t attaches; /* number of sessions up to now */
 	/* Counts attempts to attach and resets. A statement belongs to the epoch in which it was
 	 * prepared; later sessions do not know it. */

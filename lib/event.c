@@ -666,12 +666,26 @@ on_notice(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 	return r;
 }
 
+/* The pool says how far its server is with what the program has written. The next attach brings that to another server. */
+static int
+keep_position(cenote_conn *conn, const char *value)
+{
+	int r = cn_pairs_set(&conn->mem, &conn->reattach.options, CNP_POSITION, value,
+		CN_SESSION_OPTIONS_MAX + CNP_POSITION_MAX);
+
+	return r == CENOTE_ERR_LIMIT ? CENOTE_ERR_PROTOCOL : r < 0 ? r : CENOTE_OK;
+}
+
 static int
 on_parameter(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 {
+	const struct cnp_parameter *p = &ev->msg.as.parameter;
+
 	(void)req;
+	if (strcmp(p->name.p, CNP_POSITION) == 0)
+		return keep_position(conn, p->value.p);
 	conn->handlers.n_unasked++;
-	return cn_info_parameter(conn, &ev->msg.as.parameter);
+	return cn_info_parameter(conn, p);
 }
 
 static int

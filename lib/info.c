@@ -259,6 +259,7 @@ fact(const cenote_conn *conn, const char *name)
 		{ "user", facts->user.p },
 		{ "socket", conn->info.scratch->socket },
 		{ "login", conn->info.login ? conn->info.login : "" },
+		{ "position", cn_pairs_find(&conn->reattach.options, CNP_POSITION) },
 		{ "data_path", conn->transport.loan ? "lent" : "relayed" },
 	};
 

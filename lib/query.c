@@ -609,14 +609,11 @@ cenote_select_database(cenote_conn *conn, const char *database)
 	return call_command(conn, &m, CNC_EFFECT_NONE);
 }
 
-/* The limit for the sum of all session options. More would not fit into the attach. */
-#define SESSION_OPTIONS_MAX 8192u
-
 static int
 keep_option(cenote_conn *conn, const char *name, const char *value)
 {
 	int r = cn_pairs_set(
-		&conn->mem, &conn->reattach.options, name, value, SESSION_OPTIONS_MAX);
+		&conn->mem, &conn->reattach.options, name, value, CN_SESSION_OPTIONS_MAX);
 
 	if (r == CENOTE_ERR_NOMEM)
 		return cn_nomem(conn);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "conn.h"
 
+#include <string.h>
+
 /*
  * Prepare a new session for the requests that wait: send prepared statements, autocommit, and the
  * options of cenote_set_session_option(). attach.c calls this file when it opens a session, event.c
@@ -141,6 +143,9 @@ cn_session_options_restore(cenote_conn *conn)
 	int r = CENOTE_OK;
 
 	for (uint32_t i = 0; i < p->n && r == CENOTE_OK; i++) {
+		/* the session's server has it, and a reset does not change that */
+		if (strcmp(p->list[i].name, CNP_POSITION) == 0)
+			continue;
 		m.as.set_option.name = cnp_str(p->list[i].name);
 		m.as.set_option.value = cnp_str(p->list[i].value);
 		r = cn_setup(conn, &m);

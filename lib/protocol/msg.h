@@ -20,6 +20,10 @@ struct cnp_str {
 #define CNP_STR_NONE ((struct cnp_str){ "", 0 })
 struct cnp_str cnp_str(const char *text);
 
+/* How far the server is with the writes of the client: a PARAMETER, and an option of ATTACH and SET_OPTION. */
+#define CNP_POSITION     "position"
+#define CNP_POSITION_MAX 511u
+
 /* One struct per message: struct cnp_query { struct cnp_str sql; uint8_t format; … }. A message
  * without fields has the member `none`. */
 #define CNP_TYPE_U8            uint8_t

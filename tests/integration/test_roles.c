@@ -5,136 +5,11 @@
  * Pools with `target`, on a real primary and its replica. The tests check which server the sessions are on, and which errors
  * clients get when the servers change their roles.
  */
-#include "with_pool.h"
-
-#include "support/cnt_server.h"
+#include "with_replica.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static enum cnt_server_kind kind;
-static struct cnt_server primary, replica;
-
-/* Statements with the same effect on both kinds of server. */
-struct dialect {
-	const char *is_replica; /* 0 or 1 */
-	const char *n_sessions; /* of the user app */
-	const char *session; /* its number on the server */
-	const char *promote;
-	const char *stop_replay;
-};
-
-static const struct dialect dialects[] = {
-	[CNT_POSTGRESQL] = { "select pg_is_in_recovery()::int",
-		"select count(*) from pg_stat_activity where usename = 'app'",
-		"select pg_backend_pid()", "select pg_promote()",
-		"select pg_wal_replay_pause()" },
-	[CNT_MARIADB] = { "select @@global.read_only",
-		"select count(*) from information_schema.processlist where user = 'app'",
-		"select connection_id()", "stop slave; set global read_only = 0",
-		"stop slave" },
-};
-
-#define SQL (&dialects[kind])
-
-static unsigned
-flags(void)
-{
-	return kind == CNT_MARIADB ? CNT_SERVER_TCP : 0;
-}
-
-static void
-await_table(void)
-{
-	int64_t until = wp_now_ms() + 20000;
-	char text[64] = "";
-
-	while (strncmp(text, "1", 1) != 0) {
-		if (wp_now_ms() > until)
-			fail_msg("the table does not reach the replica: %s", text);
-		wp_pause_ms(50);
-		assert_int_equal(
-			cnt_server_ask(&replica,
-				"select count(*) from information_schema.tables where "
-				"table_name = 'work'",
-				text, sizeof(text)),
-			0);
-	}
-}
-
-static void
-start_servers(void)
-{
-	assert_int_equal(cnt_server_create(&primary, kind, flags()), 0);
-	assert_int_equal(cnt_server_replicates(&primary, 0), 0);
-	assert_int_equal(cnt_server_run(&primary), 0);
-	if (kind == CNT_MARIADB)
-		assert_int_equal(cnt_server_sql(&primary,
-					 "grant replication slave on *.* to locked@'%'; "
-					 "grant slave monitor on *.* to app@localhost"),
-			0);
-	assert_int_equal(cnt_server_create_replica(&replica, &primary), 0);
-	assert_int_equal(cnt_server_run(&replica), 0);
-	if (kind == CNT_MARIADB)
-		assert_int_equal(cnt_server_follow(&replica, &primary), 0);
-	assert_int_equal(cnt_server_sql(&primary,
-				 kind == CNT_POSTGRESQL
-					 ? "create table work (n int); grant all on work "
-					   "to app"
-					 : "create table work (n int)"),
-		0);
-	await_table();
-}
-
-/* Both servers, the replica first, and then these lines of the pool. */
-static void
-start_pool(const char *lines)
-{
-	char config[4096];
-
-	snprintf(config, sizeof(config),
-		CNT_DAEMON_GLOBAL
-		"\n[pool main]\nbackend = %s\nserver = %s\nserver = %s\n%s",
-		primary.backend, replica.server_line, primary.server_line, lines);
-	wp_start(config);
-}
-
-static int
-teardown(void **state)
-{
-	int r = wp_teardown(state);
-
-	if (replica.dir[0] != '\0')
-		cnt_server_stop(&replica);
-	if (primary.dir[0] != '\0')
-		cnt_server_stop(&primary);
-	memset(&primary, 0, sizeof(primary));
-	memset(&replica, 0, sizeof(replica));
-	return r;
-}
-
-static int
-sessions_on(const struct cnt_server *s)
-{
-	char text[64];
-
-	assert_int_equal(cnt_server_ask(s, SQL->n_sessions, text, sizeof(text)), 0);
-	return atoi(text);
-}
-
-static void
-await_sessions(const struct cnt_server *s, int wanted)
-{
-	int64_t until = wp_now_ms() + 20000;
-	int n;
-
-	while ((n = sessions_on(s)) != wanted) {
-		if (wp_now_ms() > until)
-			fail_msg("%d sessions are there, and not %d", n, wanted);
-		wp_pause_ms(50);
-	}
-}
 
 /* A value of the status of the pool's lines. The replica is the first line. */
 static const char *
@@ -161,13 +36,13 @@ a_pool_with_target_primary_never_uses_the_replica(void **state)
 {
 	cenote_conn *a;
 
-	start_servers();
-	start_pool("sessions = 4..4\ntarget = primary\nrebalance = 200ms\n");
+	wr_start_servers();
+	wr_start_pool("sessions = 4..4\ntarget = primary\nrebalance = 200ms\n");
 	wp_await("main", "idle", 4);
-	await_sessions(&primary, 4);
+	wr_await_sessions(&wr_primary, 4);
 	for (int i = 0; i < 8; i++) {
 		a = wp_attach(NULL);
-		assert_string_equal(wp_value(a, SQL->is_replica), "0");
+		assert_string_equal(wp_value(a, WR_SQL->is_replica), "0");
 		wp_exec(a, "insert into work values (1)");
 		cenote_conn_destroy(a);
 	}
@@ -180,9 +55,9 @@ a_pool_with_target_primary_never_uses_the_replica(void **state)
 	assert_string_equal(status_of(1, "sessions"), "4");
 	/* a worker that tries the replica later must log out there again */
 	wp_pause_ms(700);
-	await_sessions(&replica, 0);
+	wr_await_sessions(&wr_replica, 0);
 	wp_await("main", "idle", 4);
-	assert_int_equal(sessions_on(&primary), 4);
+	assert_int_equal(wr_sessions_on(&wr_primary), 4);
 }
 
 static void
@@ -190,18 +65,18 @@ a_pool_with_target_replica_never_uses_the_primary(void **state)
 {
 	cenote_conn *a;
 
-	start_servers();
-	start_pool("sessions = 4..4\ntarget = replica\nrebalance = 200ms\n"
-		   "failover_hold = 500ms\ncheck_interval = 200ms\n");
+	wr_start_servers();
+	wr_start_pool("sessions = 4..4\ntarget = replica\nrebalance = 200ms\n"
+		      "failover_hold = 500ms\ncheck_interval = 200ms\n");
 	wp_await("main", "idle", 4);
-	await_sessions(&replica, 4);
+	wr_await_sessions(&wr_replica, 4);
 	for (int i = 0; i < 8; i++) {
 		a = wp_attach(NULL);
-		assert_string_equal(wp_value(a, SQL->is_replica), "1");
+		assert_string_equal(wp_value(a, WR_SQL->is_replica), "1");
 		cenote_conn_destroy(a);
 	}
 	/* without the replica there is no session, and the client is told why */
-	cnt_server_kill(&replica);
+	cnt_server_kill(&wr_replica);
 	wp_await("main", "failing", 4);
 	wp_pause_ms(700);
 	assert_int_equal(wp_try(NULL, &a), CENOTE_ERR_CONN);
@@ -210,7 +85,7 @@ a_pool_with_target_replica_never_uses_the_primary(void **state)
 		wp_message(a), "the server is a primary, and the pool wants a replica"));
 	cenote_conn_destroy(a);
 	/* a worker logs in there to ask, and leaves at once */
-	await_sessions(&primary, 0);
+	wr_await_sessions(&wr_primary, 0);
 }
 
 static void
@@ -218,36 +93,71 @@ a_pool_that_prefers_the_replica_uses_the_primary_meanwhile(void **state)
 {
 	cenote_conn *a;
 
-	start_servers();
-	start_pool("sessions = 4..4\ntarget = prefer-replica\nrebalance = 300ms\n"
-		   "check_interval = 100ms\n");
+	wr_start_servers();
+	wr_start_pool("sessions = 4..4\ntarget = prefer-replica\nrebalance = 300ms\n"
+		      "check_interval = 100ms\n");
 	wp_await("main", "idle", 4);
-	await_sessions(&replica, 4);
+	wr_await_sessions(&wr_replica, 4);
 	/* not killed: MariaDB would lose the position of its replication */
-	assert_int_equal(cnt_server_shutdown(&replica), 0);
-	await_sessions(&primary, 4);
+	assert_int_equal(cnt_server_shutdown(&wr_replica), 0);
+	wr_await_sessions(&wr_primary, 4);
 	a = wp_attach(NULL);
-	assert_string_equal(wp_value(a, SQL->is_replica), "0");
+	assert_string_equal(wp_value(a, WR_SQL->is_replica), "0");
 	cenote_conn_destroy(a);
-	assert_int_equal(cnt_server_run(&replica), 0);
-	if (kind == CNT_MARIADB)
-		assert_int_equal(cnt_server_sql(&replica, "set global read_only = 1"), 0);
-	await_sessions(&primary, 0);
-	await_sessions(&replica, 4);
+	assert_int_equal(cnt_server_run(&wr_replica), 0);
+	if (wr_kind == CNT_MARIADB)
+		assert_int_equal(
+			cnt_server_sql(&wr_replica, "set global read_only = 1"), 0);
+	wr_await_sessions(&wr_primary, 0);
+	wr_await_sessions(&wr_replica, 4);
 }
 
 static void
 a_replica_that_is_far_behind_is_given_up(void **state)
 {
-	start_servers();
-	start_pool("sessions = 4..4\ntarget = prefer-replica\nrebalance = 300ms\n"
-		   "check_interval = 100ms\nmax_lag = 300ms\n");
+	wr_start_servers();
+	wr_start_pool("sessions = 4..4\ntarget = prefer-replica\nrebalance = 300ms\n"
+		      "check_interval = 100ms\nmax_lag = 300ms\n");
 	wp_await("main", "idle", 4);
-	await_sessions(&replica, 4);
-	assert_int_equal(cnt_server_sql(&replica, SQL->stop_replay), 0);
-	assert_int_equal(cnt_server_sql(&primary, "insert into work values (2)"), 0);
-	await_sessions(&replica, 0);
-	await_sessions(&primary, 4);
+	wr_await_sessions(&wr_replica, 4);
+	assert_int_equal(cnt_server_sql(&wr_replica, WR_SQL->stop_replay), 0);
+	assert_int_equal(cnt_server_sql(&wr_primary, "insert into work values (2)"), 0);
+	wr_await_sessions(&wr_replica, 0);
+	wr_await_sessions(&wr_primary, 4);
+}
+
+/* How long the replica takes from its second session to its last one. */
+static int64_t
+time_of_start(int last)
+{
+	int64_t until = wp_now_ms() + 30000, begun = 0;
+	int n = 0;
+
+	while (n < last) {
+		if (wp_now_ms() > until)
+			fail_msg("the replica has %d sessions", n);
+		n = atoi(status_of(0, "sessions"));
+		if (n > 1 && begun == 0)
+			begun = wp_now_ms();
+		wp_pause_ms(10);
+	}
+	return wp_now_ms() - begun;
+}
+
+/* A server that is back has cold caches. */
+static void
+a_server_that_is_back_gets_its_sessions_one_after_the_other(void **state)
+{
+	wr_start_servers();
+	wr_start_pool("sessions = 8..8\ntarget = prefer-replica\nrebalance = 4s\n"
+		      "check_interval = 100ms\nmax_lag = 300ms\n");
+	wp_await("main", "idle", 8);
+	wr_await_sessions(&wr_replica, 8);
+	assert_int_equal(cnt_server_sql(&wr_replica, WR_SQL->stop_replay), 0);
+	assert_int_equal(cnt_server_sql(&wr_primary, "insert into work values (2)"), 0);
+	wr_await_sessions(&wr_replica, 0);
+	assert_int_equal(cnt_server_sql(&wr_replica, WR_SQL->resume_replay), 0);
+	assert_true(time_of_start(8) > 1000);
 }
 
 static void
@@ -255,27 +165,15 @@ sessions_go_where_their_weights_say(void **state)
 {
 	char config[4096];
 
-	start_servers();
+	wr_start_servers();
 	snprintf(config, sizeof(config),
 		CNT_DAEMON_GLOBAL "\n[pool main]\nbackend = %s\nserver = %s weight=3\n"
 				  "server = %s\nsessions = 8..8\n",
-		primary.backend, replica.server_line, primary.server_line);
+		wr_primary.backend, wr_replica.server_line, wr_primary.server_line);
 	wp_start(config);
 	wp_await("main", "idle", 8);
-	await_sessions(&replica, 6);
-	await_sessions(&primary, 2);
-}
-
-/* Stop the primary in order, and promote its replica. */
-static void
-switch_over(void)
-{
-	if (kind == CNT_MARIADB)
-		assert_int_equal(cnt_server_sql(&primary, "set global read_only = 1"), 0);
-	else
-		assert_int_equal(cnt_server_shutdown(&primary), 0);
-	wp_pause_ms(300);
-	assert_int_equal(cnt_server_sql(&replica, SQL->promote), 0);
+	wr_await_sessions(&wr_replica, 6);
+	wr_await_sessions(&wr_primary, 2);
 }
 
 static void
@@ -283,8 +181,8 @@ a_client_between_transactions_does_not_notice_a_switch_over(void **state)
 {
 	cenote_conn *a, *b;
 
-	start_servers();
-	start_pool("sessions = 4..4\ntarget = primary\n");
+	wr_start_servers();
+	wr_start_pool("sessions = 4..4\ntarget = primary\n");
 	wp_await("main", "idle", 4);
 	a = wp_attach(NULL);
 	b = wp_attach(NULL);
@@ -292,10 +190,10 @@ a_client_between_transactions_does_not_notice_a_switch_over(void **state)
 	wp_exec(b, "insert into work values (1)");
 	/* meanwhile the worker asks what the sessions hold */
 	wp_pause_ms(300);
-	switch_over();
+	wr_switch_over();
 	/* a write, a transaction, and a client that comes now */
 	wp_exec(a, "insert into work values (2)");
-	assert_string_equal(wp_value(a, SQL->is_replica), "0");
+	assert_string_equal(wp_value(a, WR_SQL->is_replica), "0");
 	assert_ok(cenote_begin(b, 0, 0));
 	wp_exec(b, "insert into work values (2)");
 	assert_ok(cenote_commit(b));
@@ -304,9 +202,9 @@ a_client_between_transactions_does_not_notice_a_switch_over(void **state)
 	a = wp_attach(NULL);
 	assert_string_equal(wp_value(a, "select count(*) from work where n = 2"), "2");
 	cenote_conn_destroy(a);
-	await_sessions(&replica, 4);
-	if (kind == CNT_MARIADB)
-		await_sessions(&primary, 0);
+	wr_await_sessions(&wr_replica, 4);
+	if (wr_kind == CNT_MARIADB)
+		wr_await_sessions(&wr_primary, 0);
 }
 
 /* Only what surely had no effect runs again. A procedure may have committed something before its write was refused. */
@@ -315,23 +213,23 @@ a_procedure_that_is_refused_is_not_repeated(void **state)
 {
 	cenote_conn *a;
 
-	if (kind != CNT_MARIADB)
+	if (wr_kind != CNT_MARIADB)
 		return;
-	start_servers();
-	start_pool("sessions = 1\ntarget = primary\ncheck_interval = 60s\n");
+	wr_start_servers();
+	wr_start_pool("sessions = 1\ntarget = primary\ncheck_interval = 60s\n");
 	assert_int_equal(
-		cnt_server_sql(&primary, "create procedure add_one() sql security "
-					 "invoker insert into work values (6)"),
+		cnt_server_sql(&wr_primary, "create procedure add_one() sql security "
+					    "invoker insert into work values (6)"),
 		0);
 	a = wp_attach(NULL);
 	wp_exec(a, "insert into work values (1)");
-	switch_over();
+	wr_switch_over();
 	assert_int_equal(wp_status_of(a, "call add_one()"), CENOTE_ERR_SERVER);
 	assert_string_equal(wp_sqlstate(a), "25006");
 	cenote_conn_destroy(a);
 	/* meanwhile the server has said that it is no longer a primary */
 	a = wp_attach(NULL);
-	assert_string_equal(wp_value(a, SQL->is_replica), "0");
+	assert_string_equal(wp_value(a, WR_SQL->is_replica), "0");
 	assert_string_equal(wp_value(a, "select count(*) from work where n = 6"), "0");
 	cenote_conn_destroy(a);
 }
@@ -341,16 +239,17 @@ an_open_transaction_learns_that_its_session_is_lost(void **state)
 {
 	cenote_conn *a;
 
-	start_servers();
-	start_pool("sessions = 2..2\ntarget = primary\n");
+	wr_start_servers();
+	wr_start_pool("sessions = 2..2\ntarget = primary\n");
 	wp_await("main", "idle", 2);
 	a = wp_attach(NULL);
 	assert_ok(cenote_begin(a, 0, 0));
 	assert_string_equal(wp_value(a, "select count(*) from work"), "0");
-	switch_over();
+	wr_switch_over();
 	assert_int_equal(wp_status_of(a, "insert into work values (3)"), CENOTE_ERR_CONN);
 	/* PostgreSQL has said why it ended the session */
-	assert_string_equal(wp_sqlstate(a), kind == CNT_POSTGRESQL ? "57P01" : "08006");
+	assert_string_equal(
+		wp_sqlstate(a), wr_kind == CNT_POSTGRESQL ? "57P01" : "08006");
 	cenote_conn_destroy(a);
 	a = wp_attach(NULL);
 	assert_string_equal(wp_value(a, "select count(*) from work"), "0");
@@ -365,8 +264,8 @@ who_asks_for_a_read_only_transaction_gets_that_error(void **state)
 	cenote_conn *a;
 	char before[32];
 
-	start_servers();
-	start_pool("sessions = 1\ntarget = primary\n");
+	wr_start_servers();
+	wr_start_pool("sessions = 1\ntarget = primary\n");
 	a = wp_attach(NULL);
 	snprintf(before, sizeof(before), "%s", cenote_info(a, "attaches"));
 	assert_ok(cenote_begin(a, 0, CENOTE_BEGIN_READ_ONLY));
@@ -374,7 +273,7 @@ who_asks_for_a_read_only_transaction_gets_that_error(void **state)
 		wp_status_of(a, "insert into work values (5)"), CENOTE_ERR_SERVER);
 	assert_string_equal(wp_sqlstate(a), "25006");
 	assert_ok(cenote_rollback(a));
-	if (kind == CNT_POSTGRESQL) {
+	if (wr_kind == CNT_POSTGRESQL) {
 		wp_exec(a, "set default_transaction_read_only = on");
 		assert_int_equal(wp_status_of(a, "insert into work values (5)"),
 			CENOTE_ERR_SERVER);
@@ -390,12 +289,12 @@ clients_wait_for_a_primary_up_to_failover_hold(void **state)
 	int64_t begun;
 	cenote_conn *a;
 
-	start_servers();
-	start_pool("sessions = 2..2\ntarget = primary\nfailover_hold = 2s\n");
+	wr_start_servers();
+	wr_start_pool("sessions = 2..2\ntarget = primary\nfailover_hold = 2s\n");
 	wp_await("main", "idle", 2);
 	/* the sessions end after this, and failover_hold counts from their end */
 	begun = wp_now_ms();
-	cnt_server_kill(&primary);
+	cnt_server_kill(&wr_primary);
 	assert_int_equal(wp_try(NULL, &a), CENOTE_ERR_CONN);
 	assert_in_range(wp_now_ms() - begun, 2000 - WP_CLOCK_MS, 8000);
 	assert_string_equal(wp_sqlstate(a), "08001");
@@ -414,7 +313,7 @@ static int
 number_of_session(void)
 {
 	cenote_conn *conn = wp_attach(NULL);
-	int number = atoi(wp_value(conn, SQL->session));
+	int number = atoi(wp_value(conn, WR_SQL->session));
 
 	cenote_conn_destroy(conn);
 	return number;
@@ -426,8 +325,8 @@ sessions_end_after_max_lifetime(void **state)
 	int64_t until;
 	int first;
 
-	start_servers();
-	start_pool("sessions = 1\nmax_lifetime = 500ms\n");
+	wr_start_servers();
+	wr_start_pool("sessions = 1\nmax_lifetime = 500ms\n");
 	first = number_of_session();
 	until = wp_now_ms() + 20000;
 	while (number_of_session() == first) {
@@ -441,12 +340,13 @@ sessions_end_after_max_lifetime(void **state)
 int
 main(int argc, char **argv)
 {
-#define T(f) cmocka_unit_test_teardown(f, teardown)
+#define T(f) cmocka_unit_test_teardown(f, wr_teardown)
 	const struct CMUnitTest tests[] = {
 		T(a_pool_with_target_primary_never_uses_the_replica),
 		T(a_pool_with_target_replica_never_uses_the_primary),
 		T(a_pool_that_prefers_the_replica_uses_the_primary_meanwhile),
 		T(a_replica_that_is_far_behind_is_given_up),
+		T(a_server_that_is_back_gets_its_sessions_one_after_the_other),
 		T(sessions_go_where_their_weights_say),
 		T(a_client_between_transactions_does_not_notice_a_switch_over),
 		T(a_procedure_that_is_refused_is_not_repeated),
@@ -456,7 +356,8 @@ main(int argc, char **argv)
 		T(sessions_end_after_max_lifetime),
 	};
 
-	kind = argc > 1 && strcmp(argv[1], "mariadb") == 0 ? CNT_MARIADB : CNT_POSTGRESQL;
-	cnt_server_need(kind);
+	wr_kind = argc > 1 && strcmp(argv[1], "mariadb") == 0 ? CNT_MARIADB
+							      : CNT_POSTGRESQL;
+	cnt_server_need(wr_kind);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

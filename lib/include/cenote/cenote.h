@@ -329,6 +329,7 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_wait(cenote_conn *conn, int timeout_ms);
  * SCRAM-SHA-256, PLAIN, EXTERNAL; "": the pool asked for none), protocol, features (names of the
  * backend's capabilities, comma-separated), attaches (how often this handle was attached),
  * data_path (lent: the program talks to the server itself; relayed: through the pool),
+ * position (where the server was after the program's last write, if the pool has read_own_writes),
  * and each parameter that the backend reported under its own name.
  *
  * @return text, borrowed until the next call that talks to cenoted; NULL if unknown.
@@ -433,6 +434,9 @@ CENOTE_API void cenote_set_parameter_handler(cenote_conn *conn,
  * cenote_connect() the option is kept and sent with the attach; there the pool ignores unknown
  * names. On a connected handle it is a request, and the call waits. Options are set again after a
  * re-attach, after cenote_reset() and after cenote_change_user().
+ *
+ * In a pool with read_own_writes, the option "position" makes the session wait until its server has
+ * what another connection has written: set it to cenote_info(other, "position").
  *
  * @param value  NULL, before connecting only: forget the option
  *

@@ -817,6 +817,9 @@ a_target_needs_servers_with_roles(void **state)
 	assert_non_null(
 		strstr(target_error("target = replica\ncheck_interval = 0\n", &asks),
 			"check_interval must not be 0"));
+	assert_non_null(strstr(target_error("read_own_writes = 5s\n", &asks),
+		"pool a: read_own_writes: the servers of backend sqlite have no "
+		"positions"));
 	assert_non_null(strstr(target_error("target = standby\n", &asks),
 		"\"standby\" is not one of any, primary, replica, prefer-replica"));
 }

@@ -281,6 +281,9 @@ struct cnd_server_role {
 	int64_t lag_ms; /* how far a replica is behind its primary; or one of the two values above */
 };
 
+/* Longest text of a position, without its zero byte. */
+#define CND_POSITION_MAX CNP_POSITION_MAX
+
 /* Statements and portals. */
 struct cnd_statement_ops {
 	/* Answers with params(), columns() (if it gives rows) and done(). Replaces the statement's `own`. After a
@@ -380,6 +383,16 @@ struct cnd_backend {
 	 */
 	int (*role)(struct cnd_session *s, struct cnd_sink *sink,
 		struct cnd_server_role *ret_role, struct cnc_diag *ret_diag);
+
+	/*
+	 * Ask the server how far it has got: as a primary with what it has committed, as a replica with what its readers see.
+	 * Under the same conditions as role(), and with the same results. NULL: the servers do not replicate, as far as the
+	 * backend knows.
+	 */
+	int (*position)(struct cnd_session *s, struct cnd_sink *sink,
+		char ret_text[CND_POSITION_MAX + 1], struct cnc_diag *ret_diag);
+	/* Compare such a text with one that a client brought; see common/position.h. */
+	int (*covers)(const char *have, const char *wanted, const char **ret_why);
 
 	int (*function)(struct cnd_session *s, uint32_t function,
 		const struct cnd_exec *exec, struct cnd_sink *sink);

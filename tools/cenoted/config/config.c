@@ -110,6 +110,7 @@ static const struct cnd_key pool_keys[] = {
 	{ "target", P(target), &cnd_kind_target, "any", 0 },
 	{ "max_lag", P(max_lag_ms), &cnd_kind_ms, "10s", 0 },
 	{ "check_interval", P(check_interval_ms), &cnd_kind_ms, "5s", 0 },
+	{ "read_own_writes", P(read_own_writes_ms), &cnd_kind_ms, "0", 0 },
 	{ "failover_hold", P(failover_hold_ms), &cnd_kind_ms, "10s", 0 },
 	{ "max_lifetime", P(max_lifetime_ms), &cnd_kind_ms, "0", 0 },
 	{ "max_frame", P(max_frame), &cnd_kind_frame_size, "64MB", 0 },

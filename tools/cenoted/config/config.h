@@ -147,6 +147,7 @@ struct cnd_pool_config {
 	int target; /* enum cnd_target */
 	int64_t max_lag_ms; /* of a replica */
 	int64_t check_interval_ms; /* how often one session of each line asks for the role of its server */
+	int64_t read_own_writes_ms; /* how long a client waits until a server has what it wrote; 0: it does not */
 	int64_t failover_hold_ms; /* how long clients wait if no server has the wanted role */
 	int64_t max_lifetime_ms; /* of a session */
 	uint64_t max_frame;

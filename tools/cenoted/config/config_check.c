@@ -387,6 +387,11 @@ void
 cnd_pool_config_check_target(struct cnd_config *c, const struct cnd_pool_config *p,
 	const struct cnd_backend *backend)
 {
+	if (p->read_own_writes_ms > 0 && backend->position == NULL)
+		cnd_config_error(c, p->line,
+			"pool %s: read_own_writes: the servers of backend %s have no "
+			"positions",
+			p->name, p->backend);
 	if (p->target == CND_TARGET_ANY)
 		return;
 	if (backend->role == NULL)
@@ -417,6 +422,9 @@ cnd_pool_config_set_lend(struct cnd_pool_config *p, const struct cnd_backend *ba
 		p->no_lend = "its rules judge each statement (rule)";
 	else if (p->target != CND_TARGET_ANY)
 		p->no_lend = "its sessions follow the role of their server (target)";
+	else if (p->read_own_writes_ms > 0)
+		p->no_lend = "its clients learn the position of their writes "
+			     "(read_own_writes)";
 }
 
 void

@@ -181,6 +181,7 @@ cnd_pools_begin(
 	for (size_t i = 0; i < CND_SERVERS_MAX; i++) {
 		atomic_store(&record->line_sessions[i], 0);
 		atomic_store(&record->line_failed_ms[i], 0);
+		atomic_store(&record->line_back_ms[i], 0);
 		atomic_store(&record->line_logins_us[i], 0);
 		atomic_store(&record->line_reads[i], 0);
 		if (i < pc->n_servers) {

@@ -184,6 +184,15 @@ only_ends(struct cnp_str sql)
 }
 
 bool
+cnd_loss_may_write(const struct cnd_serving *s, const struct cnp_msg *m)
+{
+	if (m->code == CNP_MSG_COMMIT || m->code == CNP_MSG_SAVEPOINT)
+		return false;
+	return effect_of(s, m) != CNC_EFFECT_NONE && !only_begins(s, m) &&
+	       !(m->code == CNP_MSG_QUERY && only_ends(m->as.query.sql));
+}
+
+bool
 cnd_loss_left_no_transaction(
 	const struct cnd_serving *s, uint8_t tx, const struct cnp_msg *m)
 {

@@ -480,16 +480,19 @@ static int
 on_set_option(struct cnd_serving *s, const struct cnp_msg *m)
 {
 	const struct cnp_set_option *o = &m->as.set_option;
+	bool is_position = s->takes_position && strcmp(o->name.p, CNP_POSITION) == 0;
 	int r = need(s, CNP_FEATURE_OPTIONS, s->backend->set_option != NULL,
 		"options of a session");
 
-	if (r == CENOTE_OK)
+	if (r == CENOTE_OK && is_position)
+		r = s->ops->set_position(s, o->value);
+	else if (r == CENOTE_OK)
 		r = s->backend->set_option(s->session, o->name.p, o->value.p, &s->diag);
 	if (r == CENOTE_ERR_ARG && strcmp(s->diag.sqlstate, "00000") == 0)
 		cnc_diag_set(&s->diag, CNC_SQLSTATE(BAD_PARAMETER),
 			"the %s backend has no option \"%s\", or not with this value",
 			s->backend->name, o->name.p);
-	if (r == CENOTE_OK)
+	if (r == CENOTE_OK && !is_position)
 		r = tell_parameters(s, o->name.p);
 	return r < 0 ? r : reply_done(s, "SET OPTION");
 }
@@ -555,6 +558,8 @@ begin(struct cnd_serving *s, const struct cnp_request *req)
 		s->loss.ahead_may_commit = false;
 	}
 	cnd_loss_expect(s, &req->msg);
+	if (s->tells_writes && !s->held.has_written)
+		s->held.has_written = cnd_loss_may_write(s, &req->msg);
 	s->n_served += req->number != 0;
 	s->ops->begin(s, req);
 }
@@ -691,6 +696,27 @@ synchronise(struct cnd_serving *s, const struct cnp_request *req, int status)
 	return 1;
 }
 
+/* READY follows: if the client may have written, and no transaction is open, tell it the server's position. Negative: the
+ * session is lost, or its client has gone. */
+static int
+tell_writes(struct cnd_serving *s, const struct cnp_request *req)
+{
+	struct cnd_state state;
+	int r;
+
+	if (!s->held.has_written || s->is_lost || s->is_suspending ||
+		!(s->request.is_sync || req->msg.code == CNP_MSG_SYNC))
+		return CENOTE_OK;
+	cnd_request_state(s, &state);
+	if (state.tx != CENOTE_TX_IDLE)
+		return CENOTE_OK;
+	r = s->ops->committed(s);
+	s->held.has_written = r < 0;
+	/* a server that cannot answer now is asked again after the next request */
+	return r == CENOTE_ERR_CONN || r == CENOTE_ERR_NOMEM ? CENOTE_ERR_CONN
+							     : CENOTE_OK;
+}
+
 /* The server ended the session right behind the answer to the request, which is complete. */
 static int
 lose_after(struct cnd_serving *s, const struct cnp_request *req)
@@ -732,6 +758,8 @@ cnd_request_run(struct cnd_serving *s, const struct cnp_request *req)
 	q = r < 0 ? report_failure(s, r, &req->msg) : CENOTE_OK;
 	if (q == CENOTE_OK)
 		q = is_late = synchronise(s, req, r);
+	if (q == CENOTE_OK && tell_writes(s, req) < 0)
+		return s->is_gone ? CENOTE_ERR_CONN : lose_after(s, req);
 	if (q >= 0)
 		q = finish(s, req, false);
 	if (q == CENOTE_OK && is_late > 0)
@@ -805,6 +833,7 @@ cnd_request_forget_client(struct cnd_serving *s)
 	s->ahead.n = 0;
 	s->held.is_ready = false;
 	s->held.is_manual = false;
+	s->held.has_written = false;
 	s->held.settled_at = 0;
 }
 

@@ -55,6 +55,12 @@ struct cnd_serving_ops {
 	int (*log_in_again)(struct cnd_serving *s);
 	/* Suspend the session: queue SUSPENDED and set s->is_suspending. Negative: s->diag says why not. */
 	int (*suspend)(struct cnd_serving *s, const struct cnp_suspend *m);
+
+	/* Only if `tells_writes` or `takes_position`. committed(): what the client may have written is committed, and READY follows: tell the client
+	 * the server's position. Negative: as from cnd_backend.position(). set_position(): the client sets the position that it
+	 * must see. Negative: s->diag says why. */
+	int (*committed)(struct cnd_serving *s);
+	int (*set_position)(struct cnd_serving *s, struct cnp_str text);
 };
 
 /* request.c: the running request. */
@@ -100,6 +106,8 @@ struct cnd_serving_held {
 	/* the client knows this state: nothing has come since the last READY */
 	bool is_ready;
 	bool is_manual; /* the client has switched autocommit off */
+	/* only if tells_writes: it may have written, and does not know the server's position since then */
+	bool has_written;
 	uint32_t settled_at; /* n_served at the last settle() */
 };
 
@@ -114,6 +122,8 @@ struct cnd_serving {
 	const char *pool; /* its name */
 	uint64_t max_row; /* the longest row, in bytes */
 	bool has_query_timeout; /* each request has a time limit of its own */
+	bool takes_position; /* set_position() takes the client's position */
+	bool tells_writes; /* the client learns the server's position after a write */
 	bool has_rules; /* ask ops->judge() before each statement */
 
 	/* both set these */
@@ -194,6 +204,8 @@ int cnd_ahead_answer(struct cnd_serving *s, const struct cnp_request *req);
 void cnd_loss_expect(struct cnd_serving *s, const struct cnp_msg *m);
 /* Like cnd_loss_expect(), for a request that runs before the earlier ones are answered. */
 void cnd_loss_expect_ahead(struct cnd_serving *s, const struct cnp_msg *m);
+/* Whether the request may change data, now or when its transaction is committed. */
+bool cnd_loss_may_write(const struct cnd_serving *s, const struct cnp_msg *m);
 /* Whether a request that failed with `status` surely had no effect; s->diag has its error. */
 bool cnd_loss_had_no_effect(
 	const struct cnd_serving *s, const struct cnp_request *req, int status);

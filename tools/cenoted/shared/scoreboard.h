@@ -204,6 +204,8 @@ struct cnd_pool_record {
 	_Atomic uint32_t line_sessions[CND_SERVERS_MAX];
 	/* when the line last failed; the pool's workers write it; 0: it did not fail */
 	_Atomic int64_t line_failed_ms[CND_SERVERS_MAX];
+	/* when the line's server came back, after it had failed or had not suited; 0: it was never away. A hint for the slow start */
+	_Atomic int64_t line_back_ms[CND_SERVERS_MAX];
 	/* when the line's token bucket for logins is full again (monotonic clock); the pool's workers write it */
 	_Atomic int64_t line_logins_us[CND_SERVERS_MAX];
 	_Atomic uint32_t line_reads

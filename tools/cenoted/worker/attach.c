@@ -324,6 +324,15 @@ find_settings(struct cnd_worker *w, struct cnp_str options)
 	return CENOTE_OK;
 }
 
+/* The options that the worker itself needs, before the backend gets all of them. */
+static int
+take_options(struct cnd_worker *w, struct cnp_str options)
+{
+	int r = find_settings(w, options);
+
+	return r < 0 ? r : cnd_position_take(w, options);
+}
+
 /*
  * The settings of a login are part of a fresh session, since RESET restores them. So a client gets
  * this session only if it wants the settings that the session was logged in with, if a login
@@ -348,8 +357,10 @@ make_ready(struct cnd_worker *w, const struct cnp_attach *m)
 	int r;
 
 	cnc_diag_clear(&w->serving.diag);
+	r = cnd_position_await(w);
 	cnd_host_begin_service(w);
-	r = cnd_serving_attach(&w->serving, m);
+	if (r == CENOTE_OK)
+		r = cnd_serving_attach(&w->serving, m);
 	return r < 0 ? r : cnd_listening_rejoin(w);
 }
 
@@ -411,7 +422,7 @@ on_attach(struct cnd_worker *w, const struct cnp_attach *m)
 	if (is_wrong_pool(w))
 		return CENOTE_ERR_AUTH;
 	cnc_diag_clear(&w->serving.diag);
-	r = find_settings(w, m->options);
+	r = take_options(w, m->options);
 	if (r < 0)
 		return say_failed(w, r);
 	r = cnd_pass_through_route(w, m->user.p);
@@ -490,7 +501,7 @@ cnd_attach_back(struct cnd_worker *w)
 		return r;
 	take_trace(w, req.msg.as.attach.trace);
 	cnc_diag_clear(&w->serving.diag);
-	r = find_settings(w, req.msg.as.attach.options);
+	r = take_options(w, req.msg.as.attach.options);
 	if (r < 0)
 		return say_failed(w, r);
 	r = cnd_pause_attach(w);

@@ -121,7 +121,7 @@ reason_to_yield(const struct cnd_worker *w)
 		return CNP_YIELD_RELOAD;
 	if (order != CND_ORDER_NONE)
 		return CNP_YIELD_DRAIN;
-	if (w->login.does_not_suit)
+	if (w->login.does_not_suit || w->position.is_missing)
 		return CNP_YIELD_RELOAD;
 	if (cnd_pause_holds(w))
 		return CNP_YIELD_CONTENDED;
@@ -436,6 +436,15 @@ look_at_role(struct cnd_worker *w)
 	return cnd_request_lose_idle(&w->serving);
 }
 
+/* The client can get what it wants to see only from another server, and cannot go there. So it must not go on here. */
+static void
+refuse_stale_reads(struct cnd_worker *w)
+{
+	cnd_answer_refuse(&w->client.server, CNC_SQLSTATE(POOL_BUSY),
+		"the server has not got what this client has written "
+		"(read_own_writes)");
+}
+
 static enum cnd_parting
 converse(struct cnd_worker *w)
 {
@@ -446,10 +455,14 @@ converse(struct cnd_worker *w)
 	cnd_times_begin_session(w);
 	while (r >= 0 && cnp_server_state(&w->client.server) < CNP_SERVER_CLOSING) {
 		r = look_at_role(w);
-		if (r < 0 ||
-			((w->login.does_not_suit || is_held_up(w) || is_turn_over(w)) &&
-				try_to_yield(w)))
+		if (r < 0 || ((w->login.does_not_suit || w->position.is_missing ||
+				      is_held_up(w) || is_turn_over(w)) &&
+				     try_to_yield(w)))
 			break;
+		if (w->position.is_missing) {
+			refuse_stale_reads(w);
+			break;
+		}
 		/* it cannot yield, so it waits with its session */
 		if (is_held_up(w)) {
 			r = await_more(w);

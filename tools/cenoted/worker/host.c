@@ -277,3 +277,9 @@ cnd_host_init(struct cnd_worker *w)
 		.refuses_pins = host_refuses_pins,
 		.moves_listen = host_moves_listen };
 }
+
+struct cnd_sink *
+cnd_host_sink(struct cnd_worker *w)
+{
+	return w->client.fd >= 0 && w->client.server.is_ready ? &w->serving.sink : NULL;
+}

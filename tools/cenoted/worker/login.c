@@ -15,6 +15,9 @@
 #include "core/sqlstate.h"
 #include "shared/log.h"
 
+/* How often in each `rebalance` a worker looks at a server that has just come back. */
+#define SLOW_STEPS 8
+
 /* ---- facts of the session ---- */
 
 const char *
@@ -187,11 +190,44 @@ failed_lately(const struct cnd_worker *w, size_t line)
 	return when != 0 && cnd_now_ms() - when < span;
 }
 
+/* Whether the line's server has come back within the last `rebalance`. */
+static bool
+is_just_back(const struct cnd_worker *w, size_t line)
+{
+	int64_t back = w->pool->line_back_ms[line];
+
+	return back != 0 && cnd_now_ms() - back < w->config->rebalance_ms;
+}
+
+/*
+ * Slow start: a server that has just come back has cold caches, and gets its sessions one after the other. How many it may have
+ * grows during one `rebalance`. As long as it is only a guess that the server is back, one session goes there and finds out. `n`:
+ * how many sessions the line has.
+ */
+static bool
+is_enough_for_now(const struct cnd_worker *w, size_t line, uint32_t n)
+{
+	uint64_t past;
+
+	if (w->pool->line_failed_ms[line] != 0 || cnd_roles_refused(w, line))
+		return n > 0;
+	if (!is_just_back(w, line))
+		return false;
+	past = (uint64_t)(cnd_now_ms() - w->pool->line_back_ms[line]);
+	return n > past * w->config->max_sessions / (uint64_t)w->config->rebalance_ms;
+}
+
 /* Lower ranks are tried first. */
 static uint32_t
 rank_of(const struct cnd_worker *w, size_t line)
 {
-	return failed_lately(w, line) ? CND_RANK_BAD + 1 : cnd_roles_rank(w, line);
+	uint32_t rank = cnd_roles_rank(w, line);
+
+	if (failed_lately(w, line))
+		return CND_RANK_BAD + 1;
+	return rank < CND_RANK_BAD && is_enough_for_now(w, line, n_sessions(w, line))
+		       ? rank + CND_RANK_SLOW
+		       : rank;
 }
 
 /* Whether line a with na sessions has fewer sessions for its weight than line b with nb sessions. */
@@ -333,8 +369,11 @@ try_line(struct cnd_worker *w, size_t line, struct cnd_session **ret_session,
 	r = w->serving.backend->login(&w->serving.host, &spec, ret_session, diag);
 	if (r >= 0) {
 		cnd_times_note_login(w, line, begun_us);
-		atomic_store(&w->pool->line_failed_ms[line], 0);
+		if (atomic_exchange(&w->pool->line_failed_ms[line], 0) != 0)
+			atomic_store(&w->pool->line_back_ms[line], cnd_now_ms());
 		r = cnd_roles_admit(w, line, *ret_session, diag);
+		if (r >= 0)
+			r = cnd_position_admit(w, *ret_session, diag);
 		if (r < 0) {
 			w->serving.backend->logout(*ret_session);
 			*ret_session = NULL;
@@ -423,6 +462,7 @@ adopt(struct cnd_worker *w, struct cnd_session *session, uint32_t login_changes)
 	w->loan.has_borrower = false;
 	w->login.changes = login_changes;
 	w->login.turns = w->login.next_turns;
+	cnd_position_adopt(w);
 	w->login.does_not_suit = false;
 	w->login.expires_ms = end_of_life(w);
 	w->serving.is_lost = false;
@@ -634,6 +674,16 @@ emptier_line(const struct cnd_worker *w)
 		       : line;
 }
 
+int64_t
+cnd_login_look_again_ms(const struct cnd_worker *w)
+{
+	for (size_t i = 0; i < w->config->n_servers; i++) {
+		if (is_just_back(w, i))
+			return w->config->rebalance_ms / SLOW_STEPS;
+	}
+	return w->config->rebalance_ms;
+}
+
 int
 cnd_login_is_due(const struct cnd_worker *w)
 {
@@ -643,14 +693,49 @@ cnd_login_is_due(const struct cnd_worker *w)
 	       emptier_line(w) != SIZE_MAX;
 }
 
+/* Log in to that line, for which the worker counts already, and exchange the session if the new one suits. Otherwise keep the
+ * old one. */
+static bool
+try_move(struct cnd_worker *w, size_t line, size_t mine,
+	bool (*suits)(const struct cnd_worker *w, size_t line, size_t mine))
+{
+	struct cnd_session *old = w->serving.session, *session;
+	uint32_t login_changes = w->pool->login_changes;
+	bool has_moved = false;
+	struct cnc_diag diag;
+
+	cnc_diag_init(&diag, NULL);
+	if (try_line(w, line, &session, &diag) < 0) {
+		cnd_log(LOG_INFO, "cannot move to another server: %s",
+			w->login.settings[0] == '\0' ? diag.message : diag.sqlstate);
+	} else if (!suits(w, line, mine)) {
+		w->serving.backend->logout(session);
+	} else {
+		unwatch_server(w);
+		adopt(w, session, login_changes);
+		w->serving.backend->logout(old);
+		has_moved = true;
+	}
+	cnc_diag_finish(&diag);
+	if (!has_moved) {
+		leave_line(w);
+		join_line(w, mine);
+	}
+	return has_moved;
+}
+
+/* The new session's server has just said its role: it may be a primary, and the pool prefers replicas. */
+static bool
+is_no_worse(const struct cnd_worker *w, size_t line, size_t mine)
+{
+	return cnd_roles_rank(w, line) <= cnd_roles_rank(w, mine);
+}
+
 void
 cnd_login_rebalance(struct cnd_worker *w)
 {
-	struct cnd_session *old = w->serving.session, *session;
 	size_t mine = w->slot->server_line - 1;
 	size_t line = emptier_line(w);
-	uint32_t login_changes = w->pool->login_changes;
-	struct cnc_diag diag;
 
 	w->login.balanced_ms = cnd_now_ms();
 	if (line == SIZE_MAX)
@@ -660,22 +745,44 @@ cnd_login_rebalance(struct cnd_worker *w)
 		join_line(w, mine);
 		return;
 	}
-	cnc_diag_init(&diag, NULL);
-	/* keep the old session until there is a better one */
-	if (try_line(w, line, &session, &diag) < 0) {
-		leave_line(w);
-		join_line(w, mine);
-		cnd_log(LOG_INFO, "cannot move to another server: %s",
-			w->login.settings[0] == '\0' ? diag.message : diag.sqlstate);
-	} else if (rank_of(w, line) > cnd_roles_rank(w, mine)) {
-		/* the new session's server has just said its role: it is a primary, and the pool prefers replicas */
-		w->serving.backend->logout(session);
-		leave_line(w);
-		join_line(w, mine);
-	} else {
-		unwatch_server(w);
-		adopt(w, session, login_changes);
-		w->serving.backend->logout(old);
+	/* others may have come at the same time */
+	if (!is_enough_for_now(w, line, n_sessions(w, line) - 1)) {
+		(void)try_move(w, line, mine, is_no_worse);
+		return;
 	}
-	cnc_diag_finish(&diag);
+	leave_line(w);
+	join_line(w, mine);
+}
+
+/* ---- moving to a server that is further ---- */
+
+static bool
+has_the_writes(const struct cnd_worker *w, size_t line, size_t mine)
+{
+	(void)line;
+	(void)mine;
+	return cnd_position_suits_next(w);
+}
+
+bool
+cnd_login_elsewhere(struct cnd_worker *w)
+{
+	size_t mine = w->slot->server_line - 1;
+	uint64_t tried = 1ull << mine;
+
+	if (check_credentials(w) < 0)
+		return false;
+	for (size_t i = 1; i < w->config->n_servers; i++) {
+		size_t line = choose_line(w, tried);
+
+		/* the lines that follow are no better */
+		if (rank_of(w, line) >= CND_RANK_BAD)
+			break;
+		tried |= 1ull << line;
+		leave_line(w);
+		join_line(w, line);
+		if (try_move(w, line, mine, has_the_writes))
+			return true;
+	}
+	return false;
 }

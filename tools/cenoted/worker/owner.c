@@ -280,6 +280,20 @@ suspend(struct cnd_serving *s, const struct cnp_suspend *m)
 	return r;
 }
 
+/* ---- positions ---- */
+
+static int
+committed(struct cnd_serving *s)
+{
+	return cnd_position_tell(s->owner);
+}
+
+static int
+set_position(struct cnd_serving *s, struct cnp_str text)
+{
+	return cnd_position_set(s->owner, text);
+}
+
 /* Without statistics and log_min_duration, no request reads a clock for them. */
 #define OPS(BEGIN, END, FAILED)                                                          \
 	{                                                                                \
@@ -288,7 +302,8 @@ suspend(struct cnd_serving *s, const struct cnp_suspend *m)
 		.failed = (FAILED), .lost = lost, .may_move = may_move,                  \
 		.publish = publish, .info = info,                                        \
 		.parameter_changed = parameter_changed, .facts_changed = facts_changed,  \
-		.log_in_again = log_in_again, .suspend = suspend                         \
+		.log_in_again = log_in_again, .suspend = suspend,                        \
+		.committed = committed, .set_position = set_position                     \
 	}
 
 static const struct cnd_serving_ops worker_ops = OPS(begin, end, failed);

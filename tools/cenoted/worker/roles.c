@@ -72,6 +72,8 @@ publish(struct cnd_worker *w, size_t line, const struct cnd_server_role *r,
 		return 0;
 	/* the other sessions of the line must ask for themselves */
 	atomic_fetch_add(&p->line_turns[line], 1);
+	if (role != CND_ROLE_UNKNOWN && turned && suits)
+		atomic_store(&p->line_back_ms[line], cnd_now_ms());
 	if (role != CND_ROLE_UNKNOWN || why != NULL)
 		log_turn(w, line, r->role, why);
 	return 1;
@@ -160,8 +162,8 @@ cnd_roles_check(struct cnd_worker *w)
 	cnc_diag_init(&diag, NULL);
 	cnd_host_begin(w, w->config->check_interval_ms, "check_interval");
 	w->serving.result.is_in_rows = false;
-	r = ask(w, line, w->serving.session, w->client.fd >= 0 ? &w->serving.sink : NULL,
-		&why, &w->login.turns, &diag);
+	r = ask(w, line, w->serving.session, cnd_host_sink(w), &why, &w->login.turns,
+		&diag);
 	if (r < 0 && r != CENOTE_ERR_UNSUPPORTED) {
 		cnd_log(LOG_NOTICE, "the server does not say its role (SQLSTATE %s)",
 			diag.sqlstate);
@@ -187,6 +189,13 @@ span_of(const struct cnd_worker *w)
 	return span > least ? span : least;
 }
 
+bool
+cnd_roles_refused(const struct cnd_worker *w, size_t line)
+{
+	return cnd_roles_are_asked(w) && w->pool->line_asked_ms[line] != 0 &&
+	       !w->pool->line_suits[line];
+}
+
 uint32_t
 cnd_roles_rank(const struct cnd_worker *w, size_t line)
 {
@@ -195,7 +204,7 @@ cnd_roles_rank(const struct cnd_worker *w, size_t line)
 
 	if (!cnd_roles_are_asked(w) || asked == 0 || cnd_now_ms() - asked >= span_of(w))
 		return 0;
-	if (!p->line_suits[line])
+	if (cnd_roles_refused(w, line))
 		return CND_RANK_BAD;
 	return w->config->target == CND_TARGET_PREFER_REPLICA &&
 	       p->line_role[line] == CND_ROLE_PRIMARY;

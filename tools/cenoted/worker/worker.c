@@ -177,7 +177,7 @@ balance_left(const struct cnd_worker *w)
 		return -1;
 	left = left_of(w->login.balanced_ms, w->config->rebalance_ms);
 	/* a look was due, and the lines are balanced: look again after a while */
-	return left != 0 ? left : (int)(w->config->rebalance_ms % 3600000) + 1;
+	return left != 0 ? left : (int)(cnd_login_look_again_ms(w) % 3600000) + 1;
 }
 
 /* When to look around although no client came. */

@@ -128,6 +128,15 @@ struct cnd_worker_stop {
 	int64_t looked_ms; /* when interrupted() last made system calls */
 };
 
+/* position.c: how far servers are, for read_own_writes. "": nowhere. */
+struct cnd_worker_position {
+	char wanted[CND_POSITION_MAX + 1]; /* what the client has written, and must see */
+	char reached[CND_POSITION_MAX + 1]; /* what the session's server last said */
+	char next[CND_POSITION_MAX +
+		  1]; /* the same for the session that is about to replace it */
+	bool is_missing; /* the client should go on with a session of another server */
+};
+
 /* client.c: when it asked the server what functions have left in the session. */
 struct cnd_worker_settle {
 	int64_t last_ms; /* the time of the last settle(), since the client attached */
@@ -218,6 +227,7 @@ struct cnd_worker {
 	struct cnd_worker_stop stop;
 	struct cnd_worker_loan loan;
 	struct cnd_worker_settle settle;
+	struct cnd_worker_position position;
 	struct cnd_worker_pins pins;
 	struct cnd_worker_pace pace;
 	struct cnd_worker_random random;
@@ -313,6 +323,11 @@ const char *cnd_login_parameter(const struct cnd_worker_login *l, const char *na
 /* Whether the session should look for a line with fewer sessions; and try to move it there. */
 int cnd_login_is_due(const struct cnd_worker *w);
 void cnd_login_rebalance(struct cnd_worker *w);
+/* Exchange the session for one of another server that has what the client wants. False: there is none, and the session is as
+ * before. */
+bool cnd_login_elsewhere(struct cnd_worker *w);
+/* How long after a look that found no better line the worker looks again. */
+int64_t cnd_login_look_again_ms(const struct cnd_worker *w);
 
 /* login_rate.c */
 /* Take a token for a login to that line, and wait until it has come. Negative: the login must not happen; diag says why. */
@@ -348,11 +363,36 @@ bool cnd_roles_is_due(struct cnd_worker *w);
 /* Ask the server. 0: the session suits, or cannot ask now; 1: it does not suit, and does_not_suit is set; negative: it is
  * lost. Leaves w->serving.diag as it is. */
 int cnd_roles_check(struct cnd_worker *w);
-/* The order in which lines are tried: 0 first. CND_RANK_BAD and more: a login would probably fail. */
-#define CND_RANK_BAD 2u
+/* The order in which lines are tried: 0 first. login.c adds CND_RANK_SLOW if the line has enough sessions for now.
+ * CND_RANK_BAD and more: a login would probably fail. */
+#define CND_RANK_SLOW 2u
+#define CND_RANK_BAD  4u
 uint32_t cnd_roles_rank(const struct cnd_worker *w, size_t line);
+/* Whether the last session that asked there was told that the line does not suit the pool. */
+bool cnd_roles_refused(const struct cnd_worker *w, size_t line);
 /* When an idle worker should look at its server's role again, for poll(2); -1: never. */
 int cnd_roles_left(const struct cnd_worker *w);
+
+/* position.c */
+/* Whether clients of the pool read what they have written (read_own_writes). */
+bool cnd_position_is_kept(const struct cnd_worker *w);
+/* A client attaches: take what it wants to see from the options of its ATTACH. Negative: w->serving.diag says why not. */
+int cnd_position_take(struct cnd_worker *w, struct cnp_str options);
+/* A session has just logged in: ask its server for the first time. Negative: the server cannot tell; the diagnostics say why. */
+int cnd_position_admit(
+	struct cnd_worker *w, struct cnd_session *session, struct cnc_diag *diag);
+/* That session becomes the worker's. */
+void cnd_position_adopt(struct cnd_worker *w);
+/* Whether that session's server has what the client wants. */
+bool cnd_position_suits_next(const struct cnd_worker *w);
+/* The client is about to get the session: wait until its server has what the client wants, or log in to a server that has it.
+ * Negative: as for an attach; w->serving.diag says why. */
+int cnd_position_await(struct cnd_worker *w);
+/* The client sets what it wants to see. Sets is_missing if another server should serve it. Negative: w->serving.diag says why. */
+int cnd_position_set(struct cnd_worker *w, struct cnp_str text);
+/* The client may have written: ask the server how far it is, and queue that for the client. Negative: as from
+ * cnd_backend.position(). */
+int cnd_position_tell(struct cnd_worker *w);
 
 /* owner.c */
 /* Make w->serving, for the pool of w->config. */
@@ -377,6 +417,8 @@ void cnd_host_init(struct cnd_worker *w);
 void cnd_host_begin(struct cnd_worker *w, int64_t limit_ms, const char *limit);
 /* Begin work that no client asked for. */
 void cnd_host_begin_service(struct cnd_worker *w);
+/* Where the backend reports what comes during a question of ours. NULL: no client has got READY, so nobody would hear it. */
+struct cnd_sink *cnd_host_sink(struct cnd_worker *w);
 /* Whether to stop, without a system call; returns the same as cnd_host.interrupted(). */
 int cnd_host_look(struct cnd_worker *w, struct cnc_diag *diag);
 /* The client has gone. Always returns CENOTE_ERR_CONN. */

@@ -12,6 +12,7 @@
 #include "../common/answer.h"
 #include "../common/clock.h"
 #include "../common/error.h"
+#include "../common/position.h"
 #include "../common/text.h"
 #include "../common/watch.h"
 
@@ -554,6 +555,8 @@ void cnd_my_tell_more(struct cnd_session *s);
 /* role.c */
 int cnd_my_role(struct cnd_session *s, struct cnd_sink *sink,
 	struct cnd_server_role *ret_role, struct cnc_diag *ret_diag);
+int cnd_my_position(struct cnd_session *s, struct cnd_sink *sink,
+	char ret_text[CND_POSITION_MAX + 1], struct cnc_diag *ret_diag);
 
 /* variables.c */
 /* The text that asks for the variables; in `keep`. NULL: no memory. */

@@ -4,7 +4,7 @@
  *
  * A server with read_only or innodb_read_only is a replica. super_read_only sets read_only, too. A node of Galera says by
  * wsrep_ready whether it may be used. The lag needs a privilege (MariaDB: SLAVE MONITOR, MySQL: REPLICATION CLIENT); without
- * it the lag is unknown.
+ * it the lag is unknown. MariaDB also says up to which GTID it has the changes.
  */
 #include <stdio.h>
 #include <string.h>
@@ -171,4 +171,64 @@ cnd_my_role(struct cnd_session *s, struct cnd_sink *sink,
 			.is_ready = answer.is_ready,
 			.lag_ms = lag_ms };
 	return CENOTE_OK;
+}
+
+/* ---- position ---- */
+
+/* Where the position goes. */
+struct place {
+	struct cnd_session *s;
+	char *text;
+};
+
+/* gtid_current_pos has what the server wrote itself, and what it applied as a replica. */
+static int
+take_position(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
+{
+	struct cnd_session *s = ((struct place *)user)->s;
+	char *text = ((struct place *)user)->text;
+
+	if (n != 2 || !row[0] || !row[1])
+		return CENOTE_ERR_PROTOCOL;
+	if (*row[1] == '0')
+		return cnd_refuse(s->diag, CNC_SQLSTATE(UNSUPPORTED), NULL,
+			"the server has no positions, because it writes no binary log "
+			"(log_bin)");
+	if (lengths[0] > CND_POSITION_MAX)
+		return cnd_refuse(s->diag, CNC_SQLSTATE(LIMIT), NULL,
+			"the server's gtid_current_pos is longer than %u bytes",
+			CND_POSITION_MAX);
+	memcpy(text, row[0], lengths[0] + 1);
+	return CENOTE_OK;
+}
+
+static int
+ask_position(struct cnd_session *s, char *ret_text)
+{
+	static const char sql[] = "SELECT @@global.gtid_current_pos, @@global.log_bin OR "
+				  "@@global.read_only";
+	struct place place = { s, ret_text };
+
+	if (!cnd_my_is_mariadb(s->my))
+		return cnd_refuse(s->diag, CNC_SQLSTATE(UNSUPPORTED), NULL,
+			"only servers of MariaDB report their position");
+	*ret_text = '\0';
+	return cnd_my_each(s, sql, sizeof(sql) - 1, take_position, &place);
+}
+
+int
+cnd_my_position(struct cnd_session *s, struct cnd_sink *sink,
+	char ret_text[CND_POSITION_MAX + 1], struct cnc_diag *ret_diag)
+{
+	int r;
+
+	/* the rest of an open result is still to be read */
+	if (cnd_has_portals(s->host->statements))
+		return CENOTE_ERR_UNSUPPORTED;
+	r = cnd_my_enter(s, ret_diag, sink);
+	if (r == CENOTE_OK)
+		r = ask_position(s, ret_text);
+	/* as in cnd_my_role() */
+	s->trace.is_moved = 1;
+	return r;
 }

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Asks the server whether it is a primary or a replica, and how far a replica is behind. PostgreSQL says so to every user.
+ * Asks the server whether it is a primary or a replica, how far a replica is behind, and at which position of the WAL the
+ * server is. PostgreSQL says so to every user.
  */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "core/value.h"
 
 #include "session.h"
@@ -46,6 +50,72 @@ ask(struct cnd_session *s, struct cnd_server_role *ret_role)
 	if (cnc_text_int64(lag, strlen(lag), &ret_role->lag_ms) < 0)
 		ret_role->lag_ms = CND_LAG_UNKNOWN;
 	return s->run.status;
+}
+
+/* ---- position ---- */
+
+/*
+ * The position of a primary is where it inserts next, because a commit may not be written yet (synchronous_commit = off). That of
+ * a replica is what it has replayed, on the latest timeline that it is known to follow. Users without pg_read_all_stats do not see
+ * the receiver's timeline. For them the control file's counts, which is later by up to one restart point.
+ */
+static const char position_question[] =
+	"SELECT pg_catalog.concat_ws('/', (SELECT system_identifier FROM "
+	"pg_catalog.pg_control_system()), CASE WHEN pg_catalog.pg_is_in_recovery() THEN "
+	"pg_catalog.concat_ws('/', GREATEST((SELECT timeline_id FROM "
+	"pg_catalog.pg_control_checkpoint()), (SELECT min_recovery_end_timeline FROM "
+	"pg_catalog.pg_control_recovery()), (SELECT pg_catalog.max(received_tli) FROM "
+	"pg_catalog.pg_stat_wal_receiver)), pg_catalog.pg_last_wal_replay_lsn()) ELSE "
+	"pg_catalog.concat_ws('/', ('x' OPERATOR(pg_catalog.||) pg_catalog.substr("
+	"pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, "
+	"8))::pg_catalog.bit(32)::pg_catalog.int4, "
+	"pg_catalog.pg_current_wal_insert_lsn()) END)";
+
+/* A page of the WAL, and its header. */
+#define WAL_PAGE        8192u
+#define WAL_PAGE_HEADER 24u
+
+/*
+ * If the last record ends with its page, the primary reports the place behind the header of the next page. No replica replays
+ * to there before the next record. So take the header off. Where pages have another size, this may be the end of a record.
+ * Then the result is inside that record, as no record of a commit is as short as a header, and the replica still waits for it.
+ */
+static void
+leave_page_header(char *text)
+{
+	char *low = strrchr(text, '/');
+	unsigned long n = low != NULL ? strtoul(low + 1, NULL, 16) : 0;
+
+	if (n % WAL_PAGE == WAL_PAGE_HEADER)
+		snprintf(low + 1, strlen(low + 1) + 1, "%lX", n - WAL_PAGE_HEADER);
+}
+
+static int
+ask_position(struct cnd_session *s, char *ret_text)
+{
+	uint8_t nothing;
+	int r = cnd_pg_ask_more(
+		s, position_question, &nothing, 0, ret_text, CND_POSITION_MAX + 1);
+
+	if (r == CENOTE_OK)
+		leave_page_header(ret_text);
+	return r < 0 ? r : s->run.status;
+}
+
+int
+cnd_pg_position(struct cnd_session *s, struct cnd_sink *sink,
+	char ret_text[CND_POSITION_MAX + 1], struct cnc_diag *ret_diag)
+{
+	int r = s->is_lost || can_ask(s) ? cnd_pg_enter(s, ret_diag)
+					 : CENOTE_ERR_UNSUPPORTED;
+
+	if (r == CENOTE_OK) {
+		(void)cnd_pg_run_begin(s, sink);
+		r = ask_position(s, ret_text);
+		(void)cnd_pg_run_begin(s, NULL);
+	}
+	s->diag = NULL;
+	return r;
 }
 
 int

@@ -4,6 +4,7 @@
 
 #include "../common/answer.h"
 #include "../common/clock.h"
+#include "../common/position.h"
 #include "../common/spill.h"
 #include "borrowed.h"
 #include "pg.h"
@@ -533,6 +534,8 @@ int cnd_pg_listen(
 /* role.c */
 int cnd_pg_role(struct cnd_session *s, struct cnd_sink *sink,
 	struct cnd_server_role *ret_role, struct cnc_diag *ret_diag);
+int cnd_pg_position(struct cnd_session *s, struct cnd_sink *sink,
+	char ret_text[CND_POSITION_MAX + 1], struct cnc_diag *ret_diag);
 
 /* stream.c */
 extern const struct cnd_pg_transport cnd_pg_plain;
@@ -752,6 +755,8 @@ extern const struct cnd_statement_ops cnd_pg_statements;
 	.sync = cnd_pg_sync, \
 	.settle = cnd_pg_settle, \
 	.role = cnd_pg_role, \
+	.position = cnd_pg_position, \
+	.covers = cnd_lsn_covers, \
 	.can_refuse_pins = 1, \
 	.sql_rules = cnd_pg_sql_rules, \
 	.settled_pins = CENOTE_PIN_FUNCTION | CENOTE_PIN_SETTINGS | CENOTE_PIN_TEMP | \
