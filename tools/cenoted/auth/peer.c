@@ -54,6 +54,14 @@ addr_text(const struct in6_addr *addr, char out[INET6_ADDRSTRLEN])
 	return is_v4;
 }
 
+int
+cnd_peer_credentials(int fd, struct ucred *ret_peer)
+{
+	socklen_t len = sizeof(*ret_peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret_peer, &len);
+}
+
 const char *
 cnd_peer_text(const struct cnd_peer *p, char out[CND_PEER_TEXT_MAX])
 {

@@ -25,6 +25,9 @@ int cnd_peer_set(struct cnd_peer *p, const struct sockaddr *addr);
 /* Write the address: "192.0.2.1:50000", "[2001:db8::1]:50000", "unix". */
 const char *cnd_peer_text(const struct cnd_peer *p, char out[CND_PEER_TEXT_MAX]);
 
+/* Get the process and user at the other end of a unix socket. 0; -1 with errno. */
+int cnd_peer_credentials(int fd, struct ucred *ret_peer);
+
 /* A network (RFC 4632, RFC 4291): an address and how many of its bits count. */
 struct cnd_network {
 	uint8_t bits; /* 0 … 128, counted in `addr`: IPv4 begins at 96 */

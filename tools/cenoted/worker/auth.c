@@ -22,14 +22,6 @@
 
 /* ---- what the kernel knows about the client ---- */
 
-int
-cnd_auth_peer(int fd, struct ucred *ret_peer)
-{
-	socklen_t len = sizeof(*ret_peer);
-
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret_peer, &len);
-}
-
 /* Keep the names of the last users: a look-up reads files. */
 static const char *
 user_name(uid_t uid)
@@ -60,7 +52,7 @@ cnd_auth_prepare(const struct cnd_worker_client *c)
 {
 	struct ucred peer;
 
-	if (c->peer.door == CND_DOOR_UNIX && cnd_auth_peer(c->fd, &peer) == 0)
+	if (c->peer.door == CND_DOOR_UNIX && cnd_peer_credentials(c->fd, &peer) == 0)
 		(void)user_name(peer.uid);
 }
 
@@ -488,7 +480,7 @@ begin(struct login *l, struct cnd_worker *w, struct cnp_str wanted)
 		(uint8_t)cnd_channel_certificate(&w->client.channel, &l->cert);
 	w->client.uid = (uid_t)-1;
 	if (w->client.peer.door == CND_DOOR_UNIX) {
-		if (cnd_auth_peer(w->client.fd, &peer) < 0)
+		if (cnd_peer_credentials(w->client.fd, &peer) < 0)
 			return CENOTE_ERR_CONN;
 		w->client.uid = peer.uid;
 		l->arrival.uid = peer.uid;
@@ -583,7 +575,7 @@ cnd_auth_status(struct cnd_worker *w, struct cnp_str wanted)
 	}
 	if (w->client.peer.door == CND_DOOR_TCP)
 		return cnd_auth_log_in(w, wanted);
-	if (cnd_auth_peer(w->client.fd, &peer) == 0 &&
+	if (cnd_peer_credentials(w->client.fd, &peer) == 0 &&
 		(peer.uid == 0 || peer.uid == w->child->config->uid)) {
 		w->client.uid = peer.uid;
 		return CENOTE_OK;

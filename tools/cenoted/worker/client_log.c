@@ -40,7 +40,7 @@ cnd_client_log_named(
 			cnd_peer_text(&c->peer, text), what);
 		return;
 	}
-	(void)cnd_auth_peer(c->fd, &peer);
+	(void)cnd_peer_credentials(c->fd, &peer);
 	cnd_client_log(w, level, sqlstate, "client pid %d, uid %d: %s", (int)peer.pid,
 		(int)peer.uid, what);
 }

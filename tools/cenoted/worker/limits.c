@@ -53,7 +53,7 @@ count_uid(struct cnd_worker *w, int fd, bool may_wait)
 	struct ucred peer;
 	uint32_t uid;
 
-	if (cnd_auth_peer(fd, &peer) < 0)
+	if (cnd_peer_credentials(fd, &peer) < 0)
 		return 1;
 	uid = peer.uid;
 	return count(w, CND_COUNT_UID, &uid, sizeof(uid),

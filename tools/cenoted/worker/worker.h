@@ -427,8 +427,6 @@ int cnd_host_client_gone(struct cnd_worker *w, struct cnc_diag *diag);
 /* auth.c */
 /* Look up the name of the client's unix user now, while files can be read. */
 void cnd_auth_prepare(const struct cnd_worker_client *c);
-/* Get the user at the other end of a unix socket: 0, or -1. */
-int cnd_auth_peer(int fd, struct ucred *ret_peer);
 /*
  * Find out who the client is, as the pool's rules demand. This sends HELLO and exchanges the messages
  * of a login if necessary. CENOTE_OK: w->client.user and uid are known; negative: refused, and the
