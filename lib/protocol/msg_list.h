@@ -86,7 +86,7 @@
 	F(U64, key)                                                                      \
 	F(U32, portal)                                                                   \
 	F(U32, pid) F(STR, user) F(STR, program) F(STR, application) F(U64, max_frame)
-/* `what`: "pools", "workers", "pins", "pin_counts" or "servers". */
+/* `what`: "pools", "workers", "pins", "pin_counts", "servers", "times" or "digests". */
 #define CNP_FIELDS_STATUS(F) F(STR, what) F(STR, user)
 
 /* `format`: enum cenote_format. `batch_rows`: 0 sends everything; n stops after n rows and keeps a

@@ -7,7 +7,7 @@
  * of which cenoted replaces sessions. So have postgresql-lent, whose pools lend their sessions, and postgresql-shared,
  * and mariadb-shared, whose pools have mode = transaction.
  *
- * CHECK_FRESH_SEQUENCES  number of random clients (2000)
+ * CHECK_FRESH_SEQUENCES  number of random clients (1000)
  * CHECK_FRESH_SECONDS    the time after which no more clients start (0: no limit)
  * CNT_SEED               seed of the first client; each of the others has the next number
  */
@@ -485,7 +485,7 @@ show_progress(uint64_t i, uint64_t n, int64_t start_ms)
 static void
 random_clients_leave_nothing(void **state)
 {
-	uint64_t n = strtoull(cnt_env_or("CHECK_FRESH_SEQUENCES", "2000"), NULL, 10), i;
+	uint64_t n = strtoull(cnt_env_or("CHECK_FRESH_SEQUENCES", "1000"), NULL, 10), i;
 	int64_t limit_ms =
 		strtoll(cnt_env_or("CHECK_FRESH_SECONDS", "0"), NULL, 10) * 1000;
 	int64_t start_ms = cnt_now_ms();

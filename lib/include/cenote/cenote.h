@@ -894,7 +894,8 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_send_catalog(
  * root, cenoted's own user, and users that may try to attach (allow_users and the rules). Only root
  * and cenoted's own user see who the clients of other users are.
  * @param what     "pools", "workers", "servers" (the server lines of pools), "pins" (the sessions that something keeps with
- *                 their clients), or "pin_counts" (how often each pin began to keep a session)
+ *                 their clients), "pin_counts" (how often each pin began to keep a session), "times" (how long requests, waiting
+ *                 and logins took), or "digests" (statistics of statements)
  * @return as cenote_query().   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_status(

@@ -19,7 +19,7 @@ struct question {
 	struct cnd_query query;
 };
 
-__attribute__((format(printf, 1, 2))) static int
+__attribute__((format(printf, 1, 2))) static void
 complain(const char *format, ...)
 {
 	va_list args;
@@ -30,7 +30,6 @@ complain(const char *format, ...)
 	vfprintf(stderr, format, args);
 	va_end(args);
 	fputc('\n', stderr);
-	return -1;
 }
 
 static int
@@ -61,8 +60,10 @@ set_from(struct question *q, const char *value)
 
 	if (strcmp(value, "unix") == 0)
 		return 0;
-	if (strchr(value, '/') != NULL || cnd_network_parse(value, &n) < 0)
-		return complain("from=%s is neither an address nor unix", value);
+	if (strchr(value, '/') != NULL || cnd_network_parse(value, &n) < 0) {
+		complain("from=%s is neither an address nor unix", value);
+		return -1;
+	}
 	q->query.peer.door = CND_DOOR_TCP;
 	q->query.peer.addr = n.addr;
 	return 0;
@@ -72,9 +73,10 @@ static int
 set_in_tx(struct question *q, const char *value)
 {
 	q->query.in_tx = strcmp(value, "yes") == 0;
-	return q->query.in_tx || strcmp(value, "no") == 0
-		       ? 0
-		       : complain("in_tx=%s must be yes or no", value);
+	if (q->query.in_tx || strcmp(value, "no") == 0)
+		return 0;
+	complain("in_tx=%s must be yes or no", value);
+	return -1;
 }
 
 static const struct {
@@ -97,9 +99,11 @@ take_word(struct question *q, const char *word)
 		if (strncmp(words[i].name, word, n) == 0)
 			return words[i].set(q, word + n);
 	}
-	return complain("\"%s\" is not pool=, user=, application=, from= or in_tx=; the "
-			"statement comes last",
+	complain("\"%s\" is not pool=, user=, application=, from= or in_tx=; the "
+		 "statement "
+		 "comes last",
 		word);
+	return -1;
 }
 
 static int
@@ -107,19 +111,20 @@ read_question(
 	const struct cnd_config *c, char *const *arguments, int n, struct question *q)
 {
 	*q = (struct question){ .query = { .user = "", .application = "" } };
-	if (n == 0)
-		return complain("write pool=NAME and a statement");
 	for (int i = 0; i + 1 < n; i++) {
 		if (take_word(q, arguments[i]) < 0)
 			return -1;
 	}
-	if (q->pool_name == NULL)
-		return complain("pool=NAME is missing");
-	q->pool = cnd_config_pool(c, q->pool_name);
-	if (q->pool == NULL)
-		return complain("there is no pool \"%s\"", q->pool_name);
+	if (n == 0 || q->pool_name == NULL) {
+		complain("write pool=NAME and, last, a statement");
+		return -1;
+	}
 	q->sql = arguments[n - 1];
-	return 0;
+	q->pool = cnd_config_pool(c, q->pool_name);
+	if (q->pool != NULL)
+		return 0;
+	complain("there is no pool \"%s\"", q->pool_name);
+	return -1;
 }
 
 /* ---- the answer ---- */

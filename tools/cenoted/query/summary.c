@@ -503,15 +503,10 @@ on_insert(struct walk *w)
 	skip_words(w, before);
 }
 
+/* UPDATE or DELETE, with words that may follow. After `others` it is no statement. */
 static void
-on_update(struct walk *w)
+on_change(struct walk *w, const char *const *before, const char *const *others)
 {
-	static const char *const before[] = { "low_priority", "ignore", "only", "or",
-		NULL };
-	/* FOR UPDATE, DO UPDATE, ON DUPLICATE KEY UPDATE, ON UPDATE, BEFORE UPDATE, GRANT … UPDATE */
-	static const char *const others[] = { "for", "do", "key", "on", "before", "after",
-		"of", "or", NULL };
-
 	if (!is_verb(w, "grant") && !is_verb(w, "revoke"))
 		w->classes |= CND_CLASS_WRITE;
 	if (cnc_sql_is_one_of(&w->last[0], others))
@@ -521,18 +516,25 @@ on_update(struct walk *w)
 }
 
 static void
+on_update(struct walk *w)
+{
+	static const char *const before[] = { "low_priority", "ignore", "only", "or",
+		NULL };
+	/* FOR UPDATE, DO UPDATE, ON DUPLICATE KEY UPDATE, ON UPDATE, BEFORE UPDATE, GRANT … UPDATE */
+	static const char *const others[] = { "for", "do", "key", "on", "before", "after",
+		"of", "or", NULL };
+
+	on_change(w, before, others);
+}
+
+/* DELETE FROM, or MySQL's DELETE a, b FROM */
+static void
 on_delete(struct walk *w)
 {
 	static const char *const before[] = { "low_priority", "quick", "ignore", NULL };
 	static const char *const others[] = { "on", "before", "after", "or", NULL };
 
-	if (!is_verb(w, "grant") && !is_verb(w, "revoke"))
-		w->classes |= CND_CLASS_WRITE;
-	if (cnc_sql_is_one_of(&w->last[0], others))
-		return;
-	/* DELETE FROM, or MySQL's DELETE a, b FROM */
-	want_table(w, true, true, false);
-	skip_words(w, before);
+	on_change(w, before, others);
 }
 
 static void
