@@ -101,6 +101,28 @@ a_statement_is_judged_when_it_is_prepared(void **state)
 	cenote_conn_destroy(conn);
 }
 
+static void
+a_function_called_by_number_is_a_call(void **state)
+{
+	enum {
+		PG_BACKEND_PID = 2026
+	};
+	cenote_conn *conn;
+	cenote_result *res;
+
+	start("rule = class=call -> deny \"no calls\"\n");
+	conn = attach_freely();
+	assert_ok(cenote_function(conn, PG_BACKEND_PID, NULL, CENOTE_FORMAT_TEXT, &res));
+	cenote_result_destroy(res);
+	cenote_conn_destroy(conn);
+	conn = wp_attach(NULL);
+	assert_int_equal(
+		cenote_function(conn, PG_BACKEND_PID, NULL, CENOTE_FORMAT_TEXT, &res),
+		CENOTE_ERR_SERVER);
+	assert_string_equal(wp_message(conn), "no calls");
+	cenote_conn_destroy(conn);
+}
+
 /* Texts that give the secret of the table to a client without rules, or change that table. */
 static const char *const tries[] = {
 	"select a from secret",
@@ -298,6 +320,7 @@ main(void)
 		TEST(the_first_rule_that_matches_decides),
 		TEST(a_dry_run_only_logs),
 		TEST(a_statement_is_judged_when_it_is_prepared),
+		TEST(a_function_called_by_number_is_a_call),
 		TEST(nothing_gets_round_a_rule),
 		TEST(without_rules_each_try_works),
 	};

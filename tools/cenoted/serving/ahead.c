@@ -6,8 +6,9 @@
  * order.
  *
  * Nobody may notice the difference. So there is no pipelining with a query_timeout, which would
- * then count for all requests together, nor in a pool with rules, which judge each statement in its turn. And a set-up request ends the series: a client sends one
- * when it wants the earlier answers first. request.c calls this file.
+ * then count for all requests together, nor in a pool with rules, which judge each statement in its
+ * turn. And a set-up request ends the series: a client sends one when it wants the earlier answers
+ * first. request.c calls this file.
  */
 #include "serving.h"
 

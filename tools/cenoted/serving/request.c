@@ -281,13 +281,14 @@ on_close(struct cnd_serving *s, const struct cnp_msg *m)
 static int
 on_function(struct cnd_serving *s, const struct cnp_msg *m)
 {
+	static const struct cnp_str no_text = { NULL, 0 };
 	const struct cnp_function *f = &m->as.function;
 	struct cnd_exec exec = { .format = f->format };
 	int r = need(s, CNP_FEATURE_FUNCTIONS, s->backend->function != NULL,
 		"calls of functions");
 
 	if (r == CENOTE_OK)
-		r = judge(s, CNP_STR_NONE);
+		r = judge(s, no_text);
 	if (r == CENOTE_OK)
 		r = set_exec(s, &exec, f->params, 0);
 	return r < 0 ? r : s->backend->function(s->session, f->function, &exec, &s->sink);

@@ -30,8 +30,8 @@ struct cnd_serving_ops {
 	void (*begin)(struct cnd_serving *s, const struct cnp_request *req);
 	/* A request that has a number is done. */
 	void (*end)(struct cnd_serving *s, const struct cnp_request *req);
-	/* Whether the client may send this statement, or, without a text, call a function. Negative: it may not, and s->diag
-	 * says why. Only if s->has_rules. */
+	/* Whether the client may send this statement. sql.p NULL: it calls a function by its number. Negative: it may not, and
+	 * s->diag says why. Only if s->has_rules. */
 	int (*judge)(struct cnd_serving *s, struct cnp_str sql);
 	/* A request has failed. */
 	void (*failed)(struct cnd_serving *s);
