@@ -291,14 +291,10 @@ a_client_that_goes_wakes_who_waits_for_the_server(void **state)
 static void
 a_silent_server_does_not_hang_a_login_or_a_reset(void **state)
 {
-	int64_t begun;
-
 	/* long enough for logins that succeed, even on a busy machine */
 	start(POOL("login_timeout = 3s\n"));
-	begun = wp_now_ms();
 	accept_login(1);
 	wp_await_log("did not answer within login_timeout");
-	assert_in_range(wp_now_ms() - begun, 0, 10000);
 	/* the worker tries again; until the retry succeeds, the pool has no server */
 	accept_login(0);
 	wp_await("main", "idle", 1);
@@ -502,7 +498,7 @@ a_session_is_lent_to_who_wants_what_it_was_logged_in_with(void **state)
 static void
 a_client_does_not_wait_for_ever_for_its_turn_to_log_in(void **state)
 {
-	start(POOL("login_rate = 1/min\nlogin_timeout = 1s\n"));
+	start(POOL("login_rate = 1/min\nlogin_timeout = 10s\n"));
 	accept_login(0);
 	wp_await("main", "idle", 1);
 	begin_with("settings", "a=1");
