@@ -1,41 +1,61 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rules of a pool, with a real PostgreSQL: what they deny, what the client gets, and that texts made to get round them do
+ * usage: test_cenoted_query_rules postgresql|mariadb|sqlite
+ *
+ * The rules of a pool, with a real server: what they deny, what the client gets, and that texts made to get round them do
  * not. tests/unit/cenoted/test_query_rules.c has what rules see in a text.
  */
-#include "turns.h"
+#include "with_pool.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 
-#define ONE_SESSION "sessions = 1\n" TURNS_POOL
+static struct cnt_server server;
 
-/* A second pool without rules, with the same server and one session. */
-static cenote_conn *
-attach_freely(void)
+/* What differs between the servers. */
+struct kind {
+	const char *name;
+	const char *lines; /* of the pool's section */
+	/* texts that give the secret of the table to a client without rules, or change that table */
+	const char *const *tries;
+	size_t n_tries;
+	/* texts in which rules see no table; such a text has the class call, or names a function */
+	const char *const *blind;
+	size_t n_blind;
+	bool rolls_back; /* CREATE and DROP end with their transaction */
+};
+
+static const struct kind *kind;
+
+/* The configuration of the server's pool "main" with these lines. */
+static const char *
+config_of(const char *lines, char *config, size_t size)
 {
-	return wp_attach("free");
+	if (strcmp(kind->name, "sqlite") != 0)
+		return cnt_server_config(&server, lines, config, size);
+	snprintf(config, size, CNT_DAEMON_GLOBAL CNT_DAEMON_POOL "%s", lines);
+	return config;
 }
 
+/* Start cenoted with the pool "main", which has these rules, and the pool "free", which has none. */
 static void
 start(const char *rules)
 {
-	static char config[8192];
-	char lines[4096];
-	char *pool;
+	static char config[8192], other[4096];
+	char lines[2048];
+	const char *pool;
 	size_t n;
 
-	snprintf(lines, sizeof(lines), ONE_SESSION "%s", rules);
-	snprintf(config, sizeof(config), "%s", turns_config(lines));
-	n = strlen(config);
-	/* the same section again, under another name and without the rules */
-	pool = strstr(config, "[pool main]");
+	snprintf(lines, sizeof(lines), "%s%s", kind->lines, rules);
+	snprintf(config, sizeof(config), "%s", config_of(lines, other, sizeof(other)));
+	pool = strstr(config_of(kind->lines, other, sizeof(other)), "[pool main]");
 	assert_non_null(pool);
-	snprintf(config + n, sizeof(config) - n, "\n[pool free]\n%.*s",
-		(int)(strstr(pool, lines) - pool - (long)strlen("[pool main]\n")),
-		pool + strlen("[pool main]\n"));
+	n = strlen(config);
+	snprintf(config + n, sizeof(config) - n, "\n[pool free]%s",
+		pool + strlen("[pool main]"));
 	wp_start(config);
 }
 
@@ -62,6 +82,7 @@ the_first_rule_that_matches_decides(void **state)
 	expect_denied(conn, "create table x (a int)", "ask first");
 	assert_string_equal(wp_value(conn, "select 1"), "1");
 	expect_denied(conn, "delete from pg_class", "the pool's rule of line ");
+	wp_exec(conn, "-- ping");
 	/* the transaction stays open, since the server has not seen the statement */
 	wp_exec(conn, "begin");
 	expect_denied(conn, "delete from pg_class", "denies this statement");
@@ -111,7 +132,7 @@ a_function_called_by_number_is_a_call(void **state)
 	cenote_result *res;
 
 	start("rule = class=call -> deny \"no calls\"\n");
-	conn = attach_freely();
+	conn = wp_attach("free");
 	assert_ok(cenote_function(conn, PG_BACKEND_PID, NULL, CENOTE_FORMAT_TEXT, &res));
 	cenote_result_destroy(res);
 	cenote_conn_destroy(conn);
@@ -123,8 +144,9 @@ a_function_called_by_number_is_a_call(void **state)
 	cenote_conn_destroy(conn);
 }
 
-/* Texts that give the secret of the table to a client without rules, or change that table. */
-static const char *const tries[] = {
+/* ---- PostgreSQL ---- */
+
+static const char *const postgresql_tries[] = {
 	"select a from secret",
 	"SELECT a FROM SECRET",
 	"select a from\"secret\"",
@@ -215,6 +237,18 @@ static const char *const tries[] = {
 	"analyze secret",
 	"explain analyze select a from secret",
 	"explain (analyze) table secret",
+	"explain (\"analyze\") delete from secret",
+	"select secret.a from pg_class replace, secret limit 1",
+	"select secret.a from pg_class merge, secret limit 1",
+	"select secret.a from pg_class insert, secret limit 1",
+	"select secret.a from pg_class view, secret limit 1",
+	"update copy_of_it set a = secret.a from pg_class set, secret",
+	"create rule r as on insert to secret do instead nothing",
+	"create trigger t before insert or update on secret for each row execute "
+	"function "
+	"suppress_redundant_updates_trigger()",
+	"analyze (verbose) secret",
+	"analyze copy_of_it (a), secret (a)",
 	"declare c cursor with hold for select a from secret",
 	"prepare p1 as select a from secret",
 	"prepare p2 as table secret",
@@ -223,8 +257,7 @@ static const char *const tries[] = {
 	"copy (table secret) to stdout",
 };
 
-/* What rules cannot see into has a class of its own, or the name of its function. */
-static const char *const blind[] = {
+static const char *const postgresql_blind[] = {
 	"do $$ begin perform a from secret; end $$",
 	"do 'begin perform a from secret; end'",
 	"do language plpgsql $$ begin execute 'table sec' || 'ret'; end $$",
@@ -237,33 +270,199 @@ static const char *const blind[] = {
 	"execute nothing",
 };
 
+/* ---- MariaDB ---- */
+
+static const char *const mariadb_tries[] = {
+	"select a from secret",
+	"select a from `secret`",
+	"select a from .secret",
+	"select a from app . secret",
+	"select s.a from { oj secret s left join copy_of_it c on c.a = s.a }",
+	"select a from (secret)",
+	"select a from ((secret))",
+	"select a from(select * from secret)x",
+	"select/**/a/**/from/**/secret",
+	"select a from # x\nsecret",
+	"select a from -- x\nsecret",
+	"select a from /*! secret */",
+	"select a from /*!50000 secret */",
+	"select a from /*M! secret */",
+	"select /*!50000 a from secret */",
+	"select '\\'', a from secret",
+	"select \"'\", a from secret",
+	"select s.a from copy_of_it c straight_join secret s",
+	"select s.a from copy_of_it c use index for order by (), secret s",
+	"select s.a from copy_of_it c use index for join (), secret s",
+	"select s.a from copy_of_it c natural join secret s",
+	"select convert(a using utf8mb4) from secret",
+	"select (select a from secret)",
+	"select exists(select a from secret)",
+	"with x as (select a from secret) select a from x",
+	"with x as (with secret as (select 1) select 1) select a from secret",
+	"select 'x' where false union select a from secret",
+	"select a from secret for update",
+	"select a from secret lock in share mode",
+	"select a into @a from secret limit 1",
+	"set @a = (select a from secret limit 1)",
+	"set statement max_statement_time = 60 for select a from secret",
+	"prepare p from 'select a from secret'",
+	"prepare p from \"select a from secret\"",
+	"execute immediate 'select a from secret'",
+	"begin not atomic select a from secret; end",
+	"begin not atomic execute immediate 'select a from secret'; end",
+	"begin not atomic prepare p from 'select a from secret'; execute p; end",
+	"if 1 then select a from secret; end if",
+	"for i in 1 .. 1 do select a from secret; end for",
+	"set statement max_statement_time = 60 for update secret set a = a",
+	"set statement max_statement_time = 60 for insert secret values ('x')",
+	"if 1 then update secret set a = a; end if",
+	"for i in 1 .. 1 do update secret set a = a; end for",
+	"begin not atomic if 1 then delete from secret; end if; end",
+	"do (select a from secret)",
+	"insert into copy_of_it select a from secret",
+	"insert copy_of_it set a = (select s.a from secret s limit 1)",
+	"insert secret values ('x')",
+	"insert into .secret values ('x')",
+	"replace into secret values ('x')",
+	"replace secret set a = 'x'",
+	"update secret set a = a",
+	"update copy_of_it c, secret s set c.a = s.a",
+	"update copy_of_it c join secret s set c.a = s.a",
+	"delete from secret",
+	"delete from secret returning a",
+	"delete c from copy_of_it c, secret s",
+	"delete from c using copy_of_it c join secret s",
+	"handler secret open",
+	"show columns from secret",
+	"show columns in secret",
+	"show create table secret",
+	"describe secret",
+	"explain select a from secret",
+	"analyze select a from secret",
+	"create table t1 like secret",
+	"create table t2 select a from secret",
+	"create view v1 as select a from secret",
+	"create index i on secret (a)",
+	"create trigger t before insert on secret for each row set @a = 1",
+	"alter table secret add b int",
+	"rename table secret to open_secret",
+	"rename table copy_of_it to x, secret to copy_of_it",
+	"truncate secret",
+	"drop table copy_of_it, secret",
+	"lock tables copy_of_it read, secret read",
+	"analyze table copy_of_it, secret",
+	"check table secret",
+	"checksum table secret",
+	"optimize table copy_of_it, secret",
+};
+
+static const char *const mariadb_blind[] = {
+	"prepare p from @a",
+	"prepare p from concat('select a from sec', 'ret')",
+	"execute immediate @a",
+	"execute immediate concat('select a from sec', 'ret')",
+	"begin not atomic execute immediate concat('select a from sec', 'ret'); end",
+	"call p_secret()",
+	"execute nothing",
+};
+
+/* ---- SQLite ---- */
+
+static const char *const sqlite_tries[] = {
+	"select a from secret",
+	"select a from \"secret\"",
+	"select a from [secret]",
+	"select a from `secret`",
+	"select a from 'secret'",
+	"select a from main.secret",
+	"select a from main.'secret'",
+	"select a from 'main' . [secret]",
+	"select a from (secret)",
+	"select a from ('secret')",
+	"select/**/a/**/from/**/secret",
+	"select a from secret not indexed",
+	"select s.a from copy_of_it c, secret s",
+	"select s.a from copy_of_it c not indexed, secret s",
+	"select s.a from copy_of_it for, secret s",
+	"select s.a from copy_of_it offset, secret s",
+	"select s.a from copy_of_it with, secret s",
+	"select s.a from copy_of_it replace, secret s",
+	"select s.a from copy_of_it view, secret s",
+	"select s.a from copy_of_it key, secret s",
+	"select s.a from copy_of_it c join secret s",
+	"select (select a from secret)",
+	"select exists(select a from secret)",
+	"values ((select a from secret))",
+	"select 'x' where false union select a from secret",
+	"with x as (select a from secret) select a from x",
+	"with x as (with secret as (select 1) select 1) select a from secret",
+	"insert into copy_of_it select a from secret",
+	"insert or replace into secret values ('x')",
+	"replace into 'secret' values ('x')",
+	"update or ignore secret set a = a",
+	"update 'secret' set a = a returning a",
+	"update copy_of_it set a = s.a from secret s",
+	"delete from secret returning a",
+	"create view v1 as select a from secret",
+	"create table t1 as select a from secret",
+	"create index i on secret (a)",
+	"create trigger t after insert on secret begin select 1; end",
+	"alter table secret rename to open_secret",
+	"drop table secret",
+	"analyze secret",
+	"explain select a from secret",
+};
+
+static const struct kind kinds[] = {
+	{ "postgresql", "sessions = 1\nmode = transaction\n", postgresql_tries,
+		N_ITEMS(postgresql_tries), postgresql_blind, N_ITEMS(postgresql_blind),
+		true },
+	{ "mariadb", "sessions = 1\nmode = transaction\n", mariadb_tries,
+		N_ITEMS(mariadb_tries), mariadb_blind, N_ITEMS(mariadb_blind), false },
+	{ "sqlite", "sessions = 1\n", sqlite_tries, N_ITEMS(sqlite_tries), NULL, 0,
+		true },
+};
+
+/* ---- every server ---- */
+
+static void
+make_tables(cenote_conn *conn)
+{
+	wp_exec(conn, "drop table if exists secret");
+	wp_exec(conn, "drop table if exists copy_of_it");
+	wp_exec(conn, "create table secret (a varchar(20))");
+	wp_exec(conn, "insert into secret values ('geheim')");
+	wp_exec(conn, "create table copy_of_it (a varchar(20))");
+}
+
+static bool
+is_denied(cenote_conn *conn, const char *sql)
+{
+	if (wp_status_of(conn, sql) == CENOTE_ERR_SERVER &&
+		strcmp(wp_message(conn), "secret") == 0)
+		return true;
+	fprintf(stderr, "# passed: %s\n", sql);
+	return false;
+}
+
 static void
 nothing_gets_round_a_rule(void **state)
 {
 	cenote_conn *admin, *conn;
-	int n_passed = 0;
+	size_t n_denied = 0;
 
 	start("rule = tables=secret -> deny \"secret\"\n"
 	      "rule = class=call -> deny \"secret\"\n"
 	      "rule = functions=query_to_xml,table_to_xml,schema_to_xml -> deny "
 	      "\"secret\"\n");
-	admin = attach_freely();
-	wp_exec(admin, "drop table if exists secret, copy_of_it cascade");
-	wp_exec(admin, "create table secret (a text)");
-	wp_exec(admin, "insert into secret values ('geheim')");
-	wp_exec(admin, "create table copy_of_it (a text)");
+	admin = wp_attach("free");
+	make_tables(admin);
 	conn = wp_attach(NULL);
-	for (size_t i = 0; i < N_ITEMS(tries) + N_ITEMS(blind); i++) {
-		const char *sql =
-			i < N_ITEMS(tries) ? tries[i] : blind[i - N_ITEMS(tries)];
-
-		if (wp_status_of(conn, sql) == CENOTE_ERR_SERVER &&
-			strcmp(wp_message(conn), "secret") == 0)
-			continue;
-		fprintf(stderr, "# passed: %s\n", sql);
-		n_passed++;
-	}
-	assert_int_equal(n_passed, 0);
+	for (size_t i = 0; i < kind->n_tries; i++)
+		n_denied += is_denied(conn, kind->tries[i]);
+	for (size_t i = 0; i < kind->n_blind; i++)
+		n_denied += is_denied(conn, kind->blind[i]);
+	assert_int_equal(n_denied, kind->n_tries + kind->n_blind);
 	assert_string_equal(wp_value(admin, "select a from secret"), "geheim");
 	cenote_conn_destroy(conn);
 	cenote_conn_destroy(admin);
@@ -294,36 +493,61 @@ without_rules_each_try_works(void **state)
 	int n_refused = 0;
 
 	start("");
-	conn = attach_freely();
-	for (size_t i = 0; i < N_ITEMS(tries); i++) {
-		wp_exec(conn, "begin");
-		wp_exec(conn, "drop table if exists secret, copy_of_it cascade");
-		wp_exec(conn, "create table secret (a text)");
-		wp_exec(conn, "insert into secret values ('geheim')");
-		wp_exec(conn, "create table copy_of_it (a text)");
-		if (status_of_all(conn, tries[i]) < 0) {
-			fprintf(stderr, "# the server refuses: %s: %s\n", tries[i],
+	for (size_t i = 0; i < kind->n_tries; i++) {
+		conn = wp_attach("free");
+		if (kind->rolls_back)
+			wp_exec(conn, "begin");
+		make_tables(conn);
+		if (status_of_all(conn, kind->tries[i]) < 0) {
+			fprintf(stderr, "# the server refuses: %s: %s\n", kind->tries[i],
 				wp_message(conn));
 			n_refused++;
 		}
-		wp_exec(conn, "rollback");
+		cenote_conn_destroy(conn);
 	}
 	assert_int_equal(n_refused, 0);
-	cenote_conn_destroy(conn);
 }
 
-int
-main(void)
+static int
+setup(void **state)
 {
+	if (strcmp(kind->name, "sqlite") == 0)
+		return 0;
+	return cnt_server_start(&server,
+		strcmp(kind->name, "mariadb") == 0 ? CNT_MARIADB : CNT_POSTGRESQL, 0);
+}
+
+static int
+teardown(void **state)
+{
+	if (strcmp(kind->name, "sqlite") != 0)
+		cnt_server_stop(&server);
+	return 0;
+}
+
 #define TEST(f) cmocka_unit_test_teardown(f, wp_teardown)
-	const struct CMUnitTest tests[] = {
+#define OF_ALL  TEST(nothing_gets_round_a_rule), TEST(without_rules_each_try_works)
+
+int
+main(int argc, char **argv)
+{
+	static const struct CMUnitTest of_all[] = { OF_ALL };
+	static const struct CMUnitTest of_postgresql[] = {
 		TEST(the_first_rule_that_matches_decides),
 		TEST(a_dry_run_only_logs),
 		TEST(a_statement_is_judged_when_it_is_prepared),
 		TEST(a_function_called_by_number_is_a_call),
-		TEST(nothing_gets_round_a_rule),
-		TEST(without_rules_each_try_works),
+		OF_ALL,
 	};
 
-	return cmocka_run_group_tests(tests, turns_setup, turns_teardown);
+	for (size_t i = 0; i < N_ITEMS(kinds); i++) {
+		if (argc == 2 && strcmp(kinds[i].name, argv[1]) == 0)
+			kind = &kinds[i];
+	}
+	if (kind == NULL) {
+		fprintf(stderr, "usage: %s postgresql|mariadb|sqlite\n", argv[0]);
+		return 2;
+	}
+	return kind == &kinds[0] ? cmocka_run_group_tests(of_postgresql, setup, teardown)
+				 : cmocka_run_group_tests(of_all, setup, teardown);
 }

@@ -119,6 +119,13 @@ postgresql(void **state)
 			"read, write | t! u |" },
 		{ "explain delete from t", "read | t! |" },
 		{ "explain (analyze, buffers) delete from t", "read, write | t! |" },
+		{ "explain (costs off, \"analyze\" on) delete from t",
+			"read, write | t! |" },
+		{ "merge into t using u on a = b when matched then update set a = 1 when "
+		  "not matched then insert (a, b) values (c, d)",
+			"write | t! u |" },
+		{ "select * from a replace, b", "read, write | a b! |" },
+		{ "update a set x = 1 from b set, c", "write | a! b c |" },
 		{ "copy t (a, b) from stdin", "write, copy | t! |" },
 		{ "copy t to stdout", "read, copy | t |" },
 		{ "copy (update t set a = 1 returning a) to stdout",
@@ -139,6 +146,13 @@ postgresql(void **state)
 			"ddl | t! | btree lower" },
 		{ "grant select on a, b to joe", "read, ddl | a! b! |" },
 
+		{ "create trigger a before insert or update on t for each row execute "
+		  "function f()",
+			"write, ddl | t! | f" },
+		{ "create rule a as on insert to t do instead nothing",
+			"write, ddl | t! |" },
+		{ "vacuum (verbose) t (a), u (b)", "ddl | t! u! | t u" },
+		{ "truncate local", "write, ddl | local! |" },
 		{ "begin; insert into t values (1); commit",
 			"write, transaction | t! |" },
 		{ "lock table a, b in share mode", "write, transaction | a! b! |" },
@@ -177,6 +191,14 @@ mysql(void **state)
 		{ "insert t values (1) on duplicate key update a = 1, b = 2",
 			"write | t! |" },
 		{ "delete a, b from a join b", "write | a! b! a! b! |" },
+		{ "select * from .t, { oj a join b }, c", "read | t a b c |" },
+		{ "set global a = 1", "ddl, session | |" },
+		{ "set a = 1, @@persist.b = 2", "ddl, session | |" },
+		{ "set @a = (select b from t)", "read, session | t |" },
+		{ "begin not atomic execute immediate 'drop table t'; end",
+			"ddl, transaction, call | t! |" },
+		{ "set statement a = 1 for update t set b = 1", "write, session | t! |" },
+		{ "show columns in t", "read | t |" },
 		{ "update low_priority a join b on a.i = b.i set a.x = 1, b.y = 2",
 			"write | a! b! |" },
 		{ "select * from t lock in share mode", "read, write | t |" },
@@ -209,6 +231,11 @@ other_servers(void **state)
 	static const struct expectation tds[] = {
 		{ "select 1 drop table x", "read, ddl | x! |" },
 		{ "select * from [a].[b] cross apply c", "read | [a].[b] c |" },
+		{ "update top (1) t set a = 1", "write, session | t! |" },
+		{ "insert top (1) into t select a from u", "read, write | t! u |" },
+		{ "select * from a limit, b", "read | a b |" },
+		{ "fetch next from c select * from t", "read | t |" },
+		{ "alter table a add x int drop table b, c", "ddl | a! b! c! |" },
 		{ "exec p", "call | |" },
 	};
 	static const struct expectation sqlite[] = {
@@ -216,10 +243,19 @@ other_servers(void **state)
 		{ "update or ignore t set a = 1", "write | t! |" },
 		{ "pragma journal_mode = off", "session | |" },
 		{ "attach 'x' as y", "session | |" },
+		{ "select * from 'a', main.'b'", "read | 'a' main.'b' |" },
+	};
+	static const struct expectation unknown[] = {
+		{ "select a from t where b = 'c'", "read | t |" },
+		{ "select '\\'", "unsure | |" },
+		{ "select a[1] from t", "unsure | |" },
+		{ "select 1 -- x", "unsure | |" },
+		{ "{call p(?)}", "call, other | | p" },
 	};
 
 	expect_all(tds, N_ITEMS(tds), CNC_SQL_TDS);
 	expect_all(sqlite, N_ITEMS(sqlite), CNC_SQL_SQLITE);
+	expect_all(unknown, N_ITEMS(unknown), CNC_SQL_UNKNOWN);
 }
 
 /* Every prefix of a text is read without a fault, and names stay inside the text. */

@@ -195,6 +195,10 @@ cnd_explain_sql(const struct cnd_config *c, char *const *arguments, int n)
 	cnd_summarize(q.sql, strlen(q.sql), dialect, &summary);
 	(void)cnc_digest(q.sql, strlen(q.sql), dialect, NULL, 0, &q.query.digest);
 	q.query.summary = &summary;
+	if (summary.classes == 0) {
+		puts("the text has no statement: it passes");
+		return 0;
+	}
 	print_summary(&summary, q.query.digest);
 	rules = &q.pool->query_rules;
 	for (size_t i = 0; i < rules->n; i++) {

@@ -87,5 +87,6 @@ cnd_query_judge(struct cnd_serving *s, struct cnp_str sql)
 		summary.classes = CND_CLASS_CALL;
 		summary.is_unsure = true;
 	}
-	return decide(w, &q, sql);
+	/* a text without a statement, with which some programs ask whether the server is there, does nothing */
+	return summary.classes != 0 ? decide(w, &q, sql) : CENOTE_OK;
 }
