@@ -523,7 +523,7 @@ clients_by_tcp_are_listed_paused_and_killed(void **state)
 
 	snprintf(words, sizeof(words), "listen = 127.0.0.1:%d\n", port);
 	setenv("CNT_DAEMON_LINES", words, 1);
-	start("sessions = 2\nauth = trust door=tcp, trust\nqueue_timeout = 500ms\n");
+	start("sessions = 2\nauth = trust door=tcp, trust\nqueue_timeout = 3s\n");
 	unsetenv("CNT_DAEMON_LINES");
 	conn = tcp_handle(port);
 	assert_ok(cenote_connect(conn));
@@ -533,7 +533,7 @@ clients_by_tcp_are_listed_paused_and_killed(void **state)
 	late = tcp_handle(port);
 	assert_int_equal(cenote_connect(late), CENOTE_ERR_CONN);
 	assert_string_equal(
-		wp_message(late), "pool main is paused, and was not resumed in 500ms");
+		wp_message(late), "pool main is paused, and was not resumed in 3s");
 	expect(0, "resume main", "resumed: main");
 	assert_ok(cenote_connect(late));
 	snprintf(words, sizeof(words), "kill %d", (int)wp_worker_pid(conn));

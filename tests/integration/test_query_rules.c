@@ -186,9 +186,7 @@ static const char *const postgresql_tries[] = {
 	"with \"SECRET\" as (select 1) select a from secret",
 	"with x as (with secret as (select 1) select 1) select a from secret",
 	"with x as (table secret), secret as (select 1) select a from x",
-	"select a from (with secret as (select 1) table secret) y, lateral (select a "
-	"from "
-	"public.secret) x",
+	"select a from (with secret as (select) table secret) y, (table public.secret) x",
 	"with recursive x(a) as (select a from secret union select a from x) table x",
 	"select 1; select a from secret",
 	"select 'a'; table secret",
@@ -213,8 +211,7 @@ static const char *const postgresql_tries[] = {
 	"update only secret set a = a returning a",
 	"delete from copy_of_it using secret s returning s.a",
 	"with x as (update secret set a = a returning a) select a from x",
-	"merge into copy_of_it c using secret s on false when not matched then insert "
-	"values (s.a)",
+	"merge into copy_of_it c using secret on true when matched then delete",
 	"create temp table t1 as select a from secret",
 	"create temp table t2 as table secret",
 	"select a into temp t3 from secret",
@@ -225,8 +222,7 @@ static const char *const postgresql_tries[] = {
 	"alter table secret rename to open_secret",
 	"alter table only secret add c int",
 	"create index on secret (a)",
-	"create rule \"_RETURN\" as on select to copy_of_it do instead select a from "
-	"secret",
+	"create rule \"_RETURN\" as on select to copy_of_it do instead table secret",
 	"comment on table secret is 'x'",
 	"grant select on secret to public",
 	"grant select on copy_of_it, secret to public",
@@ -244,9 +240,8 @@ static const char *const postgresql_tries[] = {
 	"select secret.a from pg_class view, secret limit 1",
 	"update copy_of_it set a = secret.a from pg_class set, secret",
 	"create rule r as on insert to secret do instead nothing",
-	"create trigger t before insert or update on secret for each row execute "
-	"function "
-	"suppress_redundant_updates_trigger()",
+	("create trigger t before insert on secret for each row "
+	 "execute function suppress_redundant_updates_trigger()"),
 	"analyze (verbose) secret",
 	"analyze copy_of_it (a), secret (a)",
 	"declare c cursor with hold for select a from secret",

@@ -130,7 +130,15 @@ postgresql(void **state)
 		{ "copy t to stdout", "read, copy | t |" },
 		{ "copy (update t set a = 1 returning a) to stdout",
 			"write, copy | t! |" },
+	};
 
+	expect_all(list, N_ITEMS(list), CNC_SQL_POSTGRESQL);
+}
+
+static void
+postgresql_ddl_and_the_rest(void **state)
+{
+	static const struct expectation list[] = {
 		{ "create table if not exists t (id int references other (id), check "
 		  "(f(id)))",
 			"ddl | t! other! | f" },
@@ -162,7 +170,16 @@ postgresql(void **state)
 		{ "do $$ begin delete from t; end $$", "call | |" },
 		{ "call p(1)", "call | | p" },
 		{ "frobnicate t", "other | |" },
-		/* text, and not a statement, unless standard_conforming_strings is off */
+	};
+
+	expect_all(list, N_ITEMS(list), CNC_SQL_POSTGRESQL);
+}
+
+/* A constant and a comment are no statements, unless standard_conforming_strings is off. */
+static void
+postgresql_constants(void **state)
+{
+	static const struct expectation list[] = {
 		{ "select '; drop table t'", "read | |" },
 		{ "select $$; drop table t$$", "read | |" },
 		{ "select '\\'; drop table t; --'", "read, ddl | t! |" },
@@ -444,6 +461,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(postgresql),
+		cmocka_unit_test(postgresql_ddl_and_the_rest),
+		cmocka_unit_test(postgresql_constants),
 		cmocka_unit_test(mysql),
 		cmocka_unit_test(other_servers),
 		cmocka_unit_test(cut_anywhere),

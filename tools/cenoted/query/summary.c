@@ -96,6 +96,14 @@ static const struct verb {
 	{ "xa", CND_CLASS_TRANSACTION },
 };
 
+static int
+compare(const void *token, const void *entry)
+{
+	const struct cnc_sql_token *t = token;
+
+	return cnc_sql_compare(t->p, t->n, ((const struct verb *)entry)->word);
+}
+
 /* 0: the word begins no known statement. */
 static uint32_t
 class_of_verb(const struct cnc_sql_token *t)
@@ -103,8 +111,7 @@ class_of_verb(const struct cnc_sql_token *t)
 	const struct verb *verb = NULL;
 
 	if (t->kind == CNC_SQL_WORD)
-		verb = bsearch(
-			t, verbs, N_ITEMS(verbs), sizeof(verbs[0]), cnd_word_compare);
+		verb = bsearch(t, verbs, N_ITEMS(verbs), sizeof(verbs[0]), compare);
 	return verb != NULL ? verb->classes : 0;
 }
 

@@ -103,8 +103,6 @@ void cnd_name_read_rest(struct cnc_sql *x, struct cnd_sql_name *name);
 void cnd_names_add(struct cnd_sql_names *names, const struct cnd_sql_name *name);
 
 /* words.c */
-/* For bsearch() in a table that is sorted by its first member, a word: `token` is the token to find. */
-int cnd_word_compare(const void *token, const void *entry);
 /* Do what the word means inside a statement. */
 void cnd_walk_word(struct cnd_walk *w, const struct cnc_sql_token *t);
 /* The word of the statement is followed by a table, with or without TABLE. */

@@ -502,12 +502,12 @@ ends_list(const struct cnd_walk *w, const struct cnc_sql_token *t)
 	return cnc_sql_is(t, "returning") && cnd_walk_is_postgresql(w);
 }
 
-int
-cnd_word_compare(const void *token, const void *entry)
+static int
+compare(const void *token, const void *entry)
 {
 	const struct cnc_sql_token *t = token;
 
-	return cnc_sql_compare(t->p, t->n, *(const char *const *)entry);
+	return cnc_sql_compare(t->p, t->n, ((const struct word *)entry)->word);
 }
 
 void
@@ -524,7 +524,7 @@ cnd_walk_word(struct cnd_walk *w, const struct cnc_sql_token *t)
 		(cnd_walk_was(w, "as") && !cnd_walk_has_verb(w, "prepare") &&
 			!(w->classes & CND_CLASS_DDL)))
 		return;
-	word = bsearch(t, words, N_ITEMS(words), sizeof(words[0]), cnd_word_compare);
+	word = bsearch(t, words, N_ITEMS(words), sizeof(words[0]), compare);
 	if (word != NULL)
 		word->take(w);
 }
