@@ -171,7 +171,7 @@ is_tag(const struct cnp_str *tag, const char *text)
 	return tag->n == strlen(text) && memcmp(tag->p, text, tag->n) == 0;
 }
 
-/* The server has carried out a command: its tag tells which. If a PREPARE succeeds, its name was free. So a statement of that
+/* Learn from the tag of a command that the server has carried out. If a PREPARE succeeds, its name was free. So a statement of that
  * name in the list had ended in a function, which libcenote does not see. The first PREPARE of a text is enough: after
  * several in one text, the client keeps its session. */
 static void

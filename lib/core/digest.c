@@ -122,7 +122,7 @@ is_setting(const struct digest *d, const struct cnc_sql_token *t,
 			  : is_in(&d->last, "=") || cnc_sql_is(&d->last, "to");
 }
 
-/* Whether the token is a literal or placeholder. `after` is behind it. */
+/* Whether the token is a literal or placeholder. `after` reads on from the token's end. */
 static bool
 is_value(const struct digest *d, const struct cnc_sql_token *t,
 	const struct cnc_sql *after, bool is_in_list)

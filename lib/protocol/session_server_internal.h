@@ -53,9 +53,9 @@ cnp_server_is_copy(uint8_t code)
 /* The caller has finished with the bytes that it got, so drop these. Before ATTACHED they stay, for
  * cnp_server_raw(). */
 void cnp_server_drop_taken(struct cnp_server *s);
-/* Read the header of the next frame, and take nothing. CENOTE_OK, CENOTE_AGAIN, or as cnp_server_broken(). */
+/* Read the header of the next frame, and take nothing. CENOTE_OK, CENOTE_AGAIN, CENOTE_ERR_PROTOCOL. */
 int cnp_server_peek_frame(struct cnp_server *s, struct cnp_frame *f);
-/* Take a whole frame. CENOTE_OK, CENOTE_AGAIN, or as cnp_server_broken(). */
+/* Take a whole frame. CENOTE_OK, CENOTE_AGAIN, CENOTE_ERR_PROTOCOL. */
 int cnp_server_next_frame(
 	struct cnp_server *s, size_t max, struct cnp_frame *f, struct cnp_msg *m);
 /* Whether the frame is of a finished request's copy, sent before the client knew that the copy was answered. */

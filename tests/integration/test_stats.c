@@ -442,7 +442,7 @@ nothing_says_who_a_client_is_or_where_a_server_is(void **state)
 	cenote_conn_destroy(a);
 }
 
-/* Names of a client go into JSON as they are. */
+/* The text of a query may hold quotes and backslashes: JSON escapes them. */
 static void
 digests_are_json_and_the_pages_know_the_times(void **state)
 {

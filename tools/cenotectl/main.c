@@ -14,10 +14,10 @@
 #define DEFAULT_RUN_DIR "/run/cenote"
 
 static const char usage[] =
-	"usage: cenotectl [-r DIR] [--format table|csv|json] COMMAND\n"
+	"usage: cenotectl [-r DIR] [--format NAME] COMMAND\n"
 	"  -r, --run-dir DIR  run_dir of cenoted (default: $CENOTE_RUN_DIR, or "
 	"" DEFAULT_RUN_DIR ")\n"
-	"      --format NAME  how to show a table (default: table)\n"
+	"      --format NAME  how to show a table: table, expanded, csv, tsv, json or unaligned\n"
 	"      --help         print this help\n"
 	"      --version      print the version\n"
 	"Commands:\n";

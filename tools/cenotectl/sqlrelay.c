@@ -465,7 +465,7 @@ convert_listeners(struct instance *i)
 	size_t k = next_of(i, "listener", i->index);
 	bool has_tls = false;
 
-	/* if there are no such attributes either, SQL Relay listens on its default port */
+	/* without them too, SQL Relay listens on its default port */
 	if (k == XML_NONE)
 		convert_listener(i, i->e, &has_tls);
 	for (; k != XML_NONE; k = next_of(i, "listener", k))

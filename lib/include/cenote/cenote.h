@@ -385,8 +385,8 @@ CENOTE_API void cenote_set_notice_handler(cenote_conn *conn,
 /**
  * Set a function that gets each notification (PostgreSQL's NOTIFY), from within calls that
  * read. If no request is outstanding, those are cenote_process() and cenote_wait(). The function
- * must not call into the connection, and the texts are borrowed for its duration. The pool never
- * takes back a session that listens. NULL: none (the default: they are dropped).
+ * must not call into the connection, and the texts are borrowed for its duration. A client that
+ * listens hears everything, also while it has no session (mode=transaction). NULL: none (the default: they are dropped).
  *
  * handler: `pid` is the server's number of the session that sent it
  * Since: 0.1

@@ -303,7 +303,7 @@ struct cnd_statement_ops {
 	/* NULL: the server takes no values in pieces. */
 	int (*long_data)(struct cnd_session *s, struct cnd_statement *statement,
 		uint16_t param, struct cnp_str data, struct cnc_diag *ret_diag);
-	/* Go on with a portal. `send_columns`: call columns() with known 0 first, else 1. */
+	/* Go on with a portal. `send_columns`: the client does not know the columns, so call columns() with `known` 0. */
 	int (*fetch)(struct cnd_session *s, struct cnd_portal *portal,
 		uint32_t batch_rows, int send_columns, struct cnd_sink *sink);
 	/* The client closes the portal. */
@@ -386,7 +386,7 @@ struct cnd_backend {
 
 	/*
 	 * Ask the server how far it has got: as a primary with what it has committed, as a replica with what its readers see.
-	 * Under the same conditions as role(), and with the same results. NULL: the servers do not replicate, as far as the
+	 * It is called when role() may be, and returns what role() returns. NULL: the servers do not replicate, as far as the
 	 * backend knows.
 	 */
 	int (*position)(struct cnd_session *s, struct cnd_sink *sink,

@@ -363,7 +363,7 @@ bool cnd_roles_is_due(struct cnd_worker *w);
 /* Ask the server. 0: the session suits, or cannot ask now; 1: it does not suit, and does_not_suit is set; negative: it is
  * lost. Leaves w->serving.diag as it is. */
 int cnd_roles_check(struct cnd_worker *w);
-/* The order in which lines are tried: 0 first. login.c adds CND_RANK_SLOW if the line has enough sessions for now.
+/* The rank of a line: the lowest is tried first. login.c adds CND_RANK_SLOW if the line has enough sessions for now.
  * CND_RANK_BAD and more: a login would probably fail. */
 #define CND_RANK_SLOW 2u
 #define CND_RANK_BAD  4u
