@@ -567,6 +567,13 @@ bool cnd_pause_holds(const struct cnd_worker *w);
 /* A client is about to get the session: wait while the pool is paused. CENOTE_OK; negative: the client is done. */
 int cnd_pause_attach(struct cnd_worker *w);
 
+/* hooks.c */
+/* The session is like a new login: run `session_start`. Negative: no client may have it; the diagnostics say why. */
+int cnd_hooks_start(
+	struct cnd_worker *w, struct cnd_session *session, struct cnc_diag *diag);
+/* The client has given the session back: roll back, and run `session_end`. Negative: log out. */
+int cnd_hooks_end(struct cnd_worker *w);
+
 /* query.c */
 /* Judge a statement by the pool's rules, as cnd_serving_ops.judge() says. */
 int cnd_query_judge(struct cnd_serving *s, struct cnp_str sql);
