@@ -10,6 +10,7 @@
 #include "backends/backend.h"
 #include "hooks.h"
 #include "listen.h"
+#include "auth/hours.h"
 #include "auth/peer.h"
 #include "auth/rules.h"
 #include "auth/users.h"
@@ -164,6 +165,7 @@ struct cnd_pool_config {
 	size_t n_allow;
 	int is_open; /* allow_users = * */
 	struct cnd_networks networks; /* where TCP clients may come from */
+	struct cnd_hours hours; /* when users may be in, from `allow_hours` */
 	struct cnd_rules rules; /* from `auth` */
 	struct cnd_query_rules query_rules; /* from `rule` */
 	struct cnd_hooks session_start, session_end; /* SQL of the pool's own */

@@ -58,7 +58,8 @@ extern const struct cnd_kind cnd_kind_text, cnd_kind_notify, cnd_kind_ms,
 	cnd_kind_lend, cnd_kind_reset, cnd_kind_rules, cnd_kind_query_rules,
 	cnd_kind_hooks, /* config_hooks.c */
 	cnd_kind_users, cnd_kind_target, cnd_kind_switch, cnd_kind_yes, cnd_kind_listen,
-	cnd_kind_stats_listen, cnd_kind_allow, cnd_kind_deny, cnd_kind_rate;
+	cnd_kind_stats_listen, cnd_kind_allow, cnd_kind_hours, cnd_kind_deny,
+	cnd_kind_rate;
 extern const struct cnd_kind cnd_kind_user_limits, cnd_kind_address_limits,
 	cnd_kind_count; /* config_limits.c */
 extern const struct cnd_kind cnd_kind_server; /* config_server.c */
