@@ -83,6 +83,7 @@ static const struct cnd_key pool_keys[] = {
 	{ "lend", P(lend), &cnd_kind_lend, "off", 0 },
 	{ "auth", P(rules), &cnd_kind_rules, NULL, 1 },
 	{ "rule", P(query_rules), &cnd_kind_query_rules, NULL, 1 },
+	{ "replay", P(replay), &cnd_kind_count, "0", 0 },
 	{ "session_start", P(session_start), &cnd_kind_hooks, NULL, 1 },
 	{ "session_end", P(session_end), &cnd_kind_hooks, NULL, 1 },
 	{ "users", P(users_path), &cnd_kind_text, "", 0 },

@@ -585,6 +585,10 @@ int cnd_hooks_end(struct cnd_worker *w);
 /* Judge a statement by the pool's rules, as cnd_serving_ops.judge() says. */
 int cnd_query_judge(struct cnd_serving *s, struct cnp_str sql);
 
+/* replay.c */
+/* Whether a statement may run a second time, as cnd_serving_ops.may_replay() says. */
+bool cnd_replay_allows(struct cnd_serving *s, struct cnp_str sql);
+
 /* pins.c */
 /* Another client begins, or one that resumes: it holds nothing yet. */
 void cnd_pins_forget(struct cnd_worker *w);
