@@ -330,6 +330,36 @@ what_the_client_could_notice_is_not_run_again(void **state)
 	expect_row(2, "0");
 }
 
+/* The second run wants another row than the first, and a third client has locked that one. */
+static void
+a_time_limit_ends_the_second_run(void **state)
+{
+	cenote_conn *one, *two, *three;
+
+	start("replay = 3\nquery_timeout = 1s\n");
+	one = wp_attach(NULL);
+	two = wp_attach(NULL);
+	three = wp_attach(NULL);
+	wp_exec(two, "drop table if exists pick");
+	wp_exec(two, "create table pick (id int)");
+	wp_exec(two, "insert into pick values (3)");
+	wp_exec(one, REPEATABLE);
+	wp_exec(one, "update t set v = v + 1 where id = (select max(id) from pick)");
+	wp_exec(three, "begin");
+	wp_exec(three, "update t set v = v + 1 where id = 2");
+	wp_exec(two, "update pick set id = 2");
+	wp_exec(two, "update t set v = v + 1 where id = 1");
+	assert_true(wp_status_of(one, "update t set v = 99 where id = 1") < 0);
+	assert_string_equal(wp_sqlstate(one), "57014");
+	assert_true(wp_status_of(one, "update t set v = 77 where id = 3") < 0);
+	assert_string_equal(wp_sqlstate(one), "25P02");
+	wp_exec(one, "rollback");
+	assert_string_equal(wp_value(one, "select 1"), "1");
+	cenote_conn_destroy(three);
+	cenote_conn_destroy(two);
+	cenote_conn_destroy(one);
+}
+
 /* Nothing is kept of a transaction that has ended. */
 static void
 a_transaction_after_a_failed_one_runs_again(void **state)
@@ -378,6 +408,7 @@ main(int argc, char **argv)
 		TEST(a_serialization_failure_is_not_seen),
 		TEST(a_commit_that_fails_runs_all_again),
 		TEST(what_the_client_could_notice_is_not_run_again),
+		TEST(a_time_limit_ends_the_second_run),
 		TEST(a_transaction_after_a_failed_one_runs_again),
 	};
 

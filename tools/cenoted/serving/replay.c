@@ -392,6 +392,8 @@ give_up(struct cnd_serving *s, uint8_t tx)
 	struct cnc_diag diag;
 	int r = CENOTE_OK;
 
+	/* it must also succeed after a cancel or at the end of query_timeout */
+	s->ops->begin(s, NULL);
 	cnc_diag_init(&diag, NULL);
 	cnd_quiet_init(&quiet, s->host.mem, &diag);
 	if (tx_of(s) != CENOTE_TX_IDLE)
@@ -490,7 +492,8 @@ cnd_replay_request(struct cnd_serving *s, const struct cnp_request *req, int sta
 	cnc_diag_copy(&error, &s->diag);
 	r = try_again(s, &req->msg, status, &is_final, &tx);
 	if (!is_final && r != CENOTE_ERR_CONN) {
-		cnc_diag_copy(&s->diag, &error);
+		if (s->stopped == 0)
+			cnc_diag_copy(&s->diag, &error);
 		r = give_up(s, tx) < 0 ? CENOTE_ERR_CONN : status;
 	}
 	cnc_diag_finish(&error);
