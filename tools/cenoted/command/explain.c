@@ -179,16 +179,17 @@ static int
 explain_hours(const struct question *q)
 {
 	const struct cnd_hours *hours = &q->pool->hours;
+	const char *user = q->arrival.user;
 	char when[CND_HOURS_TEXT_MAX], why[2 * CND_HOURS_TEXT_MAX];
 	int64_t opens;
 
-	if (*q->arrival.user == '\0' ||
-		cnd_hours_allow(hours, q->arrival.user, time(NULL), &opens))
+	if (user == NULL || *user == '\0' ||
+		cnd_hours_allow(hours, user, time(NULL), &opens))
 		return 0;
 	if (opens == CND_HOURS_NEVER)
 		return print_refusal(q, "allow_hours do not let the user in");
 	(void)snprintf(why, sizeof(why), "allow_hours do not let the user in before %s",
-		cnd_hours_text(hours, q->arrival.user, opens, when));
+		cnd_hours_text(hours, user, opens, when));
 	return print_refusal(q, why);
 }
 
