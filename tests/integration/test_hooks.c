@@ -168,6 +168,36 @@ a_session_whose_end_fails_is_closed(void **state)
 	cenote_conn_destroy(conn);
 }
 
+static int
+sleep_long(void *arg)
+{
+	(void)wp_status_of(wp_attach(NULL), "select pg_sleep(60)");
+	return 0;
+}
+
+/* PostgreSQL */
+static void
+the_end_runs_after_a_client_that_died_in_a_request(void **state)
+{
+	cenote_conn *conn;
+	pid_t child;
+
+	start("sessions = 2\n",
+		MAKE_ENDS "session_end = insert into ends values ('end')\n");
+	conn = wp_attach(NULL);
+	wp_exec(conn, "delete from ends");
+	child = wp_fork(sleep_long, NULL, -1);
+	while (strcmp(wp_value(conn, "select count(*) from pg_stat_activity where "
+				     "wait_event = 'PgSleep'"),
+		       "1") != 0)
+		wp_pause_ms(5);
+	assert_int_equal(kill(child, SIGKILL), 0);
+	(void)wp_join(child);
+	while (strcmp(wp_value(conn, "select count(*) from ends"), "1") != 0)
+		wp_pause_ms(5);
+	cenote_conn_destroy(conn);
+}
+
 static void
 expect_nobody_gets_in(const char *message)
 {
@@ -257,8 +287,13 @@ int
 main(int argc, char **argv)
 {
 	static const struct CMUnitTest of_sqlite[] = { OF_ALL };
+	static const struct CMUnitTest of_postgresql[] = {
+		OF_ALL,
+		TEST(clients_that_share_a_session_keep_their_own_settings),
+		TEST(the_end_runs_after_a_client_that_died_in_a_request),
+	};
 	/* SQLite's settings hold the session */
-	static const struct CMUnitTest of_servers[] = {
+	static const struct CMUnitTest of_mariadb[] = {
 		OF_ALL,
 		TEST(clients_that_share_a_session_keep_their_own_settings),
 	};
@@ -271,7 +306,9 @@ main(int argc, char **argv)
 		fprintf(stderr, "usage: %s postgresql|mariadb|sqlite\n", argv[0]);
 		return 2;
 	}
-	return strcmp(kind->name, "sqlite") == 0
-		       ? cmocka_run_group_tests(of_sqlite, setup, teardown)
-		       : cmocka_run_group_tests(of_servers, setup, teardown);
+	if (strcmp(kind->name, "sqlite") == 0)
+		return cmocka_run_group_tests(of_sqlite, setup, teardown);
+	return strcmp(kind->name, "mariadb") == 0
+		       ? cmocka_run_group_tests(of_mariadb, setup, teardown)
+		       : cmocka_run_group_tests(of_postgresql, setup, teardown);
 }

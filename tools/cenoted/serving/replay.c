@@ -121,7 +121,7 @@ is_statement(struct cnd_serving *s, const struct cnp_msg *m)
 {
 	struct cnp_str sql = cnd_loss_text_of(s, m);
 
-	return sql.n > 0 && s->statements.n_pieced == 0 && s->ops->may_replay(s, sql);
+	return sql.n > 0 && !s->replay.has_pieces && s->ops->may_replay(s, sql);
 }
 
 /* Whether the text sets something for the next transaction only, as SET TRANSACTION does in MySQL. */
@@ -186,7 +186,7 @@ static int
 refuse(struct cnd_sink *sink)
 {
 	cnd_sink_serving(sink)->result.has_shown = true;
-	cnc_diag_set(sink->diag, CNC_SQLSTATE(SERIALIZATION),
+	cnc_diag_set(sink->diag, CNC_SQLSTATE(INTERNAL),
 		"a statement gives rows that gave none before");
 	return CENOTE_ERR_SERVER;
 }

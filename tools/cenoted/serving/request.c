@@ -571,6 +571,7 @@ begin(struct cnd_serving *s, const struct cnp_request *req)
 	cnd_loss_expect(s, &req->msg);
 	if (s->tells_writes && !s->held.has_written)
 		s->held.has_written = cnd_loss_may_write(s, &req->msg);
+	s->replay.has_pieces = s->statements.n_pieced > 0;
 	s->n_served += req->number != 0;
 	s->ops->begin(s, req);
 }

@@ -108,6 +108,7 @@ struct cnd_serving_replay {
 	uint32_t
 		max; /* how often a transaction may run again; 0: never. The owner sets it. */
 	bool is_odd; /* the client has set something for the next transaction only */
+	bool has_pieces; /* the request may need pieces of a long value, which are used up by it */
 	bool is_recording; /* `steps` has the whole transaction */
 	uint32_t n; /* requests in `steps` */
 	struct cnc_buf steps;
