@@ -658,16 +658,13 @@ note_modules(struct instance *i)
 	static const char *const modules[] = { "bindvariabletranslation", "event",
 		"filter", "logger", "notification", "parser", "passwordencryption",
 		"query", "querytranslation", "resultsettranslation", "route", "router",
-		"translation", "trigger" };
+		"schedule", "translation", "trigger" };
 
 	for (size_t n = 0; n < N_ITEMS(modules); n++) {
 		for (size_t k = i->index; (k = next_of(i, modules[n], k)) != XML_NONE;)
 			note(i->s, &i->s->xml.list[k], modules[n],
 				"no counterpart: cenoted has no such modules");
 	}
-	for (size_t k = i->index; (k = next_of(i, "schedule", k)) != XML_NONE;)
-		note(i->s, &i->s->xml.list[k], "schedule",
-			"write it as allow_hours, in [pool NAME]");
 }
 
 static void
