@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/digest.h"
 #include "core/sqlstate.h"
 #include "rule_parser.h"
 
@@ -88,6 +89,7 @@ cnd_query_rules_parse(struct cnd_query_rules *rules, const char *text, unsigned 
 	rules->list = more;
 	p.rule = &more[rules->n++];
 	*p.rule = (struct cnd_query_rule){ .line = line, .text = strdup(text) };
+	p.rule->key = cnc_digest_key(text, strlen(text), 0) | 1;
 	memcpy(p.rule->sqlstate, CNC_SQLSTATE(PRIVILEGE), sizeof(p.rule->sqlstate));
 	copy = p.rest = strdup(text);
 	r = copy != NULL && p.rule->text != NULL ? take_rule(&p)

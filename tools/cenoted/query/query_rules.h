@@ -39,6 +39,7 @@ struct cnd_query_condition {
 struct cnd_query_rule {
 	unsigned line; /* in the configuration */
 	char *text; /* as written */
+	uint64_t key; /* a hash of the text; never 0 */
 	struct cnd_query_condition conditions[CND_QUERY_CONDITIONS_MAX];
 	size_t n_conditions;
 	uint8_t action; /* enum cnd_query_action */
@@ -77,6 +78,8 @@ enum cnd_match cnd_query_rule_match(const struct cnd_query_rule *rule,
 	const struct cnd_query *q, const struct cnd_query_condition **ret_condition);
 /* Whether a rule with this match decides. */
 bool cnd_query_rule_applies(const struct cnd_query_rule *rule, enum cnd_match match);
+/* The word for an action: "deny". */
+const char *cnd_query_action_name(uint8_t action);
 /* How the condition is written, without its values: "class!=". */
 const char *cnd_query_condition_text(const struct cnd_query_condition *c);
 

@@ -36,6 +36,17 @@ log_decision(struct cnd_worker *w, const struct cnd_query_rule *rule, struct cnp
 	state->n_unlogged = 0;
 }
 
+/* After a reload, another rule may count at this place. */
+static void
+count(struct cnd_worker *w, const struct cnd_query_rule *rule)
+{
+	size_t i = (size_t)(rule - w->config->query_rules.list);
+
+	if (cnd_pool_head(w->board, w->pool_index)->rules[i].key == rule->key)
+		atomic_fetch_add_explicit(
+			&w->pool->rule_decisions[i], 1, memory_order_relaxed);
+}
+
 static int
 deny(struct cnd_worker *w, const struct cnd_query_rule *rule)
 {
@@ -59,6 +70,7 @@ decide(struct cnd_worker *w, const struct cnd_query *q, struct cnp_str sql)
 		if (!cnd_query_rule_applies(
 			    rule, cnd_query_rule_match(rule, q, &condition)))
 			continue;
+		count(w, rule);
 		if (rule->action == CND_QUERY_DENY)
 			log_decision(w, rule, sql);
 		if (!rule->is_dry_run)
