@@ -119,13 +119,13 @@ expect_rule(uint64_t row, const char *action, const char *dry_run, int64_t decis
 	assert_ok(cenote_result_int64(
 		res, row, (uint32_t)cenote_result_find_column(res, "decisions"), &n));
 	assert_int_equal(n, decisions);
-	assert_string_equal(cenote_result_text(res, row,
-				    (uint32_t)cenote_result_find_column(res, "action"),
-				    NULL),
+	assert_string_equal(
+		cenote_result_text(res, row,
+			(uint32_t)cenote_result_find_column(res, "action"), NULL),
 		action);
-	assert_string_equal(cenote_result_text(res, row,
-				    (uint32_t)cenote_result_find_column(res, "dry_run"),
-				    NULL),
+	assert_string_equal(
+		cenote_result_text(res, row,
+			(uint32_t)cenote_result_find_column(res, "dry_run"), NULL),
 		dry_run);
 	cenote_result_destroy(res);
 	cenote_conn_destroy(conn);

@@ -480,7 +480,8 @@ digests_are_json_and_the_pages_know_the_times(void **state)
 			om_value(body(), "cenote_pool_server_request_seconds_count"
 					 "{pool=\"main\",line=\"2\"}"),
 		3);
-	assert_non_null(strstr(body(), "\ncenote_rule_decisions_total{pool=\"main\",line="));
+	assert_non_null(
+		strstr(body(), "\ncenote_rule_decisions_total{pool=\"main\",line="));
 	assert_null(strstr(body(), "cenote_pool_server_request_seconds_count"
 				   "{pool=\"quiet\""));
 	assert_null(strstr(body(), "cenote_pool_certificate_end_time_seconds{"));
