@@ -104,11 +104,8 @@ cnd_query_rules_destroy(struct cnd_query_rules *rules)
 	for (size_t i = 0; i < rules->n; i++) {
 		struct cnd_query_rule *rule = &rules->list[i];
 
-		for (size_t j = 0; j < rule->n_conditions; j++) {
-			for (size_t k = 0; k < rule->conditions[j].n; k++)
-				free(rule->conditions[j].values[k]);
-			free(rule->conditions[j].values);
-		}
+		for (size_t j = 0; j < rule->n_conditions; j++)
+			cnd_condition_destroy(&rule->conditions[j]);
 		free(rule->text);
 		free(rule->message);
 	}

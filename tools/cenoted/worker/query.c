@@ -5,6 +5,8 @@
  */
 #include "worker.h"
 
+#include <time.h>
+
 #include "core/digest.h"
 #include "core/sqlstate.h"
 #include "query/query_rules.h"
@@ -85,6 +87,10 @@ cnd_query_judge(struct cnd_serving *s, struct cnp_str sql)
 	struct cnd_worker *w = s->owner;
 	struct cnd_summary summary;
 	struct cnd_query q = { .summary = &summary,
+		.sql = sql.p,
+		.sql_len = sql.n,
+		.now = time(NULL),
+		.database = w->login.info.database != NULL ? w->login.info.database : "",
 		.user = w->client.user,
 		.application = w->slot->identity.application,
 		.peer = w->client.peer,
