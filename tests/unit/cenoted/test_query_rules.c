@@ -345,9 +345,12 @@ decides(const char *text, const char *sql)
 	char error[CND_QUERY_ERROR_MAX];
 	const struct cnd_query_condition *condition;
 	struct cnd_summary summary;
-	struct cnd_query q = {
-		.summary = &summary, .user = "joe", .application = "psql", .in_tx = true
-	};
+	struct cnd_query q = { .sql = sql,
+		.len = strlen(sql),
+		.summary = &summary,
+		.user = "joe",
+		.application = "psql",
+		.in_tx = true };
 	bool applies;
 
 	if (cnd_query_rules_parse(&rules, text, 1, error) < 0)
@@ -397,6 +400,26 @@ all_conditions_must_hold(void **state)
 }
 
 static void
+a_text_may_match_a_pattern(void **state)
+{
+	char bomb[80];
+
+	assert_true(decides(
+		"\"text~^select [a-c, =]* from t$\" -> deny", "select a, b = c from t"));
+	assert_false(
+		decides("\"text~^select [a-c]* from t$\" -> deny", "select a, b from t"));
+	assert_true(decides("text~(?i)AUDIT -> deny", "select * from audit"));
+	assert_true(decides("text!~audit -> deny", "select 1"));
+	assert_false(decides("text!~audit -> deny", "select * from audit"));
+	/* a search that takes too long may have matched */
+	memset(bomb, 'a', sizeof(bomb) - 2);
+	bomb[sizeof(bomb) - 2] = 'b';
+	bomb[sizeof(bomb) - 1] = '\0';
+	assert_true(decides("text~^(a+)+$ -> deny", bomb));
+	assert_false(decides("text~^(a+)+$ -> allow", bomb));
+}
+
+static void
 a_wrong_rule_says_what_is_allowed(void **state)
 {
 	static const struct {
@@ -423,6 +446,10 @@ a_wrong_rule_says_what_is_allowed(void **state)
 		{ "-> allow \"a\"", "cannot stand after allow" },
 		{ "-> deny \"a", "quote does not end" },
 		{ "class=\"read -> deny", "quote does not end" },
+		{ "text=a -> deny", "write text~ or !~" },
+		{ "class~a -> deny", "write class= or !=" },
+		{ "text~ -> deny", "a regular expression" },
+		{ "text~a(b -> deny", "at byte 4" },
 	};
 	char error[CND_QUERY_ERROR_MAX];
 
@@ -469,6 +496,7 @@ main(void)
 		cmocka_unit_test(names_are_compared_without_case_and_in_doubt_equal),
 		cmocka_unit_test(a_part_is_enough_to_deny_and_not_to_allow),
 		cmocka_unit_test(all_conditions_must_hold),
+		cmocka_unit_test(a_text_may_match_a_pattern),
 		cmocka_unit_test(a_wrong_rule_says_what_is_allowed),
 		cmocka_unit_test(an_action_has_a_message_and_an_sqlstate),
 	};

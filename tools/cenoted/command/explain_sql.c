@@ -194,6 +194,8 @@ cnd_explain_sql(const struct cnd_config *c, char *const *arguments, int n)
 	dialect = cnd_query_dialect(q.pool->backend);
 	cnd_summarize(q.sql, strlen(q.sql), dialect, &summary);
 	(void)cnc_digest(q.sql, strlen(q.sql), dialect, NULL, 0, &q.query.digest);
+	q.query.sql = q.sql;
+	q.query.len = strlen(q.sql);
 	q.query.summary = &summary;
 	if (summary.classes == 0) {
 		puts("the text has no statement: it passes");

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pattern.h"
 #include "shared/units.h"
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
@@ -120,6 +121,15 @@ match_in_tx(const struct cnd_query_condition *c, const struct cnd_query *q)
 	return yes_if(is_one_of(c, q->in_tx ? "yes" : "no"));
 }
 
+static enum cnd_match
+match_text(const struct cnd_query_condition *c, const struct cnd_query *q)
+{
+	int r = q->sql != NULL ? cnd_pattern_match(c->pattern, q->sql, q->len, NULL) : -1;
+
+	/* if a limit was reached, or a function is called by its number, nobody knows */
+	return r < 0 ? CND_MATCH_PARTLY : yes_if(r > 0);
+}
+
 static bool
 is_class(const char *value)
 {
@@ -162,6 +172,7 @@ is_yes_or_no(const char *value)
 static const struct {
 	const char *name;
 	const char *what; /* what its values are, for an error */
+	/* NULL: ~ and a regular expression take the place of = and values */
 	bool (*is_value)(const char *value);
 	enum cnd_match (*match)(
 		const struct cnd_query_condition *c, const struct cnd_query *q);
@@ -177,6 +188,7 @@ static const struct {
 	{ "application", "an application", is_any_text, match_application },
 	{ "from", "a network, such as 10.0.0.0/8; or unix", is_from, match_from },
 	{ "in_tx", "yes or no", is_yes_or_no, match_in_tx },
+	{ "text", "a regular expression", NULL, match_text },
 };
 
 const char *
@@ -231,8 +243,21 @@ no_condition(struct cnd_rule_parser *p, const char *word)
 			nearest);
 	return cnd_rule_bad(p,
 		"rule: \"%.64s\" is not a condition; there are class, tables, functions, "
-		"digest, user, application, from and in_tx, each with = or !=",
+		"digest, user, application, from and in_tx, each with = or !=; and text, "
+		"with ~ or !~",
 		word);
+}
+
+static int
+add_pattern(struct cnd_rule_parser *p, struct cnd_query_condition *c, const char *value)
+{
+	char why[CND_PATTERN_ERROR_MAX];
+
+	if (*value == '\0')
+		return cnd_rule_bad(p, "rule: text: write a regular expression after ~");
+	return cnd_pattern_compile(value, &c->pattern, why) < 0
+		       ? cnd_rule_bad(p, "rule: text: %s", why)
+		       : 0;
 }
 
 int
@@ -240,23 +265,29 @@ cnd_condition_take(struct cnd_rule_parser *p, char *word)
 {
 	struct cnd_query_rule *rule = p->rule;
 	struct cnd_query_condition *c = &rule->conditions[rule->n_conditions];
-	char *equals = strchr(word, '=');
+	char *sign_at = word + strcspn(word, "=~");
+	char sign = *sign_at;
 
-	if (equals == NULL || equals == word)
+	if (sign == '\0' || sign_at == word)
 		return no_condition(p, word);
 	if (rule->n_conditions == CND_QUERY_CONDITIONS_MAX)
 		return cnd_rule_bad(
 			p, "rule: more than %u conditions", CND_QUERY_CONDITIONS_MAX);
-	*equals = '\0';
-	c->is_not = equals[-1] == '!';
+	*sign_at = '\0';
+	c->is_not = sign_at[-1] == '!';
 	if (c->is_not)
-		equals[-1] = '\0';
+		sign_at[-1] = '\0';
 	while (c->kind < N_ITEMS(conditions) &&
 		strcmp(conditions[c->kind].name, word) != 0)
 		c->kind++;
 	if (c->kind == N_ITEMS(conditions))
 		return no_condition(p, word);
+	if ((conditions[c->kind].is_value == NULL) != (sign == '~'))
+		return cnd_rule_bad(p, "rule: write %s%s", word,
+			sign == '=' ? "~ or !~ before its regular expression"
+				    : "= or != before its values");
 	rule->n_conditions++;
 	p->rules->has_digest |= conditions[c->kind].match == match_digest;
-	return add_values(p, c, equals + 1);
+	return sign == '~' ? add_pattern(p, c, sign_at + 1)
+			   : add_values(p, c, sign_at + 1);
 }

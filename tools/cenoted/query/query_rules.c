@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/sqlstate.h"
+#include "pattern.h"
 #include "rule_parser.h"
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
@@ -106,6 +107,7 @@ cnd_query_rules_destroy(struct cnd_query_rules *rules)
 			for (size_t k = 0; k < rule->conditions[j].n; k++)
 				free(rule->conditions[j].values[k]);
 			free(rule->conditions[j].values);
+			cnd_pattern_destroy(rule->conditions[j].pattern);
 		}
 		free(rule->text);
 		free(rule->message);

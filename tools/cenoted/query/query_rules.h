@@ -31,6 +31,7 @@ struct cnd_query_condition {
 	bool is_not;
 	char **values;
 	size_t n;
+	struct cnd_pattern *pattern; /* of text~; NULL: the condition has values */
 };
 
 #define CND_QUERY_RULES_MAX      64u
@@ -55,6 +56,8 @@ struct cnd_query_rules {
 
 /* A statement and who sent it. */
 struct cnd_query {
+	const char *sql; /* NULL: a function is called by its number */
+	size_t len;
 	const struct cnd_summary *summary;
 	uint64_t digest; /* 0 if no rule asks for it */
 	const char *user;

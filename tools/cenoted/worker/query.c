@@ -72,7 +72,9 @@ cnd_query_judge(struct cnd_serving *s, struct cnp_str sql)
 {
 	struct cnd_worker *w = s->owner;
 	struct cnd_summary summary;
-	struct cnd_query q = { .summary = &summary,
+	struct cnd_query q = { .sql = sql.p,
+		.len = sql.n,
+		.summary = &summary,
 		.user = w->client.user,
 		.application = w->slot->identity.application,
 		.peer = w->client.peer,
