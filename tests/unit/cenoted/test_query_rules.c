@@ -429,7 +429,7 @@ a_wrong_rule_says_what_is_allowed(void **state)
 		{ "", "CONDITIONS -> ACTION" },
 		{ "class=read", "CONDITIONS -> ACTION" },
 		{ "class=read ->", "-> deny, or -> allow" },
-		{ "class=read -> refuse", "-> deny, or -> allow" },
+		{ "class=read -> refuse", "there are allow, deny" },
 		{ "clas=read -> deny", "did you mean \"class=\"" },
 		{ "colour=red -> deny", "there are class, tables" },
 		{ "class -> deny", "not a condition" },
@@ -450,6 +450,15 @@ a_wrong_rule_says_what_is_allowed(void **state)
 		{ "class~a -> deny", "write class= or !=" },
 		{ "text~ -> deny", "a regular expression" },
 		{ "text~a(b -> deny", "at byte 4" },
+		{ "-> rewrite", "the new text" },
+		{ "-> rewrite \"\"", "the new text" },
+		{ "-> rewrite a b", "one text" },
+		{ "-> rewrite \\1", "is no group" },
+		{ "text!~(a) -> rewrite \\1", "is no group" },
+		{ "text~(a) -> rewrite \\2", "is no group" },
+		{ "text~(a) -> rewrite \\{b}", "is no group" },
+		{ "text~(?<b>a) -> rewrite \\{b", "is no group" },
+		{ "text~a -> rewrite a\\", "is no group" },
 	};
 	char error[CND_QUERY_ERROR_MAX];
 
