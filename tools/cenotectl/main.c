@@ -17,7 +17,8 @@ static const char usage[] =
 	"usage: cenotectl [-r DIR] [--format NAME] COMMAND\n"
 	"  -r, --run-dir DIR  run_dir of cenoted (default: $CENOTE_RUN_DIR, or "
 	"" DEFAULT_RUN_DIR ")\n"
-	"      --format NAME  how to show a table: table, expanded, csv, tsv, json or unaligned\n"
+	"      --format NAME  how to show a table: table, expanded, csv, tsv, json or "
+	"unaligned\n"
 	"      --help         print this help\n"
 	"      --version      print the version\n"
 	"Commands:\n";

@@ -86,10 +86,13 @@ static const struct cnd_key pool_keys[] = {
 	{ "on_error", P(errors), &cnd_kind_errors, NULL, 1 },
 	{ "program_sql", P(program_sql), &cnd_kind_program_sql, "server", 0 },
 	{ "normalize", P(normalizes), &cnd_kind_yes, "no", 0 },
+	{ "session_start", P(session_start), &cnd_kind_hooks, NULL, 1 },
+	{ "session_end", P(session_end), &cnd_kind_hooks, NULL, 1 },
 	{ "users", P(users_path), &cnd_kind_text, "", 0 },
 	{ "auth_timeout", P(auth_timeout_ms), &cnd_kind_ms, "10s", 0 },
 	{ "credential_ttl", P(credential_ttl_ms), &cnd_kind_ms, "60s", 0 },
 	{ "allow_users", 0, &cnd_kind_users, "", 0 },
+	{ "allow_hours", P(hours), &cnd_kind_hours, NULL, 1 },
 	{ "allow", P(networks), &cnd_kind_allow, NULL, 0 },
 	{ "deny", P(networks), &cnd_kind_deny, NULL, 0 },
 	{ "idle_ttl", P(idle_ttl_ms), &cnd_kind_ms, "60s", 0 },
@@ -140,6 +143,7 @@ static const struct {
 	{ "client_tls_key_file", HERE("tls_key") },
 	{ "client_tls_sslmode", HERE("a rule of auth with tls=yes") },
 	{ "connect", HERE("connect='...' in the server line") },
+	{ "connect_query", HERE("session_start, in [pool NAME]") },
 	{ "database", HERE("dbname=... or database=... in the server line") },
 	{ "dbname", HERE("dbname=... in the server line") },
 	{ "default_pool_size", HERE("sessions = MIN..MAX, in [pool NAME]") },
@@ -561,6 +565,9 @@ cnd_config_destroy(struct cnd_config *c)
 		cnd_rules_destroy(&p->rules);
 		cnd_query_rules_destroy(&p->query_rules);
 		cnd_error_maps_destroy(&p->errors);
+		cnd_hours_destroy(&p->hours);
+		cnd_hooks_destroy(&p->session_start);
+		cnd_hooks_destroy(&p->session_end);
 		cnd_tls_destroy(&p->tls);
 	}
 	for (size_t i = 0; i < c->n_errors; i++)
@@ -607,6 +614,9 @@ print_pool(const struct cnd_pool_config *p, FILE *out, int show_secrets)
 	cnd_config_print_user_limits(p, out);
 	cnd_query_rules_print(&p->query_rules, out);
 	cnd_error_maps_print(&p->errors, out);
+	cnd_hours_print(&p->hours, out);
+	cnd_hooks_print(&p->session_start, "session_start", out);
+	cnd_hooks_print(&p->session_end, "session_end", out);
 	if (!show_secrets)
 		return;
 	cnd_users_print(&p->users, out);

@@ -447,6 +447,10 @@ cnd_pool_config_set_lend(struct cnd_pool_config *p, const struct cnd_backend *ba
 	else if (cnd_pool_config_judges(p) || p->errors.n > 0)
 		p->no_lend = "it changes statements or errors (program_sql, normalize, "
 			     "on_error)";
+	else if (p->hours.n > 0)
+		p->no_lend = "its clients may be in at some times only (allow_hours)";
+	else if (p->session_start.n > 0 || p->session_end.n > 0)
+		p->no_lend = "it runs SQL of its own (session_start, session_end)";
 	else if (p->target != CND_TARGET_ANY)
 		p->no_lend = "its sessions follow the role of their server (target)";
 	else if (p->read_own_writes_ms > 0)

@@ -62,6 +62,12 @@ static const struct action {
 	[CND_QUERY_REWRITE] = { "rewrite", take_rewrite_word, cnd_rewrite_check },
 };
 
+const char *
+cnd_query_action_name(uint8_t action)
+{
+	return action < N_ITEMS(actions) ? actions[action].name : "";
+}
+
 static const struct action *
 find_action(struct cnd_rule_parser *p, const char *name)
 {

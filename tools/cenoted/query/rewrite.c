@@ -15,7 +15,6 @@
 #include "core/digest.h"
 #include "core/effect.h"
 #include "core/sqlstate.h"
-#include "pattern.h"
 
 /* ---- the text of a rule ---- */
 
@@ -157,13 +156,13 @@ check_new(const struct cnd_query_text *t, const struct cnd_query_rule *rule,
 	char text[CND_CLASSES_TEXT_MAX];
 
 	if (t->summary.classes == 0 || is_fixed(&t->summary) ||
-		!is_one_statement(q->sql, q->len, t->style.dialect))
+		!is_one_statement(q->sql, q->sql_len, t->style.dialect))
 		cnc_diag_set(t->diag, CNC_SQLSTATE(UNSUPPORTED),
 			"the text of the pool's rule of line %u must be one statement, "
 			"read in one way, and not of the classes session and transaction",
 			rule->line);
-	else if (more != 0 || (cnc_sql_names(q->sql, q->len) &
-				      ~cnc_sql_names(old->sql, old->len)) != 0)
+	else if (more != 0 || (cnc_sql_names(q->sql, q->sql_len) &
+				      ~cnc_sql_names(old->sql, old->sql_len)) != 0)
 		cnc_diag_set(t->diag, CNC_SQLSTATE(UNSUPPORTED),
 			"the text of the pool's rule of line %u does more than the "
 			"statement: its class is %s",
@@ -180,11 +179,12 @@ look(struct cnd_query_text *t)
 {
 	struct cnd_query *q = &t->query;
 
-	cnd_summarize(q->sql, q->len, t->style.dialect, &t->summary);
+	cnd_summarize(q->sql, q->sql_len, t->style.dialect, &t->summary);
 	q->summary = &t->summary;
 	q->digest = 0;
 	if (t->has_digest)
-		(void)cnc_digest(q->sql, q->len, t->style.dialect, NULL, 0, &q->digest);
+		(void)cnc_digest(
+			q->sql, q->sql_len, t->style.dialect, NULL, 0, &q->digest);
 	if (q->sql == NULL) {
 		/* a call of a function by its number */
 		t->summary.classes = CND_CLASS_CALL;
@@ -205,7 +205,7 @@ take(struct cnd_query_text *t, const struct cnc_buf *b)
 		return CENOTE_ERR_NOMEM;
 	}
 	t->query.sql = copy;
-	t->query.len = n;
+	t->query.sql_len = n;
 	return CENOTE_OK;
 }
 
@@ -220,8 +220,8 @@ respell(struct cnd_query_text *t, bool normalizes)
 
 	if (!cnd_respells(&how))
 		return CENOTE_OK;
-	cnc_buf_init(&b, t->arena->mem, 2 * t->query.len + CND_REWRITE_MAX);
-	r = cnd_respell(&how, t->query.sql, t->query.len, &b, t->diag);
+	cnc_buf_init(&b, t->arena->mem, 2 * t->query.sql_len + CND_REWRITE_MAX);
+	r = cnd_respell(&how, t->query.sql, t->query.sql_len, &b, t->diag);
 	if (r == CENOTE_OK)
 		r = take(t, &b);
 	cnc_buf_finish(&b);
@@ -242,7 +242,7 @@ cnd_query_text_begin(struct cnd_query_text *t, const char *sql, size_t len)
 	int r = CENOTE_OK;
 
 	t->query.sql = sql;
-	t->query.len = len;
+	t->query.sql_len = len;
 	if (sql != NULL)
 		r = respell(t, false);
 	if (r < 0)
@@ -267,7 +267,7 @@ cnd_query_text_rewrite(struct cnd_query_text *t, const struct cnd_query_rule *ru
 
 	if (is_fixed(&t->summary) ||
 		(pattern != NULL &&
-			cnd_pattern_match(pattern, old.sql, old.len, &captures) != 1))
+			cnd_pattern_match(pattern, old.sql, old.sql_len, &captures) != 1))
 		return CENOTE_DONE;
 	cnc_buf_init(&b, t->arena->mem, CND_REWRITE_MAX);
 	r = expand(rule, &captures, &b);

@@ -5,6 +5,8 @@
  */
 #include "worker.h"
 
+#include <time.h>
+
 #include "core/digest.h"
 #include "core/sqlstate.h"
 #include "query/rewrite.h"
@@ -34,8 +36,8 @@ log_decision(struct cnd_worker *w, const struct cnd_query_rule *rule,
 		state->n_unlogged++;
 		return;
 	}
-	(void)cnc_digest(
-		q->sql, q->len, cnd_query_dialect(w->config->backend), NULL, 0, &digest);
+	(void)cnc_digest(q->sql, q->sql_len, cnd_query_dialect(w->config->backend), NULL,
+		0, &digest);
 	cnd_log(LOG_NOTICE,
 		"the rule of line %u %s a statement of user \"%s\", with digest %016llx "
 		"(%llu more without a message)",
@@ -43,6 +45,17 @@ log_decision(struct cnd_worker *w, const struct cnd_query_rule *rule,
 		(unsigned long long)digest, (unsigned long long)state->n_unlogged);
 	state->logged_ms = now;
 	state->n_unlogged = 0;
+}
+
+/* After a reload, another rule may count at this place. */
+static void
+count(struct cnd_worker *w, const struct cnd_query_rule *rule)
+{
+	size_t i = (size_t)(rule - w->config->query_rules.list);
+
+	if (cnd_pool_head(w->board, w->pool_index)->rules[i].key == rule->key)
+		atomic_fetch_add_explicit(
+			&w->pool->rule_decisions[i], 1, memory_order_relaxed);
 }
 
 static int
@@ -83,6 +96,7 @@ decide(struct cnd_worker *w, struct cnd_query_text *t)
 		if (!cnd_query_rule_applies(
 			    rule, cnd_query_rule_match(rule, &t->query, &condition)))
 			continue;
+		count(w, rule);
 		if (rule->action == CND_QUERY_REWRITE) {
 			r = rewrite(w, t, rule);
 			continue;
@@ -103,7 +117,11 @@ cnd_query_judge(struct cnd_serving *s, struct cnp_str *sql)
 		.has_digest = w->config->query_rules.has_digest,
 		.arena = &s->request.arena,
 		.diag = &s->diag,
-		.query = { .user = w->client.user,
+		.query = { .now = time(NULL),
+			.database = w->login.info.database != NULL
+					    ? w->login.info.database
+					    : "",
+			.user = w->client.user,
 			.application = w->slot->identity.application,
 			.peer = w->client.peer,
 			.in_tx = s->held.tx != CENOTE_TX_IDLE } };
@@ -113,7 +131,7 @@ cnd_query_judge(struct cnd_serving *s, struct cnp_str *sql)
 	if (r == CENOTE_OK && t.summary.classes != 0)
 		r = decide(w, &t);
 	if (r == CENOTE_OK)
-		*sql = (struct cnp_str){ t.query.sql, t.query.len };
+		*sql = (struct cnp_str){ t.query.sql, t.query.sql_len };
 	return r;
 }
 
