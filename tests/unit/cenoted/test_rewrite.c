@@ -19,6 +19,7 @@ struct rewriting {
 	struct cnc_arena arena;
 	struct cnc_diag diag;
 	struct cnd_query_rules rules;
+	struct cnd_summary summary;
 	struct cnd_query_text text;
 };
 
@@ -30,6 +31,7 @@ begin(struct rewriting *r, const char *rule, const char *sql, size_t n)
 	*r = (struct rewriting){
 		.text = { .style = { .dialect = CNC_SQL_POSTGRESQL, .normalizes = true },
 			.arena = &r->arena,
+			.summary = &r->summary,
 			.diag = &r->diag }
 	};
 	cnc_arena_init(&r->arena, &cnc_mem_default);

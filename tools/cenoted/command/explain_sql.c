@@ -231,7 +231,7 @@ static void
 print_text(const struct cnd_query_text *t)
 {
 	printf("text: %.*s\n", (int)t->query.sql_len, t->query.sql);
-	print_summary(&t->summary, t->query.digest);
+	print_summary(t->summary, t->query.digest);
 }
 
 /* The statement is answered with an error of cenoted. */
@@ -276,13 +276,13 @@ explain(struct question *q, const struct cnd_config *c)
 
 	if (cnd_query_text_begin(t, q->sql, strlen(q->sql)) < 0)
 		return print_error(t);
-	if (t->summary.classes == 0) {
+	if (t->summary->classes == 0) {
 		puts("the text has no statement: it passes");
 		return 0;
 	}
 	if (strlen(q->sql) == t->query.sql_len &&
 		memcmp(q->sql, t->query.sql, t->query.sql_len) == 0)
-		print_summary(&t->summary, t->query.digest);
+		print_summary(t->summary, t->query.digest);
 	else
 		print_text(t);
 	return print_rules(q, c);
@@ -291,6 +291,7 @@ explain(struct question *q, const struct cnd_config *c)
 int
 cnd_explain_sql(const struct cnd_config *c, char *const *arguments, int n)
 {
+	struct cnd_summary summary;
 	struct cnc_arena arena;
 	struct cnc_diag diag;
 	struct question q;
@@ -305,6 +306,7 @@ cnd_explain_sql(const struct cnd_config *c, char *const *arguments, int n)
 	q.text.has_digest = true;
 	q.text.arena = &arena;
 	q.text.diag = &diag;
+	q.text.summary = &summary;
 	r = explain(&q, c);
 	cnc_arena_finish(&arena);
 	return r;

@@ -152,10 +152,10 @@ check_new(const struct cnd_query_text *t, const struct cnd_query_rule *rule,
 	const struct cnd_query *old, uint32_t old_classes)
 {
 	const struct cnd_query *q = &t->query;
-	uint32_t more = t->summary.classes & ~(old_classes | (uint32_t)CND_CLASS_READ);
+	uint32_t more = t->summary->classes & ~(old_classes | (uint32_t)CND_CLASS_READ);
 	char text[CND_CLASSES_TEXT_MAX];
 
-	if (t->summary.classes == 0 || is_fixed(&t->summary) ||
+	if (t->summary->classes == 0 || is_fixed(t->summary) ||
 		!is_one_statement(q->sql, q->sql_len, t->style.dialect))
 		cnc_diag_set(t->diag, CNC_SQLSTATE(UNSUPPORTED),
 			"the text of the pool's rule of line %u must be one statement, "
@@ -166,7 +166,7 @@ check_new(const struct cnd_query_text *t, const struct cnd_query_rule *rule,
 		cnc_diag_set(t->diag, CNC_SQLSTATE(UNSUPPORTED),
 			"the text of the pool's rule of line %u does more than the "
 			"statement: its class is %s",
-			rule->line, cnd_classes_text(t->summary.classes, text));
+			rule->line, cnd_classes_text(t->summary->classes, text));
 	else
 		return CENOTE_OK;
 	return CENOTE_ERR_SERVER;
@@ -179,16 +179,16 @@ look(struct cnd_query_text *t)
 {
 	struct cnd_query *q = &t->query;
 
-	cnd_summarize(q->sql, q->sql_len, t->style.dialect, &t->summary);
-	q->summary = &t->summary;
+	cnd_summarize(q->sql, q->sql_len, t->style.dialect, t->summary);
+	q->summary = t->summary;
 	q->digest = 0;
 	if (t->has_digest)
 		(void)cnc_digest(
 			q->sql, q->sql_len, t->style.dialect, NULL, 0, &q->digest);
 	if (q->sql == NULL) {
 		/* a call of a function by its number */
-		t->summary.classes = CND_CLASS_CALL;
-		t->summary.is_unsure = true;
+		t->summary->classes = CND_CLASS_CALL;
+		t->summary->is_unsure = true;
 	}
 }
 
@@ -232,8 +232,9 @@ respell(struct cnd_query_text *t, bool normalizes)
 static bool
 may_normalize(const struct cnd_query_text *t)
 {
-	return t->style.normalizes && t->summary.classes != 0 && !t->summary.is_unsure &&
-	       (t->summary.classes & ~(uint32_t)(CND_CLASS_READ | CND_CLASS_WRITE)) == 0;
+	return t->style.normalizes && t->summary->classes != 0 &&
+	       !t->summary->is_unsure &&
+	       (t->summary->classes & ~(uint32_t)(CND_CLASS_READ | CND_CLASS_WRITE)) == 0;
 }
 
 int
@@ -260,12 +261,12 @@ cnd_query_text_rewrite(struct cnd_query_text *t, const struct cnd_query_rule *ru
 {
 	const struct cnd_pattern *pattern = pattern_of(rule);
 	const struct cnd_query old = t->query;
-	uint32_t old_classes = t->summary.classes;
+	uint32_t old_classes = t->summary->classes;
 	struct cnd_captures captures = { .groups = { { NULL, 0 } } };
 	struct cnc_buf b;
 	int r;
 
-	if (is_fixed(&t->summary) ||
+	if (is_fixed(t->summary) ||
 		(pattern != NULL &&
 			cnd_pattern_match(pattern, old.sql, old.sql_len, &captures) != 1))
 		return CENOTE_DONE;

@@ -17,10 +17,10 @@ struct cnd_query_text {
 	bool has_digest; /* a rule asks for the digest */
 	struct cnc_arena *arena; /* has the new texts */
 	struct cnc_diag *diag; /* why a function failed */
+	struct cnd_summary *summary; /* its memory: what rules see in the text */
 
 	/* the caller sets who sends it; the rest is set here */
 	struct cnd_query query;
-	struct cnd_summary summary;
 };
 
 /* A text that a rule makes has at most so many bytes. */

@@ -113,10 +113,12 @@ int
 cnd_query_judge(struct cnd_serving *s, struct cnp_str *sql)
 {
 	struct cnd_worker *w = s->owner;
+	struct cnd_summary summary;
 	struct cnd_query_text t = { .style = cnd_pool_config_style(w->config),
 		.has_digest = w->config->query_rules.has_digest,
 		.arena = &s->request.arena,
 		.diag = &s->diag,
+		.summary = &summary,
 		.query = { .now = time(NULL),
 			.database = w->login.info.database != NULL
 					    ? w->login.info.database
@@ -128,7 +130,7 @@ cnd_query_judge(struct cnd_serving *s, struct cnp_str *sql)
 	int r = cnd_query_text_begin(&t, sql->p, sql->n);
 
 	/* a text without a statement, with which some programs ask whether the server is there, does nothing */
-	if (r == CENOTE_OK && t.summary.classes != 0)
+	if (r == CENOTE_OK && summary.classes != 0)
 		r = decide(w, &t);
 	if (r == CENOTE_OK)
 		*sql = (struct cnp_str){ t.query.sql, t.query.sql_len };
