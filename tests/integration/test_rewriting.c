@@ -157,6 +157,39 @@ a_dry_run_rewrites_nothing(void **state)
 	cenote_conn_destroy(conn);
 }
 
+/* What cenoted --explain-sql prints about a statement. */
+static const char *
+explained(const char *sql, int status)
+{
+	static char output[8192];
+	const char *const argv[] = { cnt_env_or("CNT_CENOTED", CNT_CENOTED_PATH),
+		"--explain-sql", "-c", wp_daemon.conf, "pool=main", sql, NULL };
+	const struct cnt_command command = {
+		.argv = argv, .output = output, .size = sizeof(output)
+	};
+
+	assert_int_equal(cnt_run(&command), status);
+	return output;
+}
+
+static void
+explain_sql_prints_the_new_text(void **state)
+{
+	const char *output;
+
+	start("normalize = yes\n"
+	      "rule = \"text~^select 1$\" -> rewrite \"select 2\"\n"
+	      "rule = \"text~^select 2$\" -> rewrite \"select 3\" dry-run\n"
+	      "rule = class=session -> rewrite \"select 4\"\n");
+	output = explained("SELECT  1", 0);
+	assert_non_null(strstr(output, "text: select 1\n"));
+	assert_non_null(strstr(output, ": rewrites\ntext: select 2\n"));
+	assert_non_null(strstr(output, ": would rewrite (dry-run)\n"));
+	output = explained("set  a = 1", 0);
+	assert_null(strstr(output, "text: set"));
+	assert_non_null(strstr(output, "rules do not rewrite the classes session"));
+}
+
 /* ---- the pool's settings ---- */
 
 static void
@@ -274,6 +307,7 @@ main(int argc, char **argv)
 		TEST(a_prepared_statement_is_rewritten_when_it_is_prepared),
 		TEST(a_new_text_does_no_more_than_the_old_one),
 		TEST(a_dry_run_rewrites_nothing),
+		TEST(explain_sql_prints_the_new_text),
 		TEST(a_program_for_another_server_runs),
 		TEST(a_server_gets_one_line),
 		TEST(an_error_of_the_server_becomes_another_one),

@@ -99,6 +99,10 @@ normalize_for_mysql(void **state)
 		{ "SELECT t.Select, @Var, @@Global.x",
 			"select t.Select, @Var, @@Global.x" },
 		{ "select 1--1", "select 1--1" },
+		/* with a blank behind them, the dashes would begin a comment */
+		{ "select 1--/* a */1", "select 1- - 1" },
+		{ "select 1--# a\n1", "select 1- - 1" },
+		{ "select 1--# a", "select 1- -" },
 		{ "select 1 -- 1", "select 1" },
 		{ "select  /*!40001 SQL_NO_CACHE */ a",
 			"select /*!40001 SQL_NO_CACHE */ a" },

@@ -5,6 +5,7 @@
  */
 #include "support/cnt_cmocka.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,8 +124,8 @@ a_new_text_has_a_bound(void **state)
 	struct rewriting r;
 
 	assert_non_null(sql);
-	memset(sql, 'a', n);
-	memcpy(sql, "select ", 7);
+	(void)snprintf(sql, n, "select ");
+	memset(sql + 7, 'a', n - 7);
 	begin(&r,
 		"\"text~^select (?s)(.*)\" -> rewrite \"select \\1, \\1, \\1, \\1, \\1\"",
 		sql, n);

@@ -294,7 +294,7 @@ is_name_of_server(const struct respelling *r, char quote)
 static int
 put_name(struct respelling *r, const struct cnc_sql_token *t)
 {
-	char close = *t->p == '[' ? ']' : *t->p;
+	char close = (char)(*t->p == '[' ? ']' : *t->p);
 	const char *quotes = is_mysql(r->how->dialect)  ? "``"
 			     : is_tsql(r->how->dialect) ? "[]"
 							: "\"\"";
@@ -427,6 +427,15 @@ put_lower(struct respelling *r, const struct cnc_sql_token *t)
 
 /* ---- tokens ---- */
 
+/* In MySQL's 1--#, the dashes are signs. Without the comment behind them, they would begin one. */
+static bool
+becomes_comment(const struct respelling *r, const struct cnc_sql_token *t)
+{
+	return r->how->normalizes && is_for(r, CNC_SQL_DASH_BLANK) &&
+	       cnc_sql_is_char(t, '-') && cnc_sql_is_char(&r->before, '-') &&
+	       (r->x.p == r->x.end || begins_comment(r, r->x.p, r->x.end));
+}
+
 /* Would the token, written in another way, join the one beside it? `?and` becomes `$1 and`. In PostgreSQL, U& before a name in
  * double quotes would belong to it. */
 static bool
@@ -434,8 +443,11 @@ needs_blank(const struct respelling *r, const struct cnc_sql_token *t, bool is_c
 {
 	const struct cnc_sql_token *before = &r->before;
 
-	if (t->has_space || before->kind == CNC_SQL_END ||
-		!(is_changed || r->is_before_changed))
+	if (t->has_space || before->kind == CNC_SQL_END)
+		return false;
+	if (becomes_comment(r, t))
+		return true;
+	if (!(is_changed || r->is_before_changed))
 		return false;
 	return (before->kind != CNC_SQL_CHAR || strchr("$&?:@#", *before->p) != NULL) &&
 	       (t->kind != CNC_SQL_CHAR || strchr("$&?:@#", *t->p) != NULL);
