@@ -461,7 +461,7 @@ a_wrong_rule_says_what_is_allowed(void **state)
 		{ "", "CONDITIONS -> ACTION" },
 		{ "class=read", "CONDITIONS -> ACTION" },
 		{ "class=read ->", "-> deny, or -> allow" },
-		{ "class=read -> refuse", "-> deny, or -> allow" },
+		{ "class=read -> refuse", "there are allow, deny" },
 		{ "clas=read -> deny", "did you mean \"class=\"" },
 		{ "colour=red -> deny", "there are class, tables" },
 		{ "class -> deny", "not a condition" },
@@ -485,6 +485,16 @@ a_wrong_rule_says_what_is_allowed(void **state)
 		{ "-> allow \"a\"", "cannot stand after allow" },
 		{ "-> deny \"a", "quote does not end" },
 		{ "class=\"read -> deny", "quote does not end" },
+		{ "text~a(b -> deny", "at byte 4" },
+		{ "-> rewrite", "the new text" },
+		{ "-> rewrite \"\"", "the new text" },
+		{ "-> rewrite a b", "one text" },
+		{ "-> rewrite \\1", "is no group" },
+		{ "text!~(a) -> rewrite \\1", "is no group" },
+		{ "text~(a) -> rewrite \\2", "is no group" },
+		{ "text~(a) -> rewrite \\{b}", "is no group" },
+		{ "text~(?<b>a) -> rewrite \\{b", "is no group" },
+		{ "text~a -> rewrite a\\", "is no group" },
 	};
 	char error[CND_QUERY_ERROR_MAX];
 

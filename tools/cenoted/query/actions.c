@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The actions of rules: read what stands after "->". worker/query.c does what they say. */
+#include "rewrite.h"
 #include "rule_parser.h"
 
 #include <stdlib.h>
@@ -37,13 +38,28 @@ take_deny_word(struct cnd_rule_parser *p, const char *word)
 	return rule->message != NULL ? 0 : cnd_rule_bad(p, "out of memory");
 }
 
+static int
+take_rewrite_word(struct cnd_rule_parser *p, const char *word)
+{
+	struct cnd_query_rule *rule = p->rule;
+
+	if (rule->message != NULL)
+		return cnd_rule_bad(
+			p, "rule: rewrite has one text; put it in double quotes");
+	rule->message = strdup(word);
+	return rule->message != NULL ? 0 : cnd_rule_bad(p, "out of memory");
+}
+
 static const struct action {
 	const char *name;
 	/* Take a word after the name. NULL: there is none. */
 	int (*take_word)(struct cnd_rule_parser *p, const char *word);
+	/* Check the rule when all of it was read. NULL: nothing is left to check. */
+	int (*check)(const struct cnd_query_rule *rule, char error[CND_QUERY_ERROR_MAX]);
 } actions[] = {
-	[CND_QUERY_ALLOW] = { "allow", NULL },
-	[CND_QUERY_DENY] = { "deny", take_deny_word },
+	[CND_QUERY_ALLOW] = { "allow", NULL, NULL },
+	[CND_QUERY_DENY] = { "deny", take_deny_word, NULL },
+	[CND_QUERY_REWRITE] = { "rewrite", take_rewrite_word, cnd_rewrite_check },
 };
 
 const char *
@@ -60,8 +76,9 @@ find_action(struct cnd_rule_parser *p, const char *name)
 		if (strcmp(actions[i].name, name) == 0)
 			return &actions[i];
 	}
-	cnd_rule_bad(
-		p, "rule: \"%.64s\" is not an action; write -> deny, or -> allow", name);
+	cnd_rule_bad(p,
+		"rule: \"%.64s\" is not an action; there are allow, deny and rewrite",
+		name);
 	return NULL;
 }
 
@@ -87,5 +104,7 @@ cnd_action_take(struct cnd_rule_parser *p)
 		else if (action->take_word(p, word) < 0)
 			return -1;
 	}
-	return *p->error != '\0' ? -1 : 0;
+	if (*p->error != '\0')
+		return -1;
+	return action->check != NULL ? action->check(p->rule, p->error) : 0;
 }
