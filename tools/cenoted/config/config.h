@@ -146,6 +146,7 @@ struct cnd_pool_config {
 	size_t n_user_limits;
 	struct cnd_address_limits address_limits;
 	uint32_t max_waiting; /* 0: no limit */
+	uint32_t replay; /* how often a transaction may run again; 0: never */
 	bool counts_sessions; /* user_limits or address_limits limit sessions */
 	bool knows_unix_users; /* each client of the unix socket can log in only as its unix user */
 	int target; /* enum cnd_target */
@@ -266,6 +267,9 @@ void cnd_pool_config_check_strict(struct cnd_config *c, const struct cnd_pool_co
 	const struct cnd_backend *backend);
 /* Check `digests`. backend: that of the pool. */
 void cnd_pool_config_check_digests(struct cnd_config *c, const struct cnd_pool_config *p,
+	const struct cnd_backend *backend);
+/* Check `replay`. backend: that of the pool. */
+void cnd_pool_config_check_replay(struct cnd_config *c, const struct cnd_pool_config *p,
 	const struct cnd_backend *backend);
 /* Check `target`, and the keys that need it. backend: that of the pool. */
 void cnd_pool_config_check_target(struct cnd_config *c, const struct cnd_pool_config *p,

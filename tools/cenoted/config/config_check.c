@@ -21,6 +21,8 @@
 #include "shared/tls.h"
 #include "stats/stats.h"
 
+#define REPLAY_MAX 10u
+
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 
 static void
@@ -392,6 +394,20 @@ cnd_pool_config_check_digests(struct cnd_config *c, const struct cnd_pool_config
 }
 
 void
+cnd_pool_config_check_replay(struct cnd_config *c, const struct cnd_pool_config *p,
+	const struct cnd_backend *backend)
+{
+	if (p->replay > 0 && backend->undo == NULL)
+		cnd_config_error(c, p->line,
+			"pool %s: replay: backend %s cannot tell whether its server has "
+			"undone a whole transaction",
+			p->name, p->backend);
+	if (p->replay > REPLAY_MAX)
+		cnd_config_error(
+			c, p->line, "pool %s: replay is at most %u", p->name, REPLAY_MAX);
+}
+
+void
 cnd_pool_config_check_target(struct cnd_config *c, const struct cnd_pool_config *p,
 	const struct cnd_backend *backend)
 {
@@ -447,6 +463,8 @@ cnd_pool_config_set_lend(struct cnd_pool_config *p, const struct cnd_backend *ba
 	else if (cnd_pool_config_judges(p) || p->errors.n > 0)
 		p->no_lend = "it changes statements or errors (program_sql, normalize, "
 			     "on_error)";
+	else if (p->replay > 0)
+		p->no_lend = "it runs transactions again (replay)";
 	else if (p->hours.n > 0)
 		p->no_lend = "its clients may be in at some times only (allow_hours)";
 	else if (p->session_start.n > 0 || p->session_end.n > 0)

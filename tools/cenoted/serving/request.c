@@ -545,18 +545,26 @@ static handler *const handlers[] = {
 
 /* ---- running one ---- */
 
-static void
-begin(struct cnd_serving *s, const struct cnp_request *req)
+void
+cnd_request_begin_answer(struct cnd_serving *s)
 {
-	s->result.is_quiet = req->number == 0;
 	s->result.is_done = false;
 	s->result.done_flags = 0;
 	s->result.is_describing = false;
 	s->result.is_in_rows = false;
 	s->result.has_columns = false;
+	s->result.has_shown = false;
+	s->result.answer.n = 0;
 	s->result.n_rows = 0;
-	s->request.is_sync = (req->flags & CNP_FRAME_SYNC) != 0;
 	set_bounds(&s->result, 0, 0);
+}
+
+static void
+begin(struct cnd_serving *s, const struct cnp_request *req)
+{
+	s->result.is_quiet = req->number == 0;
+	s->request.is_sync = (req->flags & CNP_FRAME_SYNC) != 0;
+	cnd_request_begin_answer(s);
 	if (s->ahead.n == 0) {
 		s->ahead.last = req->number;
 		s->loss.ahead_may_commit = false;
@@ -739,11 +747,19 @@ lose_after(struct cnd_serving *s, const struct cnp_request *req)
 }
 
 int
+cnd_request_handle(struct cnd_serving *s, const struct cnp_msg *m)
+{
+	handler *handle = m->code < sizeof(handlers) / sizeof(handlers[0])
+				  ? handlers[m->code]
+				  : NULL;
+
+	return handle != NULL ? handle(s, m) : CENOTE_ERR_UNSUPPORTED;
+}
+
+int
 cnd_request_run(struct cnd_serving *s, const struct cnp_request *req)
 {
-	uint8_t code = req->msg.code;
-	handler *handle =
-		code < sizeof(handlers) / sizeof(handlers[0]) ? handlers[code] : NULL;
+	uint8_t before = s->held.tx;
 	int is_late = 0;
 	int r;
 	int q;
@@ -754,7 +770,8 @@ cnd_request_run(struct cnd_serving *s, const struct cnp_request *req)
 	if (s->ahead.n > 0)
 		r = cnd_ahead_answer(s, req);
 	else
-		r = handle != NULL ? handle(s, &req->msg) : CENOTE_ERR_UNSUPPORTED;
+		r = cnd_request_handle(s, &req->msg);
+	r = cnd_replay_request(s, req, r);
 	cnc_arena_finish(&s->request.arena);
 	if (s->is_gone)
 		return CENOTE_ERR_CONN;
@@ -772,8 +789,10 @@ cnd_request_run(struct cnd_serving *s, const struct cnp_request *req)
 		q = is_late = synchronise(s, req, r);
 	if (q == CENOTE_OK && tell_writes(s, req) < 0)
 		return s->is_gone ? CENOTE_ERR_CONN : lose_after(s, req);
-	if (q >= 0)
+	if (q >= 0) {
 		q = finish(s, req, false);
+		cnd_replay_note(s, req, before, r);
+	}
 	if (q == CENOTE_OK && is_late > 0)
 		q = tell_error(s);
 	if (q < 0)
@@ -847,6 +866,7 @@ cnd_request_forget_client(struct cnd_serving *s)
 	s->held.is_manual = false;
 	s->held.has_written = false;
 	s->held.settled_at = 0;
+	cnd_replay_forget(s);
 }
 
 void
@@ -857,6 +877,7 @@ cnd_serving_init(struct cnd_serving *s)
 	s->host.forget = cnd_statements_forget;
 	cnc_buf_init(&s->parameters, s->host.mem, CND_PARAMETERS_MAX);
 	cnc_arena_init(&s->request.arena, s->host.mem);
+	cnc_buf_init(&s->replay.steps, s->host.mem, CND_REPLAY_BYTES_MAX);
 	cnc_diag_init(&s->diag, s->host.mem);
 	s->sink = (struct cnd_sink){
 		.ops = &cnd_sink_ops, .batch = &s->result.batch, .diag = &s->diag
@@ -868,5 +889,6 @@ cnd_serving_finish(struct cnd_serving *s)
 {
 	cnc_buf_finish(&s->parameters);
 	cnc_arena_finish(&s->request.arena);
+	cnc_buf_finish(&s->replay.steps);
 	cnc_diag_finish(&s->diag);
 }

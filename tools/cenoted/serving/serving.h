@@ -35,6 +35,8 @@ struct cnd_serving_ops {
 	int (*judge)(struct cnd_serving *s, struct cnp_str *sql);
 	/* s->diag has an error for the client, who may get another one in its place. NULL: it does not. */
 	void (*retell)(struct cnd_serving *s);
+	/* Whether a statement may run a second time, as its text shows. Only if replay.max > 0. */
+	bool (*may_replay)(struct cnd_serving *s, struct cnp_str sql);
 	/* A request has failed. */
 	void (*failed)(struct cnd_serving *s);
 	/* The session was lost in this; s->diag says why. */
@@ -74,6 +76,15 @@ struct cnd_serving_request {
 	bool is_sync; /* a synchronisation point follows */
 };
 
+/* What the client was told about a statement without rows. All bytes are set, since it is copied as bytes. */
+struct cnd_serving_answer {
+	int64_t affected;
+	uint64_t last_insert_id;
+	uint32_t
+		n; /* how many results there were; the members above are of the last one */
+	char tag[36]; /* its beginning */
+};
+
 /* sink.c: the reply under way. */
 struct cnd_serving_result {
 	struct cnc_batch batch;
@@ -89,6 +100,19 @@ struct cnd_serving_result {
 	uint8_t done_flags; /* flags of the last done() */
 	bool has_columns; /* the result that is under way has rows */
 	uint64_t n_rows; /* rows that the request returned or changed */
+	/* only if replay.max > 0 */
+	struct cnd_serving_answer answer;
+	bool has_shown; /* the client has got more than that: columns, a copy, a notice or a parameter */
+};
+
+/* replay.c: the open transaction, so that it can run again. */
+struct cnd_serving_replay {
+	uint32_t
+		max; /* how often a transaction may run again; 0: never. The owner sets it. */
+	bool is_odd; /* the client has set something for the next transaction only */
+	bool is_recording; /* `steps` has the whole transaction */
+	uint32_t n; /* requests in `steps` */
+	struct cnc_buf steps;
 };
 
 /* ahead.c: requests that the backend has before their turn. */
@@ -151,8 +175,11 @@ struct cnd_serving {
 	struct cnd_serving_ahead ahead;
 	struct cnd_serving_loss loss;
 	struct cnd_serving_held held;
+	struct cnd_serving_replay replay;
 };
 
+/* Most bytes of a transaction that is kept to run again. */
+#define CND_REPLAY_BYTES_MAX  ((size_t)256 * 1024)
 /* Most bytes of the parameters that a server reports, encoded. */
 #define CND_PARAMETERS_MAX    16384u
 /* The message for a request or a login that took too long, with the configuration key of the limit. */
@@ -181,6 +208,9 @@ int cnd_request_settle(struct cnd_serving *s);
 /* Find out what the session holds, and publish it. */
 void cnd_request_take_state(struct cnd_serving *s, struct cnd_state *ret_state);
 
+/* For replay.c: call the handler of the request; forget the answer of the last one before that. */
+int cnd_request_handle(struct cnd_serving *s, const struct cnp_msg *m);
+void cnd_request_begin_answer(struct cnd_serving *s);
 /* Decode the types of a PREPARE into the arena. */
 int cnd_request_set_types(
 	struct cnd_serving *s, struct cnd_prepare *prepare, struct cnp_str types);
@@ -204,6 +234,16 @@ void cnd_ahead_give(struct cnd_serving *s, const struct cnp_request *req);
 /* Answer the next request that the backend took. Returns the same as a handler of request.c. */
 int cnd_ahead_answer(struct cnd_serving *s, const struct cnp_request *req);
 
+/* replay.c */
+/* A request has failed with `status`: run its transaction again if the pool allows it and the client cannot tell. Returns the
+ * status to report; s->diag has the error. */
+int cnd_replay_request(struct cnd_serving *s, const struct cnp_request *req, int status);
+/* A request is done. `before`: enum cenote_tx before it. */
+void cnd_replay_note(
+	struct cnd_serving *s, const struct cnp_request *req, uint8_t before, int status);
+/* The client has gone. */
+void cnd_replay_forget(struct cnd_serving *s);
+
 /* loss.c */
 /* Note what a request may commit before it runs, for the case that the session is lost. */
 void cnd_loss_expect(struct cnd_serving *s, const struct cnp_msg *m);
@@ -214,6 +254,11 @@ bool cnd_loss_may_write(const struct cnd_serving *s, const struct cnp_msg *m);
 /* Whether a request that failed with `status` surely had no effect; s->diag has its error. */
 bool cnd_loss_had_no_effect(
 	const struct cnd_serving *s, const struct cnp_request *req, int status);
+/* The text of the statement that the request runs, if the client has sent it. */
+struct cnp_str cnd_loss_text_of(const struct cnd_serving *s, const struct cnp_msg *m);
+/* Whether the request only begins a transaction; whether the text only ends one. */
+bool cnd_loss_only_begins(const struct cnd_serving *s, const struct cnp_msg *m);
+bool cnd_loss_only_ends(struct cnp_str sql);
 /* Whether no transaction can be open after the request, which succeeded. `tx`: enum cenote_tx before it. */
 bool cnd_loss_left_no_transaction(
 	const struct cnd_serving *s, uint8_t tx, const struct cnp_msg *m);
@@ -225,6 +270,8 @@ void cnd_loss_explain(struct cnd_serving *s, const struct cnp_msg *m);
 /* sink.c */
 extern const struct cnd_sink_ops cnd_sink_ops;
 struct cnd_serving *cnd_sink_serving(struct cnd_sink *sink);
+/* A result of the request is complete: remember what it says. */
+void cnd_sink_take_answer(struct cnd_serving *s, const struct cnp_done *done);
 /* Whether the client already has this value. */
 int cnd_sink_knows_parameter(
 	const struct cnd_serving *s, struct cnp_str name, struct cnp_str value);

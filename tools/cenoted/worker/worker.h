@@ -587,6 +587,10 @@ int cnd_query_judge(struct cnd_serving *s, struct cnp_str *sql);
 /* Change an error as the pool says, as cnd_serving_ops.retell() says. */
 void cnd_query_retell(struct cnd_serving *s);
 
+/* replay.c */
+/* Whether a statement may run a second time, as cnd_serving_ops.may_replay() says. */
+bool cnd_replay_allows(struct cnd_serving *s, struct cnp_str sql);
+
 /* pins.c */
 /* Another client begins, or one that resumes: it holds nothing yet. */
 void cnd_pins_forget(struct cnd_worker *w);
