@@ -21,6 +21,7 @@
 #include <cenote/cenote.h>
 
 #include "bench.h"
+#include "figures.h"
 
 #define START_TIMEOUT_NS 15000000000
 #define STOP_TIMEOUT_NS  10000000000
@@ -160,6 +161,15 @@ make_certificate(const struct cnb_daemon *daemon, struct cnb_error *ret_error)
 	return -1;
 }
 
+int
+cnb_has_tls(void)
+{
+	char path[256];
+
+	cnb_find_program("openssl", path, sizeof(path));
+	return path[0] != '\0';
+}
+
 /* Find a free port. */
 static int
 find_port(void)
@@ -208,11 +218,18 @@ write_config(const struct cnb_options *options, const struct cnb_daemon *daemon,
 		"[pool bench]\nbackend = sqlite\nserver = path=%s\nsessions = %u..%u\n",
 		daemon->dir, daemon->dir, geteuid() == 0 ? "user = root\n" : "",
 		daemon->file, n, n);
+	if (options->mode != NULL)
+		fprintf(f, "mode = %s\n", options->mode);
 	if (daemon->port > 0)
 		fprintf(f,
-			"auth = trust door=tcp\ntls_cert = %s/tls.crt\ntls_key = "
+			"auth = peer\nauth = trust door=tcp\ntls_cert = "
+			"%s/tls.crt\ntls_key = "
 			"%s/tls.key\n",
 			daemon->dir, daemon->dir);
+	if (options->more_pools != NULL)
+		fputs(options->more_pools, f);
+	/* A password may be in it. */
+	(void)fchmod(fileno(f), 0600);
 	if (fclose(f) == 0)
 		return 0;
 failed:
@@ -309,6 +326,24 @@ wait_ready(struct cnb_daemon *daemon, struct cnb_error *ret_error)
 		usleep(5000);
 	}
 	return say_why(daemon, why.text, ret_error);
+}
+
+int
+cnb_pool_wait(const char *uri, struct cnb_error *ret_error)
+{
+	const struct cnb_target *pooled = cnb_target_pooled();
+	struct cnb_env env = { .places = { uri } };
+	int64_t end_ns = cnb_now_ns() + START_TIMEOUT_NS;
+	struct cnb_session *session;
+
+	do {
+		if (pooled->open(&env, &session, ret_error) == 0) {
+			pooled->close(session);
+			return 0;
+		}
+		usleep(20000);
+	} while (cnb_now_ns() < end_ns);
+	return -1;
 }
 
 int
