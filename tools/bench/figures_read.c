@@ -76,7 +76,9 @@ read_escaped(struct reader *r, char *ret)
 		r->at++;
 		if (read_unicode(r, &code) < 0)
 			return -1;
-		*ret = code > 0 && code < 0x80 ? (char)code : '?';
+		*ret = '?';
+		if (code > 0 && code < 0x80)
+			*ret = (char)code;
 		return 0;
 	}
 	found = *r->at != '\0' ? strchr(names, *r->at) : NULL;

@@ -31,7 +31,7 @@ static const char style[] =
 	"figure svg rect[fill='#ffffff']{fill:none}\n"
 	"figure svg text{fill:var(--ink)}figure svg g[fill='black']{fill:var(--ink)}\n"
 	"figure svg g[color='black']{color:var(--ink)}\n"
-	"figure svg g[stroke='black']{stroke:var(--ink)}\n";
+	"figure svg [stroke='black']{stroke:var(--ink)}\n";
 
 static void
 put_escaped(const char *text, FILE *f)

@@ -48,7 +48,7 @@ static const struct design {
 		"CPU of the client, the pool and the server, for one client on one CPU, "
 		"as "
 		"a share of what the same work takes without a pool. The microseconds "
-		"stand beside the names. Shorter is better." },
+		"stand beside the names. Bars end at 300 %. Shorter is better." },
 	{ "rate", "clients", "transaction", "queries_per_s", 1, KIND_LINES,
 		"Transactions per second, by clients", "busy clients", "transactions/s",
 		1, 0,
@@ -379,7 +379,7 @@ put_stack(const struct drawing *w)
 {
 	fputs("set grid noytics xtics lc rgb '#888888' lw 0.4\n"
 	      "set xlabel 'CPU time, % of that without a pool'\nset ylabel ''\n"
-	      "set ytics noenhanced\nset yrange [*:*] reverse\nset xrange [0:*]\n"
+	      "set ytics noenhanced\nset yrange [*:*] reverse\nset xrange [0:300]\n"
 	      "set format y '%s'\nset offsets 0,0,0.6,0.6\n"
 	      "set key outside top center horizontal\n"
 	      "plot $data using 2:0:(0):2:($0-0.35):($0+0.35):ytic(1) with boxxyerror "

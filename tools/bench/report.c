@@ -223,8 +223,6 @@ case_options(const struct runner *r, const struct set *set, enum kind kind,
 	ret_options->processes = set->processes;
 	ret_options->sessions = pools[set->pool].sessions;
 	ret_options->crowd_s = given->is_quick ? set->quick_crowd_s : set->crowd_s;
-	if (given->time_s > 0 && ret_options->crowd_s > given->time_s)
-		ret_options->crowd_s = given->time_s;
 	if (given->time_s == 0)
 		ret_options->time_s = given->is_quick ? 0.25 : 4;
 	if (given->rounds == 0)

@@ -295,9 +295,9 @@ read_version(struct cnb_servers *s, enum cnb_service service, const char *progra
 	if (f == NULL)
 		return;
 	if (fgets(line, sizeof(line), f) != NULL)
-		line[strcspn(line, "\n(")] = '\0';
+		line[strcspn(line, "\n")] = '\0';
 	pclose(f);
-	/* "/usr/sbin/mariadbd  Ver 10.11" has the path first. */
+	/* MariaDB's begins with the path of the program. */
 	snprintf(s->services[service].version, sizeof(s->services[service].version),
 		"%.60s", strrchr(line, '/') != NULL ? strrchr(line, '/') + 1 : line);
 }

@@ -130,9 +130,10 @@ nesting_without_end_is_refused(void **state)
 {
 	char text[4000];
 	struct cnb_report back;
+	size_t n;
 
-	memset(text, '[', sizeof(text));
-	memcpy(text, "{\"a\":", 5);
+	n = (size_t)snprintf(text, sizeof(text), "{\"a\":");
+	memset(text + n, '[', sizeof(text) - n);
 	assert_int_equal(parse_copy(text, sizeof(text), &back), -1);
 }
 
