@@ -126,8 +126,8 @@ def pipeline(r):
 
 
 def idle(r):
-    return table(["server, attached clients, target", "KiB per client", "p50 of the busy one, ms", "p99, ms"],
-                 by_clients(r, "idle", ("memory_kib", 1), ("p50_us", 1000), ("p99_us", 1000)))
+    return table(["server, attached clients, target", "memory, MiB", "p50 of the busy one, ms", "p99, ms"],
+                 by_clients(r, "idle", ("memory_kib", 1024), ("p50_us", 1000), ("p99_us", 1000)))
 
 
 def tls(r):

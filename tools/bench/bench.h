@@ -241,8 +241,10 @@ struct cnb_options {
 	int has_plots;
 	const char *servers, *sets; /* of the report: lists with commas; NULL: all */
 	double tolerance; /* of compare: 0.05 is 5 % */
-	const char *
-		more_pools; /* text for the configuration of the cenoted that it starts */
+	/* Text for the configuration of the cenoted that it starts; or NULL. */
+	const char *more_pools;
+	/* The name of one of them: start no pool on SQLite besides. NULL: start it. */
+	const char *only_pool;
 };
 
 /* 0: continue. 1: done (it printed help, version or list). -1: wrong, and reported. */
@@ -331,7 +333,7 @@ struct cnb_work {
 struct cnb_sample {
 	double wall_us;
 	double p50_us, p90_us, p99_us, p999_us; /* of an operation */
-	double memory_kib; /* of pool and server for each client; idle only */
+	double memory_kib; /* of pool and server together; idle only */
 	double client_us; /* CPU time of the clients */
 	double part_us[CNB_N_PARTS]; /* CPU time of the other parts */
 };
@@ -347,7 +349,6 @@ struct cnb_series {
 	/* rounds that were repeated because a process started or ended */
 	uint32_t n_disturbed;
 	struct cnb_sample *samples; /* one per round */
-	int64_t base_kib; /* memory of pool and server before the first client; idle only */
 	struct cnb_summary wall, p50, p90, p99, p999, memory, cpu, client;
 	struct cnb_summary parts[CNB_N_PARTS];
 	/* Compared with the targets after it in the list, round by round. */

@@ -137,7 +137,9 @@ read_memory(const struct cnb_bench *bench, const struct cnb_target *target,
 
 	*ret_kib = 0;
 	for (i = 0; i < bench->n_roots; i++) {
-		if (!sees_root(bench, i, target))
+		if (!sees_root(bench, i, target) ||
+			(bench->parts[i] == CNB_PART_PGBOUNCER &&
+				target->place != CNB_PLACE_PGBOUNCER))
 			continue;
 		if (cnb_family_memory(bench->roots[i], &kib) < 0)
 			return is_gone(bench, i, ret_error);
@@ -201,10 +203,6 @@ calibrate(const struct cnb_bench *bench, const struct cnb_case *c,
 	struct raw raw;
 
 	series->operations = 1;
-	/* Later, the processes keep memory that former clients needed. */
-	if (c->workload->is_idle &&
-		read_memory(bench, series->target, &series->base_kib, ret_error) < 0)
-		return -1;
 	if (undisturbed_round(bench, c, series, &raw, ret_error) < 0)
 		return -1;
 	for (;;) {
@@ -239,8 +237,7 @@ to_sample(const struct cnb_bench *bench, const struct cnb_case *c,
 		.p90_us = cnb_latency_quantile(&raw->work.latency, 0.9) / 1e3,
 		.p99_us = cnb_latency_quantile(&raw->work.latency, 0.99) / 1e3,
 		.p999_us = cnb_latency_quantile(&raw->work.latency, 0.999) / 1e3,
-		.memory_kib = (double)(raw->memory_kib - series->base_kib) /
-			      bench->options->clients,
+		.memory_kib = (double)raw->memory_kib,
 		.client_us = (double)raw->work.cpu_ns / n / 1e3,
 	};
 	int i;

@@ -72,10 +72,11 @@ static const struct design {
 		"requests sent before the first answer is read", "queries/s", 1, 0,
 		"One client sends n requests and then reads n answers. Depth 1 is a "
 		"pipeline in form only. Higher is better." },
-	{ "idle", "idle", "idle", "memory_kib", 1, KIND_LINES,
-		"Memory of pool and server for each idle client", "attached clients",
-		"KiB per client", 1, 1,
-		"All clients are connected and one of them works. Lower is better." },
+	{ "idle", "idle", "idle", "memory_kib", 1 / 1024.0, KIND_LINES,
+		"Memory of pool and server, by attached clients", "attached clients",
+		"MiB", 1, 0,
+		"All clients are connected and one of them works. The memory is that of "
+		"all processes of the pool and the server. Lower is better." },
 	{ "tls", "tls", NULL, "cpu_us", 1, KIND_BARS, "CPU time with TLS", "",
 		"CPU time per query, µs", 0, 1,
 		"One client by TCP on an SQLite pool, with each suite of ciphers and in "

@@ -102,6 +102,9 @@ struct runner {
 	const volatile sig_atomic_t *interrupted;
 	struct cnb_servers servers;
 	struct cnb_daemon daemon;
+	/* A cenoted lets a user have half of what a pool may have, and a pool more if it is the
+	 * only one. 5,250 users need that. */
+	struct cnb_daemon retail_daemons[N_KINDS];
 	struct cnb_report report;
 	char shim_dirs[N_KINDS][256]; /* where the shim of that kind is; "": nowhere */
 	cpu_set_t cpus; /* that this process may use */
@@ -172,12 +175,11 @@ is_wanted(const char *list, const char *word)
 	return list == NULL || is_in_list(list, word);
 }
 
+static const enum cnb_service services[N_KINDS] = { 0, CNB_POSTGRESQL, CNB_MARIADB };
+
 static int
 has_server(const struct runner *r, enum kind kind)
 {
-	static const enum cnb_service services[N_KINDS] = { 0, CNB_POSTGRESQL,
-		CNB_MARIADB };
-
 	if (kind == KIND_SQLITE)
 		return is_wanted(r->options->servers, "sqlite") &&
 		       cnb_target_find("direct") != NULL;
@@ -475,6 +477,12 @@ measure_retail(const struct set *set, enum kind kind, const struct cnb_bench *be
 
 /* -------------------------------------------------- one case: its process -- */
 
+static const struct cnb_daemon *
+daemon_of(const struct runner *r, const struct set *set, enum kind kind)
+{
+	return set->pool == POOL_RETAIL ? &r->retail_daemons[kind] : &r->daemon;
+}
+
 static void
 find_places(const struct runner *r, const struct set *set, enum kind kind,
 	struct cnb_bench *bench, char places[3][256])
@@ -486,7 +494,8 @@ find_places(const struct runner *r, const struct set *set, enum kind kind,
 		snprintf(places[0], 256, "cenote://bench@127.0.0.1:%d/%s", r->daemon.port,
 			pool);
 	else
-		snprintf(places[0], 256, "cenote:///%s?run_dir=%s", pool, r->daemon.dir);
+		snprintf(places[0], 256, "cenote:///%s?run_dir=%s", pool,
+			daemon_of(r, set, kind)->dir);
 	bench->env.places[CNB_PLACE_POOL] = places[0];
 	bench->env.places[CNB_PLACE_FILE] = r->daemon.file;
 	cnb_pgbouncer_place(&r->servers, pool, places[1], 256);
@@ -506,10 +515,11 @@ add_root(struct cnb_bench *bench, pid_t pid, enum cnb_part part)
 }
 
 static void
-find_roots(const struct runner *r, enum kind kind, struct cnb_bench *bench)
+find_roots(const struct runner *r, const struct set *set, enum kind kind,
+	struct cnb_bench *bench)
 {
 	bench->n_roots = 0;
-	add_root(bench, r->daemon.pid, CNB_PART_CENOTED);
+	add_root(bench, daemon_of(r, set, kind)->pid, CNB_PART_CENOTED);
 	if (kind == KIND_POSTGRESQL) {
 		add_root(bench, r->servers.services[CNB_PGBOUNCER].pid,
 			CNB_PART_PGBOUNCER);
@@ -551,7 +561,7 @@ be_case(const struct runner *r, const struct set *set, enum kind kind,
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	find_places(r, set, kind, &bench, places);
-	find_roots(r, kind, &bench);
+	find_roots(r, set, kind, &bench);
 	bind_families(r, &bench, set->is_pinned);
 	if (r->shim_dirs[kind][0] != '\0')
 		setenv("CENOTE_SHIM_DIR", r->shim_dirs[kind], 1);
@@ -690,6 +700,8 @@ run_step(struct runner *r, const struct set *set, enum kind kind, uint32_t clien
 		}
 	}
 	r->done_s += planned_s;
+	/* If this program is killed, the figures remain. An error is told at the end. */
+	(void)cnb_report_save(&r->report, r->options->report_dir, &why);
 }
 
 static int
@@ -821,31 +833,58 @@ prepare_kind(struct runner *r, enum kind kind, struct cnb_error *ret_error)
 			  : 0;
 }
 
+/* A second cenoted, with nothing but the pool for retail. */
+static int
+start_retail(struct runner *r, enum kind kind, struct cnb_error *ret_error)
+{
+	struct cnb_options options = *r->options;
+	char text[1024];
+
+	if (kind == KIND_SQLITE || !has_server(r, kind) ||
+		!is_wanted(options.sets, "retail"))
+		return 0;
+	cnb_servers_pools(&r->servers, services[kind], 1, text, sizeof(text));
+	options.more_pools = text;
+	options.only_pool = pools[POOL_RETAIL].names[kind];
+	return cnb_daemon_start(&options, &r->retail_daemons[kind], ret_error);
+}
+
+static int
+start_cenoted(struct runner *r, struct cnb_error *ret_error)
+{
+	struct cnb_options options = *r->options;
+	char text[2048];
+	size_t used;
+
+	cnb_servers_pools(&r->servers, CNB_POSTGRESQL, 0, text, sizeof(text));
+	used = strlen(text);
+	cnb_servers_pools(&r->servers, CNB_MARIADB, 0, text + used, sizeof(text) - used);
+	options.more_pools = text;
+	options.sessions = CNB_SESSIONS_HELD;
+	options.has_tls = is_wanted(options.servers, "sqlite") &&
+			  is_wanted(options.sets, "tls") && cnb_has_tls();
+	return cnb_daemon_start(&options, &r->daemon, ret_error);
+}
+
 static int
 start_all(struct runner *r, struct cnb_error *ret_error)
 {
 	const char *list = r->options->servers;
 	const int wanted[CNB_N_SERVICES] = { is_wanted(list, "postgresql"),
 		is_wanted(list, "postgresql"), is_wanted(list, "mariadb") };
-	struct cnb_options options = *r->options;
-	char text[2048];
 	size_t k;
 
 	show(r, "starting servers");
 	if (cnb_servers_start(&r->servers, wanted, ret_error) < 0)
 		return -1;
 	tell_missing(r);
-	cnb_servers_pools(&r->servers, text, sizeof(text));
-	options.more_pools = text;
-	options.sessions = CNB_SESSIONS_HELD;
-	options.has_tls = is_wanted(list, "sqlite") && is_wanted(options.sets, "tls") &&
-			  cnb_has_tls();
 	show(r, "starting cenoted");
-	if (cnb_daemon_start(&options, &r->daemon, ret_error) < 0)
+	if (start_cenoted(r, ret_error) < 0)
 		return -1;
-	for (k = 0; k < N_KINDS; k++) {
+	for (k = 0; k < N_KINDS && !*r->interrupted; k++) {
 		show(r, "making tables");
-		if (has_server(r, k) && prepare_kind(r, k, ret_error) < 0)
+		if (has_server(r, k) && (prepare_kind(r, k, ret_error) < 0 ||
+						start_retail(r, k, ret_error) < 0))
 			return -1;
 	}
 	return 0;
@@ -908,6 +947,7 @@ cnb_report_run(const struct cnb_options *options,
 {
 	static struct runner r;
 	int result;
+	size_t k;
 
 	r = (struct runner){ .options = options, .interrupted = interrupted };
 	r.start_ns = cnb_now_ns();
@@ -924,6 +964,8 @@ cnb_report_run(const struct cnb_options *options,
 	if (result == 0)
 		run_sets(&r);
 	cnb_daemon_stop(&r.daemon);
+	for (k = 0; k < N_KINDS; k++)
+		cnb_daemon_stop(&r.retail_daemons[k]);
 	cnb_servers_stop(&r.servers);
 	if (result == 0)
 		result = cnb_report_write(

@@ -206,9 +206,8 @@ cnb_report_text_case(const struct cnb_case *c, const struct cnb_machine *machine
 		if (c->workload->is_crowd)
 			print_latency(&c->series[i]);
 		if (c->workload->is_idle)
-			printf("    memory of pool and server: %.1f KiB for each "
-			       "client\n",
-				c->series[i].memory.median);
+			printf("    memory of pool and server: %.1f MiB\n",
+				c->series[i].memory.median / 1024);
 	}
 	for (i = 0; i < c->n_series; i++) {
 		k = c->series[i].target->is_variant ? c->n_series - 1 : i + 1;

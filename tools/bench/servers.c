@@ -559,47 +559,45 @@ cnb_servers_stop(struct cnb_servers *s)
 
 /* ------------------------------------------------------------ the pools -- */
 
-struct pool {
+static const struct pool {
 	const char *name, *mode;
 	int sessions;
+	int is_retail;
+} pools[CNB_N_SERVICES][3] = {
+	[CNB_POSTGRESQL] = { { "pg", "session", CNB_SESSIONS_HELD, 0 },
+		{ "pgtx", "transaction", CNB_SESSIONS_TRANSACTION, 0 },
+		{ "pgretail", "transaction", CNB_SESSIONS_RETAIL, 1 } },
+	[CNB_MARIADB] = { { "my", "session", CNB_SESSIONS_HELD, 0 },
+		{ "mytx", "transaction", CNB_SESSIONS_TRANSACTION, 0 },
+		{ "myretail", "transaction", CNB_SESSIONS_RETAIL, 1 } },
 };
 
-static size_t
-append_pools(char *text, size_t size, const char *backend, const char *server,
-	const struct pool pools[3])
+void
+cnb_servers_pools(const struct cnb_servers *s, enum cnb_service service, int is_retail,
+	char *ret_text, size_t size)
 {
+	const char *backend = service == CNB_MARIADB ? "mysql" : "postgresql";
+	char server[200];
 	size_t used = 0;
 	int i;
 
-	for (i = 0; i < 3 && used < size; i++)
-		used += (size_t)snprintf(text + used, size - used,
-			"[pool %s]\nbackend = %s\nserver = %s\nmode = %s\nsessions = "
-			"%d..%d\n",
-			pools[i].name, backend, server, pools[i].mode, pools[i].sessions,
-			pools[i].sessions);
-	return used;
-}
-
-void
-cnb_servers_pools(const struct cnb_servers *s, char *ret_text, size_t size)
-{
-	static const struct pool pg[3] = { { "pg", "session", CNB_SESSIONS_HELD },
-		{ "pgtx", "transaction", CNB_SESSIONS_TRANSACTION },
-		{ "pgretail", "transaction", CNB_SESSIONS_RETAIL } };
-	static const struct pool my[3] = { { "my", "session", CNB_SESSIONS_HELD },
-		{ "mytx", "transaction", CNB_SESSIONS_TRANSACTION },
-		{ "myretail", "transaction", CNB_SESSIONS_RETAIL } };
-	char server[200];
-	size_t used = 0;
-
 	ret_text[0] = '\0';
-	if (s->services[CNB_POSTGRESQL].pid > 0)
-		used = append_pools(ret_text, size, "postgresql",
-			s->services[CNB_POSTGRESQL].place, pg);
-	if (s->services[CNB_MARIADB].pid > 0 && used < size) {
+	if (s->services[service].pid == 0)
+		return;
+	if (service == CNB_MARIADB)
 		snprintf(server, sizeof(server),
 			"socket=%s/myrun/s user=app password=" PASSWORD " dbname=app",
 			s->dir);
-		append_pools(ret_text + used, size - used, "mysql", server, my);
+	else
+		snprintf(server, sizeof(server), "%s", s->services[service].place);
+	for (i = 0; i < 3 && used < size; i++) {
+		const struct pool *p = &pools[service][i];
+
+		if (p->is_retail == is_retail)
+			used += (size_t)snprintf(ret_text + used, size - used,
+				"[pool %s]\nbackend = %s\nserver = %s\nmode = %s\n"
+				"sessions = %d..%d\n",
+				p->name, backend, server, p->mode, p->sessions,
+				p->sessions);
 	}
 }

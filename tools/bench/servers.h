@@ -40,7 +40,9 @@ void cnb_servers_stop(struct cnb_servers *servers);
 /* PgBouncer's place for the pool with that name. */
 void cnb_pgbouncer_place(const struct cnb_servers *servers, const char *pool,
 	char *ret_place, size_t size);
-/* The pools of cenoted on these servers, for its configuration. */
-void cnb_servers_pools(const struct cnb_servers *servers, char *ret_text, size_t size);
+/* The pools of cenoted on a server, for its configuration: with `is_retail` that for retail, else the
+ * others. */
+void cnb_servers_pools(const struct cnb_servers *servers, enum cnb_service service,
+	int is_retail, char *ret_text, size_t size);
 
 #endif

@@ -149,6 +149,15 @@ def an_interrupted_report_has_what_was_measured():
             assert "not complete" in f.read()
 
 
+def what_cannot_be_written_is_said_and_the_figures_are_printed():
+    with tempfile.TemporaryDirectory(prefix="cnr", dir="/tmp") as tmp:
+        out = f"{tmp}/report"
+        os.makedirs(f"{out}/.report.json.new/full")
+        status, text, err = run("report", out, *SHORT, "--sets=queries", "--no-plots")
+        assert status == 1 and f"{out}/report.json" in err, (status, err)
+        assert text.count("\nsqlite ") == 8, text
+
+
 def changed(path, new_path, change):
     with open(path, encoding="utf-8") as f:
         report = json.load(f)
@@ -197,6 +206,7 @@ def wrong_arguments_are_said():
 TESTS = [
     a_report_of_sqlite_is_complete,
     an_interrupted_report_has_what_was_measured,
+    what_cannot_be_written_is_said_and_the_figures_are_printed,
     compare_tells_a_regression_from_noise,
     wrong_arguments_are_said,
 ]
