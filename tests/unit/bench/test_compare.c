@@ -126,15 +126,31 @@ what_a_newer_report_has_besides_is_skipped(void **state)
 }
 
 static void
-nesting_without_end_is_refused(void **state)
+nesting_too_deep_is_refused(void **state)
 {
-	char text[4000];
+	static const size_t depths[] = { 3, 1000 };
 	struct cnb_report back;
-	size_t n;
+	char text[4000];
+	size_t i, n;
 
-	n = (size_t)snprintf(text, sizeof(text), "{\"a\":");
-	memset(text + n, '[', sizeof(text) - n);
-	assert_int_equal(parse_copy(text, sizeof(text), &back), -1);
+	for (i = 0; i < 2; i++) {
+		n = (size_t)snprintf(text, sizeof(text), "{\"version\":\"1\",\"a\":");
+		memset(text + n, '[', depths[i]);
+		memset(text + n + depths[i], ']', depths[i]);
+		n += 2 * depths[i];
+		text[n++] = '}';
+		assert_int_equal(parse_copy(text, n, &back), i == 0 ? 0 : -1);
+	}
+}
+
+static void
+what_follows_the_report_is_refused(void **state)
+{
+	static const char text[] = "{\"version\": \"1\"} x";
+	struct cnb_report back;
+
+	assert_int_equal(parse_copy(text, sizeof(text) - 3, &back), 0);
+	assert_int_equal(parse_copy(text, sizeof(text) - 1, &back), -1);
 }
 
 /* Compare, and return how many changes there are, and how many for the worse. */
@@ -213,7 +229,8 @@ main(void)
 		cmocka_unit_test(what_is_written_is_read_again),
 		cmocka_unit_test(a_report_cut_at_any_byte_is_refused),
 		cmocka_unit_test(what_a_newer_report_has_besides_is_skipped),
-		cmocka_unit_test(nesting_without_end_is_refused),
+		cmocka_unit_test(nesting_too_deep_is_refused),
+		cmocka_unit_test(what_follows_the_report_is_refused),
 		cmocka_unit_test(a_report_equals_itself),
 		cmocka_unit_test(a_worse_ratio_is_a_regression_and_a_better_one_is_none),
 		cmocka_unit_test(the_ratio_counts_where_there_is_one),
