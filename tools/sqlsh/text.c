@@ -4,6 +4,7 @@
  */
 #include "text.h"
 
+#include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdarg.h>
@@ -15,7 +16,7 @@
 static _Noreturn void
 die_nomem(void)
 {
-	fputs("sqlsh: out of memory\n", stderr);
+	(void)fprintf(stderr, "%s: out of memory\n", program_invocation_short_name);
 	exit(EXIT_USAGE);
 }
 
