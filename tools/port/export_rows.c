@@ -10,6 +10,9 @@
 #include "export.h"
 #include "output_sql.h"
 
+#define COPY_CHUNK    65536u
+#define PROGRESS_ROWS 1000u
+
 /* ---- the query ---- */
 
 static void
@@ -23,9 +26,24 @@ add_names(struct export *e, struct text *t, size_t n, const char *between)
 	}
 }
 
+/* A literal of PostgreSQL, which means the same under every setting. It gets the type of the column. */
+static void
+add_literal(struct text *t, const struct cell *cell)
+{
+	size_t i;
+
+	text_add_str(t, "E'");
+	for (i = 0; i < cell->len; i++) {
+		if (cell->text[i] == '\'' || cell->text[i] == '\\')
+			text_add_char(t, cell->text[i]);
+		text_add_char(t, cell->text[i]);
+	}
+	text_add_char(t, '\'');
+}
+
 /* The rows after the last key: (a > ?) or (a = ? and b > ?). Not every server compares rows. */
 static void
-add_after_key(struct export *e, struct text *t)
+add_after_key(struct export *e, bool has_literals, struct text *t)
 {
 	const struct dialect *d = e->link.dialect;
 	size_t last, i, n = 0;
@@ -37,11 +55,38 @@ add_after_key(struct export *e, struct text *t)
 			text_add_str(t, i > 0 ? " AND " : "");
 			dialect_add_name(d, t, e->keys.list[i].name);
 			text_add_str(t, i < last ? " = " : " > ");
-			dialect_add_placeholder(d, t, ++n);
+			if (has_literals)
+				add_literal(t, &e->last_key[i]);
+			else
+				dialect_add_placeholder(d, t, ++n);
 		}
 		text_add_char(t, ')');
 	}
 	text_add_char(t, ')');
+}
+
+/* Add FROM and what follows. */
+static void
+add_source(struct export *e, bool has_literals, struct text *t)
+{
+	if (e->query)
+		text_addf(t, " FROM (%s) cenote_query", e->query);
+	else
+		text_addf(t, " FROM %s", e->table);
+	if (e->where)
+		text_addf(t, " WHERE (%s)", e->where);
+	if (e->has_last_key) {
+		text_add_str(t, e->where ? " AND " : " WHERE ");
+		add_after_key(e, has_literals, t);
+	}
+}
+
+static void
+add_order(struct export *e, struct text *t)
+{
+	if (e->keys.n > 0)
+		text_add_str(t, " ORDER BY ");
+	add_names(e, t, e->keys.n, ", ");
 }
 
 static void
@@ -52,20 +97,30 @@ make_query(struct export *e, struct text *t)
 		text_add_str(t, e->query);
 		return;
 	}
-	text_addf(t, "SELECT %s FROM ", e->columns ? e->columns : "*");
-	if (e->query)
-		text_addf(t, "(%s) cenote_query", e->query);
-	else
-		text_add_str(t, e->table);
-	if (e->where)
-		text_addf(t, " WHERE (%s)", e->where);
-	if (e->has_last_key) {
-		text_add_str(t, e->where ? " AND " : " WHERE ");
-		add_after_key(e, t);
+	text_addf(t, "SELECT %s", e->columns ? e->columns : "*");
+	add_source(e, false, t);
+	add_order(e, t);
+}
+
+/* The same rows as a COPY. Its text of a boolean would be t or f, which other servers do not read. */
+static void
+make_copy(struct export *e, struct text *t)
+{
+	size_t i;
+
+	text_add_str(t, "COPY (SELECT ");
+	for (i = 0; i < e->types.n; i++) {
+		text_add_str(t, i > 0 ? ", " : "");
+		dialect_add_name(e->link.dialect, t, e->types.list[i].name);
+		if (e->types.list[i].type == CENOTE_TYPE_BOOL)
+			text_add_str(t, "::int");
 	}
-	if (e->keys.n > 0)
-		text_add_str(t, " ORDER BY ");
-	add_names(e, t, e->keys.n, ", ");
+	text_addf(t, " FROM (SELECT %s", e->columns ? e->columns : "*");
+	add_source(e, true, t);
+	text_add_str(t, ") cenote_rows");
+	add_order(e, t);
+	text_add_str(
+		t, e->format == PORT_CSV ? ") TO STDOUT (FORMAT csv)" : ") TO STDOUT");
 }
 
 /* The values for add_after_key(), each as the type of its column: only then does every server use the index. */
@@ -258,6 +313,30 @@ write_stream(struct export *e, cenote_result *res, struct output *out)
 	return more < 0 ? link_failed(&e->link, more) : PORT_OK;
 }
 
+/* Write the rows of a COPY: its data is a row in the form of the file. */
+static int
+write_copy(struct export *e, struct output *out)
+{
+	const char *data;
+	size_t len;
+	int r = CENOTE_OK;
+
+	while (!out->has_failed && !port_is_stopped() &&
+		(r = cenote_copy_get(e->link.conn, &data, &len)) == CENOTE_OK) {
+		text_add(&out->text, data, len);
+		output_flush(out, COPY_CHUNK);
+		e->n_rows++;
+		if (e->n_rows % PROGRESS_ROWS == 0)
+			progress_update(
+				&e->progress, e->n_rows, out->n_bytes, port_now_ms());
+	}
+	if (out->has_failed)
+		return output_failed(e);
+	if (port_is_stopped())
+		return PORT_STOPPED;
+	return r < 0 ? link_failed(&e->link, r) : PORT_OK;
+}
+
 /* Write the file's beginning, unless it has one, and the rows. */
 static int
 write_result(struct export *e, cenote_result *res, const struct columns *c)
@@ -286,7 +365,9 @@ write_result(struct export *e, cenote_result *res, const struct columns *c)
 	if (r == PORT_OK) {
 		out = output_begin(
 			ops_of(e->format), &settings.base, e->out.file, columns, c->n);
-		r = write_stream(e, res, out);
+		r = cenote_result_kind(res) == CENOTE_RESULT_COPY_OUT
+			    ? write_copy(e, out)
+			    : write_stream(e, res, out);
 		/* What is incomplete would not be a part of the file. */
 		if (output_end(out, r == PORT_OK) < 0 && r == PORT_OK)
 			r = output_failed(e);
@@ -312,26 +393,23 @@ mark_keys(struct export *e, struct columns *c)
 	}
 }
 
+/* Write the result of the query or COPY. */
 static int
-run_query(struct export *e, const char *sql, const cenote_params *params)
+take_result(struct export *e, cenote_result *res)
 {
-	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
 	struct columns c = { 0 };
-	cenote_result *res;
-	int r;
+	int r = PORT_OK, kind = cenote_result_kind(res);
 
-	options.format = CENOTE_FORMAT_CANONICAL;
-	options.stream = 1;
-	r = cenote_query(e->link.conn, sql, CENOTE_NTS, params, &options, &res);
-	if (r < 0)
-		return link_failed(&e->link, r);
-	if (cenote_result_kind(res) != CENOTE_RESULT_ROWS) {
+	if (kind == CENOTE_RESULT_ROWS) {
+		columns_of_result(&c, res, e->link.backend);
+	} else if (kind == CENOTE_RESULT_COPY_OUT) {
+		c = e->types;
+		e->types = (struct columns){ 0 };
+	} else {
 		port_say("the query has no rows");
 		r = PORT_FAILED;
-	} else {
-		columns_of_result(&c, res, e->link.backend);
-		mark_keys(e, &c);
 	}
+	mark_keys(e, &c);
 	if (r == PORT_OK)
 		r = write_result(e, res, &c);
 	/* After an error the rest is not read: the end of the program closes the connection. */
@@ -339,6 +417,64 @@ run_query(struct export *e, const char *sql, const cenote_params *params)
 	if (r == PORT_OK)
 		r = link_finish(&e->link);
 	columns_finish(&c);
+	return r;
+}
+
+static int
+run_query(struct export *e, const char *sql, const cenote_params *params)
+{
+	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
+	cenote_result *res;
+	int r;
+
+	options.format = CENOTE_FORMAT_CANONICAL;
+	options.stream = 1;
+	r = cenote_query(e->link.conn, sql, CENOTE_NTS, params, &options, &res);
+	return r < 0 ? link_failed(&e->link, r) : take_result(e, res);
+}
+
+static int
+run_with_key(struct export *e, const char *sql)
+{
+	cenote_params *params;
+	int r;
+
+	if (cenote_params_create(NULL, &params) < 0) {
+		port_say("out of memory");
+		return PORT_USAGE;
+	}
+	r = bind_key(e, params);
+	if (r == PORT_OK)
+		r = run_query(e, sql, params);
+	cenote_params_destroy(params);
+	return r;
+}
+
+/* COPY takes less time than a query, where its text is the canonical one; that of a time zone is not. */
+static bool
+can_copy(const struct export *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->types.n; i++) {
+		if (e->types.list[i].has_zone)
+			return false;
+	}
+	return e->types.n > 0;
+}
+
+static int
+ask_whether_copy(struct export *e, bool *ret_can)
+{
+	int r = PORT_OK;
+
+	*ret_can = false;
+	if (!e->link.dialect->has_copy || (e->query && e->keys.n == 0) ||
+		(e->format != PORT_CSV && e->format != PORT_TSV))
+		return PORT_OK;
+	if (e->types.n == 0)
+		r = ask_types(e);
+	*ret_can = r == PORT_OK && can_copy(e);
 	return r;
 }
 
@@ -350,7 +486,7 @@ set_forms(struct export *e)
 {
 	static const char *const settings[] = { "SET LOCAL TimeZone = 'UTC'",
 		"SET LOCAL DateStyle = 'ISO'", "SET LOCAL IntervalStyle = 'postgres'",
-		"SET LOCAL extra_float_digits = 1" };
+		"SET LOCAL extra_float_digits = 1", "SET LOCAL bytea_output = 'hex'" };
 	size_t i;
 	int r = PORT_OK;
 
@@ -362,27 +498,38 @@ set_forms(struct export *e)
 	return r;
 }
 
+static int
+write_rows(struct export *e)
+{
+	struct text sql = { 0 };
+	bool can;
+	int r = ask_whether_copy(e, &can);
+
+	if (r != PORT_OK)
+		return r;
+	if (can)
+		make_copy(e, &sql);
+	else
+		make_query(e, &sql);
+	if (e->has_last_key && !can)
+		r = run_with_key(e, text_str(&sql));
+	else
+		r = run_query(e, text_str(&sql), NULL);
+	text_finish(&sql);
+	return r;
+}
+
 int
 export_rows(struct export *e)
 {
-	cenote_params *params = NULL;
-	struct text sql = { 0 };
 	int r = set_forms(e);
 
-	make_query(e, &sql);
-	if (r == PORT_OK && e->has_last_key) {
-		r = cenote_params_create(NULL, &params) < 0 ? PORT_USAGE : PORT_OK;
-		if (r == PORT_OK)
-			r = bind_key(e, params);
-	}
 	progress_begin(&e->progress, !e->is_quiet && strcmp(e->file, "-") != 0, 0,
 		port_now_ms());
 	if (r == PORT_OK)
-		r = run_query(e, text_str(&sql), params);
+		r = write_rows(e);
 	progress_end(&e->progress);
 	if (r == PORT_OK && cenote_tx_state(e->link.conn) != CENOTE_TX_IDLE)
 		r = link_commit(&e->link);
-	cenote_params_destroy(params);
-	text_finish(&sql);
 	return r;
 }

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define PROGRESS_ROWS 256u
+
 int
 import_fail_at(struct import *im, unsigned long line, const char *message)
 {
@@ -66,8 +68,9 @@ load_batch(struct import *im, struct loader *loader, int *ret_more)
 
 	while (r == PORT_OK && *ret_more > 0) {
 		r = loader->ops->row(loader);
-		progress_update(&im->progress, im->records.n_records,
-			stream_position(&im->in), port_now_ms());
+		if (im->n_rows % PROGRESS_ROWS == 0)
+			progress_update(&im->progress, im->records.n_records,
+				stream_position(&im->in), port_now_ms());
 		if (r != PORT_OK)
 			break;
 		im->n_rows++;

@@ -8,6 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The programs do not fork, so a system call for each row is not needed. */
+static long
+same_process(void)
+{
+	return 1;
+}
+
 /* Connect. The password may come from the environment, as for sqlsh. */
 static int
 connect_link(struct link *l)
@@ -30,6 +37,7 @@ link_open(struct link *l, const char *target)
 		port_say("out of memory");
 		return PORT_USAGE;
 	}
+	cenote_conn_set_getpid(l->conn, same_process);
 	if (cenote_conn_set_uri(l->conn, target) < 0 || connect_link(l) < 0) {
 		port_say("%s", cenote_diag_message(cenote_conn_diag(l->conn)));
 		return PORT_USAGE;

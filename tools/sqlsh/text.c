@@ -96,7 +96,10 @@ text_add_str(struct text *t, const char *s)
 void
 text_add_char(struct text *t, char c)
 {
-	text_add(t, &c, 1);
+	if (t->len + 1 >= t->cap)
+		text_grow(t, 1);
+	t->data[t->len++] = c;
+	t->data[t->len] = '\0';
 }
 
 void

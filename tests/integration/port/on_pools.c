@@ -5,7 +5,7 @@
  *     on_pools PROGRAM ARGUMENT…
  *
  * The pools are pg (PostgreSQL), my (MariaDB), lite and lite2 (two files of SQLite). The program finds the run directory
- * in $CENOTE_SERVER, a directory for its files in $CENOTE_TEST_DIR, and the conninfo of PostgreSQL in
+ * in $CENOTE_SERVER (unix:DIR), a directory for its files in $CENOTE_TEST_DIR, and the conninfo of PostgreSQL in
  * $CENOTE_TEST_SERVER. on_pools ends with the program's status.
  */
 #include "support/cnt_daemon.h"
@@ -19,13 +19,15 @@
 static int
 run(const struct cnt_daemon *d, const struct cnt_server *postgresql, char **argv)
 {
+	char place[CNT_PATH_MAX + 8];
 	int status;
 	pid_t pid = fork();
 
 	if (pid < 0)
 		return 99;
 	if (pid == 0) {
-		setenv("CENOTE_SERVER", d->run_dir, 1);
+		snprintf(place, sizeof(place), "unix:%s", d->run_dir);
+		setenv("CENOTE_SERVER", place, 1);
 		setenv("CENOTE_TEST_DIR", d->dir, 1);
 		setenv("CENOTE_TEST_SERVER", postgresql->server_line, 1);
 		execvp(argv[0], argv);
