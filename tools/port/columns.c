@@ -132,8 +132,8 @@ columns_add_type(struct text *t, const struct column *column)
 			(long long)column->scale);
 	else if (column->length > 0)
 		text_addf(t, "(%lld)", (long long)column->length);
-	if (column->is_key)
-		text_add_str(t, " key");
+	if (column->key > 0)
+		text_addf(t, " key%u", column->key);
 }
 
 /* Read a number up to one of the characters `ends`. Returns what follows; NULL if it is not valid. */
@@ -184,6 +184,16 @@ parse_name(struct column *c, const char *s)
 	return NULL;
 }
 
+/* The place in the key. Returns what follows; NULL if it is not valid. */
+static const char *
+parse_key(struct column *c, const char *s)
+{
+	c->key = 0;
+	for (; *s >= '0' && *s <= '9' && c->key <= CSV_FIELDS_MAX; s++)
+		c->key = c->key * 10 + (unsigned)(*s - '0');
+	return c->key > 0 && c->key <= CSV_FIELDS_MAX ? s : NULL;
+}
+
 int
 columns_parse_type(struct column *column, const char *words, size_t len)
 {
@@ -193,11 +203,9 @@ columns_parse_type(struct column *column, const char *words, size_t len)
 
 	if (s)
 		s = parse_size(&parsed, s);
-	if (s && strcmp(s, " key") == 0) {
-		parsed.is_key = true;
-		s += strlen(s);
-	}
-	if (!s || *s != '\0')
+	if (s && strncmp(s, " key", 4) == 0)
+		s = parse_key(&parsed, s + 4);
+	if (s && *s != '\0')
 		s = NULL;
 	free(copy);
 	if (!s)

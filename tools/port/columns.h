@@ -9,7 +9,7 @@
 
 /*
  * The columns of a table or file, with logical types. With --types, a file has the type behind each name: in the
- * header of CSV "id:int64 key,price:decimal(10,2)".
+ * header of CSV "id:int64 key1,price:decimal(10,2)".
  */
 
 struct column {
@@ -17,7 +17,7 @@ struct column {
 	uint32_t type; /* enum cenote_type */
 	bool has_type; /* false: the file has none */
 	bool has_zone; /* a time or timestamp with an offset */
-	bool is_key; /* in the primary key */
+	unsigned key; /* place in the primary key, from 1; 0: it is not in the key */
 	int64_t length; /* characters or bytes; digits of a decimal; 0: no limit is known */
 	int64_t scale; /* of a decimal */
 };
@@ -35,7 +35,7 @@ struct column *columns_find(const struct columns *c, const char *name);
 /* The columns of a result. `backend` is that of the connection. */
 void columns_of_result(struct columns *c, const cenote_result *res, const char *backend);
 
-/* Add the words for a type, such as "decimal(10,2) key". */
+/* Add the words for a type, such as "decimal(10,2)" or "int64 key1". */
 void columns_add_type(struct text *t, const struct column *column);
 /* Read such words. -1: they are not a type. */
 int columns_parse_type(struct column *column, const char *words, size_t len);

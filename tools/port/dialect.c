@@ -79,6 +79,9 @@ static const char *const sqlserver_types[] = {
 	[CENOTE_TYPE_OTHER] = "nvarchar(max)",
 };
 
+/* Texts that differ in other servers must differ in a key. */
+#define MYSQL_EXACT " CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+
 static const struct dialect dialects[] = {
 	{ .backend = "postgresql",
 		.open = '"',
@@ -249,7 +252,9 @@ sized_type(const struct dialect *d, const struct column *c)
 		return is_text ? "varchar(%L)" : NULL;
 	/* A row of MySQL has at most 65,535 bytes in such columns. */
 	if (strcmp(d->backend, "mysql") == 0 && c->length <= 1000)
-		return is_text ? "varchar(%L)" : "varbinary(%L)";
+		return is_text && c->key > 0 ? "varchar(%L)" MYSQL_EXACT
+		       : is_text             ? "varchar(%L)"
+					     : "varbinary(%L)";
 	if (strcmp(d->backend, "sqlite") == 0)
 		return is_text ? "VARCHAR(%L)" : NULL;
 	if (strcmp(d->backend, "freetds") == 0 && c->length <= 4000)
@@ -263,10 +268,10 @@ key_type(const struct dialect *d, const struct column *c)
 {
 	bool is_text = c->type == CENOTE_TYPE_TEXT || c->type == CENOTE_TYPE_OTHER;
 
-	if (!c->is_key || c->length > 0 || (!is_text && c->type != CENOTE_TYPE_BYTES))
+	if (c->key == 0 || c->length > 0 || (!is_text && c->type != CENOTE_TYPE_BYTES))
 		return NULL;
 	if (strcmp(d->backend, "mysql") == 0)
-		return is_text ? "varchar(255)" : "varbinary(255)";
+		return is_text ? "varchar(255)" MYSQL_EXACT : "varbinary(255)";
 	if (strcmp(d->backend, "freetds") == 0)
 		return is_text ? "nvarchar(255)" : "varbinary(255)";
 	return NULL;
@@ -325,11 +330,29 @@ add_type(const struct dialect *d, struct text *t, const struct column *c)
 	}
 }
 
+/* Add PRIMARY KEY with its columns in the order of the key. */
+static void
+add_key(const struct dialect *d, struct text *t, const struct columns *c)
+{
+	unsigned key = 0;
+	size_t i = 0;
+
+	while (i < c->n) {
+		for (i = 0; i < c->n && c->list[i].key != key + 1; i++)
+			continue;
+		if (i == c->n)
+			break;
+		text_add_str(t, key++ > 0 ? ", " : ", PRIMARY KEY (");
+		dialect_add_name(d, t, c->list[i].name);
+	}
+	text_add_str(t, key > 0 ? ")" : "");
+}
+
 int
 dialect_create(const struct dialect *d, const char *table, const struct columns *c,
 	struct text *ret_sql)
 {
-	size_t i, n_keys = 0;
+	size_t i;
 
 	if (!d->types)
 		return -1;
@@ -339,15 +362,10 @@ dialect_create(const struct dialect *d, const char *table, const struct columns 
 		dialect_add_name(d, ret_sql, c->list[i].name);
 		text_add_char(ret_sql, ' ');
 		add_type(d, ret_sql, &c->list[i]);
-		text_add_str(ret_sql, c->list[i].is_key ? " NOT NULL" : "");
+		text_add_str(ret_sql, c->list[i].key > 0 ? " NOT NULL" : "");
 	}
-	for (i = 0; i < c->n; i++) {
-		if (!c->list[i].is_key)
-			continue;
-		text_add_str(ret_sql, n_keys++ > 0 ? ", " : ", PRIMARY KEY (");
-		dialect_add_name(d, ret_sql, c->list[i].name);
-	}
-	text_add_str(ret_sql, n_keys > 0 ? "))" : ")");
+	add_key(d, ret_sql, c);
+	text_add_char(ret_sql, ')');
 	return 0;
 }
 

@@ -389,7 +389,7 @@ mark_keys(struct export *e, struct columns *c)
 		struct column *column = columns_find(c, e->keys.list[i].name);
 
 		if (column)
-			column->is_key = true;
+			column->key = (unsigned)i + 1;
 	}
 }
 

@@ -83,21 +83,14 @@ make_table(struct position *p)
 	return r;
 }
 
-int
-position_open(struct position *p, struct link *l, const char *name)
+/* Read the row of this import. */
+static int
+read_row(struct position *p)
 {
 	cenote_result *res;
-	int r;
+	int r = run(p, "SELECT n_records, done FROM cenote_import WHERE name = ?",
+		(int64_t[]){ -1 }, 1, &res);
 
-	*p = (struct position){ .link = l, .name = name };
-	if (cenote_params_create(NULL, &p->params) < 0) {
-		port_say("out of memory");
-		return PORT_USAGE;
-	}
-	r = make_table(p);
-	if (r == PORT_OK)
-		r = run(p, "SELECT n_records, done FROM cenote_import WHERE name = ?",
-			(int64_t[]){ -1 }, 1, &res);
 	if (r != PORT_OK)
 		return r;
 	p->exists = cenote_result_n_rows(res) > 0;
@@ -113,18 +106,44 @@ position_open(struct position *p, struct link *l, const char *name)
 }
 
 int
+position_open(struct position *p, struct link *l, const char *name)
+{
+	int r;
+
+	*p = (struct position){ .link = l, .name = name };
+	if (cenote_params_create(NULL, &p->params) < 0) {
+		port_say("out of memory");
+		return PORT_USAGE;
+	}
+	r = make_table(p);
+	return r == PORT_OK ? read_row(p) : r;
+}
+
+/*
+ * Another process has moved the position since it was read: a second one that runs, or one that was killed, whose last
+ * request the server had not ended yet. Nothing of this run was kept, so it is safe to read the position again.
+ */
+static int
+moved(const struct position *p)
+{
+	port_say("another process has worked on the import \"%s\"", p->name);
+	return PORT_STOPPED;
+}
+
+int
 position_reset(struct position *p)
 {
+	bool existed = p->exists;
 	cenote_result *res;
-	int r = p->exists ? run(p,
-				    "UPDATE cenote_import SET n_records = 0, done = 0 "
-				    "WHERE name = ?",
-				    (int64_t[]){ -1 }, 1, &res)
-			  : run(p,
-				    "INSERT INTO cenote_import (name, n_records, done) "
-				    "VALUES (?, 0, 0)",
-				    (int64_t[]){ -1 }, 1, &res);
+	int r = run(p,
+		existed ? "UPDATE cenote_import SET n_records = 0, done = 0 WHERE name = "
+			  "?"
+			: "INSERT INTO cenote_import (name, n_records, done) VALUES (?, "
+			  "0, 0)",
+		(int64_t[]){ -1 }, 1, &res);
 
+	if (r == PORT_FAILED && !existed && read_row(p) == PORT_OK && p->exists)
+		return moved(p);
 	if (r != PORT_OK)
 		return r;
 	cenote_result_destroy(res);
@@ -150,13 +169,8 @@ position_move(struct position *p, uint64_t n_records, bool is_done)
 		return r;
 	n = cenote_result_affected_rows(res);
 	cenote_result_destroy(res);
-	/* Otherwise another process imports the same file, and rows would be there twice. */
-	if (n != 1) {
-		port_say("another process runs the import \"%s\"; nothing of this batch "
-			 "was kept",
-			p->name);
-		return PORT_FAILED;
-	}
+	if (n != 1)
+		return moved(p);
 	p->n_records = n_records;
 	p->is_done = is_done;
 	return PORT_OK;
