@@ -103,9 +103,15 @@ run_batch(struct import *im, struct loader *loader, int *ret_more)
 			*ret_more == 0 && !port_is_stopped());
 	if (r == PORT_OK)
 		r = link_commit(&im->link);
-	if (r != PORT_OK)
-		im->n_rows = n_rows;
-	return r;
+	if (r == PORT_OK)
+		return r;
+	im->n_rows = n_rows;
+	if (r == PORT_FAILED)
+		loader->ops->abandon(loader);
+	link_rollback(&im->link);
+	return r == PORT_FAILED && !im->is_single && position_has_moved(&im->position)
+		       ? PORT_STOPPED
+		       : r;
 }
 
 static int
@@ -215,8 +221,6 @@ run(struct import *im)
 	progress_begin(&im->progress, !im->is_quiet, im->in.total_bytes, port_now_ms());
 	r = import_file(im);
 	progress_end(&im->progress);
-	if (r != PORT_OK)
-		link_rollback(&im->link);
 	say_end(im, r);
 	records_finish(&im->records);
 	(void)stream_close(&im->in);

@@ -40,11 +40,12 @@ struct loader {
 };
 
 struct loader_ops {
-	/* In a transaction: begin a batch, add a row of import.records, end the batch. After a failure, nothing else
-	 * is called but destroy(). */
+	/* In a transaction: begin a batch, add a row of import.records, end the batch. */
 	int (*begin)(struct loader *loader);
 	int (*row)(struct loader *loader);
 	int (*end)(struct loader *loader);
+	/* After a failure: end what the batch has begun, without further reports. */
+	void (*abandon)(struct loader *loader);
 	void (*destroy)(struct loader *loader);
 };
 

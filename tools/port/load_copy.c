@@ -117,6 +117,22 @@ end_copy(struct loader *loader)
 }
 
 static void
+abandon(struct loader *loader)
+{
+	struct load_copy *copy = (struct load_copy *)loader;
+	cenote_conn *conn = loader->im->link.conn;
+	cenote_result *res;
+
+	if (!copy->res)
+		return;
+	if (cenote_copy_end(conn, "the import failed") == CENOTE_OK) {
+		while (cenote_get_result(conn, &res) == CENOTE_OK)
+			cenote_result_destroy(res);
+	}
+	close_copy(copy);
+}
+
+static void
 destroy(struct loader *loader)
 {
 	struct load_copy *copy = (struct load_copy *)loader;
@@ -134,6 +150,7 @@ load_copy_create(struct import *im)
 		.begin = begin_copy,
 		.row = add_row,
 		.end = end_copy,
+		.abandon = abandon,
 		.destroy = destroy,
 	};
 	struct load_copy *copy = mem_resize(NULL, 1, sizeof(*copy));

@@ -23,6 +23,7 @@ struct load_insert {
 	unsigned long lines[2 * GROUPS_AHEAD + 1];
 	uint64_t n_sent, n_done, n_syncs_sent, n_syncs_done;
 	bool is_open; /* a pipeline is open */
+	bool has_failed; /* an error was reported */
 };
 
 #define N_LINES (2u * GROUPS_AHEAD + 1)
@@ -36,7 +37,7 @@ take_result(struct load_insert *in, const cenote_result *res)
 		in->n_syncs_done++;
 		return PORT_OK;
 	}
-	if (cenote_result_kind(res) == CENOTE_RESULT_ERROR) {
+	if (cenote_result_kind(res) == CENOTE_RESULT_ERROR && !in->has_failed) {
 		const cenote_diag *diag = cenote_result_diag(res);
 		struct text t = { 0 };
 
@@ -48,6 +49,7 @@ take_result(struct load_insert *in, const cenote_result *res)
 		r = import_fail_at(
 			in->base.im, in->lines[in->n_done % N_LINES], text_str(&t));
 		text_finish(&t);
+		in->has_failed = true;
 	}
 	in->n_done++;
 	return r;
@@ -68,7 +70,6 @@ drain(struct load_insert *in, uint64_t n_syncs)
 			return link_failed(l, r);
 		if (r != CENOTE_OK)
 			continue;
-		/* Only the first error counts. */
 		r = take_result(in, res);
 		if (status == PORT_OK)
 			status = r;
@@ -213,6 +214,19 @@ end_batch(struct loader *loader)
 }
 
 static void
+abandon(struct loader *loader)
+{
+	struct load_insert *in = (struct load_insert *)loader;
+
+	if (!in->is_open)
+		return;
+	in->has_failed = true;
+	in->is_open = false;
+	if (synchronise(in, true) != PORT_STOPPED)
+		(void)!cenote_pipeline_end(loader->im->link.conn);
+}
+
+static void
 destroy(struct loader *loader)
 {
 	struct load_insert *in = (struct load_insert *)loader;
@@ -230,6 +244,7 @@ load_insert_create(struct import *im)
 		.begin = begin_batch,
 		.row = add_row,
 		.end = end_batch,
+		.abandon = abandon,
 		.destroy = destroy,
 	};
 	const struct dialect *d = im->link.dialect;

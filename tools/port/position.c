@@ -176,6 +176,17 @@ position_move(struct position *p, uint64_t n_records, bool is_done)
 	return PORT_OK;
 }
 
+bool
+position_has_moved(struct position *p)
+{
+	uint64_t n_records = p->n_records;
+
+	if (read_row(p) != PORT_OK || p->n_records == n_records)
+		return false;
+	(void)moved(p);
+	return true;
+}
+
 void
 position_close(struct position *p)
 {

@@ -26,6 +26,9 @@ int position_open(struct position *p, struct link *l, const char *name);
 int position_reset(struct position *p);
 /* In the transaction of the rows: move from n_records to this number. */
 int position_move(struct position *p, uint64_t n_records, bool is_done);
+/* After a batch failed and was rolled back: whether that may be because another process moved the position, which is
+ * reported. */
+bool position_has_moved(struct position *p);
 void position_close(struct position *p);
 
 #endif

@@ -87,7 +87,7 @@ import_survives_kills() # POOL
 		cenote-import -Q -t copy --resume --batch 2000 -i long.csv "$1" 2>killed &
 		pid=$!
 		if [ $kills -lt 5 ]; then
-			sleep "0.$((RANDOM % 3))$((RANDOM % 10))"
+			sleep "$(printf '0.%02d' $((RANDOM % 20 + 4)))"
 			kill -KILL $pid 2>/dev/null && kills=$((kills + 1))
 		fi
 		wait $pid 2>/dev/null
