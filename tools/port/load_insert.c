@@ -28,6 +28,23 @@ struct load_insert {
 
 #define N_LINES (2u * GROUPS_AHEAD + 1)
 
+/* Report an error of a number of rows, of which the first one is in this line. */
+static int
+fail_rows(struct load_insert *in, unsigned long line, size_t n_rows,
+	const cenote_diag *diag)
+{
+	struct text t = { 0 };
+	int r;
+
+	text_addf(&t, "ERROR %s: %s", cenote_diag_sqlstate(diag),
+		cenote_diag_message(diag));
+	if (n_rows > 1)
+		text_addf(&t, " (in one of %zu records from this line on)", n_rows);
+	r = import_fail_at(in->base.im, line, text_str(&t));
+	text_finish(&t);
+	return r;
+}
+
 static int
 take_result(struct load_insert *in, const cenote_result *res)
 {
@@ -38,17 +55,8 @@ take_result(struct load_insert *in, const cenote_result *res)
 		return PORT_OK;
 	}
 	if (cenote_result_kind(res) == CENOTE_RESULT_ERROR && !in->has_failed) {
-		const cenote_diag *diag = cenote_result_diag(res);
-		struct text t = { 0 };
-
-		text_addf(&t, "ERROR %s: %s", cenote_diag_sqlstate(diag),
-			cenote_diag_message(diag));
-		if (in->group_rows > 1)
-			text_addf(&t, " (in one of %zu records from this line on)",
-				in->group_rows);
-		r = import_fail_at(
-			in->base.im, in->lines[in->n_done % N_LINES], text_str(&t));
-		text_finish(&t);
+		r = fail_rows(in, in->lines[in->n_done % N_LINES], in->group_rows,
+			cenote_result_diag(res));
 		in->has_failed = true;
 	}
 	in->n_done++;
@@ -189,8 +197,8 @@ insert_rest(struct load_insert *in)
 	cenote_params_clear(in->params);
 	in->n_rows = 0;
 	if (r == CENOTE_ERR_SERVER)
-		return import_fail_at(in->base.im, in->first_line,
-			cenote_diag_message(cenote_conn_diag(l->conn)));
+		return fail_rows(
+			in, in->first_line, in->rest_rows, cenote_conn_diag(l->conn));
 	if (r < 0)
 		return link_failed(l, r);
 	cenote_result_destroy(res);

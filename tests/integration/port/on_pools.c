@@ -59,10 +59,13 @@ main(int argc, char **argv)
 	}
 	snprintf(config, sizeof(config),
 		CNT_DAEMON_GLOBAL
-		"\n[pool lite]\nbackend = sqlite\nserver = path=@DIR@/lite.db\nsessions = 0..4\n"
-		"\n[pool lite2]\nbackend = sqlite\nserver = path=@DIR@/lite2.db\nsessions = 0..4\n"
+		"\n[pool lite]\nbackend = sqlite\nserver = path=@DIR@/lite.db\nsessions "
+		"= 0..4\n"
+		"\n[pool lite2]\nbackend = sqlite\nserver = "
+		"path=@DIR@/lite2.db\nsessions = 0..4\n"
 		"\n[pool pg]\nbackend = postgresql\nserver = %s\nsessions = 1..4\n"
-		"\n[pool my]\nbackend = mysql\nserver = %s local_infile=yes\nsessions = 1..4\n",
+		"\n[pool my]\nbackend = mysql\nserver = %s local_infile=yes\nsessions = "
+		"1..4\n",
 		postgresql.server_line, mariadb.server_line);
 	if (cnt_daemon_start(&daemon, config) == 0) {
 		status = run(&daemon, &postgresql, argv + 1);
