@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cenoted --explain-sql: read the question, and print what the pool's rules see in a statement, and which of them decides.
- * It uses the same functions as a worker (query/).
+ * cenoted --explain-sql: read the question, and print how the pool changes a statement, what its rules see in it, and which of
+ * them decides. It uses the same functions as a worker (query/).
  */
 #include "explain.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/digest.h"
-#include "query/query_rules.h"
+#include "core/mem.h"
+#include "query/rewrite.h"
 
 struct question {
 	const struct cnd_pool_config *pool;
 	const char *pool_name;
 	const char *sql;
-	struct cnd_query query;
+	struct cnd_query_text text;
 };
 
 __attribute__((format(printf, 1, 2))) static void
@@ -42,14 +44,14 @@ set_pool(struct question *q, const char *value)
 static int
 set_user(struct question *q, const char *value)
 {
-	q->query.user = value;
+	q->text.query.user = value;
 	return 0;
 }
 
 static int
 set_application(struct question *q, const char *value)
 {
-	q->query.application = value;
+	q->text.query.application = value;
 	return 0;
 }
 
@@ -64,18 +66,39 @@ set_from(struct question *q, const char *value)
 		complain("from=%s is neither an address nor unix", value);
 		return -1;
 	}
-	q->query.peer.door = CND_DOOR_TCP;
-	q->query.peer.addr = n.addr;
+	q->text.query.peer.door = CND_DOOR_TCP;
+	q->text.query.peer.addr = n.addr;
 	return 0;
 }
 
 static int
 set_in_tx(struct question *q, const char *value)
 {
-	q->query.in_tx = strcmp(value, "yes") == 0;
-	if (q->query.in_tx || strcmp(value, "no") == 0)
+	q->text.query.in_tx = strcmp(value, "yes") == 0;
+	if (q->text.query.in_tx || strcmp(value, "no") == 0)
 		return 0;
 	complain("in_tx=%s must be yes or no", value);
+	return -1;
+}
+
+static int
+set_database(struct question *q, const char *value)
+{
+	q->text.query.database = value;
+	return 0;
+}
+
+/* By the clock of this machine, such as "2026-11-30 08:15". */
+static int
+set_time(struct question *q, const char *value)
+{
+	struct tm tm = { .tm_isdst = -1 };
+	const char *end = strptime(value, "%Y-%m-%d %H:%M", &tm);
+
+	q->text.query.now = end != NULL && *end == '\0' ? (int64_t)mktime(&tm) : -1;
+	if (q->text.query.now >= 0)
+		return 0;
+	complain("time=%s is not a time, such as \"time=2026-11-30 08:15\"", value);
 	return -1;
 }
 
@@ -88,6 +111,8 @@ static const struct {
 	{ "application=", set_application },
 	{ "from=", set_from },
 	{ "in_tx=", set_in_tx },
+	{ "database=", set_database },
+	{ "time=", set_time },
 };
 
 static int
@@ -99,18 +124,34 @@ take_word(struct question *q, const char *word)
 		if (strncmp(words[i].name, word, n) == 0)
 			return words[i].set(q, word + n);
 	}
-	complain("\"%s\" is not pool=, user=, application=, from= or in_tx=; the "
-		 "statement "
-		 "comes last",
+	complain("\"%s\" is not pool=, user=, application=, from=, in_tx=, database= or "
+		 "time=; the statement comes last",
 		word);
 	return -1;
+}
+
+/* The database of the first server line; "": the line does not say it. */
+static const char *
+database_of(const struct cnd_pool_config *pool)
+{
+	static const char *const keys[] = { "dbname", "database" };
+
+	for (size_t i = 0; i < 2 && pool->n_servers > 0; i++) {
+		const char *value = cnd_server_option(&pool->servers[0], keys[i]);
+
+		if (value != NULL)
+			return value;
+	}
+	return strcmp(pool->backend, "sqlite") == 0 ? "main" : "";
 }
 
 static int
 read_question(
 	const struct cnd_config *c, char *const *arguments, int n, struct question *q)
 {
-	*q = (struct question){ .query = { .user = "", .application = "" } };
+	*q = (struct question){
+		.text = { .query = { .user = "", .application = "", .now = time(NULL) } }
+	};
 	for (int i = 0; i + 1 < n; i++) {
 		if (take_word(q, arguments[i]) < 0)
 			return -1;
@@ -121,8 +162,11 @@ read_question(
 	}
 	q->sql = arguments[n - 1];
 	q->pool = cnd_config_pool(c, q->pool_name);
-	if (q->pool != NULL)
+	if (q->pool != NULL) {
+		if (q->text.query.database == NULL)
+			q->text.query.database = database_of(q->pool);
 		return 0;
+	}
 	complain("there is no pool \"%s\"", q->pool_name);
 	return -1;
 }
@@ -161,18 +205,21 @@ print_summary(const struct cnd_summary *s, uint64_t digest)
 		puts("note: rules cannot see what functions, procedures and blocks do");
 }
 
-/* True: the rule decides. */
+/* True: the rule applies, and is in force. */
 static bool
 print_rule(const struct question *q, const struct cnd_config *c,
 	const struct cnd_query_rule *rule)
 {
 	const struct cnd_query_condition *condition;
-	enum cnd_match match = cnd_query_rule_match(rule, &q->query, &condition);
+	enum cnd_match match = cnd_query_rule_match(rule, &q->text.query, &condition);
 	bool applies = cnd_query_rule_applies(rule, match);
+	const char *what = rule->action == CND_QUERY_REWRITE ? "rewrite" : "decide";
 
 	printf("%s:%u: %s: ", c->path, rule->line, rule->text);
-	if (applies)
-		puts(rule->is_dry_run ? "would decide (dry-run)" : "decides");
+	if (applies && rule->is_dry_run)
+		printf("would %s (dry-run)\n", what);
+	else if (applies)
+		printf("%ss\n", what);
 	else
 		printf("%s %s\n", cnd_query_condition_text(condition),
 			match == CND_MATCH_PARTLY ? "holds only for a part of the text"
@@ -180,31 +227,87 @@ print_rule(const struct question *q, const struct cnd_config *c,
 	return applies && !rule->is_dry_run;
 }
 
+static void
+print_text(const struct cnd_query_text *t)
+{
+	printf("text: %.*s\n", (int)t->query.sql_len, t->query.sql);
+	print_summary(t->summary, t->query.digest);
+}
+
+/* The statement is answered with an error of cenoted. */
+static int
+print_error(const struct cnd_query_text *t)
+{
+	printf("error %s: %s\n", t->diag->sqlstate, t->diag->message);
+	return 1;
+}
+
+static int
+print_rules(struct question *q, const struct cnd_config *c)
+{
+	const struct cnd_query_rules *rules = &q->pool->query_rules;
+
+	for (size_t i = 0; i < rules->n; i++) {
+		const struct cnd_query_rule *rule = &rules->list[i];
+		int r;
+
+		if (!print_rule(q, c, rule))
+			continue;
+		if (rule->action != CND_QUERY_REWRITE)
+			return rule->action == CND_QUERY_DENY;
+		r = cnd_query_text_rewrite(&q->text, rule);
+		if (r < 0)
+			return print_error(&q->text);
+		if (r == CENOTE_OK)
+			print_text(&q->text);
+		else
+			puts("  rules do not rewrite the classes session and "
+			     "transaction, "
+			     "or a text that servers may read in different ways");
+	}
+	puts("no rule decides: the statement passes");
+	return 0;
+}
+
+static int
+explain(struct question *q, const struct cnd_config *c)
+{
+	struct cnd_query_text *t = &q->text;
+
+	if (cnd_query_text_begin(t, q->sql, strlen(q->sql)) < 0)
+		return print_error(t);
+	if (t->summary->classes == 0) {
+		puts("the text has no statement: it passes");
+		return 0;
+	}
+	if (strlen(q->sql) == t->query.sql_len &&
+		memcmp(q->sql, t->query.sql, t->query.sql_len) == 0)
+		print_summary(t->summary, t->query.digest);
+	else
+		print_text(t);
+	return print_rules(q, c);
+}
+
 int
 cnd_explain_sql(const struct cnd_config *c, char *const *arguments, int n)
 {
-	const struct cnd_query_rules *rules;
 	struct cnd_summary summary;
+	struct cnc_arena arena;
+	struct cnc_diag diag;
 	struct question q;
-	uint32_t dialect;
+	int r;
 
 	if (n == 0 || read_question(c, arguments, n, &q) < 0)
 		return n == 0 ? (complain("write pool=NAME and a statement%s", ""), 2)
 			      : 2;
-	dialect = cnd_query_dialect(q.pool->backend);
-	cnd_summarize(q.sql, strlen(q.sql), dialect, &summary);
-	(void)cnc_digest(q.sql, strlen(q.sql), dialect, NULL, 0, &q.query.digest);
-	q.query.summary = &summary;
-	if (summary.classes == 0) {
-		puts("the text has no statement: it passes");
-		return 0;
-	}
-	print_summary(&summary, q.query.digest);
-	rules = &q.pool->query_rules;
-	for (size_t i = 0; i < rules->n; i++) {
-		if (print_rule(&q, c, &rules->list[i]))
-			return rules->list[i].action == CND_QUERY_DENY;
-	}
-	puts("no rule decides: the statement passes");
-	return 0;
+	cnc_arena_init(&arena, &cnc_mem_default);
+	cnc_diag_init(&diag, NULL);
+	q.text.style = cnd_pool_config_style(q.pool);
+	q.text.has_digest = true;
+	q.text.arena = &arena;
+	q.text.diag = &diag;
+	q.text.summary = &summary;
+	r = explain(&q, c);
+	cnc_arena_finish(&arena);
+	return r;
 }

@@ -14,7 +14,9 @@
 #include "auth/peer.h"
 #include "auth/rules.h"
 #include "auth/users.h"
+#include "query/error_map.h"
 #include "query/query_rules.h"
+#include "query/respell.h"
 #include "shared/units.h"
 
 /* The configuration, read and checked. Nothing here has an effect; the master decides what to do
@@ -169,6 +171,9 @@ struct cnd_pool_config {
 	struct cnd_hours hours; /* when users may be in, from `allow_hours` */
 	struct cnd_rules rules; /* from `auth` */
 	struct cnd_query_rules query_rules; /* from `rule` */
+	struct cnd_error_maps errors; /* from `on_error` */
+	int program_sql; /* enum cnd_program_sql */
+	int normalizes; /* write statements in one line */
 	struct cnd_hooks session_start, session_end; /* SQL of the pool's own */
 	char *users_path; /* "": the file of [cenoted] */
 	struct cnd_users users; /* its content, if a rule needs it */
@@ -242,6 +247,10 @@ void cnd_pool_configs_forget(
 	const struct cnd_config *c, const struct cnd_pool_config *but);
 /* The value of a key; NULL: the line does not have it. */
 const char *cnd_server_option(const struct cnd_server_line *s, const char *key);
+/* Whether the pool must see each statement before the server gets it. */
+bool cnd_pool_config_judges(const struct cnd_pool_config *p);
+/* How the pool writes the statements of its clients. */
+struct cnd_respelling cnd_pool_config_style(const struct cnd_pool_config *p);
 /* A short name for a server line in messages: its host, port, path …; without secrets. */
 void cnd_server_label(const struct cnd_server_line *s, char text[CND_LABEL_MAX]);
 /* The user that a pool's workers and helpers become. */

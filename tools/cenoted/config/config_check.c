@@ -303,6 +303,7 @@ check_auth(struct cnd_config *c, struct cnd_pool_config *p)
 static void
 check_pool(struct cnd_config *c, struct cnd_pool_config *p)
 {
+	struct cnd_respelling style = cnd_pool_config_style(p);
 	struct sockaddr_un address;
 
 	check_pool_user(c, p);
@@ -325,6 +326,13 @@ check_pool(struct cnd_config *c, struct cnd_pool_config *p)
 		cnd_config_error(c, p->line,
 			"pool %s: its socket's path in %s would be longer than %zu bytes",
 			p->name, c->run_dir, sizeof(address.sun_path) - 1);
+	if (cnd_respells(&style) && style.dialect == CNC_SQL_UNKNOWN &&
+		*p->backend != '\0')
+		cnd_config_error(c, p->line,
+			"pool %s: program_sql and normalize need to know the server's "
+			"SQL, "
+			"and backend = %s may have any server",
+			p->name, p->backend);
 	cnd_tls_load(c, p);
 	if (p->n_allow == 0 && !p->is_open) {
 		p->allow = cnd_config_must(calloc(2, sizeof(*p->allow)));
@@ -421,6 +429,22 @@ cnd_pool_config_check_target(struct cnd_config *c, const struct cnd_pool_config 
 			p->name);
 }
 
+struct cnd_respelling
+cnd_pool_config_style(const struct cnd_pool_config *p)
+{
+	return (struct cnd_respelling){ .dialect = cnd_query_dialect(p->backend),
+		.program = (uint8_t)p->program_sql,
+		.normalizes = p->normalizes != 0 };
+}
+
+bool
+cnd_pool_config_judges(const struct cnd_pool_config *p)
+{
+	struct cnd_respelling style = cnd_pool_config_style(p);
+
+	return p->query_rules.n > 0 || cnd_respells(&style);
+}
+
 void
 cnd_pool_config_set_lend(struct cnd_pool_config *p, const struct cnd_backend *backend)
 {
@@ -436,6 +460,9 @@ cnd_pool_config_set_lend(struct cnd_pool_config *p, const struct cnd_backend *ba
 		p->no_lend = "its clients log in to the server as themselves";
 	else if (p->query_rules.n > 0)
 		p->no_lend = "its rules judge each statement (rule)";
+	else if (cnd_pool_config_judges(p) || p->errors.n > 0)
+		p->no_lend = "it changes statements or errors (program_sql, normalize, "
+			     "on_error)";
 	else if (p->replay > 0)
 		p->no_lend = "it runs transactions again (replay)";
 	else if (p->hours.n > 0)

@@ -135,7 +135,7 @@ set_exec(struct cnd_serving *s, struct cnd_exec *exec, struct cnp_str params,
 }
 
 static int
-judge(struct cnd_serving *s, struct cnp_str sql)
+judge(struct cnd_serving *s, struct cnp_str *sql)
 {
 	return s->has_rules ? s->ops->judge(s, sql) : CENOTE_OK;
 }
@@ -148,13 +148,14 @@ on_query(struct cnd_serving *s, const struct cnp_msg *m)
 		.is_simple = q->params.n == 0,
 		.formats = q->formats,
 		.batch_rows = q->batch_rows };
-	int r = judge(s, q->sql);
+	struct cnp_str sql = q->sql;
+	int r = judge(s, &sql);
 
 	if (r == CENOTE_OK)
 		r = set_exec(s, &exec, q->params, q->max_rows);
 	if (r < 0)
 		return r;
-	r = s->backend->query(s->session, q->sql.p, q->sql.n, &exec, &s->sink);
+	r = s->backend->query(s->session, sql.p, sql.n, &exec, &s->sink);
 	if (r == CENOTE_OK)
 		settle_portal(s, exec.portal);
 	return r;
@@ -217,7 +218,7 @@ on_prepare(struct cnd_serving *s, const struct cnp_msg *m)
 	s->result.is_describing = true;
 	r = check_named(s, p->statement, p->name, CNP_NAMED_STATEMENT);
 	if (r == CENOTE_OK)
-		r = judge(s, p->sql);
+		r = judge(s, &prepare.sql);
 	if (r == CENOTE_OK)
 		r = cnd_request_set_types(s, &prepare, p->types);
 	if (r < 0)
@@ -281,14 +282,14 @@ on_close(struct cnd_serving *s, const struct cnp_msg *m)
 static int
 on_function(struct cnd_serving *s, const struct cnp_msg *m)
 {
-	static const struct cnp_str no_text = { NULL, 0 };
+	struct cnp_str no_text = { NULL, 0 };
 	const struct cnp_function *f = &m->as.function;
 	struct cnd_exec exec = { .format = f->format };
 	int r = need(s, CNP_FEATURE_FUNCTIONS, s->backend->function != NULL,
 		"calls of functions");
 
 	if (r == CENOTE_OK)
-		r = judge(s, no_text);
+		r = judge(s, &no_text);
 	if (r == CENOTE_OK)
 		r = set_exec(s, &exec, f->params, 0);
 	return r < 0 ? r : s->backend->function(s->session, f->function, &exec, &s->sink);
@@ -612,6 +613,14 @@ note_loss(struct cnd_serving *s, const char *in)
 }
 
 static int
+tell_error(struct cnd_serving *s)
+{
+	if (s->ops->retell != NULL)
+		s->ops->retell(s);
+	return cnp_server_error(s->server, &s->diag);
+}
+
+static int
 report_failure(struct cnd_serving *s, int status, const struct cnp_msg *m)
 {
 	int r;
@@ -623,7 +632,7 @@ report_failure(struct cnd_serving *s, int status, const struct cnp_msg *m)
 		note_loss(s, cnp_msg_name(m->code));
 		cnd_loss_explain(s, m);
 	}
-	r = cnp_server_error(s->server, &s->diag);
+	r = tell_error(s);
 	cnc_diag_clear(&s->diag);
 	return r;
 }
@@ -786,7 +795,7 @@ cnd_request_run(struct cnd_serving *s, const struct cnp_request *req)
 		cnd_replay_note(s, req, before, r);
 	}
 	if (q == CENOTE_OK && is_late > 0)
-		q = cnp_server_error(s->server, &s->diag);
+		q = tell_error(s);
 	if (q < 0)
 		return q;
 	return r == CENOTE_ERR_PROTOCOL || s->is_lost ? CENOTE_ERR_CONN : CENOTE_OK;

@@ -30,9 +30,11 @@ struct cnd_serving_ops {
 	void (*begin)(struct cnd_serving *s, const struct cnp_request *req);
 	/* A request that has a number is done. */
 	void (*end)(struct cnd_serving *s, const struct cnp_request *req);
-	/* Whether the client may send this statement. sql.p NULL: it calls a function by its number. Negative: it may not, and
-	 * s->diag says why. Only if s->has_rules. */
-	int (*judge)(struct cnd_serving *s, struct cnp_str sql);
+	/* Whether the client may send this statement. sql->p NULL: it calls a function by its number. Negative: it may not, and
+	 * s->diag says why. *sql becomes the text that the server gets; it does no more than the client's. Only if s->has_rules. */
+	int (*judge)(struct cnd_serving *s, struct cnp_str *sql);
+	/* s->diag has an error for the client, who may get another one in its place. NULL: it does not. */
+	void (*retell)(struct cnd_serving *s);
 	/* Whether a statement may run a second time, as its text shows. Only if replay.max > 0. */
 	bool (*may_replay)(struct cnd_serving *s, struct cnp_str sql);
 	/* A request has failed. */

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The actions of rules: read what stands after "->". worker/query.c does what they say. */
+#include "rewrite.h"
+#include "rule_parser.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
+
+static int
+take_sqlstate(struct cnd_rule_parser *p, const char *value)
+{
+	size_t n = strspn(value, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+
+	if (n != 5 || value[5] != '\0' || strncmp(value, "00", 2) == 0)
+		return cnd_rule_bad(p,
+			"rule: sqlstate: \"%.64s\" is not an SQLSTATE of an error, such "
+			"as "
+			"42501",
+			value);
+	memcpy(p->rule->sqlstate, value, 6);
+	return 0;
+}
+
+/* A word after "deny": its message or its SQLSTATE. */
+static int
+take_deny_word(struct cnd_rule_parser *p, const char *word)
+{
+	struct cnd_query_rule *rule = p->rule;
+
+	if (strncmp(word, "sqlstate=", 9) == 0)
+		return take_sqlstate(p, word + 9);
+	if (rule->message != NULL)
+		return cnd_rule_bad(
+			p, "rule: deny has one message; put it in double quotes");
+	rule->message = strdup(word);
+	return rule->message != NULL ? 0 : cnd_rule_bad(p, "out of memory");
+}
+
+static int
+take_rewrite_word(struct cnd_rule_parser *p, const char *word)
+{
+	struct cnd_query_rule *rule = p->rule;
+
+	if (rule->message != NULL)
+		return cnd_rule_bad(
+			p, "rule: rewrite has one text; put it in double quotes");
+	rule->message = strdup(word);
+	return rule->message != NULL ? 0 : cnd_rule_bad(p, "out of memory");
+}
+
+static const struct action {
+	const char *name;
+	/* Take a word after the name. NULL: there is none. */
+	int (*take_word)(struct cnd_rule_parser *p, const char *word);
+	/* Check the rule when all of it was read. NULL: nothing is left to check. */
+	int (*check)(const struct cnd_query_rule *rule, char error[CND_QUERY_ERROR_MAX]);
+} actions[] = {
+	[CND_QUERY_ALLOW] = { "allow", NULL, NULL },
+	[CND_QUERY_DENY] = { "deny", take_deny_word, NULL },
+	[CND_QUERY_REWRITE] = { "rewrite", take_rewrite_word, cnd_rewrite_check },
+};
+
+const char *
+cnd_query_action_name(uint8_t action)
+{
+	return action < N_ITEMS(actions) ? actions[action].name : "";
+}
+
+static const struct action *
+find_action(struct cnd_rule_parser *p, const char *name)
+{
+	for (size_t i = 0; i < N_ITEMS(actions); i++) {
+		p->rule->action = (uint8_t)i;
+		if (strcmp(actions[i].name, name) == 0)
+			return &actions[i];
+	}
+	cnd_rule_bad(p,
+		"rule: \"%.64s\" is not an action; there are allow, deny and rewrite",
+		name);
+	return NULL;
+}
+
+int
+cnd_action_take(struct cnd_rule_parser *p)
+{
+	const char *word = cnd_rule_word(p);
+	const struct action *action;
+
+	if (word == NULL)
+		return *p->error != '\0'
+			       ? -1
+			       : cnd_rule_bad(p, "rule: write -> deny, or -> allow");
+	action = find_action(p, word);
+	if (action == NULL)
+		return -1;
+	while ((word = cnd_rule_word(p)) != NULL) {
+		if (strcmp(word, "dry-run") == 0)
+			p->rule->is_dry_run = true;
+		else if (action->take_word == NULL)
+			return cnd_rule_bad(p, "rule: \"%.64s\" cannot stand after %s",
+				word, action->name);
+		else if (action->take_word(p, word) < 0)
+			return -1;
+	}
+	if (*p->error != '\0')
+		return -1;
+	return action->check != NULL ? action->check(p->rule, p->error) : 0;
+}
