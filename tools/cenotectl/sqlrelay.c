@@ -674,7 +674,7 @@ note_modules(struct instance *i)
 		{ "resultsettranslation", none },
 		{ "route", none },
 		{ "router", none },
-		{ "schedule", none },
+		{ "schedule", "not converted: see allow_hours" },
 		{ "translation", rewriting },
 		{ "trigger", none },
 	};
