@@ -276,7 +276,7 @@ instances_become_pools(void **state)
 	expect_not(result, "legacy");
 	expect(notes, "sqlrelay.conf:8: typemangling: no counterpart");
 	expect(notes, "sqlrelay.conf:9: metric: not converted: see weight=");
-	expect(notes, "sqlrelay.conf:12: filter: no counterpart");
+	expect(notes, "sqlrelay.conf:12: filter: not converted: see rule");
 	expect(notes, "sqlrelay.conf:13: legacy: there is no pool for it");
 	expect_accepted();
 	read_file("users", result, sizeof(result));
