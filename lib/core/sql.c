@@ -164,27 +164,50 @@ finish_block(struct cnc_sql *x)
 	return false;
 }
 
+static enum cnc_sql_gap_kind
+kind_of_block(const struct cnc_sql *x)
+{
+	if (is_executed(x))
+		return CNC_SQL_GAP_EXECUTED;
+	return at(x, 2) == '+' ? CNC_SQL_GAP_HINT : CNC_SQL_GAP_BLOCK;
+}
+
+struct cnc_sql_gap
+cnc_sql_next_gap(struct cnc_sql *x)
+{
+	struct cnc_sql_gap gap = { CNC_SQL_GAP_NONE, x->p, 0 };
+
+	if (x->p == x->end)
+		return gap;
+	if (is_blank(x, *x->p)) {
+		gap.kind = CNC_SQL_GAP_BLANK;
+		x->p++;
+	} else if (begins_line_comment(x)) {
+		gap.kind = *x->p == '#' ? CNC_SQL_GAP_HASH : CNC_SQL_GAP_DASHES;
+		x->seen |= CNC_SQL_SEEN_COMMENT;
+		skip_line(x);
+	} else if (begins_block(x)) {
+		gap.kind = kind_of_block(x);
+		x->seen |= CNC_SQL_SEEN_COMMENT;
+		open_block(x);
+		if (!finish_block(x))
+			gap.kind = CNC_SQL_GAP_NONE;
+	}
+	gap.n = (size_t)(x->p - gap.p);
+	return gap;
+}
+
 bool
 cnc_sql_skip_blanks(struct cnc_sql *x)
 {
+	struct cnc_sql_gap gap;
+
 	if (x->open.what == '*' && x->p < x->end && !finish_block(x))
 		return false;
-	while (x->p < x->end) {
-		if (is_blank(x, *x->p)) {
-			x->p++;
-		} else if (begins_line_comment(x)) {
-			x->seen |= CNC_SQL_SEEN_COMMENT;
-			skip_line(x);
-		} else if (begins_block(x)) {
-			x->seen |= CNC_SQL_SEEN_COMMENT;
-			open_block(x);
-			if (!finish_block(x))
-				return false;
-		} else {
-			break;
-		}
-	}
-	return true;
+	do
+		gap = cnc_sql_next_gap(x);
+	while (gap.kind != CNC_SQL_GAP_NONE);
+	return gap.n == 0;
 }
 
 /* ---- quotes ---- */

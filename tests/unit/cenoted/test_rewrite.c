@@ -71,6 +71,9 @@ a_text_takes_the_groups_of_the_pattern(void **state)
 		{ "-> rewrite \"select 1\"", "set a = 1", NULL },
 		{ "-> rewrite \"select 1\"", "commit", NULL },
 		{ "-> rewrite \"select 1\"", "select 'open", NULL },
+		{ "-> rewrite \"select set_config('a.b', 'd', true)\"",
+			"select set_config('a.b', 'c', true)",
+			"select set_config('a.b', 'd', true)" },
 		{ "-> rewrite \"insert into u values (1)\"", "insert into t values (1)",
 			"insert into u values (1)" },
 	};

@@ -9,7 +9,6 @@
  */
 #include "respell.h"
 
-#include <cenote/cenote.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -168,37 +167,6 @@ is_certain(const struct cnd_respelling *how, const char *sql, size_t len, uint32
 
 /* ---- between the tokens ---- */
 
-/* The end of the comment that begins at p. The reader has found that it ends, and that no comment is in it. */
-static const char *
-end_of_comment(const struct respelling *r, const char *p, const char *end)
-{
-	if (*p != '/') {
-		while (p < end && *p != '\n' &&
-			!(*p == '\r' && (r->x.rules & CNC_SQL_CR) != 0))
-			p++;
-		return p;
-	}
-	for (p += 2; p + 1 < end; p++) {
-		if (p[0] == '*' && p[1] == '/')
-			return p + 2;
-	}
-	return end;
-}
-
-/* A comment that MySQL or MariaDB may execute. */
-static bool
-is_executed(const struct respelling *r, const char *p, const char *end)
-{
-	return is_mysql(r->how->dialect) && end - p > 3 && *p == '/' &&
-	       (p[2] == '!' || (p[2] == 'M' && p[3] == '!'));
-}
-
-static bool
-is_hint(const char *p, const char *end)
-{
-	return end - p > 3 && *p == '/' && p[2] == '+';
-}
-
 /* May a server that executes the comment see other tokens outside of it than a server that does not? */
 static bool
 is_closed(const char *p, const char *end)
@@ -212,60 +180,47 @@ is_closed(const char *p, const char *end)
 
 /* A comment that begins with # is MySQL's. */
 static int
-copy_comment(struct respelling *r, const char *p, const char *end)
+copy_comment(struct respelling *r, const struct cnc_sql_gap *gap)
 {
-	int status = CENOTE_OK;
+	static const char dashes[] = { '-', '-' };
+	bool is_foreign = gap->kind == CNC_SQL_GAP_HASH && !is_mysql(r->how->dialect);
+	int status = is_foreign ? put(r, dashes, sizeof(dashes)) : CENOTE_OK;
 
-	if (*p == '#' && !is_mysql(r->how->dialect)) {
-		status = put(r, "--", 2);
-		p++;
-	}
-	return status == CENOTE_OK ? put(r, p, (size_t)(end - p)) : status;
+	return status == CENOTE_OK ? put(r, gap->p + is_foreign, gap->n - is_foreign)
+				   : status;
 }
 
 /* CENOTE_DONE: nobody knows where the comment ends. */
 static int
-put_comment(struct respelling *r, const char *p, const char *end)
+put_comment(struct respelling *r, const struct cnc_sql_gap *gap)
 {
-	bool is_kept = is_executed(r, p, end);
+	bool is_executed = gap->kind == CNC_SQL_GAP_EXECUTED && is_mysql(r->how->dialect);
 	int status = CENOTE_OK;
 
-	if (is_kept && !is_closed(p, end))
+	if (is_executed && !is_closed(gap->p, gap->p + gap->n))
 		return CENOTE_DONE;
 	if (!r->how->normalizes)
-		return copy_comment(r, p, end);
-	if (!is_kept && !is_hint(p, end))
+		return copy_comment(r, gap);
+	if (!is_executed && gap->kind != CNC_SQL_GAP_HINT)
 		return CENOTE_OK;
 	if (r->before.kind != CNC_SQL_END)
 		status = put_blank(r);
-	return status == CENOTE_OK ? put(r, p, (size_t)(end - p)) : status;
+	return status == CENOTE_OK ? put(r, gap->p, gap->n) : status;
 }
 
-static bool
-begins_comment(const struct respelling *r, const char *p, const char *end)
-{
-	return cnc_sql_opens_comment(p, end) ||
-	       (*p == '#' && (r->x.rules & CNC_SQL_HASH) != 0);
-}
-
-/* Write the blanks and comments before the token. */
+/* Write the blanks and comments before the token; `x` reads them. */
 static int
-put_gap(struct respelling *r, const char *p, const struct cnc_sql_token *t)
+put_gap(struct respelling *r, struct cnc_sql x, const struct cnc_sql_token *t)
 {
-	const char *end = t->p;
 	int status = CENOTE_OK;
 
-	while (p < end && status == CENOTE_OK) {
-		const char *from = p;
+	while (x.p < t->p && status == CENOTE_OK) {
+		struct cnc_sql_gap gap = cnc_sql_next_gap(&x);
 
-		if (begins_comment(r, p, end)) {
-			p = end_of_comment(r, p, end);
-			status = put_comment(r, from, p);
-			continue;
-		}
-		p++;
-		if (!r->how->normalizes)
-			status = put(r, from, 1);
+		if (gap.kind != CNC_SQL_GAP_BLANK)
+			status = put_comment(r, &gap);
+		else if (!r->how->normalizes)
+			status = put(r, gap.p, gap.n);
 	}
 	if (status == CENOTE_OK && r->how->normalizes && t->has_space &&
 		cnc_buf_len(r->to) > 0 && t->kind != CNC_SQL_END)
@@ -431,9 +386,12 @@ put_lower(struct respelling *r, const struct cnc_sql_token *t)
 static bool
 becomes_comment(const struct respelling *r, const struct cnc_sql_token *t)
 {
-	return r->how->normalizes && is_for(r, CNC_SQL_DASH_BLANK) &&
-	       cnc_sql_is_char(t, '-') && cnc_sql_is_char(&r->before, '-') &&
-	       (r->x.p == r->x.end || begins_comment(r, r->x.p, r->x.end));
+	struct cnc_sql ahead = r->x;
+
+	if (!r->how->normalizes || !is_for(r, CNC_SQL_DASH_BLANK) ||
+		!cnc_sql_is_char(t, '-') || !cnc_sql_is_char(&r->before, '-'))
+		return false;
+	return ahead.p == ahead.end || cnc_sql_next_gap(&ahead).n > 0;
 }
 
 /* Would the token, written in another way, join the one beside it? `?and` becomes `$1 and`. In PostgreSQL, U& before a name in
@@ -489,10 +447,10 @@ cnd_respell(const struct cnd_respelling *how, const char *sql, size_t len,
 	if (!is_certain(how, sql, len, rules))
 		return CENOTE_DONE;
 	for (;;) {
-		const char *from = r.x.p;
+		struct cnc_sql gap = r.x;
 		struct cnc_sql_token t = cnc_sql_next(&r.x);
 
-		status = put_gap(&r, from, &t);
+		status = put_gap(&r, gap, &t);
 		if (status != CENOTE_OK || t.kind == CNC_SQL_END)
 			break;
 		status = put_token(&r, &t);

@@ -9,7 +9,6 @@
  */
 #include "rewrite.h"
 
-#include <cenote/cenote.h>
 #include <string.h>
 
 #include "core/digest.h"
