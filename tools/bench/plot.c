@@ -314,7 +314,7 @@ put_data(const struct drawing *w)
 static void
 put_tics(const struct drawing *w)
 {
-	double last = -1;
+	double first = -1, last = -1;
 	size_t i;
 
 	fputs("set xtics (", w->f);
@@ -325,8 +325,10 @@ put_tics(const struct drawing *w)
 			continue;
 		fprintf(w->f, "%s'%.0f' %.0f", last >= 0 ? ", " : "", f->x, f->x);
 		last = f->x;
+		first = first < 0 ? last : first;
 	}
-	fputs(")\n", w->f);
+	/* Without this, the axis would go on to the next power of ten. */
+	fprintf(w->f, ")\nset xrange [%.7g:%.7g]\n", first * 0.95, last * 1.05);
 }
 
 static void
