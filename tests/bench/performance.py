@@ -75,12 +75,13 @@ def ratio_rows(r):
             low, high = 1 / f["wall_ratio_p75"], 1 / f["wall_ratio_p25"]
             yield [f"{NAMES[server]}, {f['x']:.0f}", number(f["queries_per_s"]),
                    number(base[0]["queries_per_s"]), f"{gain:.2f} [{low:.2f}..{high:.2f}]",
-                   "yes" if gain >= 1 else "no"]
+                   "yes" if gain >= 1 else "no",
+                   f"{f['cpu_ratio']:.2f} [{f['cpu_ratio_p25']:.2f}..{f['cpu_ratio_p75']:.2f}]"]
 
 
 def queries(r):
     return table(["server, queries per connection", "pooled, queries/s", "direct",
-                  "pooled / direct", "at or above"], ratio_rows(r))
+                  "pooled / direct", "at or above", "CPU, pooled / direct"], ratio_rows(r))
 
 
 def cpu(r):

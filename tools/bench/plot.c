@@ -403,6 +403,7 @@ put_bars(const struct drawing *w)
 
 	fputs("set style data histogram\nset style histogram clustered gap 1\n"
 	      "set style fill solid 0.9\nset xtics rotate by -25 noenhanced\n"
+	      "set rmargin 20\nset bmargin 8\n"
 	      "set key outside top center horizontal\nplot",
 		w->f);
 	for (i = 0; i < w->workloads.n && i < 4; i++)
