@@ -58,9 +58,11 @@ class Report:
 def machine(r):
     head = r.head
     kind = "A quick run" if head["is_quick"] else "A whole run"
+    busy = (" Other work ran on the machine, so the figures are rough: trust the ratios, and those of CPU most."
+            if head["load"] > head["n_cpus"] else "")
     return [f"{kind} of {head['started'][:10]}, Cenote {head['version']}: {head['cpu']}, "
             f"{head['n_cpus']:.0f} CPUs, {head['kernel']}; {head['servers']}. "
-            f"The load of the machine at the begin was {head['load']:.1f}."]
+            f"The load of the machine at the begin was {head['load']:.1f}.{busy}"]
 
 
 def ratio_rows(r):
@@ -73,12 +75,13 @@ def ratio_rows(r):
             low, high = 1 / f["wall_ratio_p75"], 1 / f["wall_ratio_p25"]
             yield [f"{NAMES[server]}, {f['x']:.0f}", number(f["queries_per_s"]),
                    number(base[0]["queries_per_s"]), f"{gain:.2f} [{low:.2f}..{high:.2f}]",
-                   "yes" if gain >= 1 else "no"]
+                   "yes" if gain >= 1 else "no",
+                   f"{f['cpu_ratio']:.2f} [{f['cpu_ratio_p25']:.2f}..{f['cpu_ratio_p75']:.2f}]"]
 
 
 def queries(r):
     return table(["server, queries per connection", "pooled, queries/s", "direct",
-                  "pooled / direct", "at or above"], ratio_rows(r))
+                  "pooled / direct", "at or above", "CPU, pooled / direct"], ratio_rows(r))
 
 
 def cpu(r):
@@ -144,15 +147,17 @@ def retail(r):
     rows = []
     for server in r.servers("retail"):
         for target in r.targets("retail", server):
-            figures = [f for f in r.of(set="retail", server=server, target=target) if f["queries_per_s"]]
+            figures = r.of(set="retail", server=server, target=target)
+            last = max(figures, key=lambda f: f["clients"])
+            figures = [f for f in figures if f["queries_per_s"]]
             if not figures:
                 continue
             most = max(f["queries_per_s"] for f in figures)
             first = next(f for f in figures if f["queries_per_s"] >= 0.95 * most)
-            last = max(figures, key=lambda f: f["clients"])
             rows.append([f"{NAMES[server]}, {target}", number(most), f"{first['clients']:,.0f}",
-                         number(last["queries_per_s"]), number((last["p99_us"] or 0) / 1000),
-                         f"{last['refused']:,.0f}", last["note"].split(":")[0]])
+                         number(last["queries_per_s"]),
+                         number(last["p99_us"] / 1000 if last["p99_us"] else None),
+                         number(last["refused"]) or "0", last["note"].split(":")[0]])
     return table(["server, target", "most operations/s", "reached with users", "with 5,250 users",
                   "their p99, ms", "refused", "limited by"], rows)
 

@@ -238,6 +238,7 @@ struct cnb_options {
 	const char *report_dir;
 	const char *compare[2];
 	int is_quick;
+	int is_redraw; /* measure nothing, and draw a report's pictures again */
 	int has_plots;
 	const char *servers, *sets; /* of the report: lists with commas; NULL: all */
 	double tolerance; /* of compare: 0.05 is 5 % */

@@ -367,6 +367,14 @@ set_quick(struct cnb_options *o, const char *value)
 }
 
 static int
+set_redraw(struct cnb_options *o, const char *value)
+{
+	(void)value;
+	o->is_redraw = 1;
+	return 0;
+}
+
+static int
 set_no_plots(struct cnb_options *o, const char *value)
 {
 	(void)value;
@@ -519,6 +527,8 @@ static const struct entry {
 		"of sqlite,postgresql,mariadb (default: all that are installed)" },
 	{ NULL, "sets", "LIST", 0, set_sets,
 		"of queries,work,pipeline,clients,think,idle,tls,retail (default: all)" },
+	{ NULL, "redraw", NULL, 0, set_redraw,
+		"measure nothing: make page and pictures from DIR/report.json" },
 	{ NULL, "no-plots", NULL, 0, set_no_plots, "draw no pictures; needs no gnuplot" },
 	{ NULL, "tolerance", "PERCENT", 0, set_tolerance,
 		"of compare: smaller changes are none (default: 5)" },

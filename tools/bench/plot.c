@@ -314,7 +314,7 @@ put_data(const struct drawing *w)
 static void
 put_tics(const struct drawing *w)
 {
-	double last = -1;
+	double first = -1, last = -1;
 	size_t i;
 
 	fputs("set xtics (", w->f);
@@ -325,8 +325,10 @@ put_tics(const struct drawing *w)
 			continue;
 		fprintf(w->f, "%s'%.0f' %.0f", last >= 0 ? ", " : "", f->x, f->x);
 		last = f->x;
+		first = first < 0 ? last : first;
 	}
-	fputs(")\n", w->f);
+	/* Without this, the axis would go on to the next power of ten. */
+	fprintf(w->f, ")\nset xrange [%.7g:%.7g]\n", first * 0.95, last * 1.05);
 }
 
 static void
@@ -401,6 +403,7 @@ put_bars(const struct drawing *w)
 
 	fputs("set style data histogram\nset style histogram clustered gap 1\n"
 	      "set style fill solid 0.9\nset xtics rotate by -25 noenhanced\n"
+	      "set rmargin 20\nset bmargin 8\n"
 	      "set key outside top center horizontal\nplot",
 		w->f);
 	for (i = 0; i < w->workloads.n && i < 4; i++)

@@ -941,6 +941,22 @@ run_sets(struct runner *r)
 	r->report.is_complete = !*r->interrupted && r->n_failed == 0;
 }
 
+static int
+redraw(const struct cnb_options *options, struct cnb_error *ret_error)
+{
+	struct cnb_report report;
+	char path[4096];
+	int result;
+
+	snprintf(path, sizeof(path), "%s/report.json", options->report_dir);
+	if (cnb_report_read(path, &report, ret_error) < 0)
+		return -1;
+	result = cnb_report_write(
+		&report, options->report_dir, options->has_plots, ret_error);
+	cnb_figures_finish(&report.figures);
+	return result;
+}
+
 int
 cnb_report_run(const struct cnb_options *options,
 	const volatile sig_atomic_t *interrupted, struct cnb_error *ret_error)
@@ -953,6 +969,8 @@ cnb_report_run(const struct cnb_options *options,
 	r.start_ns = cnb_now_ns();
 	if (make_output(options, ret_error) < 0 || check_gnuplot(options, ret_error) < 0)
 		return -1;
+	if (options->is_redraw)
+		return redraw(options, ret_error);
 	raise_limit_of_files();
 	(void)sched_getaffinity(0, sizeof(r.cpus), &r.cpus);
 	find_shim("../../shims/libpq", "libpq.so.5", r.shim_dirs[KIND_POSTGRESQL],

@@ -121,6 +121,15 @@ def the_pictures_are_drawn():
             with open(f"{out}/{name}.png", "rb") as f:
                 assert f.read(8) == b"\x89PNG\r\n\x1a\n"
         check_page(f"{out}/report.html", 2)
+        with open(f"{out}/queries-sqlite.svg", encoding="utf-8") as f:
+            drawn = f.read()
+        os.remove(f"{out}/queries-sqlite.svg")
+        os.remove(f"{out}/report.html")
+        status, _, err = run("report", out, "--redraw")
+        assert status == 0, err
+        check_page(f"{out}/report.html", 2)
+        with open(f"{out}/queries-sqlite.svg", encoding="utf-8") as f:
+            assert f.read() == drawn
 
 
 def without_gnuplot_it_says_which_package_is_missing():
