@@ -100,15 +100,18 @@ link_query(struct link *l, const char *sql, const cenote_params *params,
 	cenote_result **ret_res)
 {
 	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
+	cenote_result *res;
 	int r;
 
 	options.format = CENOTE_FORMAT_CANONICAL;
-	r = cenote_query(l->conn, sql, CENOTE_NTS, params, &options, ret_res);
+	r = cenote_query(l->conn, sql, CENOTE_NTS, params, &options, &res);
 	if (r < 0)
 		return link_failed(l, r);
 	r = link_finish(l);
-	if (r != PORT_OK)
-		cenote_result_destroy(*ret_res);
+	if (r == PORT_OK)
+		*ret_res = res;
+	else
+		cenote_result_destroy(res);
 	return r;
 }
 

@@ -224,6 +224,23 @@ tells_of_errors()
 	[ "$(sqlsh pg --no-header --format=csv -c 'select count(*) from narrow')" = 0 ] || echo "a row of a failed batch is there"
 }
 
+# Where rows could be lost or there twice, the programs say so and do nothing.
+refuses_what_it_cannot_continue()
+{
+	sql pg "create table equal (a int, b int)" "insert into equal values (1, 1), (2, 2), (2, 3), (3, 4)"
+	printf 'a,b\n1,1\n2,2\n' >equal.csv
+	says '2 rows have the key' 1 cenote-export -Q -t equal --key a -o equal.csv --resume pg
+	says '' 0 cenote-export -Q -t equal --key a,b -o equal.csv --resume pg
+	[ "$(tail -n 1 equal.csv)" = 3,4 ] || cat equal.csv
+	sql pg "insert into equal values (null, 5)"
+	says '2 rows have the key' 1 cenote-export -Q -t equal --key a -o equal.csv --resume pg
+	sql my "create table old (a int, b int) engine=MyISAM"
+	says 'engine MyISAM' 1 cenote-import -Q -t old -i equal.csv my
+	says '' 0 cenote-import -Q -1 -t old -i equal.csv my
+	sql lite "create table bytes (a int primary key, b text)" "insert into bytes values (1, cast(x'ff' as text))"
+	says 'row 1, column b: the text is not UTF-8' 1 cenote-export -Q -t bytes --format json lite
+}
+
 make_source
 make_long
 for format in csv json sql tsv csv.zst; do
@@ -247,5 +264,6 @@ for format in csv json sql tsv; do
 done
 tap_passes "an export to csv.zst continues" export_continues_compressed
 tap_passes "files of others are kept" keeps_other_files
+tap_passes "what cannot be continued is refused" refuses_what_it_cannot_continue
 tap_passes "errors say what is wrong" tells_of_errors
 tap_end
