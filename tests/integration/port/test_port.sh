@@ -244,8 +244,8 @@ refuses_what_it_cannot_continue()
 make_source
 make_long
 for format in csv json sql tsv "${@:2}"; do
-	tap_passes "PostgreSQL to MariaDB by $format" goes_to my $format
-	tap_passes "PostgreSQL to SQLite by $format" goes_to lite $format
+	tap_passes "PostgreSQL to MariaDB by $format" goes_to my "$format"
+	tap_passes "PostgreSQL to SQLite by $format" goes_to lite "$format"
 done
 tap_passes "PostgreSQL to PostgreSQL" goes_to pg csv
 for format in csv json sql; do
