@@ -23,7 +23,8 @@ read_all(const char *bytes, size_t n, const struct records_options *options)
 		FUZZ_CHECK(!records_is_complete(&r) ||
 			   bytes[records_offset(&r) - 1] == '\n');
 		for (size_t i = 0; i < r.n_cells; i++)
-			FUZZ_CHECK(!r.cells[i].text || r.cells[i].text[r.cells[i].len] == '\0');
+			FUZZ_CHECK(!r.cells[i].text ||
+				   r.cells[i].text[r.cells[i].len] == '\0');
 		offset = records_offset(&r);
 		FUZZ_CHECK(r.n_records == ++n_records);
 	}

@@ -12,6 +12,9 @@
 
 #include "link.h"
 
+/* The form of an offset from UTC. */
+#define OFFSET "+HH:MM"
+
 static int
 hex_digit(char c)
 {
@@ -84,43 +87,73 @@ bind_double(cenote_params *params, const struct cell *cell)
 	return cenote_params_add_double(params, n);
 }
 
+/* The number in so many digits; -1: other characters are there. */
+static int
+number_of(const char *s, size_t n_digits)
+{
+	int n = 0;
+
+	for (; n_digits > 0; n_digits--, s++) {
+		if (*s < '0' || *s > '9')
+			return -1;
+		n = n * 10 + (*s - '0');
+	}
+	return n;
+}
+
 /* The offset at the end of a timestamp, "+HH:MM", in seconds. False: there is none. */
 static bool
 find_offset(const struct cell *cell, long *ret_seconds)
 {
-	const char *s = cell->text + cell->len - 6;
-	int hours, minutes, n = 0;
+	const char *s = cell->text + cell->len - strlen(OFFSET);
+	int hours = number_of(s + 1, 2), minutes = number_of(s + 4, 2);
 
-	if (cell->len < 25 || (*s != '+' && *s != '-') ||
-		sscanf(s + 1, "%2d:%2d%n", &hours, &minutes, &n) != 2 || n != 5)
+	if ((*s != '+' && *s != '-') || s[3] != ':' || hours < 0 || minutes < 0)
 		return false;
 	*ret_seconds = (*s == '-' ? -1 : 1) * (hours * 3600L + minutes * 60L);
 	return true;
+}
+
+/* Read "YYYY-MM-DD HH:MM". */
+static bool
+read_minutes(const struct cell *cell, struct tm *ret_tm)
+{
+	const char *s = cell->text;
+	int year = number_of(s, 4), month = number_of(s + 5, 2);
+
+	*ret_tm = (struct tm){
+		.tm_year = year - 1900,
+		.tm_mon = month - 1,
+		.tm_mday = number_of(s + 8, 2),
+		.tm_hour = number_of(s + 11, 2),
+		.tm_min = number_of(s + 14, 2),
+	};
+	return year >= 0 && month > 0 && ret_tm->tm_mday > 0 && ret_tm->tm_hour >= 0 &&
+	       ret_tm->tm_min >= 0;
 }
 
 /* For a server whose timestamps have no offset: the same time in UTC. */
 static int
 bind_utc(cenote_params *params, const struct cell *cell)
 {
-	struct tm tm = { 0 };
+	size_t minutes_len = strlen("YYYY-MM-DD HH:MM");
 	char utc[64];
+	struct tm tm;
 	long offset;
 	time_t t;
-	int n = 0;
+	int n;
 
-	if (!find_offset(cell, &offset) ||
-		sscanf(cell->text, "%4d-%2d-%2d %2d:%2d:%2d%n", &tm.tm_year, &tm.tm_mon,
-			&tm.tm_mday, &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &n) != 6)
+	if (cell->len < minutes_len + strlen(":SS" OFFSET) ||
+		!find_offset(cell, &offset) || !read_minutes(cell, &tm))
 		return cenote_params_add_text(params, cell->text, cell->len);
-	tm.tm_year -= 1900;
-	tm.tm_mon--;
 	t = timegm(&tm) - offset;
 	if (!gmtime_r(&t, &tm))
 		return cenote_params_add_text(params, cell->text, cell->len);
 	/* Seconds and their fraction are the same in every time zone. */
-	n = snprintf(utc, sizeof(utc), "%04d-%02d-%02d %02d:%02d:%.*s", tm.tm_year + 1900,
+	n = snprintf(utc, sizeof(utc), "%04d-%02d-%02d %02d:%02d%.*s", tm.tm_year + 1900,
 		tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min,
-		(int)(cell->len - 6 - (size_t)(n - 2)), cell->text + n - 2);
+		(int)(cell->len - minutes_len - strlen(OFFSET)),
+		cell->text + minutes_len);
 	if (n < 0 || (size_t)n >= sizeof(utc))
 		return cenote_params_add_text(params, cell->text, cell->len);
 	return cenote_params_add_text(params, utc, (size_t)n);

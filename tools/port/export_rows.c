@@ -123,29 +123,35 @@ make_copy(struct export *e, struct text *t)
 		t, e->format == PORT_CSV ? ") TO STDOUT (FORMAT csv)" : ") TO STDOUT");
 }
 
-/* The values for add_after_key(), each as the type of its column: only then does every server use the index. */
+/* A value of the last key, as the type of its column: only then does every server use the index. */
+static int
+bind_key_column(struct export *e, cenote_params *params, size_t i)
+{
+	const struct column *c = columns_find(&e->types, e->keys.list[i].name);
+
+	if (!c) {
+		port_say("the key %s is not one of the columns", e->keys.list[i].name);
+		return PORT_USAGE;
+	}
+	if (link_bind(params, &e->link, c, &e->last_key[i]) < 0) {
+		port_say("out of memory");
+		return PORT_USAGE;
+	}
+	return PORT_OK;
+}
+
+/* The values for add_after_key(). */
 static int
 bind_key(struct export *e, cenote_params *params)
 {
 	size_t last, i;
+	int r = PORT_OK;
 
 	for (last = 0; last < e->keys.n; last++) {
-		for (i = 0; i <= last; i++) {
-			const struct column *c =
-				columns_find(&e->types, e->keys.list[i].name);
-
-			if (!c) {
-				port_say("the key %s is not one of the columns",
-					e->keys.list[i].name);
-				return PORT_USAGE;
-			}
-			if (link_bind(params, &e->link, c, &e->last_key[i]) < 0) {
-				port_say("out of memory");
-				return PORT_USAGE;
-			}
-		}
+		for (i = 0; i <= last && r == PORT_OK; i++)
+			r = bind_key_column(e, params, i);
 	}
-	return PORT_OK;
+	return r;
 }
 
 /* The columns of the source, before the key can be bound. */
@@ -270,6 +276,32 @@ output_failed(struct export *e)
 	return PORT_STOPPED;
 }
 
+/* JSON has only UTF-8, and SQLite keeps any bytes as a text. Other servers check their texts. */
+static int
+check_utf8(struct export *e, const struct output *out, const struct cell *cells)
+{
+	size_t col, i, n;
+	uint32_t c;
+
+	for (col = 0; col < out->n_columns; col++) {
+		if (out->columns[col].type == CENOTE_TYPE_BYTES)
+			continue;
+		for (i = 0; i < cells[col].len; i += n) {
+			n = utf8_decode(cells[col].text + i, cells[col].len - i, &c);
+			if (n > 0)
+				continue;
+			progress_end(&e->progress);
+			port_say("row %llu, column %s: the text is not UTF-8, so JSON "
+				 "cannot have it; "
+				 "use another format",
+				(unsigned long long)out->n_rows + 1,
+				out->columns[col].name);
+			return PORT_FAILED;
+		}
+	}
+	return PORT_OK;
+}
+
 /* Write the rows of a batch. */
 static int
 write_batch(struct export *e, cenote_result *res, struct output *out, struct cell *cells)
@@ -277,6 +309,8 @@ write_batch(struct export *e, cenote_result *res, struct output *out, struct cel
 	const uint8_t *const *rows = cenote_result_rows(res);
 	uint32_t n_columns = cenote_result_n_columns(res), col;
 	uint64_t n_rows = cenote_result_n_rows(res), row;
+	bool is_checked =
+		e->format == PORT_JSON && strcmp(e->link.backend, "sqlite") == 0;
 
 	for (row = 0; rows && row < n_rows; row++) {
 		for (col = 0; col < n_columns; col++) {
@@ -286,6 +320,8 @@ write_batch(struct export *e, cenote_result *res, struct output *out, struct cel
 				cenote_row_text(rows[row], n_columns, col, &len);
 			cells[col].len = len;
 		}
+		if (is_checked && check_utf8(e, out, cells) != PORT_OK)
+			return PORT_FAILED;
 		output_row(out, cells);
 	}
 	e->n_rows += n_rows;
@@ -433,6 +469,83 @@ run_query(struct export *e, const char *sql, const cenote_params *params)
 	return r < 0 ? link_failed(&e->link, r) : take_result(e, res);
 }
 
+/*
+ * Make a query for the number of rows that have the last key, or a NULL in their key. If there are several, the key is
+ * not unique, and nobody knows which of them are in the file.
+ */
+static void
+make_count(struct export *e, struct text *t)
+{
+	const struct dialect *d = e->link.dialect;
+	bool had_key = e->has_last_key;
+	size_t i;
+
+	text_add_str(t, "SELECT count(*)");
+	e->has_last_key = false;
+	add_source(e, false, t);
+	e->has_last_key = had_key;
+	text_add_str(t, e->where ? " AND ((" : " WHERE ((");
+	for (i = 0; i < e->keys.n; i++) {
+		text_add_str(t, i > 0 ? " AND " : "");
+		dialect_add_name(d, t, e->keys.list[i].name);
+		text_add_str(t, " = ");
+		dialect_add_placeholder(d, t, i + 1);
+	}
+	text_add_char(t, ')');
+	for (i = 0; i < e->keys.n; i++) {
+		text_add_str(t, " OR ");
+		dialect_add_name(d, t, e->keys.list[i].name);
+		text_add_str(t, " IS NULL");
+	}
+	text_add_char(t, ')');
+}
+
+static int
+count_rows(struct export *e, const cenote_params *params)
+{
+	struct text sql = { 0 };
+	cenote_result *res;
+	int64_t n = 0;
+	int r;
+
+	make_count(e, &sql);
+	r = link_query(&e->link, text_str(&sql), params, &res);
+	text_finish(&sql);
+	if (r != PORT_OK)
+		return r;
+	if (cenote_result_int64(res, 0, 0, &n) != CENOTE_OK || n > 1) {
+		port_say("--key %s: %lld rows have the key of the last row in %s, or "
+			 "NULL; "
+			 "rows could be missing, so export it again with a unique key",
+			e->key, (long long)n, e->file);
+		r = PORT_FAILED;
+	}
+	cenote_result_destroy(res);
+	return r;
+}
+
+/* Check that the key with which the export continues is unique. A primary key is. */
+static int
+check_key(struct export *e)
+{
+	cenote_params *params;
+	size_t i;
+	int r = PORT_OK;
+
+	if (!e->has_last_key || !e->key)
+		return PORT_OK;
+	if (cenote_params_create(NULL, &params) < 0) {
+		port_say("out of memory");
+		return PORT_USAGE;
+	}
+	for (i = 0; i < e->keys.n && r == PORT_OK; i++)
+		r = bind_key_column(e, params, i);
+	if (r == PORT_OK)
+		r = count_rows(e, params);
+	cenote_params_destroy(params);
+	return r;
+}
+
 static int
 run_with_key(struct export *e, const char *sql)
 {
@@ -502,9 +615,11 @@ static int
 write_rows(struct export *e)
 {
 	struct text sql = { 0 };
-	bool can;
-	int r = ask_whether_copy(e, &can);
+	bool can = false;
+	int r = check_key(e);
 
+	if (r == PORT_OK)
+		r = ask_whether_copy(e, &can);
 	if (r != PORT_OK)
 		return r;
 	if (can)

@@ -27,13 +27,13 @@ next_record(struct import *im)
 	/* A signal also ends the reading from a pipe. */
 	if (more < 0 && port_is_stopped())
 		return 0;
-	if (more < 0)
+	if (more < 0) {
 		(void)import_fail_at(im, im->records.line, text_str(&im->records.error));
-	else if (more > 0 && im->records.n_cells != im->into.n)
-		return import_fail_at(im, im->records.line,
-			       "the record has not as many values as the table has "
-			       "columns") *
-		       -1;
+	} else if (more > 0 && im->records.n_cells != im->into.n) {
+		(void)import_fail_at(im, im->records.line,
+			"the record has not as many values as the table has columns");
+		more = -1;
+	}
 	return more;
 }
 

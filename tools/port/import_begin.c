@@ -87,6 +87,42 @@ ask_types(struct import *im)
 	return PORT_OK;
 }
 
+/* Some tables of MySQL have no transactions. Then a batch that fails would leave rows behind. */
+static int
+check_engine(struct import *im)
+{
+	static const char sql[] =
+		"SELECT t.engine FROM information_schema.tables t"
+		" JOIN information_schema.engines e ON e.engine = t.engine"
+		" WHERE t.table_schema LIKE ? AND t.table_name LIKE ?"
+		" AND e.transactions <> 'YES'";
+	struct table_name name;
+	cenote_params *params = NULL;
+	cenote_result *res = NULL;
+	const char *schema;
+	int r = table_name_parse(&name, &im->link, im->table) < 0 ? PORT_USAGE : PORT_OK;
+
+	schema = name.filter.catalog ? name.filter.catalog : "%";
+	if (r == PORT_OK && cenote_params_create(NULL, &params) == CENOTE_OK &&
+		cenote_params_add_text(params, schema, strlen(schema)) == CENOTE_OK &&
+		cenote_params_add_text(params, name.filter.object,
+			strlen(name.filter.object)) == CENOTE_OK)
+		r = link_query(&im->link, sql, params, &res);
+	if (res && cenote_result_n_rows(res) > 0) {
+		port_say("%s has the engine %s, which has no transactions: a run that "
+			 "stops could not be "
+			 "continued; change the engine, or use --single-transaction, "
+			 "which then imports "
+			 "what it can",
+			im->table, cenote_result_text(res, 0, 0, NULL));
+		r = PORT_FAILED;
+	}
+	cenote_result_destroy(res);
+	cenote_params_destroy(params);
+	table_name_finish(&name);
+	return r;
+}
+
 int
 import_begin(struct import *im)
 {
@@ -103,5 +139,9 @@ import_begin(struct import *im)
 		r = take_names(im);
 	for (i = 0; !im->columns && i < c->n; i++)
 		(void)columns_add(&im->into, c->list[i].name, strlen(c->list[i].name));
-	return r == PORT_OK ? ask_types(im) : r;
+	if (r == PORT_OK)
+		r = ask_types(im);
+	if (r == PORT_OK && !im->is_single && strcmp(im->link.backend, "mysql") == 0)
+		r = check_engine(im);
+	return r;
 }

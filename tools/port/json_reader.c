@@ -144,11 +144,14 @@ static int
 take_escape(struct parser *p, struct text *out)
 {
 	static const char letters[] = "\"\\/bfnrt", special[] = "\"\\/\b\f\n\r\t";
-	char c = p->p < p->end ? *p->p++ : '\0';
-	const char *found = c ? strchr(letters, c) : NULL;
+	const char *found;
+	char c = '\0';
 
+	if (p->p < p->end)
+		c = *p->p++;
 	if (c == 'u')
 		return take_unicode(p, out);
+	found = c ? strchr(letters, c) : NULL;
 	if (!found)
 		return fail(p, "an escape that JSON does not have");
 	text_add_char(out, special[found - letters]);

@@ -100,15 +100,18 @@ link_query(struct link *l, const char *sql, const cenote_params *params,
 	cenote_result **ret_res)
 {
 	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
+	cenote_result *res;
 	int r;
 
 	options.format = CENOTE_FORMAT_CANONICAL;
-	r = cenote_query(l->conn, sql, CENOTE_NTS, params, &options, ret_res);
+	r = cenote_query(l->conn, sql, CENOTE_NTS, params, &options, &res);
 	if (r < 0)
 		return link_failed(l, r);
 	r = link_finish(l);
-	if (r != PORT_OK)
-		cenote_result_destroy(*ret_res);
+	if (r == PORT_OK)
+		*ret_res = res;
+	else
+		cenote_result_destroy(res);
 	return r;
 }
 
@@ -172,17 +175,30 @@ is_name_char(char c)
 	       (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '#' || (c & 0x80);
 }
 
+static char
+small_letter(char c)
+{
+	if (c >= 'A' && c <= 'Z')
+		c = (char)(c | 0x20);
+	return c;
+}
+
 /* Read a name, perhaps in quotes. Returns what follows; NULL: it is none. PostgreSQL makes small letters of a name without quotes. */
 static const char *
 parse_name(struct text *name, const struct link *l, const char *s)
 {
-	char open = *s, close = open == '[' ? ']' : open;
+	char open = *s, close = open;
 	bool folds = strcmp(l->backend, "postgresql") == 0;
 
+	if (open == '[')
+		close = ']';
 	if (open != '"' && open != '`' && open != '[') {
-		for (; is_name_char(*s); s++)
-			text_add_char(name,
-				folds && *s >= 'A' && *s <= 'Z' ? (char)(*s | 0x20) : *s);
+		for (; is_name_char(*s); s++) {
+			if (folds)
+				text_add_char(name, small_letter(*s));
+			else
+				text_add_char(name, *s);
+		}
 		return name->len > 0 ? s : NULL;
 	}
 	for (s++; *s; s++) {

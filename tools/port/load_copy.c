@@ -2,7 +2,6 @@
 /*
  * Loads rows with PostgreSQL's COPY. import.c calls it. The state is struct load_copy.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,11 +44,11 @@ say_record(struct import *im, const cenote_diag *diag)
 {
 	const char *where = cenote_diag_field(diag, 'W');
 	const char *line = where ? strstr(where, ", line ") : NULL;
-	unsigned long n;
+	unsigned long long n = line ? strtoull(line + strlen(", line "), NULL, 10) : 0;
 
-	if (line && sscanf(line, ", line %lu", &n) == 1)
+	if (n > 0)
 		port_say("%s: the error is in record %llu", im->file,
-			(unsigned long long)(im->position.n_records + n));
+			n + im->position.n_records);
 }
 
 /* Take what comes after the data: the number of rows, or an error. */

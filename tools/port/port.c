@@ -30,6 +30,7 @@ port_say(const char *format, ...)
 
 	(void)fprintf(stderr, "%s: ", program_invocation_short_name);
 	va_start(ap, format);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is initialized */
 	(void)vfprintf(stderr, format, ap);
 	va_end(ap);
 	(void)fputc('\n', stderr);
