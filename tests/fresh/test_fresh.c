@@ -680,9 +680,10 @@ choose(const char *server_name)
 	else if (strstr(server_name, "-shared"))
 		pool_lines = "mode = transaction\n";
 	is_tame = strchr(server_name, '-') != NULL;
-	backend = strncmp(server_name, "mariadb", 7) == 0 ? &fr_mariadb
-		  : strcmp(server_name, "freetds") == 0   ? &fr_tds
-							  : &fr_postgresql;
+	backend = strncmp(server_name, "mariadb", 7) == 0
+			  ? (cnt_server_is_mysql() ? &fr_mysql : &fr_mariadb)
+		  : strcmp(server_name, "freetds") == 0 ? &fr_tds
+							: &fr_postgresql;
 }
 
 int

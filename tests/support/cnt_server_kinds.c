@@ -261,6 +261,9 @@ static const char *const my_where[] = { "/usr/bin", "/usr/sbin", "/usr/libexec",
 	"/usr/local/bin", "/usr/local/sbin", "/usr/local/mysql/bin",
 	"/usr/local/mysql/scripts", NULL };
 
+#define MY_PASSFILE                                                                      \
+	"app:" CNT_SERVER_PASSWORD "\nlocked:" CNT_SERVER_PASSWORD                       \
+	"\ntls:" CNT_SERVER_PASSWORD "\n"
 #define MY_PASSWORD " identified by '" CNT_SERVER_PASSWORD "'"
 
 static const char my_setup[] =
@@ -287,6 +290,21 @@ my_name_paths(struct cnt_server *s)
 		s->port, s->passfile, s->ca);
 }
 
+static void
+my_write_network(const struct cnt_server *s, FILE *f)
+{
+	if (s->flags & CNT_SERVER_TCP)
+		fprintf(f,
+			"bind_address = 127.0.0.1\n"
+			"port = %d\n"
+			"ssl_cert = %s/server.crt\n"
+			"ssl_key = %s/server.key\n"
+			"ssl_ca = %s\n",
+			s->port, s->certs, s->certs, s->ca);
+	else
+		fputs("skip_networking\n", f);
+}
+
 static int
 my_write_conf(const struct cnt_server *s, FILE *f)
 {
@@ -309,16 +327,7 @@ my_write_conf(const struct cnt_server *s, FILE *f)
 		"innodb_flush_method = nosync\n"
 		"debug_no_sync\n",
 		geteuid() == 0 ? "user = root\n" : "", s->dir, s->socket, s->dir, s->dir);
-	if (s->flags & CNT_SERVER_TCP)
-		fprintf(f,
-			"bind_address = 127.0.0.1\n"
-			"port = %d\n"
-			"ssl_cert = %s/server.crt\n"
-			"ssl_key = %s/server.key\n"
-			"ssl_ca = %s\n",
-			s->port, s->certs, s->certs, s->ca);
-	else
-		fputs("skip_networking\n", f);
+	my_write_network(s, f);
 	return 0;
 }
 
@@ -412,7 +421,51 @@ my_follow(const struct cnt_server *s, const struct cnt_server *primary)
 	return cnt_server_sql(s, sql);
 }
 
-/* ------------------------------------------------------------------------ both ----- */
+/* ----------------------------------------------------------------------- MySQL ----- */
+
+/* Only CNT_MYSQL_BIN chooses it. */
+static const char *const oracle_where[] = { NULL };
+
+static int
+oracle_write_conf(const struct cnt_server *s, FILE *f)
+{
+	fprintf(f,
+		"[mysqld]\n"
+		"%s"
+		"datadir = %s/data\n"
+		"socket = %s\n"
+		"pid_file = %s/data/pid\n"
+		"tmpdir = %s/data\n"
+		"max_connections = 200\n"
+		"max_allowed_packet = 1G\n"
+		"character_set_server = utf8mb4\n"
+		"default_time_zone = '+00:00'\n"
+		"local_infile = 1\n"
+		"mysqlx = 0\n"
+		"secure_file_priv = \"\"\n"
+		"skip_log_bin\n"
+		"skip_name_resolve\n"
+		"innodb_buffer_pool_size = 64M\n"
+		"innodb_redo_log_capacity = 32M\n"
+		"innodb_flush_log_at_trx_commit = 0\n"
+		"innodb_flush_method = nosync\n",
+		geteuid() == 0 ? "user = root\n" : "", s->dir, s->socket, s->dir, s->dir);
+	my_write_network(s, f);
+	return 0;
+}
+
+static void
+oracle_init_args(const struct cnt_server *s, struct cnt_argv *a)
+{
+	add(a, "--no-defaults");
+	add(a, "--initialize-insecure");
+	add(a, "--datadir=%s/data", s->dir);
+	add(a, "--innodb-flush-method=nosync");
+	if (geteuid() == 0)
+		add(a, "--user=root");
+}
+
+/* ------------------------------------------------------------------------- all ----- */
 
 static const struct cnt_server_type types[] = {
 	[CNT_POSTGRESQL] = {
@@ -445,8 +498,7 @@ static const struct cnt_server_type types[] = {
 		.where = my_where,
 		.setup = my_setup,
 		.setup_database = "mysql",
-		.passfile = "app:" CNT_SERVER_PASSWORD "\nlocked:" CNT_SERVER_PASSWORD
-			    "\ntls:" CNT_SERVER_PASSWORD "\n",
+		.passfile = MY_PASSFILE,
 		.may_be_root = 1,
 		.end_signal = SIGTERM,
 		.quick_signal = SIGKILL,
@@ -460,12 +512,42 @@ static const struct cnt_server_type types[] = {
 		.follow = my_follow,
 		.sweep = my_sweep,
 	},
+	[CNT_MYSQL] = {
+		.name = "MySQL",
+		.backend = "mysql",
+		.bin_env = "CNT_MYSQL_BIN",
+		.names = { "mysqld", "mysqld", "mysql" },
+		.where = oracle_where,
+		.setup = my_setup,
+		.setup_database = "mysql",
+		.passfile = MY_PASSFILE,
+		.may_be_root = 1,
+		.end_signal = SIGTERM,
+		.quick_signal = SIGKILL,
+		.name_paths = my_name_paths,
+		.write_conf = oracle_write_conf,
+		.init_args = oracle_init_args,
+		.run_args = my_run_args,
+		.client_args = my_client_args,
+		.is_ready = my_is_ready,
+		.replicates = my_replicates,
+		.follow = my_follow,
+		.sweep = my_sweep,
+	},
 };
 
 const struct cnt_server_type *
 cnt_server_type(enum cnt_server_kind kind)
 {
+	if (kind == CNT_MARIADB && cnt_server_is_mysql())
+		kind = CNT_MYSQL;
 	return &types[kind];
+}
+
+bool
+cnt_server_is_mysql(void)
+{
+	return *cnt_env_or(types[CNT_MYSQL].bin_env, "") != '\0';
 }
 
 static int

@@ -354,7 +354,8 @@ setup(void **state)
 	setenv("CENOTE_POOL", "main", 1);
 	unsetenv("CENOTE_FALLBACK");
 	unsetenv("MYSQL_PWD");
-	cnt_library_open(&libraries[THEIRS], CNT_ORIGINAL_LIBMARIADB);
+	cnt_library_open(
+		&libraries[THEIRS], cnt_library_original(CNT_ORIGINAL_LIBMARIADB));
 	cnt_library_open(&libraries[OURS], CNT_OUR_LIBMARIADB);
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "library.h"
 #include "rig.h"
 #include "scene_list.h"
 
@@ -96,7 +97,8 @@ static void
 shows_the_same(void **state)
 {
 	const struct scene *s = *state;
-	char *theirs = play(&rig, s->original, CNT_ORIGINAL_LIBMARIADB, s->name);
+	char *theirs = play(&rig, s->original,
+		cnt_library_original(CNT_ORIGINAL_LIBMARIADB), s->name);
 	char *ours = play(&rig, s->program, s->library, s->name);
 
 	assert_true(strlen(theirs) > 20);

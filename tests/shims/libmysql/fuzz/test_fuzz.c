@@ -48,7 +48,7 @@ static struct fz_contest contest = {
 };
 static struct cmy_original f;
 static MYSQL *admins[2]; /* connections to each server, without a pool */
-static const char *original = CNT_ORIGINAL_LIBMARIADB;
+static const char *original;
 static const char *driver = CNT_DRIVER_MARIADB, *shim = CNT_OUR_LIBMARIADB;
 
 /* Settings for each login. The timeouts are short, because the two connections of a sequence may
@@ -118,7 +118,7 @@ setup(void **state)
 	if (!lines)
 		return -1;
 	signal(SIGPIPE, SIG_IGN);
-	cnt_library_open(&f, CNT_ORIGINAL_LIBMARIADB);
+	cnt_library_open(&f, cnt_library_original(CNT_ORIGINAL_LIBMARIADB));
 	if (cnt_server_start(&server, CNT_MARIADB, 0) < 0)
 		return -1;
 	if (cnt_rig_start_with(&rig, global_sql, lines) < 0 ||
@@ -226,6 +226,7 @@ main(int argc, char **argv)
 	};
 
 	contest.name = "libmariadb:";
+	original = cnt_library_original(CNT_ORIGINAL_LIBMARIADB);
 	if (argc == 3 && strcmp(argv[1], "oracle") == 0) {
 		contest.name = "libmysqlclient:";
 		original = argv[2];

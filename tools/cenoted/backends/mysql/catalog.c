@@ -404,12 +404,21 @@ add_type(struct cnd_text *t, const struct type *type)
 	cnd_text_add(t, "NULL");
 }
 
+/* The names of the columns. In sql_mode=oracle, MariaDB before 10.11.19 refuses a UNION of columns without names of their own if
+ * two of them are written alike (error 1060). */
+static const char type_names[] =
+	"SELECT NULL AS a, NULL AS b, NULL AS c, NULL AS d, NULL AS e, NULL AS f, NULL "
+	"AS "
+	"g, NULL AS h, NULL AS i, NULL AS j, NULL AS k, NULL AS l, NULL AS m, NULL AS n, "
+	"NULL AS o, NULL AS p, NULL AS q, NULL AS r, NULL AS s FROM DUAL WHERE 1 = 0 "
+	"UNION ALL ";
+
 static void
 add_type_list(struct cnd_text *t, MYSQL *my)
 {
 	int is_mariadb = cnd_my_is_mariadb(my);
 	unsigned long number = cnd_my_server_number(my);
-	const char *before = "";
+	const char *before = type_names;
 	size_t i;
 
 	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
