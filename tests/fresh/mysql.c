@@ -71,7 +71,8 @@ static const struct fr_probe probes[] = {
 	{ "variable", "select lower(variable_name), variable_value from "
 		      "performance_schema.session_variables where variable_name not in "
 		      "('pseudo_thread_id', 'rand_seed1', 'rand_seed2', 'timestamp', "
-		      "'error_count', 'warning_count', 'max_sort_length') order by 1" },
+		      "'error_count', 'warning_count', 'max_sort_length', "
+		      "'statement_id') order by 1" },
 	{ "session", "select database(), current_user(), substring_index(user(), '@', 1),"
 		     " current_role(), session_user() = user(),"
 		     " abs(timestampdiff(second, now(), sysdate())) < 3,"
@@ -88,7 +89,8 @@ static const struct fr_probe probes[] = {
 		"ps_current_thread_id() order by 1" },
 	{ "attribute",
 		"select attr_name from performance_schema.session_account_connect_attrs "
-		"where processlist_id = connection_id() order by 1" },
+		"where processlist_id = connection_id() and attr_name <> "
+		"'program_name' order by 1" },
 	{ "profile", "show profiles" },
 	{ "profiling", "select count(*) from information_schema.profiling" },
 	{ "trace", "select query from information_schema.optimizer_trace" },
