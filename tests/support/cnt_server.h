@@ -81,6 +81,8 @@ void cnt_server_need(enum cnt_server_kind kind);
 int cnt_server_is_installed(enum cnt_server_kind kind);
 /* Whether CNT_MARIADB is a server of MySQL, which lacks some of MariaDB's SQL. */
 bool cnt_server_is_mysql(void);
+/* The SQL for CNT_MARIADB. If that is MySQL, some words are replaced, and the text is valid until the next call. */
+const char *cnt_server_text(const char *sql);
 
 /*
  * Make the directory and start the server. Returns when it accepts connections: 0; or -1, after

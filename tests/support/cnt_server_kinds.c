@@ -266,17 +266,20 @@ static const char *const my_where[] = { "/usr/bin", "/usr/sbin", "/usr/libexec",
 	"\ntls:" CNT_SERVER_PASSWORD "\n"
 #define MY_PASSWORD " identified by '" CNT_SERVER_PASSWORD "'"
 
-static const char my_setup[] =
-	"create database app;\n"
-	"create database app2;\n"
-	"create user app@localhost;\n"
-	"create user app@'%'" MY_PASSWORD ";\n"
-	"create user locked@localhost" MY_PASSWORD ";\n"
-	"create user locked@'%'" MY_PASSWORD ";\n"
-	"create user tls@'%'" MY_PASSWORD " require ssl;\n"
-	"create user cert@'%' require x509;\n"
-	"grant all on `app%`.* to app@localhost, app@'%', locked@localhost, locked@'%',\n"
-	"tls@'%', cert@'%';\n";
+#define MY_SETUP                                                                         \
+	"create database app;\n"                                                         \
+	"create database app2;\n"                                                        \
+	"create user app@localhost;\n"                                                   \
+	"create user app@'%'" MY_PASSWORD ";\n"                                          \
+	"create user locked@localhost" MY_PASSWORD ";\n"                                 \
+	"create user locked@'%'" MY_PASSWORD ";\n"                                       \
+	"create user tls@'%'" MY_PASSWORD " require ssl;\n"                              \
+	"create user cert@'%' require x509;\n"                                           \
+	"grant all on `app%`.* to app@localhost, app@'%', locked@localhost, "            \
+	"locked@'%',\n"                                                                  \
+	"tls@'%', cert@'%';\n"
+
+static const char my_setup[] = MY_SETUP;
 
 static void
 my_name_paths(struct cnt_server *s)
@@ -327,6 +330,9 @@ my_write_conf(const struct cnt_server *s, FILE *f)
 		"innodb_flush_method = nosync\n"
 		"debug_no_sync\n",
 		geteuid() == 0 ? "user = root\n" : "", s->dir, s->socket, s->dir, s->dir);
+	/* from 11.4 on, MariaDB would make a certificate for itself at each start, which takes seconds */
+	if (!(s->flags & CNT_SERVER_TCP))
+		fputs("skip_ssl\n", f);
 	my_write_network(s, f);
 	return 0;
 }
@@ -423,6 +429,28 @@ my_follow(const struct cnt_server *s, const struct cnt_server *primary)
 
 /* ----------------------------------------------------------------------- MySQL ----- */
 
+/* MariaDB has a table of numbers for each name like seq_1_to_8. Here are those that the tests use: views, from tables of ten, a hundred,
+ * … numbers that begin with 0. */
+#define NUMBERS(to, left, right, factor)                                                 \
+	"create view app2." to " as select straight_join " factor                        \
+	" * a.i + b.i as i from app2." left " a, app2." right " b;\n"
+#define SEQUENCE(last, numbers)                                                          \
+	"create view app.seq_1_to_" last " as select i + 1 as seq from app2." numbers    \
+	" where i < " last ";\n"
+
+static const char oracle_setup[] = MY_SETUP
+	"create table app2.n1 (i int primary key);\n"
+	"insert into app2.n1 values (0), (1), (2), (3), (4), (5), (6), (7), (8), "
+	"(9);\n" NUMBERS("n2", "n1", "n1", "10") NUMBERS("n3", "n1", "n2", "100") NUMBERS(
+		"n4", "n2", "n2", "100") NUMBERS("n5", "n1", "n4", "10000") NUMBERS("n6",
+		"n2", "n4", "10000") NUMBERS("n8", "n4", "n4", "10000")
+		SEQUENCE("2", "n1") SEQUENCE("3", "n1") SEQUENCE("8", "n1")
+			SEQUENCE("10", "n1") SEQUENCE("40", "n2") SEQUENCE("300", "n3")
+				SEQUENCE("500", "n3") SEQUENCE("1000", "n3") SEQUENCE(
+					"5000", "n4") SEQUENCE("20000", "n5")
+					SEQUENCE("100000", "n5") SEQUENCE("1000000", "n6")
+						SEQUENCE("100000000", "n8");
+
 /* Only CNT_MYSQL_BIN chooses it. */
 static const char *const oracle_where[] = { NULL };
 
@@ -442,6 +470,8 @@ oracle_write_conf(const struct cnt_server *s, FILE *f)
 		"default_time_zone = '+00:00'\n"
 		"local_infile = 1\n"
 		"mysqlx = 0\n"
+		/* so that the tables of numbers come in order */
+		"optimizer_switch = 'block_nested_loop=off'\n"
 		"secure_file_priv = \"\"\n"
 		"skip_log_bin\n"
 		"skip_name_resolve\n"
@@ -518,7 +548,7 @@ static const struct cnt_server_type types[] = {
 		.bin_env = "CNT_MYSQL_BIN",
 		.names = { "mysqld", "mysqld", "mysql" },
 		.where = oracle_where,
-		.setup = my_setup,
+		.setup = oracle_setup,
 		.setup_database = "mysql",
 		.passfile = MY_PASSFILE,
 		.may_be_root = 1,

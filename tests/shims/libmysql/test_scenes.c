@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "library.h"
+#include "older.h"
 #include "rig.h"
 #include "scene_list.h"
 
@@ -155,6 +156,7 @@ main(void)
 			cmocka_unit_test(values_of_oracle_stay_in_their_buffers),
 	};
 
+	cnt_older_note(cnt_library_original(CNT_ORIGINAL_LIBMARIADB));
 	cnt_server_need(CNT_MARIADB);
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -25,6 +25,7 @@
 
 #include "fuzz.h"
 #include "library.h"
+#include "older.h"
 #include "rig.h"
 #include "shims/fuzz/compare.h"
 #include "shims/fuzz/pool.h"
@@ -227,6 +228,7 @@ main(int argc, char **argv)
 
 	contest.name = "libmariadb:";
 	original = cnt_library_original(CNT_ORIGINAL_LIBMARIADB);
+	cnt_older_note(original);
 	if (argc == 3 && strcmp(argv[1], "oracle") == 0) {
 		contest.name = "libmysqlclient:";
 		original = argv[2];
