@@ -259,7 +259,8 @@ start_server(void)
 	if (cnt_server_start(&server, backend->kind, 0) < 0)
 		return -1;
 	if (cnt_server_sql(&server, backend->setup) == 0 &&
-		(!is_tame || cnt_server_sql(&server, backend->tame) == 0) &&
+		(!is_tame || backend->tame == NULL ||
+			cnt_server_sql(&server, backend->tame) == 0) &&
 		start_daemon() == 0)
 		return 0;
 	cnt_server_stop(&server);

@@ -370,6 +370,14 @@ my_client_args(const struct cnt_server *s, const char *database, struct cnt_argv
 	add(a, "--database=%s", database);
 }
 
+/* From 11.4 on, the client wants TLS, which servers without TCP do not have. MySQL's client has no such option. */
+static void
+mariadb_client_args(const struct cnt_server *s, const char *database, struct cnt_argv *a)
+{
+	my_client_args(s, database, a);
+	add(a, "--skip-ssl");
+}
+
 static int
 my_is_ready(const struct cnt_server *s)
 {
@@ -536,7 +544,7 @@ static const struct cnt_server_type types[] = {
 		.write_conf = my_write_conf,
 		.init_args = my_init_args,
 		.run_args = my_run_args,
-		.client_args = my_client_args,
+		.client_args = mariadb_client_args,
 		.is_ready = my_is_ready,
 		.replicates = my_replicates,
 		.follow = my_follow,

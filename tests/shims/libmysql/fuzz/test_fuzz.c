@@ -153,8 +153,9 @@ n_logins(MYSQL *admin)
 	char n[16] = "";
 
 	admin_does(admin,
-		"select 0, count(*) from information_schema.processlist where user <> "
-		"'root'",
+		"select 0, count(*) from information_schema.processlist where user not "
+		"in "
+		"('root', 'event_scheduler')",
 		n, sizeof(n));
 	return (int)strtol(n, NULL, 10);
 }
