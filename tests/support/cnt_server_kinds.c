@@ -128,7 +128,6 @@ pg_init_args(const struct cnt_server *s, struct cnt_argv *a)
 	add(a, "--locale=C.UTF-8");
 	add(a, "--wal-segsize=1");
 	add(a, "--no-sync");
-	add(a, "--no-instructions");
 }
 
 static void

@@ -36,21 +36,13 @@ cnt_pq_load(struct cnt_pq *pq, const char *path)
 	FIND_MORE(pg_valid_server_encoding_id);
 }
 
-const char *
-cnt_pair_original(void)
-{
-	const char *other = getenv("CNT_ORIGINAL_LIBPQ");
-
-	return other != NULL ? other : CNT_ORIGINAL_LIBPQ;
-}
-
 void
 cnt_pair_open(struct cnt_pq *ret_ours, struct cnt_pq *ret_original)
 {
 	const char *ours = getenv("CNT_LIBPQ");
 
 	cnt_pq_load(ret_ours, ours != NULL ? ours : CNT_OUR_LIBPQ);
-	cnt_pq_load(ret_original, cnt_pair_original());
+	cnt_pq_load(ret_original, CNT_ORIGINAL_LIBPQ);
 }
 
 void

@@ -24,9 +24,6 @@ struct cnt_pq {
 /* Load a libpq library. If it cannot be opened, print the reason and end the test. */
 void cnt_pq_load(struct cnt_pq *ret_pq, const char *path);
 
-/* The path of the original: the library that is installed; or another version, which CNT_ORIGINAL_LIBPQ names in the
- * environment (tests/versions). */
-const char *cnt_pair_original(void);
 /*
  * Load our library and the original, each in its own namespace. CNT_LIBPQ in the environment replaces the
  * path of ours.

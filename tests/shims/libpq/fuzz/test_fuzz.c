@@ -164,7 +164,7 @@ setup(void **state)
 	if (!lines)
 		return -1;
 	cnt_clean_environment();
-	cnt_pq_load(&pq, cnt_pair_original());
+	cnt_pq_load(&pq, CNT_ORIGINAL_LIBPQ);
 	signal(SIGPIPE, SIG_IGN);
 	if (cnt_server_start(&server, CNT_POSTGRESQL, 0) < 0)
 		return -1;
@@ -187,7 +187,7 @@ setup(void **state)
 	unsetenv("CENOTE_FALLBACK");
 	/* the name with which the pool logged in */
 	setenv("PGAPPNAME", "cenoted", 1);
-	make_peer(&contest.original, cnt_pair_original(), "fuzz_a");
+	make_peer(&contest.original, CNT_ORIGINAL_LIBPQ, "fuzz_a");
 	make_peer(&contest.ours, CNT_OUR_LIBPQ, "fuzz_b");
 	fz_others_start(&others, &daemon_);
 	return 0;
