@@ -12,6 +12,7 @@
 #include "support/cnt_pool.h"
 #include "ways.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,9 +143,24 @@ run_all(struct suite *s)
 	printf("1..%zu\n", s->n_run);
 }
 
+/* MySQL has a list of its own, in place of MariaDB's. */
+static int
+read_quirks_of_server(struct suite *s, const char *path)
+{
+	char text[PATH_MAX];
+
+	if (strcmp(s->names.backend, "mysql") == 0 && s->odbc == NULL &&
+		cnt_server_is_mysql()) {
+		snprintf(text, sizeof(text), "%s-server", path);
+		path = text;
+	}
+	return read_quirks(s, path);
+}
+
 static int
 parse_arguments(struct suite *s, int argc, char **argv)
 {
+	const char *quirks = NULL;
 	int c, i;
 
 	while ((c = getopt(argc, argv, "b:o:u:q:n:w:")) != -1) {
@@ -170,13 +186,14 @@ parse_arguments(struct suite *s, int argc, char **argv)
 			s->ways = optarg;
 			break;
 		case 'q':
-			if (read_quirks(s, optarg) < 0)
-				return -1;
+			quirks = optarg;
 			break;
 		default:
 			return -1;
 		}
 	}
+	if (quirks != NULL && read_quirks_of_server(s, quirks) < 0)
+		return -1;
 	for (i = optind; i < argc; i++) {
 		if (cnt_cases_read(&s->cases, argv[i], &s->names) < 0)
 			return -1;

@@ -107,6 +107,7 @@ struct fr_backend {
 
 extern const struct fr_backend fr_postgresql;
 extern const struct fr_backend fr_mariadb;
+extern const struct fr_backend fr_mysql; /* in place of MariaDB with CNT_MYSQL_BIN */
 extern const struct fr_backend fr_tds;
 
 /* --------------------------------------------------------------------- sequences ----- */

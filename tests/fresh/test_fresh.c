@@ -259,7 +259,8 @@ start_server(void)
 	if (cnt_server_start(&server, backend->kind, 0) < 0)
 		return -1;
 	if (cnt_server_sql(&server, backend->setup) == 0 &&
-		(!is_tame || cnt_server_sql(&server, backend->tame) == 0) &&
+		(!is_tame || backend->tame == NULL ||
+			cnt_server_sql(&server, backend->tame) == 0) &&
 		start_daemon() == 0)
 		return 0;
 	cnt_server_stop(&server);
@@ -680,9 +681,10 @@ choose(const char *server_name)
 	else if (strstr(server_name, "-shared"))
 		pool_lines = "mode = transaction\n";
 	is_tame = strchr(server_name, '-') != NULL;
-	backend = strncmp(server_name, "mariadb", 7) == 0 ? &fr_mariadb
-		  : strcmp(server_name, "freetds") == 0   ? &fr_tds
-							  : &fr_postgresql;
+	backend = strncmp(server_name, "mariadb", 7) == 0
+			  ? (cnt_server_is_mysql() ? &fr_mysql : &fr_mariadb)
+		  : strcmp(server_name, "freetds") == 0 ? &fr_tds
+							: &fr_postgresql;
 }
 
 int

@@ -84,7 +84,7 @@ wp_status_of(cenote_conn *conn, const char *sql)
 void
 wp_exec(cenote_conn *conn, const char *sql)
 {
-	int r = wp_status_of(conn, sql);
+	int r = wp_status_of(conn, cnt_server_text(sql));
 
 	if (r != CENOTE_OK)
 		fail_msg("%s: %s: %s", sql, cenote_status_name(r), wp_message(conn));
@@ -96,7 +96,7 @@ wp_value(cenote_conn *conn, const char *sql)
 	static char value[256];
 	cenote_result *res;
 	const char *text;
-	int r = cenote_query(conn, sql, CENOTE_NTS, NULL, NULL, &res);
+	int r = cenote_query(conn, cnt_server_text(sql), CENOTE_NTS, NULL, NULL, &res);
 
 	if (r != CENOTE_OK)
 		fail_msg("%s: %s: %s", sql, cenote_status_name(r), wp_message(conn));

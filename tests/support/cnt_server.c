@@ -773,16 +773,22 @@ run_client(const struct cnt_server *s, const char *database, const char *sql,
 	return cnt_run(&c);
 }
 
+static const char *
+text_for(const struct cnt_server *s, const char *sql)
+{
+	return s->kind == CNT_MARIADB ? cnt_server_text(sql) : sql;
+}
+
 int
 cnt_server_sql(const struct cnt_server *s, const char *sql)
 {
-	return run_client(s, "app", sql, NULL, 0);
+	return run_client(s, "app", text_for(s, sql), NULL, 0);
 }
 
 int
 cnt_server_ask(const struct cnt_server *s, const char *sql, char *ret_text, size_t size)
 {
-	return run_client(s, "app", sql, ret_text, size);
+	return run_client(s, "app", text_for(s, sql), ret_text, size);
 }
 
 char *

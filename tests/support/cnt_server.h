@@ -2,6 +2,8 @@
 #ifndef CNT_SERVER_H
 #define CNT_SERVER_H
 
+#include <stdbool.h>
+
 #include "support/cnt_process.h"
 
 /*
@@ -19,12 +21,14 @@
  *     and the superuser, without password over the unix socket; cnt_server_sql() uses it
  *
  * CNT_POSTGRESQL_BIN and CNT_MARIADB_BIN in the environment name the directory of other programs.
+ * CNT_MYSQL_BIN names the programs of MySQL, which then takes the place of MariaDB (tests/versions).
  * PostgreSQL refuses to run as root. If the test is root, the server runs as postgres, or as
  * nobody.
  */
 enum cnt_server_kind {
 	CNT_POSTGRESQL,
-	CNT_MARIADB
+	CNT_MARIADB,
+	CNT_MYSQL /* tests ask for CNT_MARIADB, and get this one if CNT_MYSQL_BIN is set */
 };
 
 /* Flags. */
@@ -75,6 +79,10 @@ struct cnt_server {
 void cnt_server_need(enum cnt_server_kind kind);
 /* Whether the server's programs are installed. */
 int cnt_server_is_installed(enum cnt_server_kind kind);
+/* Whether CNT_MARIADB is a server of MySQL, which lacks some of MariaDB's SQL. */
+bool cnt_server_is_mysql(void);
+/* The SQL for CNT_MARIADB. If that is MySQL, some words are replaced, and the text is valid until the next call. */
+const char *cnt_server_text(const char *sql);
 
 /*
  * Make the directory and start the server. Returns when it accepts connections: 0; or -1, after

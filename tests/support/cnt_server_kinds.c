@@ -128,7 +128,6 @@ pg_init_args(const struct cnt_server *s, struct cnt_argv *a)
 	add(a, "--locale=C.UTF-8");
 	add(a, "--wal-segsize=1");
 	add(a, "--no-sync");
-	add(a, "--no-instructions");
 }
 
 static void
@@ -261,19 +260,25 @@ static const char *const my_where[] = { "/usr/bin", "/usr/sbin", "/usr/libexec",
 	"/usr/local/bin", "/usr/local/sbin", "/usr/local/mysql/bin",
 	"/usr/local/mysql/scripts", NULL };
 
+#define MY_PASSFILE                                                                      \
+	"app:" CNT_SERVER_PASSWORD "\nlocked:" CNT_SERVER_PASSWORD                       \
+	"\ntls:" CNT_SERVER_PASSWORD "\n"
 #define MY_PASSWORD " identified by '" CNT_SERVER_PASSWORD "'"
 
-static const char my_setup[] =
-	"create database app;\n"
-	"create database app2;\n"
-	"create user app@localhost;\n"
-	"create user app@'%'" MY_PASSWORD ";\n"
-	"create user locked@localhost" MY_PASSWORD ";\n"
-	"create user locked@'%'" MY_PASSWORD ";\n"
-	"create user tls@'%'" MY_PASSWORD " require ssl;\n"
-	"create user cert@'%' require x509;\n"
-	"grant all on `app%`.* to app@localhost, app@'%', locked@localhost, locked@'%',\n"
-	"tls@'%', cert@'%';\n";
+#define MY_SETUP                                                                         \
+	"create database app;\n"                                                         \
+	"create database app2;\n"                                                        \
+	"create user app@localhost;\n"                                                   \
+	"create user app@'%'" MY_PASSWORD ";\n"                                          \
+	"create user locked@localhost" MY_PASSWORD ";\n"                                 \
+	"create user locked@'%'" MY_PASSWORD ";\n"                                       \
+	"create user tls@'%'" MY_PASSWORD " require ssl;\n"                              \
+	"create user cert@'%' require x509;\n"                                           \
+	"grant all on `app%`.* to app@localhost, app@'%', locked@localhost, "            \
+	"locked@'%',\n"                                                                  \
+	"tls@'%', cert@'%';\n"
+
+static const char my_setup[] = MY_SETUP;
 
 static void
 my_name_paths(struct cnt_server *s)
@@ -285,6 +290,21 @@ my_name_paths(struct cnt_server *s)
 		"host=127.0.0.1 port=%d dbname=app user=app passfile=%s "
 		"ssl_mode=required ssl_verify_server_cert=yes ssl_ca=%s",
 		s->port, s->passfile, s->ca);
+}
+
+static void
+my_write_network(const struct cnt_server *s, FILE *f)
+{
+	if (s->flags & CNT_SERVER_TCP)
+		fprintf(f,
+			"bind_address = 127.0.0.1\n"
+			"port = %d\n"
+			"ssl_cert = %s/server.crt\n"
+			"ssl_key = %s/server.key\n"
+			"ssl_ca = %s\n",
+			s->port, s->certs, s->certs, s->ca);
+	else
+		fputs("skip_networking\n", f);
 }
 
 static int
@@ -311,16 +331,10 @@ my_write_conf(const struct cnt_server *s, FILE *f)
 		"innodb_flush_method = nosync\n"
 		"debug_no_sync\n",
 		geteuid() == 0 ? "user = root\n" : "", s->dir, s->socket, s->dir, s->dir);
-	if (s->flags & CNT_SERVER_TCP)
-		fprintf(f,
-			"bind_address = 127.0.0.1\n"
-			"port = %d\n"
-			"ssl_cert = %s/server.crt\n"
-			"ssl_key = %s/server.key\n"
-			"ssl_ca = %s\n",
-			s->port, s->certs, s->certs, s->ca);
-	else
-		fputs("skip_networking\n", f);
+	/* from 11.4 on, MariaDB would make a certificate for itself at each start, which takes seconds */
+	if (!(s->flags & CNT_SERVER_TCP))
+		fputs("skip_ssl\n", f);
+	my_write_network(s, f);
 	return 0;
 }
 
@@ -355,6 +369,14 @@ my_client_args(const struct cnt_server *s, const char *database, struct cnt_argv
 	add(a, "--socket=%s", s->socket);
 	add(a, "--user=root");
 	add(a, "--database=%s", database);
+}
+
+/* From 11.4 on, the client wants TLS, which servers without TCP do not have. MySQL's client has no such option. */
+static void
+mariadb_client_args(const struct cnt_server *s, const char *database, struct cnt_argv *a)
+{
+	my_client_args(s, database, a);
+	add(a, "--skip-ssl");
 }
 
 static int
@@ -412,7 +434,75 @@ my_follow(const struct cnt_server *s, const struct cnt_server *primary)
 	return cnt_server_sql(s, sql);
 }
 
-/* ------------------------------------------------------------------------ both ----- */
+/* ----------------------------------------------------------------------- MySQL ----- */
+
+/* MariaDB has a table of numbers for each name like seq_1_to_8. Here are those that the tests use: views, from tables of ten, a hundred,
+ * … numbers that begin with 0. */
+#define NUMBERS(to, left, right, factor)                                                 \
+	"create view app2." to " as select straight_join " factor                        \
+	" * a.i + b.i as i from app2." left " a, app2." right " b;\n"
+#define SEQUENCE(last, numbers)                                                          \
+	"create view app.seq_1_to_" last " as select i + 1 as seq from app2." numbers    \
+	" where i < " last ";\n"
+
+static const char oracle_setup[] = MY_SETUP
+	"create table app2.n1 (i int primary key);\n"
+	"insert into app2.n1 values (0), (1), (2), (3), (4), (5), (6), (7), (8), "
+	"(9);\n" NUMBERS("n2", "n1", "n1", "10") NUMBERS("n3", "n1", "n2", "100") NUMBERS(
+		"n4", "n2", "n2", "100") NUMBERS("n5", "n1", "n4", "10000") NUMBERS("n6",
+		"n2", "n4", "10000") NUMBERS("n8", "n4", "n4", "10000")
+		SEQUENCE("2", "n1") SEQUENCE("3", "n1") SEQUENCE("8", "n1")
+			SEQUENCE("10", "n1") SEQUENCE("40", "n2") SEQUENCE("300", "n3")
+				SEQUENCE("500", "n3") SEQUENCE("1000", "n3") SEQUENCE(
+					"5000", "n4") SEQUENCE("20000", "n5")
+					SEQUENCE("100000", "n5") SEQUENCE("1000000", "n6")
+						SEQUENCE("100000000", "n8");
+
+/* Only CNT_MYSQL_BIN chooses it. */
+static const char *const oracle_where[] = { NULL };
+
+static int
+oracle_write_conf(const struct cnt_server *s, FILE *f)
+{
+	fprintf(f,
+		"[mysqld]\n"
+		"%s"
+		"datadir = %s/data\n"
+		"socket = %s\n"
+		"pid_file = %s/data/pid\n"
+		"tmpdir = %s/data\n"
+		"max_connections = 200\n"
+		"max_allowed_packet = 1G\n"
+		"character_set_server = utf8mb4\n"
+		"default_time_zone = '+00:00'\n"
+		"local_infile = 1\n"
+		"mysqlx = 0\n"
+		/* so that the tables of numbers come in order */
+		"optimizer_switch = 'block_nested_loop=off'\n"
+		"secure_file_priv = \"\"\n"
+		"skip_log_bin\n"
+		"skip_name_resolve\n"
+		"innodb_buffer_pool_size = 64M\n"
+		"innodb_redo_log_capacity = 32M\n"
+		"innodb_flush_log_at_trx_commit = 0\n"
+		"innodb_flush_method = nosync\n",
+		geteuid() == 0 ? "user = root\n" : "", s->dir, s->socket, s->dir, s->dir);
+	my_write_network(s, f);
+	return 0;
+}
+
+static void
+oracle_init_args(const struct cnt_server *s, struct cnt_argv *a)
+{
+	add(a, "--no-defaults");
+	add(a, "--initialize-insecure");
+	add(a, "--datadir=%s/data", s->dir);
+	add(a, "--innodb-flush-method=nosync");
+	if (geteuid() == 0)
+		add(a, "--user=root");
+}
+
+/* ------------------------------------------------------------------------- all ----- */
 
 static const struct cnt_server_type types[] = {
 	[CNT_POSTGRESQL] = {
@@ -445,14 +535,35 @@ static const struct cnt_server_type types[] = {
 		.where = my_where,
 		.setup = my_setup,
 		.setup_database = "mysql",
-		.passfile = "app:" CNT_SERVER_PASSWORD "\nlocked:" CNT_SERVER_PASSWORD
-			    "\ntls:" CNT_SERVER_PASSWORD "\n",
+		.passfile = MY_PASSFILE,
 		.may_be_root = 1,
 		.end_signal = SIGTERM,
 		.quick_signal = SIGKILL,
 		.name_paths = my_name_paths,
 		.write_conf = my_write_conf,
 		.init_args = my_init_args,
+		.run_args = my_run_args,
+		.client_args = mariadb_client_args,
+		.is_ready = my_is_ready,
+		.replicates = my_replicates,
+		.follow = my_follow,
+		.sweep = my_sweep,
+	},
+	[CNT_MYSQL] = {
+		.name = "MySQL",
+		.backend = "mysql",
+		.bin_env = "CNT_MYSQL_BIN",
+		.names = { "mysqld", "mysqld", "mysql" },
+		.where = oracle_where,
+		.setup = oracle_setup,
+		.setup_database = "mysql",
+		.passfile = MY_PASSFILE,
+		.may_be_root = 1,
+		.end_signal = SIGTERM,
+		.quick_signal = SIGKILL,
+		.name_paths = my_name_paths,
+		.write_conf = oracle_write_conf,
+		.init_args = oracle_init_args,
 		.run_args = my_run_args,
 		.client_args = my_client_args,
 		.is_ready = my_is_ready,
@@ -465,7 +576,15 @@ static const struct cnt_server_type types[] = {
 const struct cnt_server_type *
 cnt_server_type(enum cnt_server_kind kind)
 {
+	if (kind == CNT_MARIADB && cnt_server_is_mysql())
+		kind = CNT_MYSQL;
 	return &types[kind];
+}
+
+bool
+cnt_server_is_mysql(void)
+{
+	return *cnt_env_or(types[CNT_MYSQL].bin_env, "") != '\0';
 }
 
 static int

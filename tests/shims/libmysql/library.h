@@ -2,6 +2,8 @@
 #ifndef CNT_LIBRARY_H
 #define CNT_LIBRARY_H
 
+#include <stdlib.h>
+
 #include "original.h"
 
 /*
@@ -12,5 +14,14 @@
 void cnt_library_open(struct cmy_original *ret_functions, const char *path);
 /* The same, but functions of the program come first, such as its malloc(). */
 void cnt_library_open_shared(struct cmy_original *ret_functions, const char *path);
+
+/* The original that is installed; or another version, which tests/versions names in the environment. */
+static inline const char *
+cnt_library_original(const char *installed)
+{
+	const char *other = getenv("CNT_ORIGINAL_LIBMARIADB");
+
+	return other != NULL ? other : installed;
+}
 
 #endif

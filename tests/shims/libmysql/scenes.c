@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "older.h"
 #include "library.h"
 #include "scene_list.h"
 
@@ -416,7 +417,8 @@ show_list(const char *what, MYSQL_RES *res)
 		return;
 	while ((field = f.mysql_fetch_field(res))) {
 		show_field(field);
-		printf("    default %s\n", field->def ? field->def : "none");
+		printf("    default %s\n",
+			cnt_older_text(field->def) ? cnt_older_text(field->def) : "none");
 	}
 	printf("  eof %d data %d rows %llu\n", f.mysql_eof(res), res->data != NULL,
 		(unsigned long long)f.mysql_num_rows(res));

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "older.h"
 #include "stmt_scenes.h"
 
 #include <stdio.h>
@@ -106,7 +107,8 @@ fetch(MYSQL_STMT *stmt)
 
 	memset(text, 0, sizeof(text));
 	r = f.mysql_stmt_fetch(stmt);
-	printf("got [%s] %lu null %d cut %d\n", text, text_length, text_null, text_cut);
+	printf("got [%s] %lu null %d cut %d\n", text,
+		cnt_older_length(text_length, text_null), text_null, text_cut);
 	show(stmt, "fetched", r);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "older.h"
 #include "library.h"
 
 #include <stdio.h>
@@ -203,8 +204,8 @@ show_pieces(MYSQL_STMT *stmt, enum enum_field_types type, int is_unsigned)
 		bind(&o, type, is_unsigned, 10);
 		r = f.mysql_stmt_fetch_column(stmt, &o.bind, 0, offsets[i]);
 		printf("    piece %lu: %d null %d error %d length %lu room %lu",
-			offsets[i], r, o.is_null, o.error, o.length,
-			o.bind.buffer_length);
+			offsets[i], r, o.is_null, o.error,
+			cnt_older_length(o.length, o.is_null), o.bind.buffer_length);
 		show_buffer(&o);
 	}
 }
@@ -224,13 +225,13 @@ fetch_all(MYSQL_STMT *stmt, enum enum_field_types type, int is_unsigned,
 		(void)f.mysql_stmt_free_result(stmt);
 		return;
 	}
-	printf("  bound: length %lu\n", o.length);
+	printf("  bound: length %lu\n", cnt_older_length(o.length, true));
 	if (is_stored)
 		must(f.mysql_stmt_store_result(stmt) == 0, "store");
 	while (ready(&o),
 		(r = f.mysql_stmt_fetch(stmt)) == 0 || r == MYSQL_DATA_TRUNCATED) {
 		printf("  %d null %d error %d length %lu", r, o.is_null, o.error,
-			o.length);
+			cnt_older_length(o.length, o.is_null));
 		show_buffer(&o);
 		if (room == 0 || is_number(type) || is_time(type))
 			show_pieces(stmt, type, is_unsigned);

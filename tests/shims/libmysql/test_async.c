@@ -181,7 +181,7 @@ play_all(void)
 static void
 with_the_original(void **state)
 {
-	cnt_library_open(&f, CNT_ORIGINAL_LIBMARIADB);
+	cnt_library_open(&f, cnt_library_original(CNT_ORIGINAL_LIBMARIADB));
 	play_all();
 }
 

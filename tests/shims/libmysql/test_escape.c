@@ -292,7 +292,7 @@ the_original_escapes_the_same(void **state)
 {
 	struct cmy_original theirs;
 
-	cnt_library_open(&theirs, CNT_ORIGINAL_LIBMARIADB);
+	cnt_library_open(&theirs, cnt_library_original(CNT_ORIGINAL_LIBMARIADB));
 	my = f.mysql_init(NULL);
 	assert_non_null(my);
 	for (size_t i = 0; i < CNT_COUNT(charsets); i++) {

@@ -34,7 +34,7 @@ setup(void **state)
 	if (cnt_rig_start(&f.rig) < 0)
 		return -1;
 	cnt_library_open_shared(&f.f, CNT_OURS);
-	setenv("CENOTE_LIBMARIADB", CNT_ORIGINAL_LIBMARIADB, 1);
+	setenv("CENOTE_LIBMARIADB", cnt_library_original(CNT_ORIGINAL_LIBMARIADB), 1);
 	*state = &f;
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "library.h"
+#include "older.h"
 #include "shims/libmysql/libmysql.h"
 
 /* Options and errors without a server: the original and ours get the same calls, and
@@ -63,7 +64,7 @@ show(struct cmy_original *f, MYSQL *my, size_t i, char *out, size_t size)
 		snprintf(out, size, "%d failed", options[i].option);
 	else if (options[i].kind == TEXT)
 		snprintf(out, size, "%d %s", options[i].option,
-			value.text ? value.text : "NULL");
+			cnt_older_text(value.text) ? cnt_older_text(value.text) : "NULL");
 	else
 		snprintf(out, size, "%d %lu", options[i].option,
 			options[i].kind == UINT   ? value.number
@@ -118,9 +119,12 @@ compare_public(MYSQL **my)
 		{ a->bind_address, b->bind_address } };
 
 	for (size_t i = 0; i < CNT_COUNT(texts); i++) {
-		assert_int_equal(!texts[i].theirs, !texts[i].ours);
-		if (texts[i].theirs)
-			assert_string_equal(texts[i].ours, texts[i].theirs);
+		const char *theirs = cnt_older_text(texts[i].theirs);
+		const char *ours = cnt_older_text(texts[i].ours);
+
+		assert_int_equal(!theirs, !ours);
+		if (theirs)
+			assert_string_equal(ours, theirs);
 	}
 	assert_int_equal(b->connect_timeout, a->connect_timeout);
 	assert_int_equal(b->read_timeout, a->read_timeout);
@@ -354,7 +358,9 @@ setup(void **state)
 	setenv("CENOTE_POOL", "main", 1);
 	unsetenv("CENOTE_FALLBACK");
 	unsetenv("MYSQL_PWD");
-	cnt_library_open(&libraries[THEIRS], CNT_ORIGINAL_LIBMARIADB);
+	cnt_older_note(cnt_library_original(CNT_ORIGINAL_LIBMARIADB));
+	cnt_library_open(
+		&libraries[THEIRS], cnt_library_original(CNT_ORIGINAL_LIBMARIADB));
 	cnt_library_open(&libraries[OURS], CNT_OUR_LIBMARIADB);
 	return 0;
 }

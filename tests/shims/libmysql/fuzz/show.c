@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "older.h"
 #include "driver.h"
 
 #include <stdarg.h>
@@ -107,7 +108,7 @@ fz_show_field(struct fz *z, const MYSQL_FIELD *field)
 	}
 	fz_say(z, "    field %s %s.%s(%s) %s(%s) default ", field->catalog, field->db,
 		field->table, field->org_table, field->name, field->org_name);
-	fz_say_text(z, field->def);
+	fz_say_text(z, cnt_older_text(field->def));
 	fz_say(z, " length %lu longest %lu flags %x decimals %u charset %u type %d\n",
 		field->length, field->max_length, field->flags, field->decimals,
 		field->charsetnr, (int)field->type);

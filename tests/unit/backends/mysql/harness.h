@@ -87,7 +87,7 @@ const char *my_value(struct my *t, const char *sql);
 #define my_option(t, key, value)      cnt_session_option(&(t)->base, key, value)
 #define my_finish(t)                  cnt_session_finish(&(t)->base)
 #define my_logout(t)                  cnt_session_logout(&(t)->base)
-#define my_query(t, sql)              cnt_session_query(&(t)->base, sql, NULL, 0)
+#define my_query(t, sql)              cnt_session_query(&(t)->base, cnt_server_text(sql), NULL, 0)
 #define my_query_with(t, ...)         cnt_session_query(&(t)->base, __VA_ARGS__)
 #define my_prepare(t, statement, sql) cnt_session_prepare(&(t)->base, statement, "", sql)
 #define my_describe(t, statement)     cnt_session_describe(&(t)->base, statement, "", 0)

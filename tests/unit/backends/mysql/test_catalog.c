@@ -197,11 +197,15 @@ types_are_the_servers(void **state)
 		 * the two words. */
 		snprintf(sql, sizeof(sql), "create or replace table of_type (a %.*s%s%s)",
 			(int)strcspn(name, " "), name, with, name + strcspn(name, " "));
-		if (strncmp(my_query(t, sql), "done", 4) != 0)
+		if (strstr(my_query(t, sql), "error") != NULL)
 			fail_msg("%s", sql);
 		n++;
 	}
-	assert_int_equal(n, 38);
+	/* MariaDB has vectors from 11.7 on; MySQL from 9.0 on, and neither UUIDs nor addresses */
+	assert_int_equal(n, cnt_server_is_mysql() ? 36
+			    : strcmp(my_value(t, "select version() >= '11.7'"), "1") == 0
+				    ? 39
+				    : 38);
 	free(log);
 }
 

@@ -5,6 +5,7 @@
  * set and sql_mode of the session. For the same reason the server sends names as bytes: they are UTF-8 in
  * information_schema, and are not converted on the way.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -195,23 +196,25 @@ struct type {
 	int increments;
 	int min_scale, max_scale;
 	int radix;
-	unsigned mariadb; /* first version of MariaDB that has the type; 0: all have it */
-	uint8_t has_mysql; /* MySQL has the type */
+	/* the first versions that have the type; 0: all have it */
+	unsigned mariadb, mysql;
 };
+
+#define NEVER UINT_MAX
 
 #define NUMBER(name, code, size, is_unsigned, radix)                                     \
 	{                                                                                \
-		name, code, size, NULL, NULL, is_unsigned, 1, 0, 0, radix, 0, 1          \
+		name, code, size, NULL, NULL, is_unsigned, 1, 0, 0, radix, 0, 0          \
 	}
 #define QUOTED(name, code, size, quote, params)                                          \
 	{                                                                                \
-		name, code, size, quote, params, -1, -1, -1, -1, -1, 0, 1                \
+		name, code, size, quote, params, -1, -1, -1, -1, -1, 0, 0                \
 	}
 
 /* The sizes of varchar (in utf8mb4) and varbinary are the largest for a column, since a row has 65,535 bytes. */
 static const struct type types[] = {
-	{ "uuid", -11, 36, "'", NULL, -1, -1, -1, -1, -1, 100700, 0 },
-	{ "bit", -7, 1, NULL, NULL, -1, -1, -1, -1, -1, 0, 1 },
+	{ "uuid", -11, 36, "'", NULL, -1, -1, -1, -1, -1, 100700, NEVER },
+	{ "bit", -7, 1, NULL, NULL, -1, -1, -1, -1, -1, 0, 0 },
 	NUMBER("tinyint", -6, 3, 0, 10),
 	NUMBER("tinyint unsigned", -6, 3, 1, 10),
 	NUMBER("bigint", -5, 19, 0, 10),
@@ -220,6 +223,7 @@ static const struct type types[] = {
 	QUOTED("blob", -4, 65535, "x'", NULL),
 	QUOTED("mediumblob", -4, 16777215, "x'", NULL),
 	QUOTED("tinyblob", -4, 255, "x'", NULL),
+	{ "vector", -4, 65532, "x'", "length", -1, -1, -1, -1, -1, 110700, 90000 },
 	QUOTED("varbinary", -3, 65532, "x'", "length"),
 	QUOTED("binary", -2, 255, "x'", "length"),
 	QUOTED("longtext", -1, 4294967295, "'", NULL),
@@ -230,24 +234,24 @@ static const struct type types[] = {
 	QUOTED("char", 1, 255, "'", "length"),
 	QUOTED("enum", 1, 65535, "'", "values"),
 	QUOTED("set", 1, 64, "'", "values"),
-	{ "decimal", 3, 65, NULL, "precision,scale", 0, 0, 0, 30, 10, 0, 1 },
-	{ "decimal unsigned", 3, 65, NULL, "precision,scale", 1, 0, 0, 30, 10, 0, 1 },
+	{ "decimal", 3, 65, NULL, "precision,scale", 0, 0, 0, 30, 10, 0, 0 },
+	{ "decimal unsigned", 3, 65, NULL, "precision,scale", 1, 0, 0, 30, 10, 0, 0 },
 	NUMBER("int", 4, 10, 0, 10),
 	NUMBER("int unsigned", 4, 10, 1, 10),
 	NUMBER("mediumint", 4, 7, 0, 10),
 	NUMBER("mediumint unsigned", 4, 8, 1, 10),
 	NUMBER("smallint", 5, 5, 0, 10),
 	NUMBER("smallint unsigned", 5, 5, 1, 10),
-	{ "year", 5, 4, NULL, NULL, 1, 0, 0, 0, 10, 0, 1 },
-	{ "float", 7, 24, NULL, NULL, 0, 1, -1, -1, 2, 0, 1 },
-	{ "double", 8, 53, NULL, NULL, 0, 1, -1, -1, 2, 0, 1 },
+	{ "year", 5, 4, NULL, NULL, 1, 0, 0, 0, 10, 0, 0 },
+	{ "float", 7, 24, NULL, NULL, 0, 1, -1, -1, 2, 0, 0 },
+	{ "double", 8, 53, NULL, NULL, 0, 1, -1, -1, 2, 0, 0 },
 	QUOTED("varchar", 12, 16383, "'", "length"),
-	{ "inet6", 12, 39, "'", NULL, -1, -1, -1, -1, -1, 100500, 0 },
-	{ "inet4", 12, 15, "'", NULL, -1, -1, -1, -1, -1, 101000, 0 },
+	{ "inet6", 12, 39, "'", NULL, -1, -1, -1, -1, -1, 100500, NEVER },
+	{ "inet4", 12, 15, "'", NULL, -1, -1, -1, -1, -1, 101000, NEVER },
 	QUOTED("date", 91, 10, "'", NULL),
-	{ "time", 92, 15, "'", "fraction", -1, -1, 0, 6, -1, 0, 1 },
-	{ "datetime", 93, 26, "'", "fraction", -1, -1, 0, 6, -1, 0, 1 },
-	{ "timestamp", 93, 26, "'", "fraction", -1, -1, 0, 6, -1, 0, 1 },
+	{ "time", 92, 15, "'", "fraction", -1, -1, 0, 6, -1, 0, 0 },
+	{ "datetime", 93, 26, "'", "fraction", -1, -1, 0, 6, -1, 0, 0 },
+	{ "timestamp", 93, 26, "'", "fraction", -1, -1, 0, 6, -1, 0, 0 },
 };
 
 static const struct catalog_kind kinds[] = {
@@ -404,16 +408,25 @@ add_type(struct cnd_text *t, const struct type *type)
 	cnd_text_add(t, "NULL");
 }
 
+/* The names of the columns. In sql_mode=oracle, MariaDB before 10.11.19 refuses a UNION of columns without names of their own if
+ * two of them are written alike (error 1060). */
+static const char type_names[] =
+	"SELECT NULL AS a, NULL AS b, NULL AS c, NULL AS d, NULL AS e, NULL AS f, NULL "
+	"AS "
+	"g, NULL AS h, NULL AS i, NULL AS j, NULL AS k, NULL AS l, NULL AS m, NULL AS n, "
+	"NULL AS o, NULL AS p, NULL AS q, NULL AS r, NULL AS s FROM DUAL WHERE 1 = 0 "
+	"UNION ALL ";
+
 static void
 add_type_list(struct cnd_text *t, MYSQL *my)
 {
 	int is_mariadb = cnd_my_is_mariadb(my);
 	unsigned long number = cnd_my_server_number(my);
-	const char *before = "";
+	const char *before = type_names;
 	size_t i;
 
 	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-		if (is_mariadb ? number < types[i].mariadb : !types[i].has_mysql)
+		if (number < (is_mariadb ? types[i].mariadb : types[i].mysql))
 			continue;
 		cnd_text_add(t, before);
 		add_type(t, &types[i]);

@@ -265,7 +265,8 @@ struct cnd_my_wait {
 struct cnd_my_reset {
 	unsigned modes; /* the status flags about string literals, as after a new login */
 	uint8_t has_init; /* the server runs SQL of its own (init_connect) at each login */
-	uint8_t loses_charset; /* the server's own reset changes the character set */
+	const char *
+		charset; /* SQL that restores the character set; NULL: the server's own reset keeps it */
 	/* the reset also changes @@collation_database, so select the database again */
 	uint8_t loses_database;
 	uint8_t is_put_off; /* the reset waits until the next client sends a request */

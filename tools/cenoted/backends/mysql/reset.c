@@ -82,6 +82,21 @@ is_other(const char *now, const char *before)
 	return !now || strcmp(now, before) != 0;
 }
 
+/* The library's own function for it would choose the server's default collation, which is another than that of the login. */
+static const char *
+restoring_charset(struct cnd_session *s)
+{
+	const char *charset = s->parameters[CND_MY_CHARSET].value;
+	const char *collation = s->parameters[CND_MY_COLLATION].value;
+	size_t size =
+		sizeof("SET NAMES '' COLLATE ''") + strlen(charset) + strlen(collation);
+	char *sql = cnc_arena_alloc(&s->keep, size);
+
+	if (sql != NULL)
+		snprintf(sql, size, "SET NAMES '%s' COLLATE '%s'", charset, collation);
+	return sql;
+}
+
 /* Whether the character set and collations are unchanged. */
 static int
 compare_charset(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
@@ -90,8 +105,11 @@ compare_charset(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigne
 
 	(void)lengths;
 	if (n < 3 || is_other(row[0], s->parameters[CND_MY_CHARSET].value) ||
-		is_other(row[1], s->parameters[CND_MY_COLLATION].value))
-		s->reset.loses_charset = 1;
+		is_other(row[1], s->parameters[CND_MY_COLLATION].value)) {
+		s->reset.charset = restoring_charset(s);
+		if (s->reset.charset == NULL)
+			return CENOTE_ERR_NOMEM;
+	}
 	if (n < 3 || is_other(row[2], s->reset.database_collation))
 		s->reset.loses_database = 1;
 	return CENOTE_OK;
@@ -110,7 +128,9 @@ reset_connection(struct cnd_session *s)
 	if (r != 0)
 		return cnd_my_failed(s, NULL);
 	cnd_my_take_status(s->my);
-	if (s->reset.loses_charset && mysql_set_character_set(s->my, s->opt.charset) != 0)
+	/* not cnd_my_run(), which would note a changed setting */
+	if (s->reset.charset != NULL &&
+		mysql_real_query(s->my, s->reset.charset, strlen(s->reset.charset)) != 0)
 		return cnd_my_failed(s, NULL);
 	if (s->reset.loses_database && s->opt.dbname &&
 		mysql_select_db(s->my, s->opt.dbname) != 0)
@@ -137,10 +157,12 @@ learn_charset(struct cnd_session *s)
 	return r == CENOTE_OK ? reset_connection(s) : r;
 }
 
+/* MySQL reports a list of quoted names, or NONE, as SET ROLE takes it; MariaDB reports one name, or NULL. */
 static int
 take_role(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 {
 	struct cnd_session *s = user;
+	int is_quoted = !cnd_my_is_mariadb(s->my);
 	size_t i, used, size = sizeof("SET ROLE ``");
 	char *sql;
 
@@ -149,20 +171,49 @@ take_role(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 	sql = cnc_arena_alloc(&s->arena, size + 2 * (size_t)lengths[0]);
 	if (!sql)
 		return CENOTE_ERR_NOMEM;
-	used = (size_t)snprintf(sql, size, "SET ROLE `");
+	used = (size_t)snprintf(sql, size, is_quoted ? "SET ROLE " : "SET ROLE `");
 	for (i = 0; i < lengths[0]; i++) {
-		if (row[0][i] == '`')
+		if (row[0][i] == '`' && !is_quoted)
 			sql[used++] = '`';
 		sql[used++] = row[0][i];
 	}
-	memcpy(sql + used, "`", 2);
+	memcpy(sql + used, is_quoted ? "" : "`", is_quoted ? 1 : 2);
 	s->reset.forget = sql;
 	return CENOTE_OK;
 }
 
 /*
- * Some state survives both the server's reset and COM_CHANGE_USER. MariaDB keeps the role that a
- * client took; MySQL does not. SHOW PROFILES would show the next client the texts of this client's
+ * What only some servers keep over their own reset, by the version from which they do; the first line that fits counts. Active roles
+ * stay, so the reset takes those of the login again. MySQL keeps the traces of its optimizer, which hold the texts of statements. A change
+ * of the offset removes them, if that statement is not traced itself. MariaDB removes the traces.
+ */
+static const struct keeping {
+	uint8_t is_mariadb;
+	unsigned long from;
+	uint8_t keeps_roles;
+	const char *clear;
+} keeping[] = {
+	{ 1, 0, 1, "DO 0" },
+	{ 0, 80000, 1,
+		"SET optimizer_trace = DEFAULT; SET optimizer_trace_offset = DEFAULT" },
+	{ 0, 50603, 0,
+		"SET optimizer_trace = DEFAULT; SET optimizer_trace_offset = DEFAULT" },
+	{ 0, 0, 0, "DO 0" },
+};
+
+static const struct keeping *
+what_is_kept(const MYSQL *my)
+{
+	const struct keeping *k = keeping;
+
+	while (k->is_mariadb != cnd_my_is_mariadb(my) ||
+		cnd_my_server_number(my) < k->from)
+		k++;
+	return k;
+}
+
+/*
+ * Some state survives both the server's reset and COM_CHANGE_USER. SHOW PROFILES would show the next client the texts of this client's
  * statements, and profiling stays on. A stored function that a table calls can switch profiling on
  * and off. Nothing clears all of it (the numbers of the profiles go on), so the reset looks for it.
  * After MariaDB's COM_CHANGE_USER, profiling goes on though @@profiling is 0; then a stored profile
@@ -177,13 +228,13 @@ learn_to_forget(struct cnd_session *s)
 	static const char limits[] = "SET net_read_timeout = DEFAULT, "
 				     "net_write_timeout = DEFAULT, "
 				     "net_retry_count = DEFAULT";
-	int is_mariadb = cnd_my_is_mariadb(s->my);
+	const struct keeping *k = what_is_kept(s->my);
 	int r = CENOTE_OK, has_profiles;
 	char *sql;
 	size_t size;
 
-	s->reset.forget = is_mariadb ? "SET ROLE NONE" : "DO 0";
-	if (is_mariadb)
+	s->reset.forget = k->keeps_roles ? "SET ROLE NONE" : "DO 0";
+	if (k->keeps_roles)
 		r = cnd_my_each(s, ask_role, sizeof(ask_role) - 1, take_role, s);
 	if (r < 0)
 		return r;
@@ -191,13 +242,13 @@ learn_to_forget(struct cnd_session *s)
 	if (s->is_lost)
 		return CENOTE_ERR_CONN;
 	cnc_diag_clear(s->diag);
-	size = strlen(s->reset.forget) + sizeof(limits) + sizeof(keep) +
-	       sizeof(ask_profiles) + 6;
+	size = strlen(s->reset.forget) + strlen(k->clear) + sizeof(limits) +
+	       sizeof(keep) + sizeof(ask_profiles) + 8;
 	sql = cnc_arena_alloc(&s->keep, size);
 	if (!sql)
 		return CENOTE_ERR_NOMEM;
-	snprintf(sql, size, has_profiles ? "%s; %s; %s; %s" : "%s; %s", s->reset.forget,
-		limits, keep, ask_profiles);
+	snprintf(sql, size, has_profiles ? "%s; %s; %s; %s; %s" : "%s; %s; %s", k->clear,
+		s->reset.forget, limits, keep, ask_profiles);
 	s->reset.forget = sql;
 	return CENOTE_OK;
 }
@@ -334,7 +385,7 @@ can_be_put_off(const struct cnd_session *s)
 	if (s->trace.has_done_more || s->trace.has_touched || s->trace.pins != 0 ||
 		cnd_my_pins_of_texts(s) != 0 || s->locks.n > 0 ||
 		s->trace.user_variables != CND_MY_KNOWN || s->wait.is_killed ||
-		s->opt.init_command || s->reset.loses_charset ||
+		s->opt.init_command || s->reset.charset != NULL ||
 		s->reset.loses_database || !is_database_known(s))
 		return 0;
 	return (cnd_my_status(s->my) & transaction) == SERVER_STATUS_AUTOCOMMIT &&

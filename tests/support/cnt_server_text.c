@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The tests' SQL is MariaDB's. Where MySQL says the same in other words, this file puts them in. It is for tests/versions, which runs
+ * the tests on MySQL.
+ */
+#include "support/cnt_server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CREATE "create or replace "
+
+static const struct {
+	const char *mariadb;
+	const char *mysql;
+} words[] = {
+	{ "tx_isolation", "transaction_isolation" },
+	{ "tx_read_only", "transaction_read_only" },
+	{ "information_schema.session_status", "performance_schema.session_status" },
+	{ "connection admin", "connection_admin" },
+	{ "; set global progress_report_time = 1", "" },
+};
+
+/* "create or replace table NAME" as "drop table if exists NAME; create table NAME". MySQL does replace views. */
+static const char *const replaced[] = { "table ", "temporary table ", "procedure ",
+	"function ", "database ", "user " };
+
+static size_t
+write_word(const char *sql, FILE *to)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		size_t len = strlen(words[i].mariadb);
+
+		if (strncmp(sql, words[i].mariadb, len) == 0) {
+			fputs(words[i].mysql, to);
+			return len;
+		}
+	}
+	fputc(*sql, to);
+	return 1;
+}
+
+static size_t
+write_create(const char *sql, FILE *to)
+{
+	const char *what = sql + sizeof(CREATE) - 1;
+
+	for (size_t i = 0; i < sizeof(replaced) / sizeof(replaced[0]); i++) {
+		size_t len = strlen(replaced[i]);
+		const char *name = what + len;
+
+		if (strncmp(what, replaced[i], len) != 0)
+			continue;
+		fprintf(to, "drop %sif exists %.*s; create %s", replaced[i],
+			(int)strcspn(name, " (;"), name, replaced[i]);
+		return (size_t)(name - sql);
+	}
+	return 0;
+}
+
+const char *
+cnt_server_text(const char *sql)
+{
+	static char *kept;
+	char *text;
+	size_t size, n;
+	FILE *to;
+
+	if (!cnt_server_is_mysql())
+		return sql;
+	to = open_memstream(&text, &size);
+	if (to == NULL)
+		abort();
+	while (*sql != '\0') {
+		n = strncmp(sql, CREATE, sizeof(CREATE) - 1) == 0 ? write_create(sql, to)
+								  : 0;
+		sql += n > 0 ? n : write_word(sql, to);
+	}
+	fclose(to);
+	free(kept);
+	kept = text;
+	return kept;
+}
