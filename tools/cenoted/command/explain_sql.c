@@ -191,7 +191,7 @@ cnd_explain_sql(const struct cnd_config *c, char *const *arguments, int n)
 	if (n == 0 || read_question(c, arguments, n, &q) < 0)
 		return n == 0 ? (complain("write pool=NAME and a statement%s", ""), 2)
 			      : 2;
-	dialect = cnd_query_dialect(q.pool->backend);
+	dialect = cnd_query_dialect(cnd_pool_config_kind(c, q.pool));
 	cnd_summarize(q.sql, strlen(q.sql), dialect, &summary);
 	(void)cnc_digest(q.sql, strlen(q.sql), dialect, NULL, 0, &q.query.digest);
 	q.query.summary = &summary;

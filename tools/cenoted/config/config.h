@@ -254,6 +254,12 @@ void cnd_pool_config_check_strict(struct cnd_config *c, const struct cnd_pool_co
 /* Check `digests`. backend: that of the pool. */
 void cnd_pool_config_check_digests(struct cnd_config *c, const struct cnd_pool_config *p,
 	const struct cnd_backend *backend);
+/* Check the rules and the mode of a router, and that other pools have no targets in their rules. backend: that of the pool. */
+void cnd_pool_config_check_router(struct cnd_config *c, const struct cnd_pool_config *p,
+	const struct cnd_backend *backend);
+/* The backend of the pool; of a router, that of its default target if this cenoted has it. */
+const char *cnd_pool_config_kind(
+	const struct cnd_config *c, const struct cnd_pool_config *p);
 /* Check `target`, and the keys that need it. backend: that of the pool. */
 void cnd_pool_config_check_target(struct cnd_config *c, const struct cnd_pool_config *p,
 	const struct cnd_backend *backend);

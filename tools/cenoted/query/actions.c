@@ -37,6 +37,18 @@ take_deny_word(struct cnd_rule_parser *p, const char *word)
 	return rule->message != NULL ? 0 : cnd_rule_bad(p, "out of memory");
 }
 
+/* The target after "pool". */
+static int
+take_target(struct cnd_rule_parser *p, const char *word)
+{
+	struct cnd_query_rule *rule = p->rule;
+
+	if (rule->target != NULL)
+		return cnd_rule_bad(p, "rule: pool has one name");
+	rule->target = strdup(word);
+	return rule->target != NULL ? 0 : cnd_rule_bad(p, "out of memory");
+}
+
 static const struct action {
 	const char *name;
 	/* Take a word after the name. NULL: there is none. */
@@ -44,6 +56,7 @@ static const struct action {
 } actions[] = {
 	[CND_QUERY_ALLOW] = { "allow", NULL },
 	[CND_QUERY_DENY] = { "deny", take_deny_word },
+	[CND_QUERY_POOL] = { "pool", take_target },
 };
 
 static const struct action *
@@ -55,7 +68,7 @@ find_action(struct cnd_rule_parser *p, const char *name)
 			return &actions[i];
 	}
 	cnd_rule_bad(
-		p, "rule: \"%.64s\" is not an action; write -> deny, or -> allow", name);
+		p, "rule: \"%.64s\" is not an action; write -> deny, -> allow, or -> pool NAME", name);
 	return NULL;
 }
 
@@ -81,5 +94,8 @@ cnd_action_take(struct cnd_rule_parser *p)
 		else if (action->take_word(p, word) < 0)
 			return -1;
 	}
+	if (*p->error == '\0' && p->rule->action == CND_QUERY_POOL &&
+		p->rule->target == NULL)
+		return cnd_rule_bad(p, "rule: write -> pool NAME");
 	return *p->error != '\0' ? -1 : 0;
 }

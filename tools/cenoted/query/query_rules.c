@@ -109,6 +109,7 @@ cnd_query_rules_destroy(struct cnd_query_rules *rules)
 		}
 		free(rule->text);
 		free(rule->message);
+		free(rule->target);
 	}
 	free(rules->list);
 	*rules = (struct cnd_query_rules){ .n = 0 };

@@ -241,6 +241,20 @@ on_describe(struct cnd_serving *s, const struct cnp_msg *m)
 	return r < 0 ? r : s->backend->statements->describe(s->session, &which, &s->sink);
 }
 
+/* A router chooses the target anew: the statement may be prepared outside of a transaction, and executed in one. */
+static int
+judge_again(struct cnd_serving *s, const struct cnd_named *which)
+{
+	const struct cnd_router_ops *router = s->backend->router;
+
+	if (router == NULL || !s->has_rules)
+		return CENOTE_OK;
+	return judge(s, which->statement != NULL
+				? (struct cnp_str){ which->statement->sql,
+					  which->statement->len }
+				: router->text(s->session, which->name));
+}
+
 static int
 on_execute(struct cnd_serving *s, const struct cnp_msg *m)
 {
@@ -252,6 +266,8 @@ on_execute(struct cnd_serving *s, const struct cnp_msg *m)
 	struct cnd_named which;
 	int r = set_named(s, &which, e->statement, e->name, CNP_NAMED_STATEMENT);
 
+	if (r == CENOTE_OK)
+		r = judge_again(s, &which);
 	if (r == CENOTE_OK)
 		r = set_exec(s, &exec, e->params, e->max_rows);
 	if (r < 0)

@@ -26,7 +26,7 @@ log_decision(struct cnd_worker *w, const struct cnd_query_rule *rule, struct cnp
 		return;
 	}
 	(void)cnc_digest(
-		sql.p, sql.n, cnd_query_dialect(w->config->backend), NULL, 0, &digest);
+		sql.p, sql.n, cnd_query_dialect(cnd_login_kind(w)), NULL, 0, &digest);
 	cnd_log(LOG_NOTICE,
 		"the rule of line %u %s a statement of user \"%s\", with digest %016llx "
 		"(%llu more without a message)",
@@ -47,6 +47,25 @@ deny(struct cnd_worker *w, const struct cnd_query_rule *rule)
 	return CENOTE_ERR_SERVER;
 }
 
+/* Tell a router where the statement goes. `rule` NULL: none decides. */
+static void
+route(struct cnd_worker *w, const struct cnd_query_rule *rule,
+	const struct cnd_summary *summary)
+{
+	const struct cnd_router_ops *router = w->serving.backend->router;
+	struct cnd_route to = { .sets_state = (summary->classes & CND_CLASS_SESSION) != 0 &&
+					      (summary->classes & ~(uint32_t)(CND_CLASS_SESSION |
+								   CND_CLASS_READ)) == 0 };
+
+	if (router == NULL)
+		return;
+	if (rule != NULL && rule->action == CND_QUERY_POOL) {
+		to.target = rule->target;
+		to.line = rule->line;
+	}
+	router->route(w->serving.session, &to);
+}
+
 static int
 decide(struct cnd_worker *w, const struct cnd_query *q, struct cnp_str sql)
 {
@@ -61,9 +80,14 @@ decide(struct cnd_worker *w, const struct cnd_query *q, struct cnp_str sql)
 			continue;
 		if (rule->action == CND_QUERY_DENY)
 			log_decision(w, rule, sql);
-		if (!rule->is_dry_run)
-			return rule->action == CND_QUERY_DENY ? deny(w, rule) : CENOTE_OK;
+		if (rule->is_dry_run)
+			continue;
+		if (rule->action == CND_QUERY_DENY)
+			return deny(w, rule);
+		route(w, rule, q->summary);
+		return CENOTE_OK;
 	}
+	route(w, NULL, q->summary);
 	return CENOTE_OK;
 }
 
@@ -76,8 +100,10 @@ cnd_query_judge(struct cnd_serving *s, struct cnp_str sql)
 		.user = w->client.user,
 		.application = w->slot->identity.application,
 		.peer = w->client.peer,
-		.in_tx = s->held.tx != CENOTE_TX_IDLE };
-	uint32_t dialect = cnd_query_dialect(w->config->backend);
+		.in_tx = s->held.tx != CENOTE_TX_IDLE ||
+			 (s->backend->router != NULL &&
+				 s->backend->router->is_bound(s->session)) };
+	uint32_t dialect = cnd_query_dialect(cnd_login_kind(w));
 
 	cnd_summarize(sql.p, sql.n, dialect, &summary);
 	if (w->config->query_rules.has_digest)
@@ -88,5 +114,8 @@ cnd_query_judge(struct cnd_serving *s, struct cnp_str sql)
 		summary.is_unsure = true;
 	}
 	/* a text without a statement, with which some programs ask whether the server is there, does nothing */
-	return summary.classes != 0 ? decide(w, &q, sql) : CENOTE_OK;
+	if (summary.classes != 0)
+		return decide(w, &q, sql);
+	route(w, NULL, &summary);
+	return CENOTE_OK;
 }
