@@ -165,8 +165,7 @@ send_batch(const cenote_result *res, uint64_t *at, struct cnd_sink *sink)
 
 /* Keep the rest of the result for the client's next fetch. */
 static int
-keep_rest(struct cnd_session *s, struct cnd_portal *portal, cenote_result *res,
-	uint64_t row, uint64_t n_rows)
+keep_rest(struct cnd_session *s, struct cnd_portal *portal, cenote_result *res)
 {
 	struct cnd_rt_portal *own = portal->own;
 
@@ -174,10 +173,17 @@ keep_rest(struct cnd_session *s, struct cnd_portal *portal, cenote_result *res,
 		own = portal->own = cnc_calloc(s->mem, 1, sizeof(*own));
 	if (own == NULL)
 		return CENOTE_ERR_NOMEM;
-	*own = (struct cnd_rt_portal){
-		.at = s->at, .res = res, .row = row, .n_rows = n_rows
-	};
+	*own = (struct cnd_rt_portal){ .at = s->at, .res = res };
 	return CENOTE_OK;
+}
+
+/* Whether the target stopped after this batch, too. It did not if it sends more rows than asked for, as MySQL does if a text
+ * has several statements: then the other results are on their way. */
+static bool
+has_stopped(const cenote_result *res, uint64_t row)
+{
+	return row == cenote_result_n_rows(res) &&
+	       !(cenote_result_flags(res) & CENOTE_RESULT_FLAG_MORE);
 }
 
 /*
@@ -185,20 +191,15 @@ keep_rest(struct cnd_session *s, struct cnd_portal *portal, cenote_result *res,
  * CENOTE_ERR_SERVER: the statement failed, and the target's request ends.
  */
 static int
-send_rows(struct cnd_session *s, cenote_result *res, uint64_t row, struct cnd_sink *sink,
+send_rows(struct cnd_session *s, cenote_result *res, struct cnd_sink *sink,
 	struct cnd_portal *portal)
 {
 	int r, q = CENOTE_OK;
 
 	for (;;) {
-		if (q == CENOTE_OK)
-			q = send_batch(res, &row, sink);
-		if (q < 0)
-			return q;
-		if (q == CENOTE_AGAIN && portal != NULL)
-			break;
+		uint64_t row = 0;
+
 		CND_RT_AWAIT(r, s, s->at, cenote_result_next(res));
-		row = 0;
 		if (r == CENOTE_DONE)
 			return send_end(s, res, sink);
 		if (r == CENOTE_ERR_SERVER)
@@ -207,8 +208,16 @@ send_rows(struct cnd_session *s, cenote_result *res, uint64_t row, struct cnd_si
 			return r == CENOTE_ERR_SERVER
 				       ? r
 				       : cnd_rt_fail(s, s->at, r, sink->diag);
+		if (q != CENOTE_DONE)
+			q = send_batch(res, &row, sink);
+		if (q == CENOTE_AGAIN && portal != NULL && has_stopped(res, row))
+			break;
+		if (q == CENOTE_AGAIN)
+			q = send_batch(res, &row, sink);
+		if (q < 0)
+			return q;
 	}
-	r = keep_rest(s, portal, res, row, cenote_result_n_rows(res));
+	r = keep_rest(s, portal, res);
 	if (r == CENOTE_OK)
 		r = send_more_rows(sink);
 	return r < 0 ? r : CENOTE_AGAIN;
@@ -226,7 +235,7 @@ send_result(struct cnd_session *s, cenote_result *res, struct cnd_sink *sink,
 	switch (cenote_result_kind(res)) {
 	case CENOTE_RESULT_ROWS:
 		r = send_columns(s, res, sink, ret_sent);
-		return r < 0 ? r : send_rows(s, res, 0, sink, portal);
+		return r < 0 ? r : send_rows(s, res, sink, portal);
 	case CENOTE_RESULT_DESCRIPTION:
 		r = send_params(s, res, sink);
 		if (r == CENOTE_OK && cenote_result_n_columns(res) > 0)
@@ -318,11 +327,11 @@ cnd_rt_fetch(struct cnd_session *s, struct cnd_portal *portal, uint32_t batch_ro
 			 : sink->ops->columns(sink, NULL,
 				   cenote_result_n_columns(own.res), 1);
 	if (r == CENOTE_OK)
-		r = send_rows(s, own.res, own.row, sink, portal);
+		r = send_rows(s, own.res, sink, portal);
 	if (r != CENOTE_AGAIN) {
 		cnd_rt_close_portal(s, portal);
 		if (r == CENOTE_OK || r == CENOTE_ERR_SERVER) {
-			int q = deliver(s, sink, NULL, NULL);
+			int q = deliver(s, sink, portal, NULL);
 
 			r = r < 0 ? explain_stop(s, r, sink) : q;
 		}

@@ -104,7 +104,6 @@ struct cnd_rt_stmt {
 struct cnd_rt_portal {
 	struct cnd_rt_target *at;
 	cenote_result *res;
-	uint64_t row, n_rows; /* the next row of the batch that came, and their number */
 };
 
 /* options.c */
