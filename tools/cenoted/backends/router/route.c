@@ -72,6 +72,8 @@ follow(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *diag)
 {
 	int r = CENOTE_OK;
 
+	if (t->n_followed == s->n_texts)
+		return CENOTE_OK;
 	s->is_quiet = true;
 	while (t->n_followed < s->n_texts && r == CENOTE_OK) {
 		const char *text = s->texts[t->n_followed];
@@ -83,7 +85,7 @@ follow(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *diag)
 			t->n_followed++;
 	}
 	if (r == CENOTE_OK)
-		t->followed_pins |= cenote_pins(t->conn) & HOLDS;
+		t->followed_pins |= cenote_pins(t->conn) & CENOTE_PIN_SETTINGS;
 	s->is_quiet = false;
 	return r;
 }
@@ -294,8 +296,7 @@ cnd_rt_leave(struct cnd_session *s, int r, const char *text, size_t len)
 		return r;
 	is_idle = cenote_tx_state(s->at->conn) == CENOTE_TX_IDLE && !s->at->is_in_unit;
 	if (sets && keep_text(s, text, len))
-		s->at->followed_pins |= cenote_pins(s->at->conn) & HOLDS &
-					~(uint32_t)(CENOTE_PIN_TEMP | CENOTE_PIN_LOCK);
+		s->at->followed_pins |= cenote_pins(s->at->conn) & CENOTE_PIN_SETTINGS;
 	if (is_idle && strcmp(s->tag, "ROLLBACK") == 0)
 		cut_texts(s, s->n_settled);
 	if (is_idle)
