@@ -240,7 +240,7 @@ send_result(struct cnd_session *s, cenote_result *res, struct cnd_sink *sink,
 		r = send_params(s, res, sink);
 		if (r == CENOTE_OK && cenote_result_n_columns(res) > 0)
 			r = send_columns(s, res, sink, ret_sent);
-		return r < 0 ? r : cnd_done(sink, "", 0);
+		return r < 0 ? r : send_end(s, res, sink);
 	case CENOTE_RESULT_ERROR:
 		cnd_rt_copy_diag(sink->diag, cenote_result_diag(res));
 		return CENOTE_ERR_SERVER;

@@ -175,6 +175,9 @@ make_conn(struct cnd_session *s, struct cnd_rt_target *t)
 	/* the worker itself is what a client would talk to directly */
 	if (r == CENOTE_OK)
 		r = cenote_conn_set(t->conn, "borrow", "no");
+	/* a lost session is reported: the client knows whether it may go on with another one */
+	if (r == CENOTE_OK)
+		r = cenote_conn_set(t->conn, "reattach", "planned");
 	/* the client decides whether the server may ask for a file */
 	if (r == CENOTE_OK)
 		r = cenote_conn_set(t->conn, "allow_files", "yes");
