@@ -121,6 +121,8 @@ cnd_rt_function(struct cnd_session *s, uint32_t function, const struct cnd_exec 
 		CND_RT_AWAIT(r, s, s->at,
 			cenote_send_function(
 				s->at->conn, function, params, exec->format));
+		if (r == CENOTE_OK)
+			r = cenote_set_stream(s->at->conn);
 		r = finish(s, r, sink, NULL);
 	}
 	cenote_params_destroy(params);
@@ -276,7 +278,7 @@ cnd_rt_catalog(
 			*fields[i].to = fields[i].from.p;
 	}
 	CND_RT_AWAIT(r, s, s->at, cenote_send_catalog(s->at->conn, filter->kind, &f));
-	if (r == CENOTE_OK && !s->at->is_in_unit)
+	if (r == CENOTE_OK)
 		r = cenote_set_stream(s->at->conn);
 	return cnd_rt_leave(s, finish(s, r, sink, NULL), NULL, 0);
 }

@@ -60,11 +60,12 @@ number_of(struct cnd_session *s, const struct cnp_column *columns, uint32_t n)
 	return hash | 1;
 }
 
-/* `ret_sent`: which columns the client has; NULL: send them in any case. */
+/* `ret_sent`: which columns the client has; NULL: send them in any case. CENOTE_DONE: the client has these. */
 static int
 send_columns(struct cnd_session *s, const cenote_result *res, struct cnd_sink *sink,
 	uint64_t *ret_sent)
 {
+	bool is_known;
 	uint32_t n = cenote_result_n_columns(res);
 	struct cnp_column *columns = cnc_calloc(s->mem, n + 1, sizeof(*columns));
 	uint64_t number;
@@ -75,12 +76,12 @@ send_columns(struct cnd_session *s, const cenote_result *res, struct cnd_sink *s
 	for (uint32_t i = 0; i < n; i++)
 		set_column(&columns[i], cenote_result_column(res, i));
 	number = ret_sent != NULL ? number_of(s, columns, n) : 0;
-	r = sink->ops->columns(
-		sink, columns, n, number != 0 && number == *ret_sent ? 1 : 0);
+	is_known = number != 0 && number == *ret_sent;
+	r = sink->ops->columns(sink, columns, n, is_known);
 	if (r == CENOTE_OK && ret_sent != NULL)
 		*ret_sent = number;
 	cnc_free(s->mem, columns);
-	return r;
+	return r == CENOTE_OK && is_known ? CENOTE_DONE : r;
 }
 
 static int
@@ -225,6 +226,20 @@ send_rows(struct cnd_session *s, cenote_result *res, struct cnd_sink *sink,
 
 /* ---- results ---- */
 
+static int
+send_table(struct cnd_session *s, cenote_result *res, struct cnd_sink *sink,
+	struct cnd_portal *portal, uint64_t *ret_sent)
+{
+	int known = send_columns(s, res, sink, ret_sent);
+	int r = known < 0 ? known : send_rows(s, res, sink, portal);
+
+	/* as a backend does: the error of a result without rows comes behind its columns */
+	if (r == CENOTE_ERR_SERVER && known == CENOTE_DONE &&
+		cenote_result_n_rows(res) == 0)
+		(void)send_columns(s, res, sink, NULL);
+	return r;
+}
+
 /* Pass one result on. CENOTE_AGAIN: the portal has it. */
 static int
 send_result(struct cnd_session *s, cenote_result *res, struct cnd_sink *sink,
@@ -234,12 +249,11 @@ send_result(struct cnd_session *s, cenote_result *res, struct cnd_sink *sink,
 
 	switch (cenote_result_kind(res)) {
 	case CENOTE_RESULT_ROWS:
-		r = send_columns(s, res, sink, ret_sent);
-		return r < 0 ? r : send_rows(s, res, sink, portal);
+		return send_table(s, res, sink, portal, ret_sent);
 	case CENOTE_RESULT_DESCRIPTION:
 		r = send_params(s, res, sink);
 		if (r == CENOTE_OK && cenote_result_n_columns(res) > 0)
-			r = send_columns(s, res, sink, ret_sent);
+			r = send_columns(s, res, sink, NULL);
 		return r < 0 ? r : send_end(s, res, sink);
 	case CENOTE_RESULT_ERROR:
 		cnd_rt_copy_diag(sink->diag, cenote_result_diag(res));
