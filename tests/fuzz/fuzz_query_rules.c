@@ -22,7 +22,12 @@ judge(const struct cnd_query_rules *rules, const char *sql, size_t n, uint32_t d
 {
 	const struct cnd_query_condition *condition;
 	struct cnd_summary summary;
-	struct cnd_query q = { .summary = &summary, .user = "joe", .application = "" };
+	struct cnd_query q = { .summary = &summary,
+		.sql = sql,
+		.sql_len = n,
+		.database = "app",
+		.user = "joe",
+		.application = "" };
 
 	cnd_summarize(sql, n, dialect, &summary);
 	check_names(&summary.tables, sql, n);

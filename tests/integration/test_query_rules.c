@@ -104,6 +104,55 @@ a_dry_run_only_logs(void **state)
 	cenote_conn_destroy(conn);
 }
 
+/* Check the table of the rules: a rule's line, action, whether it is a dry run, and how often it decided. */
+static void
+expect_rule(uint64_t row, const char *action, const char *dry_run, int64_t decisions)
+{
+	cenote_conn *conn = wp_handle(NULL);
+	cenote_result *res;
+	int64_t line, n;
+
+	assert_ok(cenote_status(conn, "rules", &res));
+	assert_ok(cenote_result_int64(
+		res, row, (uint32_t)cenote_result_find_column(res, "line"), &line));
+	assert_true(line > 0);
+	assert_ok(cenote_result_int64(
+		res, row, (uint32_t)cenote_result_find_column(res, "decisions"), &n));
+	assert_int_equal(n, decisions);
+	assert_string_equal(
+		cenote_result_text(res, row,
+			(uint32_t)cenote_result_find_column(res, "action"), NULL),
+		action);
+	assert_string_equal(
+		cenote_result_text(res, row,
+			(uint32_t)cenote_result_find_column(res, "dry_run"), NULL),
+		dry_run);
+	cenote_result_destroy(res);
+	cenote_conn_destroy(conn);
+}
+
+static void
+each_rule_counts_what_it_decides(void **state)
+{
+	static const char rules[] = "rule = class=ddl -> deny dry-run\n"
+				    "rule = tables=t1,t2 -> allow\n"
+				    "rule = class=ddl -> deny\n";
+	cenote_conn *conn;
+
+	start(rules);
+	conn = wp_attach(NULL);
+	wp_exec(conn, "create table t1 (a int)");
+	wp_exec(conn, "select a from t1");
+	wp_exec(conn, "drop table t1");
+	assert_int_equal(
+		wp_status_of(conn, "create table t3 (a int)"), CENOTE_ERR_SERVER);
+	wp_exec(conn, "select 1");
+	expect_rule(0, "deny", "yes", 3);
+	expect_rule(1, "allow", "no", 3);
+	expect_rule(2, "deny", "no", 1);
+	cenote_conn_destroy(conn);
+}
+
 static void
 a_statement_is_judged_when_it_is_prepared(void **state)
 {
@@ -530,6 +579,7 @@ main(int argc, char **argv)
 	static const struct CMUnitTest of_postgresql[] = {
 		TEST(the_first_rule_that_matches_decides),
 		TEST(a_dry_run_only_logs),
+		TEST(each_rule_counts_what_it_decides),
 		TEST(a_statement_is_judged_when_it_is_prepared),
 		TEST(a_function_called_by_number_is_a_call),
 		OF_ALL,

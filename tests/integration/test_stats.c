@@ -447,20 +447,24 @@ static void
 digests_are_json_and_the_pages_know_the_times(void **state)
 {
 	int port = start("", "digests = yes\nserver = path=@DIR@/b.db\n"
+			     "rule = class=ddl -> deny dry-run\n"
 			     "[pool quiet]\nbackend = sqlite\n"
 			     "server = path=@DIR@/main.db\nsessions = 1\n");
 	cenote_conn *a = wp_attach(NULL);
 
 	wp_exec(a, "select 1 as \"x\"\"y\\z\"");
 	wp_exec(a, "select 2 as \"x\"\"y\\z\"");
+	wp_exec(a, "create table t (a)");
 	cenote_conn_destroy(a);
 	wp_await("main", "in_use", 0);
 	assert_int_equal(get(port, "/status.json"), 200);
+	assert_non_null(strstr(
+		body(), "\"action\":\"deny\",\"dry_run\":\"yes\",\"decisions\":1}"));
 	assert_non_null(strstr(body(), ",\"calls\":2,\"errors\":0,\"rows\":2,"));
 	assert_non_null(
 		strstr(body(), "\"query\":\"select ? as \\\"x\\\"\\\"y\\\\z\\\"\"}"));
 	assert_non_null(strstr(body(),
-		"{\"pool\":\"main\",\"time\":\"request\",\"line\":0,\"count\":2,"));
+		"{\"pool\":\"main\",\"time\":\"request\",\"line\":0,\"count\":3,"));
 	assert_non_null(strstr(body(),
 		"{\"pool\":\"quiet\",\"time\":\"login\",\"line\":0,\"count\":1,"));
 	assert_non_null(
@@ -475,7 +479,9 @@ digests_are_json_and_the_pages_know_the_times(void **state)
 				 "{pool=\"main\",line=\"1\"}") +
 			om_value(body(), "cenote_pool_server_request_seconds_count"
 					 "{pool=\"main\",line=\"2\"}"),
-		2);
+		3);
+	assert_non_null(
+		strstr(body(), "\ncenote_rule_decisions_total{pool=\"main\",line="));
 	assert_null(strstr(body(), "cenote_pool_server_request_seconds_count"
 				   "{pool=\"quiet\""));
 	assert_null(strstr(body(), "cenote_pool_certificate_end_time_seconds{"));

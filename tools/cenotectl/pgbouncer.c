@@ -410,8 +410,8 @@ static const struct {
 	{ "auth_user", NULL },
 	{ "client_encoding", NULL },
 	{ "connect_query",
-		"no counterpart; set it in the server, by ALTER ROLE ... SET, or by "
-		"options=-c in the server line" },
+		"write it as session_start, in [pool NAME]; it also runs after "
+		"each reset" },
 	{ "datestyle", NULL },
 	{ "dbname", NULL },
 	{ "host", NULL },

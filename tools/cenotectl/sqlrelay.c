@@ -488,7 +488,8 @@ start_of_session(struct instance *i)
 			sql = text_str(&e->content);
 		else
 			note(i->s, e, "runquery",
-				"no counterpart; each session begins as after a login");
+				"write it as session_start or session_end, in [pool "
+				"NAME]");
 	}
 	return sql;
 }

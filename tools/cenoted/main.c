@@ -39,7 +39,9 @@ static const char usage[] =
 	"                              [tls=yes|no] [cert=yes|no] [unix=NAME]\n"
 	"       cenoted --explain-sql [-c FILE] pool=NAME [user=NAME] "
 	"[from=ADDRESS|unix]\n"
-	"                             [application=NAME] [in_tx=yes|no] STATEMENT\n"
+	"                             [application=NAME] [in_tx=yes|no] [database=NAME] "
+	"[time=TIME]\n"
+	"                             STATEMENT\n"
 	"       cenoted --user NAME\n"
 	"  -c, --config FILE  configuration (default: " DEFAULT_FILE
 	")\n  -d, --daemon       go to the background when clients can connect\n      "

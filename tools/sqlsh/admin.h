@@ -18,6 +18,7 @@
 	X("times", "",                                                                   \
 		"a table of how long requests, waiting, sessions and logins took")       \
 	X("digests", " [--reset]", "statistics of statements, or begin them anew")       \
+	X("rules", "", "a table of the rules of the pools, and how often each matched")  \
 	X("reload", "", "read the configuration again")                                  \
 	X("drain", " [--now]", "end cenoted, and wait for that")                         \
 	X("upgrade", "", "replace the running cenoted by the installed one")             \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * \conninfo, \pools, \pins, \servers, \workers, \times and \digests: the session, its pool, and the daemon. It has no state.
+ * \conninfo, \pools, \pins, \servers, \workers, \times, \digests and \rules: the session, its pool, and the daemon. It has no state.
  */
 #include <string.h>
 
@@ -150,6 +150,12 @@ run_digests(struct cmd *cmd)
 	return show_status(cmd, "digests");
 }
 
+static int
+run_rules(struct cmd *cmd)
+{
+	return show_status(cmd, "rules");
+}
+
 const struct command cmd_status_table[] = {
 	{ "conninfo", "", "about this session", run_conninfo },
 	{ "pools", "", "the daemon's pools and how busy they are", run_pools },
@@ -159,5 +165,6 @@ const struct command cmd_status_table[] = {
 	{ "times", "", "how long requests, waiting, sessions and logins took",
 		run_times },
 	{ "digests", "", "statistics of statements", run_digests },
+	{ "rules", "", "the rules of the pools, and how often each matched", run_rules },
 	{ 0 },
 };

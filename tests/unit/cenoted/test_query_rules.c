@@ -160,6 +160,11 @@ postgresql_ddl_and_the_rest(void **state)
 		{ "create rule a as on insert to t do instead nothing",
 			"write, ddl | t! |" },
 		{ "vacuum (verbose) t (a), u (b)", "ddl | t! u! | t u" },
+		{ "create sequence if not exists s", "ddl | s! |" },
+		{ "grant usage on sequence s, t to joe", "ddl | s! t! |" },
+		{ "create trigger a before delete on sequence execute function f()",
+			"write, ddl | sequence! | f" },
+		{ "select nextval('s')", "read, write | | nextval" },
 		{ "truncate local", "write, ddl | local! |" },
 		{ "begin; insert into t values (1); commit",
 			"write, transaction | t! |" },
@@ -236,6 +241,14 @@ mysql(void **state)
 		{ "select 1 # ; drop table t", "read | |" },
 		{ "select 1 --; drop table t", "read, ddl | t! |" },
 		{ "select get_lock('a', 1)", "read, write | | get_lock" },
+		{ "cache index t index (a), u in hot", "other | t u | index" },
+		{ "load index into cache t partition (p), u", "write, copy | t! u! |" },
+		{ "insert into cache values (1)", "write | cache! |" },
+		{ "select nextval(s), lastval(d.t), next value for u",
+			"read, write | s! d.t! u! | nextval lastval" },
+		{ "create table t (a int default nextval(s), sequence int)",
+			"write, ddl | t! s! | nextval" },
+		{ "drop sequence a, b", "ddl | a! b! |" },
 		{ "select '\xbf\\' , '; drop table t -- '", "unsure | t! |" },
 	};
 
@@ -345,9 +358,14 @@ decides(const char *text, const char *sql)
 	char error[CND_QUERY_ERROR_MAX];
 	const struct cnd_query_condition *condition;
 	struct cnd_summary summary;
-	struct cnd_query q = {
-		.summary = &summary, .user = "joe", .application = "psql", .in_tx = true
-	};
+	struct cnd_query q = { .summary = &summary,
+		.sql = sql,
+		.sql_len = strlen(sql),
+		.now = 1795942800, /* Sunday, 2026-11-29 09:00 UTC */
+		.database = "app",
+		.user = "joe",
+		.application = "psql",
+		.in_tx = true };
 	bool applies;
 
 	if (cnd_query_rules_parse(&rules, text, 1, error) < 0)
@@ -394,6 +412,43 @@ all_conditions_must_hold(void **state)
 	assert_false(decides("functions=f -> deny", "select f from t"));
 	assert_true(decides("\"user=joe\" -> deny", "select 1"));
 	assert_false(decides("digest=0123456789abcdef -> deny", "select 1"));
+	assert_true(decides("database=app -> deny", "select 1"));
+	assert_false(decides("database!=app -> deny", "select 1"));
+}
+
+static void
+a_pattern_sees_the_text(void **state)
+{
+	/* this takes exponential time */
+	static const char slow[] = "\"text~^(a+)+$\" -> %s";
+	static const char as[] =
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab";
+	char rule[64];
+
+	assert_true(decides("\"text~^select \\* from\" -> deny", "select * from t"));
+	assert_true(decides("text~\"^select \\* from\" -> allow", "select * from t"));
+	assert_false(decides("text~\"^select \\* from\" -> deny", "select  * from t"));
+	assert_true(decides("text~(?i)from\\s+T -> deny", "select * from t"));
+	assert_true(decides("text~a=1,b -> deny", "select a=1,b"));
+	assert_true(decides("text!~^select -> deny", "delete from t"));
+	assert_false(decides("text!~^select -> deny", "select 1"));
+	/* a rule that denies matches when nobody knows */
+	snprintf(rule, sizeof(rule), slow, "deny");
+	assert_true(decides(rule, as));
+	snprintf(rule, sizeof(rule), slow, "allow");
+	assert_false(decides(rule, as));
+	assert_false(decides(rule, "aaab"));
+}
+
+static void
+a_time_is_by_day_and_clock(void **state)
+{
+	assert_true(decides("\"time=08:00-18:00 UTC\" -> deny", "select 1"));
+	assert_false(decides("\"time!=08:00-18:00 UTC\" -> deny", "select 1"));
+	assert_true(decides("\"time=sat-sun UTC\" -> deny", "select 1"));
+	assert_false(decides("\"time=mon-fri 08:00-18:00 UTC\" -> deny", "select 1"));
+	assert_true(decides("\"time=08:00-09:00,09:00-10:00 UTC\" -> deny", "select 1"));
+	assert_true(decides("\"time=10:00-11:00 Europe/Berlin\" -> deny", "select 1"));
 }
 
 static void
@@ -417,6 +472,13 @@ a_wrong_rule_says_what_is_allowed(void **state)
 		{ "digest=12 -> deny", "16 digits" },
 		{ "from=10.0.0.1/8 -> deny", "a network" },
 		{ "in_tx=maybe -> deny", "yes or no" },
+		{ "text~( -> deny", "not a regular expression" },
+		{ "text=a -> deny", "write text~, or text!~" },
+		{ "user~a -> deny", "write user=, or user!=" },
+		{ "time=noon -> deny", "time zone" },
+		{ "time= -> deny", "days and times are missing" },
+		{ "time=user=joe -> deny", "of its own" },
+		{ "~a -> deny", "not a condition" },
 		{ "-> deny \"a\" \"b\"", "one message" },
 		{ "-> deny sqlstate=00000", "SQLSTATE of an error" },
 		{ "-> deny sqlstate=4250", "SQLSTATE of an error" },
@@ -469,6 +531,8 @@ main(void)
 		cmocka_unit_test(names_are_compared_without_case_and_in_doubt_equal),
 		cmocka_unit_test(a_part_is_enough_to_deny_and_not_to_allow),
 		cmocka_unit_test(all_conditions_must_hold),
+		cmocka_unit_test(a_pattern_sees_the_text),
+		cmocka_unit_test(a_time_is_by_day_and_clock),
 		cmocka_unit_test(a_wrong_rule_says_what_is_allowed),
 		cmocka_unit_test(an_action_has_a_message_and_an_sqlstate),
 	};

@@ -8,6 +8,7 @@
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "auth/admission.h"
@@ -173,6 +174,24 @@ print_refusal(const struct question *q, const char *why)
 	return 1;
 }
 
+/* Say when a user may be in who may not be in now. Returns the exit status. */
+static int
+explain_hours(const struct question *q)
+{
+	const struct cnd_hours *hours = &q->pool->hours;
+	char when[CND_HOURS_TEXT_MAX], why[2 * CND_HOURS_TEXT_MAX];
+	int64_t opens;
+
+	if (*q->arrival.user == '\0' ||
+		cnd_hours_allow(hours, q->arrival.user, time(NULL), &opens))
+		return 0;
+	if (opens == CND_HOURS_NEVER)
+		return print_refusal(q, "allow_hours do not let the user in");
+	(void)snprintf(why, sizeof(why), "allow_hours do not let the user in before %s",
+		cnd_hours_text(hours, q->arrival.user, opens, when));
+	return print_refusal(q, why);
+}
+
 int
 cnd_explain_auth(const struct cnd_config *c, char *const *words, int n_words)
 {
@@ -199,5 +218,5 @@ cnd_explain_auth(const struct cnd_config *c, char *const *words, int n_words)
 	if (q.unix_name != NULL && decides->method == CND_METHOD_PEER &&
 		decides->map_path == NULL && strcmp(q.unix_name, q.arrival.user) != 0)
 		return print_refusal(&q, "it asks for another user");
-	return decides->method == CND_METHOD_REJECT;
+	return decides->method == CND_METHOD_REJECT ? 1 : explain_hours(&q);
 }

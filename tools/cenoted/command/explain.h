@@ -12,7 +12,7 @@
 int cnd_explain_auth(const struct cnd_config *c, char *const *words, int n_words);
 
 /*
- * cenoted --explain-sql pool=… [user=…] [from=ADDRESS|unix] [application=…] [in_tx=yes|no] STATEMENT: print what the pool's
+ * cenoted --explain-sql pool=… [user=…] [from=ADDRESS|unix] [application=…] [in_tx=yes|no] [database=…] [time=…] STATEMENT: print what the pool's
  * rules see in the statement, and which rule decides. Exit status: 0: the statement passes; 1: it is denied; 2: wrong usage.
  */
 int cnd_explain_sql(const struct cnd_config *c, char *const *words, int n_words);

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/digest.h"
 #include "query/query_rules.h"
@@ -79,6 +80,27 @@ set_in_tx(struct question *q, const char *value)
 	return -1;
 }
 
+static int
+set_database(struct question *q, const char *value)
+{
+	q->query.database = value;
+	return 0;
+}
+
+/* By the clock of this machine, such as "2026-11-30 08:15". */
+static int
+set_time(struct question *q, const char *value)
+{
+	struct tm tm = { .tm_isdst = -1 };
+	const char *end = strptime(value, "%Y-%m-%d %H:%M", &tm);
+
+	q->query.now = end != NULL && *end == '\0' ? (int64_t)mktime(&tm) : -1;
+	if (q->query.now >= 0)
+		return 0;
+	complain("time=%s is not a time, such as \"time=2026-11-30 08:15\"", value);
+	return -1;
+}
+
 static const struct {
 	const char *name;
 	int (*set)(struct question *q, const char *value);
@@ -88,6 +110,8 @@ static const struct {
 	{ "application=", set_application },
 	{ "from=", set_from },
 	{ "in_tx=", set_in_tx },
+	{ "database=", set_database },
+	{ "time=", set_time },
 };
 
 static int
@@ -99,18 +123,34 @@ take_word(struct question *q, const char *word)
 		if (strncmp(words[i].name, word, n) == 0)
 			return words[i].set(q, word + n);
 	}
-	complain("\"%s\" is not pool=, user=, application=, from= or in_tx=; the "
-		 "statement "
-		 "comes last",
+	complain("\"%s\" is not pool=, user=, application=, from=, in_tx=, database= or "
+		 "time=; the statement comes last",
 		word);
 	return -1;
+}
+
+/* The database of the first server line; "": the line does not say it. */
+static const char *
+database_of(const struct cnd_pool_config *pool)
+{
+	static const char *const keys[] = { "dbname", "database" };
+
+	for (size_t i = 0; i < 2 && pool->n_servers > 0; i++) {
+		const char *value = cnd_server_option(&pool->servers[0], keys[i]);
+
+		if (value != NULL)
+			return value;
+	}
+	return strcmp(pool->backend, "sqlite") == 0 ? "main" : "";
 }
 
 static int
 read_question(
 	const struct cnd_config *c, char *const *arguments, int n, struct question *q)
 {
-	*q = (struct question){ .query = { .user = "", .application = "" } };
+	*q = (struct question){
+		.query = { .user = "", .application = "", .now = time(NULL) }
+	};
 	for (int i = 0; i + 1 < n; i++) {
 		if (take_word(q, arguments[i]) < 0)
 			return -1;
@@ -121,8 +161,13 @@ read_question(
 	}
 	q->sql = arguments[n - 1];
 	q->pool = cnd_config_pool(c, q->pool_name);
-	if (q->pool != NULL)
+	if (q->pool != NULL) {
+		if (q->query.database == NULL)
+			q->query.database = database_of(q->pool);
+		q->query.sql = q->sql;
+		q->query.sql_len = strlen(q->sql);
 		return 0;
+	}
 	complain("there is no pool \"%s\"", q->pool_name);
 	return -1;
 }

@@ -83,10 +83,13 @@ static const struct cnd_key pool_keys[] = {
 	{ "lend", P(lend), &cnd_kind_lend, "off", 0 },
 	{ "auth", P(rules), &cnd_kind_rules, NULL, 1 },
 	{ "rule", P(query_rules), &cnd_kind_query_rules, NULL, 1 },
+	{ "session_start", P(session_start), &cnd_kind_hooks, NULL, 1 },
+	{ "session_end", P(session_end), &cnd_kind_hooks, NULL, 1 },
 	{ "users", P(users_path), &cnd_kind_text, "", 0 },
 	{ "auth_timeout", P(auth_timeout_ms), &cnd_kind_ms, "10s", 0 },
 	{ "credential_ttl", P(credential_ttl_ms), &cnd_kind_ms, "60s", 0 },
 	{ "allow_users", 0, &cnd_kind_users, "", 0 },
+	{ "allow_hours", P(hours), &cnd_kind_hours, NULL, 1 },
 	{ "allow", P(networks), &cnd_kind_allow, NULL, 0 },
 	{ "deny", P(networks), &cnd_kind_deny, NULL, 0 },
 	{ "idle_ttl", P(idle_ttl_ms), &cnd_kind_ms, "60s", 0 },
@@ -137,6 +140,7 @@ static const struct {
 	{ "client_tls_key_file", HERE("tls_key") },
 	{ "client_tls_sslmode", HERE("a rule of auth with tls=yes") },
 	{ "connect", HERE("connect='...' in the server line") },
+	{ "connect_query", HERE("session_start, in [pool NAME]") },
 	{ "database", HERE("dbname=... or database=... in the server line") },
 	{ "dbname", HERE("dbname=... in the server line") },
 	{ "default_pool_size", HERE("sessions = MIN..MAX, in [pool NAME]") },
@@ -557,6 +561,9 @@ cnd_config_destroy(struct cnd_config *c)
 		cnd_config_free_user_limits(p);
 		cnd_rules_destroy(&p->rules);
 		cnd_query_rules_destroy(&p->query_rules);
+		cnd_hours_destroy(&p->hours);
+		cnd_hooks_destroy(&p->session_start);
+		cnd_hooks_destroy(&p->session_end);
 		cnd_tls_destroy(&p->tls);
 	}
 	for (size_t i = 0; i < c->n_errors; i++)
@@ -602,6 +609,9 @@ print_pool(const struct cnd_pool_config *p, FILE *out, int show_secrets)
 	print_keys(pool_keys, N_ITEMS(pool_keys), p, out);
 	cnd_config_print_user_limits(p, out);
 	cnd_query_rules_print(&p->query_rules, out);
+	cnd_hours_print(&p->hours, out);
+	cnd_hooks_print(&p->session_start, "session_start", out);
+	cnd_hooks_print(&p->session_end, "session_end", out);
 	if (!show_secrets)
 		return;
 	cnd_users_print(&p->users, out);

@@ -8,7 +8,9 @@
 #include <sys/types.h>
 
 #include "backends/backend.h"
+#include "hooks.h"
 #include "listen.h"
+#include "auth/hours.h"
 #include "auth/peer.h"
 #include "auth/rules.h"
 #include "auth/users.h"
@@ -163,8 +165,10 @@ struct cnd_pool_config {
 	size_t n_allow;
 	int is_open; /* allow_users = * */
 	struct cnd_networks networks; /* where TCP clients may come from */
+	struct cnd_hours hours; /* when users may be in, from `allow_hours` */
 	struct cnd_rules rules; /* from `auth` */
 	struct cnd_query_rules query_rules; /* from `rule` */
+	struct cnd_hooks session_start, session_end; /* SQL of the pool's own */
 	char *users_path; /* "": the file of [cenoted] */
 	struct cnd_users users; /* its content, if a rule needs it */
 	int64_t auth_timeout_ms;

@@ -496,6 +496,10 @@ cnd_pool_config_set_lend(struct cnd_pool_config *p, const struct cnd_backend *ba
 		p->no_lend = "its clients log in to the server as themselves";
 	else if (p->query_rules.n > 0)
 		p->no_lend = "its rules judge each statement (rule)";
+	else if (p->hours.n > 0)
+		p->no_lend = "its clients may be in at some times only (allow_hours)";
+	else if (p->session_start.n > 0 || p->session_end.n > 0)
+		p->no_lend = "it runs SQL of its own (session_start, session_end)";
 	else if (p->target != CND_TARGET_ANY)
 		p->no_lend = "its sessions follow the role of their server (target)";
 	else if (p->read_own_writes_ms > 0)

@@ -9,6 +9,7 @@
 /*
  * What the files of the configuration share. config.c: the tables of keys, and reading the file;
  * config_kinds.c: how each kind of value is read and printed; config_server.c: server lines; config_limits.c: limits of users;
+ * config_hooks.c: SQL of the pool's own;
  * config_check.c: checks of the whole; config_base.c: memory and errors.
  */
 
@@ -55,8 +56,10 @@ extern const struct cnd_kind cnd_kind_text, cnd_kind_notify, cnd_kind_ms,
 	cnd_kind_frame_size, cnd_kind_slots, cnd_kind_workers, cnd_kind_level,
 	cnd_kind_log_format, cnd_kind_socket_mode, cnd_kind_sessions, cnd_kind_mode,
 	cnd_kind_lend, cnd_kind_reset, cnd_kind_rules, cnd_kind_query_rules,
+	cnd_kind_hooks, /* config_hooks.c */
 	cnd_kind_users, cnd_kind_target, cnd_kind_switch, cnd_kind_yes, cnd_kind_listen,
-	cnd_kind_stats_listen, cnd_kind_allow, cnd_kind_deny, cnd_kind_rate;
+	cnd_kind_stats_listen, cnd_kind_allow, cnd_kind_hours, cnd_kind_deny,
+	cnd_kind_rate;
 extern const struct cnd_kind cnd_kind_user_limits, cnd_kind_address_limits,
 	cnd_kind_count; /* config_limits.c */
 extern const struct cnd_kind cnd_kind_server; /* config_server.c */

@@ -8,6 +8,7 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "shared/log.h"
 #include "protocol/frame.h"
@@ -280,6 +281,16 @@ print_rules(const void *field, FILE *out, int show_secrets)
 {
 	(void)show_secrets;
 	cnd_rules_print(field, out);
+}
+
+static int
+parse_hours(struct cnd_loader *l, void *field, const char *value)
+{
+	char error[CND_HOURS_ERROR_MAX];
+
+	return cnd_hours_parse(field, value, time(NULL), error) < 0
+		       ? cnd_config_bad(l, "allow_hours: %s", error)
+		       : 0;
 }
 
 static int
@@ -577,6 +588,7 @@ const struct cnd_kind cnd_kind_mode = { parse_mode, print_mode };
 const struct cnd_kind cnd_kind_lend = { parse_lend, print_lend };
 const struct cnd_kind cnd_kind_reset = { parse_reset, print_reset };
 const struct cnd_kind cnd_kind_rules = { parse_rules, print_rules };
+const struct cnd_kind cnd_kind_hours = { parse_hours, NULL };
 const struct cnd_kind cnd_kind_query_rules = { parse_query_rules, NULL };
 const struct cnd_kind cnd_kind_users = { parse_users, print_users };
 const struct cnd_kind cnd_kind_target = { parse_target, print_target };

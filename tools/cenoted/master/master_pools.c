@@ -69,6 +69,34 @@ certificate_end(const struct cnd_tls_config *t)
 				   : 0;
 }
 
+/* Whoever reads the table meanwhile may see a text in between, but never one without an end. */
+static void
+publish_rule(struct cnd_rule_head *head, const struct cnd_query_rule *rule)
+{
+	snprintf(head->text, sizeof(head->text), "%s", rule->text);
+	atomic_store(&head->line, rule->line);
+	atomic_store(&head->action, rule->action);
+	atomic_store(&head->is_dry_run, rule->is_dry_run);
+}
+
+/* A rule that was not at this place before begins to count at 0. */
+static void
+publish_rules(struct cnd_pool *p)
+{
+	struct cnd_pool_head *head = cnd_master_head(p);
+	const struct cnd_query_rules *rules = &p->config->query_rules;
+
+	for (size_t i = 0; i < rules->n; i++) {
+		uint64_t key = rules->list[i].key;
+
+		if (i >= head->n_rules || head->rules[i].key != key)
+			atomic_store(&cnd_master_record(p)->rule_decisions[i], 0);
+		atomic_store(&head->rules[i].key, key);
+		publish_rule(&head->rules[i], &rules->list[i]);
+	}
+	atomic_store(&head->n_rules, (uint32_t)rules->n);
+}
+
 static void
 publish_pool(struct cnd_pool *p)
 {
@@ -89,6 +117,7 @@ publish_pool(struct cnd_pool *p)
 	atomic_store(&head->certificate_end_s, certificate_end(&c->tls));
 	publish_users(head, c);
 	publish_user_names(p);
+	publish_rules(p);
 	atomic_fetch_add(&head->version, 1);
 	snprintf(head->name, sizeof(head->name), "%s", c->name);
 	snprintf(head->backend, sizeof(head->backend), "%s", c->backend);
@@ -193,7 +222,8 @@ cnd_pools_begin(
 		atomic_store(&record->line_lag_ms[i], CND_LAG_UNKNOWN);
 		atomic_store(&record->line_asked_ms[i], 0);
 	}
-	/* this lets publish_pool() reset their times */
+	/* these let publish_pool() begin anew */
+	atomic_store(&cnd_master_head(p)->n_rules, 0);
 	memset(cnd_master_head(p)->user_names, 0, sizeof(cnd_master_head(p)->user_names));
 	atomic_store(&record->served_ms, cnd_now_ms());
 	publish_pool(p);
@@ -397,6 +427,8 @@ adopt_pools(struct cnd_config *c, const struct cnd_backend **backends,
 			if (!cnd_pool_config_is_equal(p->config, &c->pools[i]))
 				change_pool(p, &c->pools[i], backends[i]);
 			p->config = &c->pools[i];
+			/* their lines may have moved */
+			publish_rules(p);
 			(void)cnd_pool_set_owner(p, c, p->config);
 		}
 	}

@@ -59,6 +59,12 @@ static const struct action {
 	[CND_QUERY_POOL] = { "pool", take_target },
 };
 
+const char *
+cnd_query_action_name(uint8_t action)
+{
+	return action < N_ITEMS(actions) ? actions[action].name : "";
+}
+
 static const struct action *
 find_action(struct cnd_rule_parser *p, const char *name)
 {

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "shared/units.h"
 
@@ -120,6 +121,32 @@ match_in_tx(const struct cnd_query_condition *c, const struct cnd_query *q)
 	return yes_if(is_one_of(c, q->in_tx ? "yes" : "no"));
 }
 
+/* A pattern sees the text as bytes. After it has reached a limit, nobody knows whether it matches. */
+static enum cnd_match
+match_text(const struct cnd_query_condition *c, const struct cnd_query *q)
+{
+	int r = q->sql != NULL ? cnd_pattern_match(c->pattern, q->sql, q->sql_len, NULL)
+			       : -1;
+
+	return r < 0 ? CND_MATCH_PARTLY : yes_if(r > 0);
+}
+
+/* A server that does not say which database it has may have any. */
+static enum cnd_match
+match_database(const struct cnd_query_condition *c, const struct cnd_query *q)
+{
+	return *q->database != '\0' ? yes_if(is_one_of(c, q->database))
+				    : CND_MATCH_PARTLY;
+}
+
+static enum cnd_match
+match_time(const struct cnd_query_condition *c, const struct cnd_query *q)
+{
+	int64_t change;
+
+	return yes_if(cnd_hours_allow(&c->hours, "", q->now, &change));
+}
+
 static bool
 is_class(const char *value)
 {
@@ -159,12 +186,20 @@ is_yes_or_no(const char *value)
 	return strcmp(value, "yes") == 0 || strcmp(value, "no") == 0;
 }
 
-static const struct {
+static int take_text(
+	struct cnd_rule_parser *p, struct cnd_query_condition *c, const char *value);
+static int take_time(
+	struct cnd_rule_parser *p, struct cnd_query_condition *c, const char *value);
+
+static const struct condition {
 	const char *name;
 	const char *what; /* what its values are, for an error */
 	bool (*is_value)(const char *value);
 	enum cnd_match (*match)(
 		const struct cnd_query_condition *c, const struct cnd_query *q);
+	/* Take all that follows the name, which is one value. NULL: values have commas between them. */
+	int (*take)(struct cnd_rule_parser *p, struct cnd_query_condition *c,
+		const char *value);
 } conditions[] = {
 	{ "class", "a class: read, write, ddl, transaction, session, call, copy or other",
 		is_class, match_class },
@@ -177,6 +212,9 @@ static const struct {
 	{ "application", "an application", is_any_text, match_application },
 	{ "from", "a network, such as 10.0.0.0/8; or unix", is_from, match_from },
 	{ "in_tx", "yes or no", is_yes_or_no, match_in_tx },
+	{ "database", "a database", is_any_text, match_database },
+	{ "text", NULL, NULL, match_text, take_text },
+	{ "time", NULL, NULL, match_time, take_time },
 };
 
 const char *
@@ -194,6 +232,30 @@ cnd_condition_match(const struct cnd_query_condition *c, const struct cnd_query 
 }
 
 /* ---- reading ---- */
+
+static int
+take_text(struct cnd_rule_parser *p, struct cnd_query_condition *c, const char *value)
+{
+	char why[CND_PATTERN_ERROR_MAX];
+
+	if (cnd_pattern_compile(value, &c->pattern, why) == 0)
+		return 0;
+	return cnd_rule_bad(
+		p, "rule: text: \"%.64s\" is not a regular expression: %s", value, why);
+}
+
+static int
+take_time(struct cnd_rule_parser *p, struct cnd_query_condition *c, const char *value)
+{
+	char why[CND_HOURS_ERROR_MAX];
+
+	if (strncmp(value, "user=", 5) == 0)
+		return cnd_rule_bad(
+			p, "rule: time: write user= as a condition of its own");
+	if (cnd_hours_parse(&c->hours, value, time(NULL), why) == 0)
+		return 0;
+	return cnd_rule_bad(p, "rule: time: %.200s", why);
+}
 
 static int
 add_values(struct cnd_rule_parser *p, struct cnd_query_condition *c, char *values)
@@ -231,8 +293,20 @@ no_condition(struct cnd_rule_parser *p, const char *word)
 			nearest);
 	return cnd_rule_bad(p,
 		"rule: \"%.64s\" is not a condition; there are class, tables, functions, "
-		"digest, user, application, from and in_tx, each with = or !=",
+		"digest, user, application, from, in_tx, database and time, each with = "
+		"or !=, and text with ~ or !~",
 		word);
+}
+
+/* The index of the condition of this name; N_ITEMS(conditions): there is none. */
+static uint8_t
+find_condition(const char *name)
+{
+	uint8_t i = 0;
+
+	while (i < N_ITEMS(conditions) && strcmp(conditions[i].name, name) != 0)
+		i++;
+	return i;
 }
 
 int
@@ -240,23 +314,36 @@ cnd_condition_take(struct cnd_rule_parser *p, char *word)
 {
 	struct cnd_query_rule *rule = p->rule;
 	struct cnd_query_condition *c = &rule->conditions[rule->n_conditions];
-	char *equals = strchr(word, '=');
+	char *sign = strpbrk(word, "=~"), what;
 
-	if (equals == NULL || equals == word)
+	if (sign == NULL || sign == word)
 		return no_condition(p, word);
 	if (rule->n_conditions == CND_QUERY_CONDITIONS_MAX)
 		return cnd_rule_bad(
 			p, "rule: more than %u conditions", CND_QUERY_CONDITIONS_MAX);
-	*equals = '\0';
-	c->is_not = equals[-1] == '!';
+	what = *sign;
+	*sign = '\0';
+	c->is_not = sign[-1] == '!';
 	if (c->is_not)
-		equals[-1] = '\0';
-	while (c->kind < N_ITEMS(conditions) &&
-		strcmp(conditions[c->kind].name, word) != 0)
-		c->kind++;
+		sign[-1] = '\0';
+	c->kind = find_condition(word);
 	if (c->kind == N_ITEMS(conditions))
 		return no_condition(p, word);
+	if ((what == '~') != (conditions[c->kind].match == match_text))
+		return cnd_rule_bad(p, "rule: write %s%s, or %s!%s", word,
+			what == '~' ? "=" : "~", word, what == '~' ? "=" : "~");
 	rule->n_conditions++;
 	p->rules->has_digest |= conditions[c->kind].match == match_digest;
-	return add_values(p, c, equals + 1);
+	return conditions[c->kind].take != NULL ? conditions[c->kind].take(p, c, sign + 1)
+						: add_values(p, c, sign + 1);
+}
+
+void
+cnd_condition_destroy(struct cnd_query_condition *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		free(c->values[i]);
+	free(c->values);
+	cnd_pattern_destroy(c->pattern);
+	cnd_hours_destroy(&c->hours);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/digest.h"
 #include "core/sqlstate.h"
 #include "rule_parser.h"
 
@@ -88,6 +89,7 @@ cnd_query_rules_parse(struct cnd_query_rules *rules, const char *text, unsigned 
 	rules->list = more;
 	p.rule = &more[rules->n++];
 	*p.rule = (struct cnd_query_rule){ .line = line, .text = strdup(text) };
+	p.rule->key = cnc_digest_key(text, strlen(text), 0) | 1;
 	memcpy(p.rule->sqlstate, CNC_SQLSTATE(PRIVILEGE), sizeof(p.rule->sqlstate));
 	copy = p.rest = strdup(text);
 	r = copy != NULL && p.rule->text != NULL ? take_rule(&p)
@@ -102,11 +104,8 @@ cnd_query_rules_destroy(struct cnd_query_rules *rules)
 	for (size_t i = 0; i < rules->n; i++) {
 		struct cnd_query_rule *rule = &rules->list[i];
 
-		for (size_t j = 0; j < rule->n_conditions; j++) {
-			for (size_t k = 0; k < rule->conditions[j].n; k++)
-				free(rule->conditions[j].values[k]);
-			free(rule->conditions[j].values);
-		}
+		for (size_t j = 0; j < rule->n_conditions; j++)
+			cnd_condition_destroy(&rule->conditions[j]);
 		free(rule->text);
 		free(rule->message);
 		free(rule->target);

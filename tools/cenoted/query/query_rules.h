@@ -6,7 +6,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "auth/hours.h"
 #include "auth/peer.h"
+#include "pattern.h"
 #include "summary.h"
 
 /*
@@ -28,10 +30,12 @@ enum cnd_match {
 };
 
 struct cnd_query_condition {
-	uint8_t kind; /* the index of its name, in query_rules.c */
+	uint8_t kind; /* the index of its name, in conditions.c */
 	bool is_not;
 	char **values;
 	size_t n;
+	struct cnd_pattern *pattern; /* of `text`; NULL: the condition has another name */
+	struct cnd_hours hours; /* of `time` */
 };
 
 #define CND_QUERY_RULES_MAX      64u
@@ -40,6 +44,7 @@ struct cnd_query_condition {
 struct cnd_query_rule {
 	unsigned line; /* in the configuration */
 	char *text; /* as written */
+	uint64_t key; /* a hash of the text; never 0 */
 	struct cnd_query_condition conditions[CND_QUERY_CONDITIONS_MAX];
 	size_t n_conditions;
 	uint8_t action; /* enum cnd_query_action */
@@ -58,7 +63,11 @@ struct cnd_query_rules {
 /* A statement and who sent it. */
 struct cnd_query {
 	const struct cnd_summary *summary;
+	const char *sql; /* NULL: the client calls a function by its number */
+	size_t sql_len;
 	uint64_t digest; /* 0 if no rule asks for it */
+	int64_t now; /* in seconds since 1970 */
+	const char *database; /* of the session's login; "": not known */
 	const char *user;
 	const char *application;
 	struct cnd_peer peer;
@@ -67,7 +76,8 @@ struct cnd_query {
 
 #define CND_QUERY_ERROR_MAX 256u
 
-/* Add the rule of one line. 0; or -1, with the error set. */
+/* Add the rule of one line. The patterns are compiled and the time zones are read now, since a process in its sandbox can do
+ * neither. 0; or -1, with the error set. */
 int cnd_query_rules_parse(struct cnd_query_rules *rules, const char *text, unsigned line,
 	char error[CND_QUERY_ERROR_MAX]);
 void cnd_query_rules_destroy(struct cnd_query_rules *rules);
@@ -79,6 +89,8 @@ enum cnd_match cnd_query_rule_match(const struct cnd_query_rule *rule,
 	const struct cnd_query *q, const struct cnd_query_condition **ret_condition);
 /* Whether a rule with this match decides. */
 bool cnd_query_rule_applies(const struct cnd_query_rule *rule, enum cnd_match match);
+/* The word for an action: "deny". */
+const char *cnd_query_action_name(uint8_t action);
 /* How the condition is written, without its values: "class!=". */
 const char *cnd_query_condition_text(const struct cnd_query_condition *c);
 

@@ -21,8 +21,9 @@ __attribute__((format(printf, 2, 3))) int cnd_rule_bad(
 char *cnd_rule_word(struct cnd_rule_parser *p);
 
 /* conditions.c */
-/* Take NAME=VALUE,… or NAME!=VALUE,… 0; or -1, with the error set. */
+/* Take NAME=VALUE,…, NAME!=VALUE,…, NAME~PATTERN or NAME!~PATTERN. 0; or -1, with the error set. */
 int cnd_condition_take(struct cnd_rule_parser *p, char *word);
+void cnd_condition_destroy(struct cnd_query_condition *c);
 enum cnd_match cnd_condition_match(
 	const struct cnd_query_condition *c, const struct cnd_query *q);
 

@@ -438,6 +438,8 @@ reset_or_log_in(struct cnd_serving *s)
 {
 	int r = s->backend->reset(s->session, &s->diag);
 
+	if (r == CENOTE_OK && s->ops->start != NULL)
+		r = s->ops->start(s);
 	if (r == CENOTE_OK && s->backend->options_are_set != NULL)
 		r = s->backend->options_are_set(s->session, &s->diag);
 	if (r != CENOTE_ERR_UNSUPPORTED)

@@ -53,6 +53,9 @@ struct cnd_serving_ops {
 	/* The client asked for a reset, and only a new login makes the session fresh. s->parameters is empty afterwards.
 	 * Negative: the session is lost. */
 	int (*log_in_again)(struct cnd_serving *s);
+	/* The client asked for a reset, and the session is like a new login: run what the pool runs at the start of each session.
+	 * Negative: the session cannot be used. NULL: there is nothing to run. */
+	int (*start)(struct cnd_serving *s);
 	/* Suspend the session: queue SUSPENDED and set s->is_suspending. Negative: s->diag says why not. */
 	int (*suspend)(struct cnd_serving *s, const struct cnp_suspend *m);
 

@@ -234,5 +234,5 @@ cnd_answer_status(struct cnp_server *s, struct cnd_scoreboard *b,
 	}
 	cnd_answer_refuse(s, CNC_SQLSTATE(BAD_PARAMETER),
 		"unknown status query; there are \"pools\", \"workers\", \"pins\", "
-		"\"pin_counts\", \"servers\", \"times\" and \"digests\"");
+		"\"pin_counts\", \"servers\", \"times\", \"digests\" and \"rules\"");
 }

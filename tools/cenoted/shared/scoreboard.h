@@ -134,6 +134,15 @@ struct cnd_user_head {
 	_Atomic uint32_t is_high; /* its clients go first */
 };
 
+/* A rule of a pool, for people. */
+struct cnd_rule_head {
+	_Atomic uint64_t key; /* hash of its text; 0: there was no rule here */
+	_Atomic uint32_t line; /* in the configuration */
+	_Atomic uint32_t action; /* enum cnd_query_action */
+	_Atomic uint32_t is_dry_run;
+	char text[128]; /* cut */
+};
+
 /* The part of a pool's entry that only the master writes. */
 struct cnd_pool_head {
 	_Atomic uint32_t is_used;
@@ -162,6 +171,9 @@ struct cnd_pool_head {
 		certificate_end_s; /* on which day `tls_cert` ends, since 1970; 0: the pool has no TLS */
 	char name[CND_POOL_NAME_MAX + 1];
 	char backend[32];
+	_Atomic uint32_t n_rules;
+	/* only a pool with rules touches this memory */
+	struct cnd_rule_head rules[CND_QUERY_RULES_MAX];
 };
 
 /* The part of a pool's entry that its workers and the door write. */
@@ -233,6 +245,8 @@ struct cnd_pool_record {
 	struct cnd_buckets line_logins[CND_SERVERS_MAX];
 	/* requests of the users of `user_limits`, by the line there */
 	struct cnd_buckets user_requests[CND_USER_LIMITS_MAX];
+	/* how often each rule matched, also a dry run; only a pool with rules touches this memory */
+	_Atomic uint64_t rule_decisions[CND_QUERY_RULES_MAX];
 	/* statistics of statements; only a pool with `digests` touches this memory */
 	struct cnd_digest_table digests;
 };

@@ -204,6 +204,20 @@ NUMBER(digest_mean, r->digest.time_us / r->digest.calls)
 NUMBER(digest_p99, r->digest.p99_us)
 TEXT(digest_query, r->digest.text)
 
+/* ---- rules ---- */
+
+static const struct cnd_rule_head *
+rule_of(const struct cnd_status_row *r)
+{
+	return &r->head->rules[r->rule];
+}
+
+NUMBER(rule_line, rule_of(r)->line)
+TEXT(rule_action, cnd_query_action_name((uint8_t)rule_of(r)->action))
+TEXT(rule_is_dry_run, rule_of(r)->is_dry_run ? "yes" : "no")
+NUMBER(rule_decisions, r->pool->rule_decisions[r->rule])
+TEXT(rule_text, rule_of(r)->text)
+
 /* In a pool's table: a metric that goes up and down, and one that only grows. */
 #define GAUGE(NAME, GET, METRIC, HELP)                                                   \
 	{                                                                                \
@@ -333,6 +347,15 @@ static const struct cnd_status_field digest_fields[] = {
 	{ .name = "mean_us", .number = digest_mean },
 	{ .name = "p99_us", .number = digest_p99 },
 	{ .name = "query", .text = digest_query },
+};
+
+static const struct cnd_status_field rule_fields[] = {
+	{ .name = "pool", .text = pool_name },
+	{ .name = "line", .number = rule_line },
+	{ .name = "action", .text = rule_action },
+	{ .name = "dry_run", .text = rule_is_dry_run },
+	{ .name = "decisions", .number = rule_decisions },
+	{ .name = "rule", .text = rule_text, .is_private = 1 },
 };
 
 _Static_assert(N_ITEMS(pool_fields) <= CND_STATUS_FIELDS_MAX &&
@@ -519,6 +542,23 @@ read_digest(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *as
 	return 1;
 }
 
+static int
+read_rule(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *asker,
+	struct cnd_status_row *r)
+{
+	uint32_t pool = index / CND_QUERY_RULES_MAX, rule = index % CND_QUERY_RULES_MAX;
+	const struct cnd_pool_head *head = cnd_pool_head(b, pool);
+
+	if (!head->is_used || !may_know_of(asker, pool) || rule >= head->n_rules)
+		return 0;
+	*r = (struct cnd_status_row){ .board = b,
+		.index = index,
+		.head = head,
+		.pool = cnd_pool_record(b, pool),
+		.rule = rule };
+	return 1;
+}
+
 uint32_t
 cnd_status_most(const struct cnd_status_kind *k, const struct cnd_scoreboard *b)
 {
@@ -538,6 +578,8 @@ const struct cnd_status_kind cnd_status_kinds[CND_STATUS_KINDS] = {
 	[CND_STATUS_TIMES] = { "times", FIELDS(times_fields), TIMES_OF_POOL, read_times },
 	[CND_STATUS_DIGESTS] = { "digests", FIELDS(digest_fields), CND_DIGESTS + 1,
 		read_digest },
+	[CND_STATUS_RULES] = { "rules", FIELDS(rule_fields), CND_QUERY_RULES_MAX,
+		read_rule },
 };
 
 const struct cnd_status_kind cnd_status_clients = { "clients", FIELDS(client_fields), 0,

@@ -26,6 +26,7 @@ struct cnd_status_row {
 	struct cnd_census census; /* pools and pin_counts only */
 	uint32_t pin; /* pin_counts only */
 	uint32_t line; /* servers only; from 0 */
+	uint32_t rule; /* rules only; from 0 */
 	struct cnd_digest_row digest; /* digests only */
 	const char *what; /* times only: what took this long */
 	struct cnd_times times;
@@ -65,6 +66,7 @@ enum cnd_status_what {
 	CND_STATUS_SERVERS,
 	CND_STATUS_TIMES,
 	CND_STATUS_DIGESTS, /* the longest total time first */
+	CND_STATUS_RULES,
 	CND_STATUS_KINDS
 };
 

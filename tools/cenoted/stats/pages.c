@@ -381,6 +381,28 @@ write_times(FILE *out)
 }
 
 static void
+write_rules(FILE *out)
+{
+	begin_family(out, "cenote_rule_decisions", "counter",
+		"How often each rule matched a statement, also in a dry run.");
+	for (size_t p = 0; p < n_pools; p++) {
+		const struct cnd_pool_head *head = pools[p].row.head;
+
+		for (uint32_t i = 0; i < head->n_rules && i < CND_QUERY_RULES_MAX; i++) {
+			const struct cnd_rule_head *rule = &head->rules[i];
+
+			fprintf(out,
+				"cenote_rule_decisions_total{pool=\"%s\",line=\"%u\","
+				"action=\"%s\",dry_run=\"%s\"} %llu\n",
+				head->name, rule->line,
+				cnd_query_action_name((uint8_t)rule->action),
+				rule->is_dry_run ? "yes" : "no",
+				(unsigned long long)pools[p].row.pool->rule_decisions[i]);
+		}
+	}
+}
+
+static void
 write_process(const struct cnd_child *child, FILE *out)
 {
 	begin_family(out, "cenote_sessions_limit", "gauge",
@@ -401,7 +423,7 @@ write_metrics(const struct cnd_child *child, FILE *out)
 {
 	static void (*const parts[])(FILE * out) = { write_fields, write_states,
 		write_pins, write_tls, write_lines, write_roles, write_lent,
-		write_certificates, write_times };
+		write_certificates, write_times, write_rules };
 
 	read_pools(child->board);
 	for (size_t i = 0; i < N_ITEMS(parts); i++)

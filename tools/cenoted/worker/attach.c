@@ -65,6 +65,7 @@ take_limits(struct cnd_worker *w)
 	w->client.limits_line =
 		u != NULL ? (uint32_t)(u - w->config->user_limits) + 1 : 0;
 	w->serving.has_query_timeout = w->client.query_timeout_ms > 0;
+	w->client.hours_end_ms = cnd_hours_end_ms(w);
 }
 
 /* Give the session to this client. It must be reset afterwards. */
@@ -431,6 +432,8 @@ on_attach(struct cnd_worker *w, const struct cnp_attach *m)
 	if (r == CENOTE_OK && is_wrong_database(w, m->database))
 		r = CENOTE_ERR_AUTH;
 	if (r == CENOTE_OK)
+		r = cnd_hours_attach(w);
+	if (r == CENOTE_OK)
 		r = cnd_limits_attach(w);
 	if (r == CENOTE_OK)
 		r = cnd_pause_attach(w);
@@ -504,7 +507,9 @@ cnd_attach_back(struct cnd_worker *w)
 	r = take_options(w, req.msg.as.attach.options);
 	if (r < 0)
 		return say_failed(w, r);
-	r = cnd_pause_attach(w);
+	r = cnd_hours_attach(w);
+	if (r == CENOTE_OK)
+		r = cnd_pause_attach(w);
 	if (r < 0)
 		return r;
 	begin_lending(w);

@@ -96,6 +96,13 @@ transaction_limit(const struct cnd_worker *w)
 		       : CND_NEVER;
 }
 
+/* When the client's time ends (allow_hours). It may finish its transaction. */
+static int64_t
+hours_limit(const struct cnd_worker *w)
+{
+	return w->slot->tx == CENOTE_TX_IDLE ? w->client.hours_end_ms : CND_NEVER;
+}
+
 static int64_t
 earlier(int64_t a, int64_t b)
 {
@@ -105,8 +112,10 @@ earlier(int64_t a, int64_t b)
 int64_t
 cnd_client_limit(const struct cnd_worker *w)
 {
+	int64_t idle = earlier(cnd_client_idle_limit(w), cnd_pins_limit(w));
+
 	return earlier(earlier(session_limit(w), transaction_limit(w)),
-		earlier(cnd_client_idle_limit(w), cnd_pins_limit(w)));
+		earlier(idle, hours_limit(w)));
 }
 
 void
@@ -130,6 +139,13 @@ cnd_client_limit_text(
 			"idle_transaction_timeout allows; begin the transaction again",
 			name);
 		return CNC_SQLSTATE(TX_IDLE);
+	}
+	if (now >= hours_limit(w)) {
+		(void)snprintf(to, CND_LIMIT_TEXT_MAX,
+			"pool %s: the time in which user %s may be in has ended "
+			"(allow_hours)",
+			name, w->client.user);
+		return CNC_SQLSTATE(SHUTDOWN);
 	}
 	if (now >= cnd_client_idle_limit(w) || now >= session_limit(w))
 		(void)snprintf(to, CND_LIMIT_TEXT_MAX, "pool %s: %s allows", name,

@@ -384,6 +384,10 @@ try_line(struct cnd_worker *w, size_t line, struct cnd_session **ret_session,
 		r = cnd_roles_admit(w, line, *ret_session, diag);
 		if (r >= 0)
 			r = cnd_position_admit(w, *ret_session, diag);
+		if (r >= 0) {
+			cnd_host_begin_service(w);
+			r = cnd_hooks_start(w, *ret_session, diag);
+		}
 		if (r < 0) {
 			w->serving.backend->logout(*ret_session);
 			*ret_session = NULL;

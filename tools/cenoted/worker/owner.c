@@ -231,6 +231,12 @@ log_in_again(struct cnd_serving *s)
 	return r < 0 ? r : s->backend->attach(s->session, &nothing, &s->diag);
 }
 
+static int
+start(struct cnd_serving *s)
+{
+	return cnd_hooks_start(s->owner, s->session, &s->diag);
+}
+
 /* ---- suspending ---- */
 
 /* Wait until the door knows this worker. The next client may come by the door. On a busy machine, the
@@ -302,7 +308,7 @@ set_position(struct cnd_serving *s, struct cnp_str text)
 		.failed = (FAILED), .lost = lost, .may_move = may_move,                  \
 		.publish = publish, .info = info,                                        \
 		.parameter_changed = parameter_changed, .facts_changed = facts_changed,  \
-		.log_in_again = log_in_again, .suspend = suspend,                        \
+		.log_in_again = log_in_again, .start = start, .suspend = suspend,        \
 		.committed = committed, .set_position = set_position                     \
 	}
 

@@ -5,6 +5,8 @@
  */
 #include "worker.h"
 
+#include <time.h>
+
 #include "core/digest.h"
 #include "core/sqlstate.h"
 #include "query/query_rules.h"
@@ -34,6 +36,17 @@ log_decision(struct cnd_worker *w, const struct cnd_query_rule *rule, struct cnp
 		(unsigned long long)digest, (unsigned long long)state->n_unlogged);
 	state->logged_ms = now;
 	state->n_unlogged = 0;
+}
+
+/* After a reload, another rule may count at this place. */
+static void
+count(struct cnd_worker *w, const struct cnd_query_rule *rule)
+{
+	size_t i = (size_t)(rule - w->config->query_rules.list);
+
+	if (cnd_pool_head(w->board, w->pool_index)->rules[i].key == rule->key)
+		atomic_fetch_add_explicit(
+			&w->pool->rule_decisions[i], 1, memory_order_relaxed);
 }
 
 static int
@@ -78,6 +91,7 @@ decide(struct cnd_worker *w, const struct cnd_query *q, struct cnp_str sql)
 		if (!cnd_query_rule_applies(
 			    rule, cnd_query_rule_match(rule, q, &condition)))
 			continue;
+		count(w, rule);
 		if (rule->action == CND_QUERY_DENY)
 			log_decision(w, rule, sql);
 		if (rule->is_dry_run)
@@ -97,6 +111,10 @@ cnd_query_judge(struct cnd_serving *s, struct cnp_str sql)
 	struct cnd_worker *w = s->owner;
 	struct cnd_summary summary;
 	struct cnd_query q = { .summary = &summary,
+		.sql = sql.p,
+		.sql_len = sql.n,
+		.now = time(NULL),
+		.database = w->login.info.database != NULL ? w->login.info.database : "",
 		.user = w->client.user,
 		.application = w->slot->identity.application,
 		.peer = w->client.peer,

@@ -446,6 +446,8 @@ reset_session(struct cnd_worker *w)
 {
 	int r;
 
+	cnd_host_begin_service(w);
+	cnc_diag_clear(&w->serving.diag);
 	if (w->config->reset == CND_RESET_RECONNECT)
 		r = CENOTE_ERR_UNSUPPORTED;
 	else
@@ -458,15 +460,27 @@ reset_session(struct cnd_worker *w)
 	return r == CENOTE_OK;
 }
 
+/* Run what the pool runs on each session that it lends. 1: that succeeded. */
+static int
+start_session(struct cnd_worker *w)
+{
+	int r;
+
+	cnd_host_begin_service(w);
+	r = cnd_hooks_start(w, w->serving.session, &w->serving.diag);
+	if (r < 0)
+		cnd_log(LOG_NOTICE, "logging in again: %s", w->serving.diag.message);
+	return r == CENOTE_OK;
+}
+
 /* Reset the session, or else log out; only the next client waits for the new login. */
 static void
 freshen(struct cnd_worker *w)
 {
 	if (w->sm.state != CND_SLOT_RESETTING || w->serving.session == NULL)
 		return;
-	cnd_host_begin_service(w);
-	cnc_diag_clear(&w->serving.diag);
-	if (w->serving.is_lost || w->login.does_not_suit || !reset_session(w))
+	if (w->serving.is_lost || w->login.does_not_suit || cnd_hooks_end(w) < 0 ||
+		!reset_session(w) || !start_session(w))
 		cnd_logout(w);
 }
 

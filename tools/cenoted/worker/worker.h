@@ -115,6 +115,7 @@ struct cnd_worker_client {
 	int64_t attached_ms;
 	int64_t active_ms; /* when it last sent or read something */
 	int64_t grace_from_ms; /* when it attached, or its first request last made progress */
+	int64_t hours_end_ms; /* when allow_hours let it in no longer */
 	int64_t query_timeout_ms; /* its user's, or else the pool's; 0: none */
 	uint32_t limits_line; /* its user's line in `user_limits`, from 1; 0: none */
 };
@@ -568,6 +569,19 @@ int cnd_client_has_gone(const struct cnd_worker_client *c);
 bool cnd_pause_holds(const struct cnd_worker *w);
 /* A client is about to get the session: wait while the pool is paused. CENOTE_OK; negative: the client is done. */
 int cnd_pause_attach(struct cnd_worker *w);
+
+/* hours.c */
+/* The client has proved to be w->client.user. Negative: it may not be in at this time, and has its error. */
+int cnd_hours_attach(struct cnd_worker *w);
+/* When the time of that user ends; CND_NEVER: it has no end. */
+int64_t cnd_hours_end_ms(const struct cnd_worker *w);
+
+/* hooks.c */
+/* The session is like a new login: run `session_start`. Negative: no client may have it; the diagnostics say why. */
+int cnd_hooks_start(
+	struct cnd_worker *w, struct cnd_session *session, struct cnc_diag *diag);
+/* The client has given the session back: roll back, and run `session_end`. Negative: log out. */
+int cnd_hooks_end(struct cnd_worker *w);
 
 /* query.c */
 /* Judge a statement by the pool's rules, as cnd_serving_ops.judge() says. */

@@ -154,13 +154,15 @@ send_more_rows(struct cnd_sink *sink)
 
 /* Send the rows of this batch from *at on. Returns what row_done() returned last. */
 static int
-send_batch(const cenote_result *res, uint64_t *at, struct cnd_sink *sink)
+send_batch(struct cnd_session *s, const cenote_result *res, uint64_t *at,
+	struct cnd_sink *sink)
 {
 	uint64_t n = cenote_result_n_rows(res);
 	int r = CENOTE_OK;
 
 	while (*at < n && r == CENOTE_OK)
 		r = send_row(res, (*at)++, sink);
+	s->n_rows += *at;
 	return r;
 }
 
@@ -210,11 +212,11 @@ send_rows(struct cnd_session *s, cenote_result *res, struct cnd_sink *sink,
 				       ? r
 				       : cnd_rt_fail(s, s->at, r, sink->diag);
 		if (q != CENOTE_DONE)
-			q = send_batch(res, &row, sink);
+			q = send_batch(s, res, &row, sink);
 		if (q == CENOTE_AGAIN && portal != NULL && has_stopped(res, row))
 			break;
 		if (q == CENOTE_AGAIN)
-			q = send_batch(res, &row, sink);
+			q = send_batch(s, res, &row, sink);
 		if (q < 0)
 			return q;
 	}
@@ -231,11 +233,14 @@ send_table(struct cnd_session *s, cenote_result *res, struct cnd_sink *sink,
 	struct cnd_portal *portal, uint64_t *ret_sent)
 {
 	int known = send_columns(s, res, sink, ret_sent);
-	int r = known < 0 ? known : send_rows(s, res, sink, portal);
+	int r;
+
+	s->n_rows = 0;
+	r = known < 0 ? known : send_rows(s, res, sink, portal);
 
 	/* as a backend does: the error of a result without rows comes behind its columns */
 	if (r == CENOTE_ERR_SERVER && known == CENOTE_DONE &&
-		cenote_result_n_rows(res) == 0)
+		s->n_rows == 0)
 		(void)send_columns(s, res, sink, NULL);
 	return r;
 }
@@ -253,7 +258,7 @@ send_result(struct cnd_session *s, cenote_result *res, struct cnd_sink *sink,
 	case CENOTE_RESULT_DESCRIPTION:
 		r = send_params(s, res, sink);
 		if (r == CENOTE_OK && cenote_result_n_columns(res) > 0)
-			r = send_columns(s, res, sink, NULL);
+			r = send_columns(s, res, sink, ret_sent);
 		return r < 0 ? r : send_end(s, res, sink);
 	case CENOTE_RESULT_ERROR:
 		cnd_rt_copy_diag(sink->diag, cenote_result_diag(res));

@@ -80,6 +80,7 @@ struct cnd_session {
 	bool is_quiet; /* notices and parameters are not for the client: a text is repeated */
 	struct cnc_diag why; /* why it was stopped */
 	char tag[64]; /* of the last result */
+	uint64_t n_rows; /* of the running result, as far as they are sent */
 
 	/* facts of the default target */
 	struct cnd_option *facts;
