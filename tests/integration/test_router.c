@@ -20,7 +20,8 @@ static struct cnt_server server;
 struct kind {
 	const char *name;
 	const char *database; /* the key of a server line */
-	const char *set, *show, *shown; /* a setting, and a statement of class read that shows it */
+	const char *set, *show,
+		*shown; /* a setting, and a statement of class read that shows it */
 };
 
 static const struct kind kinds[] = {
@@ -208,7 +209,8 @@ a_prepared_statement_follows(void **state)
 
 	start(SPLIT);
 	conn = wp_attach(NULL);
-	assert_int_equal(cenote_stmt_create(conn, "select name from who", CENOTE_NTS, &stmt),
+	assert_int_equal(
+		cenote_stmt_create(conn, "select name from who", CENOTE_NTS, &stmt),
 		CENOTE_OK);
 	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
 	assert_string_equal(executed(conn, stmt), "two");
@@ -230,7 +232,8 @@ a_named_statement_follows(void **state)
 		skip();
 	start(SPLIT);
 	conn = wp_attach(NULL);
-	assert_int_equal(cenote_stmt_create(conn, "select name from who", CENOTE_NTS, &stmt),
+	assert_int_equal(
+		cenote_stmt_create(conn, "select name from who", CENOTE_NTS, &stmt),
 		CENOTE_OK);
 	assert_int_equal(cenote_stmt_set_name(stmt, "s"), CENOTE_OK);
 	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
@@ -382,25 +385,56 @@ notifications_come_through(void **state)
 
 /* ---- a primary and its replica ---- */
 
+/* The line with the servers and the backend of this test in place of those of the example. */
+static const char *
+put_line(const char *line, FILE *f)
+{
+	static const struct {
+		const char *text;
+		const char *with;
+	} table[] = {
+		{ "host=db1 dbname=shop user=shop", wr_primary.server_line },
+		{ "host=db2 dbname=shop user=shop", wr_replica.server_line },
+		{ "= postgresql", NULL },
+	};
+	size_t n = strcspn(line, "\n");
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		const char *at = strstr(line, table[i].text);
+
+		if (at == NULL || at >= line + n)
+			continue;
+		fprintf(f, "%.*s", (int)(at - line), line);
+		if (table[i].with != NULL)
+			fprintf(f, "%s\n", table[i].with);
+		else
+			fprintf(f, "= %s\n", wr_primary.backend);
+		return line + n + 1;
+	}
+	fprintf(f, "%.*s\n", (int)n, line);
+	return line + n + 1;
+}
+
+/* The pools of examples/split.conf on a primary and its replica. */
 static void
 start_split(void)
 {
-	char config[4096];
+	char example[4096], config[8192];
+	FILE *f = fopen(CNT_EXAMPLE, "re");
+	size_t n;
 
+	assert_non_null(f);
+	n = fread(example, 1, sizeof(example) - 1, f);
+	example[n] = '\0';
+	fclose(f);
 	wr_kind = strcmp(kind->name, "mariadb") == 0 ? CNT_MARIADB : CNT_POSTGRESQL;
 	wr_start_servers();
-	snprintf(config, sizeof(config),
-		CNT_DAEMON_GLOBAL
-		"\n[pool main]\nbackend = router\nserver = primary=writes replica=reads\n"
-		"rule = class=read in_tx=no -> pool replica\n"
-		"\n[pool writes]\nbackend = %s\nserver = %s\nserver = %s\n"
-		"sessions = 1..2\ntarget = primary\nread_own_writes = 5s\n"
-		"check_interval = 200ms\n"
-		"\n[pool reads]\nbackend = %s\nserver = %s\nserver = %s\n"
-		"sessions = 1..2\ntarget = prefer-replica\nmax_lag = 0\n"
-		"read_own_writes = 15s\ncheck_interval = 200ms\n",
-		wr_primary.backend, wr_replica.server_line, wr_primary.server_line,
-		wr_primary.backend, wr_replica.server_line, wr_primary.server_line);
+	f = fmemopen(config, sizeof(config), "w");
+	assert_non_null(f);
+	fputs(CNT_DAEMON_GLOBAL, f);
+	for (const char *line = example; *line != '\0';)
+		line = put_line(line, f);
+	fclose(f);
 	wp_start(config);
 }
 
@@ -422,8 +456,16 @@ a_split_reads_its_own_writes_and_survives_a_failover(void **state)
 	if (kind->database == NULL)
 		skip();
 	start_split();
-	conn = wp_attach(NULL);
-	assert_string_equal(wp_value(conn, WR_SQL->is_replica), "1");
+	conn = wp_attach("shop");
+	until = wp_now_ms() + 20000;
+	while (strcmp(wp_value(conn, WR_SQL->is_replica), "1") != 0) {
+		/* the pool counts a replica that has just begun as one that lags */
+		if (wp_now_ms() > until)
+			fail_msg("reads do not go to the replica");
+		cenote_conn_destroy(conn);
+		wp_pause_ms(200);
+		conn = wp_attach("shop");
+	}
 	assert_int_equal(cnt_server_sql(&wr_replica, WR_SQL->stop_replay), 0);
 	wp_exec(conn, "insert into work values (1)");
 	child = wp_fork(resume_soon, NULL, -1);
@@ -463,8 +505,7 @@ main(int argc, char **argv)
 		cmocka_unit_test_teardown(
 			a_setting_that_is_rolled_back_does_not_follow, stop),
 		cmocka_unit_test_teardown(what_cannot_follow_keeps_the_client, stop),
-		cmocka_unit_test_teardown(
-			a_target_may_be_absent_at_the_start, stop),
+		cmocka_unit_test_teardown(a_target_may_be_absent_at_the_start, stop),
 		cmocka_unit_test_teardown(a_cancel_reaches_the_target, stop),
 		cmocka_unit_test_teardown(notifications_come_through, stop),
 		cmocka_unit_test_teardown(

@@ -73,8 +73,10 @@ find_action(struct cnd_rule_parser *p, const char *name)
 		if (strcmp(actions[i].name, name) == 0)
 			return &actions[i];
 	}
-	cnd_rule_bad(
-		p, "rule: \"%.64s\" is not an action; write -> deny, -> allow, or -> pool NAME", name);
+	cnd_rule_bad(p,
+		"rule: \"%.64s\" is not an action; write -> deny, -> allow, or -> pool "
+		"NAME",
+		name);
 	return NULL;
 }
 
@@ -85,9 +87,9 @@ cnd_action_take(struct cnd_rule_parser *p)
 	const struct action *action;
 
 	if (word == NULL)
-		return *p->error != '\0'
-			       ? -1
-			       : cnd_rule_bad(p, "rule: write -> deny, or -> allow");
+		return *p->error != '\0' ? -1
+					 : cnd_rule_bad(p, "rule: write -> deny, -> "
+							   "allow, or -> pool NAME");
 	action = find_action(p, word);
 	if (action == NULL)
 		return -1;

@@ -249,10 +249,10 @@ judge_again(struct cnd_serving *s, const struct cnd_named *which)
 
 	if (router == NULL || !s->has_rules)
 		return CENOTE_OK;
-	return judge(s, which->statement != NULL
-				? (struct cnp_str){ which->statement->sql,
-					  which->statement->len }
-				: router->text(s->session, which->name));
+	return judge(s,
+		which->statement != NULL
+			? (struct cnp_str){ which->statement->sql, which->statement->len }
+			: router->text(s->session, which->name));
 }
 
 static int

@@ -115,19 +115,10 @@ reads_as(const struct cnd_worker *w)
 	return digest;
 }
 
-const char *
-cnd_login_kind(const struct cnd_worker *w)
-{
-	return w->login.info.backend != NULL ? w->login.info.backend
-					     : w->serving.backend->name;
-}
-
 void
 cnd_login_take_info(struct cnd_worker *w)
 {
-	struct cnd_info info = {
-		.server = "", .server_version = "", .database = ""
-	};
+	struct cnd_info info = { .server = "", .server_version = "", .database = "" };
 
 	w->login.is_info_stale = false;
 	w->serving.backend->info(w->serving.session, &info);

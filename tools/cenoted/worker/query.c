@@ -66,9 +66,11 @@ route(struct cnd_worker *w, const struct cnd_query_rule *rule,
 	const struct cnd_summary *summary)
 {
 	const struct cnd_router_ops *router = w->serving.backend->router;
-	struct cnd_route to = { .sets_state = (summary->classes & CND_CLASS_SESSION) != 0 &&
-					      (summary->classes & ~(uint32_t)(CND_CLASS_SESSION |
-								   CND_CLASS_READ)) == 0 };
+	struct cnd_route to = {
+		.sets_state = (summary->classes & CND_CLASS_SESSION) != 0 &&
+			      (summary->classes & ~(uint32_t)(CND_CLASS_SESSION |
+							      CND_CLASS_READ)) == 0
+	};
 
 	if (router == NULL)
 		return;

@@ -81,9 +81,8 @@ cnd_slot_names(const struct cnd_worker *w)
 					      w->slot_index, w->slot->generation),
 		.key = w->key,
 		.worker_pid = (uint32_t)cnd_slot_head(w->board, w->slot_index)->pid,
-		.features = (w->login.info.features != 0
-					    ? w->login.info.features
-					    : w->serving.backend->features) |
+		.features = (w->login.info.features != 0 ? w->login.info.features
+							 : w->serving.backend->features) |
 			    CNP_FEATURE_SUSPEND };
 }
 

@@ -2,7 +2,7 @@
 /* Copies between the client and a target. result.c calls it. It has no state. */
 #include <string.h>
 
-#include "../common/answer.h"
+#include "backends/common/answer.h"
 #include "router.h"
 
 /* The formats of the columns, one byte for each. CENOTE_OK or CENOTE_ERR_NOMEM; the caller frees them. */
@@ -51,7 +51,8 @@ pass_pieces(struct cnd_session *s, struct cnd_sink *sink)
 		if (r == CENOTE_OK)
 			r = put(s, data, sink->diag);
 		else if (r == CENOTE_DONE)
-			r = cenote_copy_end(conn, NULL) < 0 ? CENOTE_ERR_CONN : CENOTE_DONE;
+			r = cenote_copy_end(conn, NULL) < 0 ? CENOTE_ERR_CONN
+							    : CENOTE_DONE;
 		else
 			return r;
 		if (r != CENOTE_OK)
@@ -79,7 +80,8 @@ cnd_rt_copy_in(struct cnd_session *s, cenote_result *res, struct cnd_sink *sink)
 
 		memcpy(why, sink->diag->message, sizeof(why));
 		cnc_diag_clear(sink->diag);
-		return cenote_copy_end(s->at->conn, why) < 0 ? CENOTE_ERR_CONN : CENOTE_OK;
+		return cenote_copy_end(s->at->conn, why) < 0 ? CENOTE_ERR_CONN
+							     : CENOTE_OK;
 	}
 	return r;
 }

@@ -19,7 +19,8 @@ check_target(const struct cnd_option *o, struct cnc_diag *diag)
 	int r;
 
 	if (*o->value == '\0')
-		return refuse(diag, o, "write the name of a pool, or a URI such as cenote://host/pool");
+		return refuse(diag, o,
+			"write the name of a pool, or a URI such as cenote://host/pool");
 	if (cenote_conn_create(NULL, &conn) < 0)
 		return CENOTE_ERR_NOMEM;
 	r = cenote_conn_set_uri(conn, o->value);

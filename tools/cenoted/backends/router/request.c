@@ -2,7 +2,7 @@
 /* The requests that are no statements with a number or name: each is the same request of libcenote. It has no state. */
 #include <string.h>
 
-#include "../common/answer.h"
+#include "backends/common/answer.h"
 #include "router.h"
 
 /* ---- values ---- */
@@ -198,7 +198,7 @@ int
 cnd_rt_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t len,
 	struct cnd_sink *sink)
 {
-	static int (*const calls[])(cenote_conn *conn, const char *name) = {
+	static int (*const calls[])(cenote_conn * conn, const char *name) = {
 		cenote_savepoint, cenote_release, cenote_rollback_to
 	};
 	int r = enter_call(s, sink);

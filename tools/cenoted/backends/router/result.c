@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "../common/answer.h"
+#include "backends/common/answer.h"
 #include "router.h"
 
 /* ---- columns and parameters ---- */
@@ -128,11 +128,15 @@ send_end(struct cnd_session *s, const cenote_result *res, struct cnd_sink *sink)
 		.last_insert_id = cenote_result_last_insert_id(res),
 		.warnings = cenote_result_warnings(res),
 		.server_status = cenote_result_server_status(res),
-		.flags = (uint8_t)(
-			(flags & CENOTE_RESULT_FLAG_MORE ? CNP_DONE_MORE_RESULTS : 0) |
-			(flags & CENOTE_RESULT_FLAG_LIMITED ? CNP_DONE_LIMITED : 0) |
-			(flags & CENOTE_RESULT_FLAG_EMPTY ? CNP_DONE_EMPTY : 0) |
-			(flags & CENOTE_RESULT_FLAG_OUTPUT ? CNP_DONE_OUTPUT : 0)) };
+		.flags =
+			(uint8_t)((flags & CENOTE_RESULT_FLAG_MORE ? CNP_DONE_MORE_RESULTS
+								   : 0) |
+				  (flags & CENOTE_RESULT_FLAG_LIMITED ? CNP_DONE_LIMITED
+								      : 0) |
+				  (flags & CENOTE_RESULT_FLAG_EMPTY ? CNP_DONE_EMPTY
+								    : 0) |
+				  (flags & CENOTE_RESULT_FLAG_OUTPUT ? CNP_DONE_OUTPUT
+								     : 0)) };
 
 	/* the next session would not know the id */
 	if (done.last_insert_id != 0)
@@ -145,9 +149,9 @@ send_end(struct cnd_session *s, const cenote_result *res, struct cnd_sink *sink)
 static int
 send_more_rows(struct cnd_sink *sink)
 {
-	const struct cnp_done done = { .tag = cnp_str(""),
-		.affected = -1,
-		.flags = CNP_DONE_MORE_ROWS };
+	const struct cnp_done done = {
+		.tag = cnp_str(""), .affected = -1, .flags = CNP_DONE_MORE_ROWS
+	};
 
 	return sink->ops->done(sink, &done);
 }
@@ -239,8 +243,7 @@ send_table(struct cnd_session *s, cenote_result *res, struct cnd_sink *sink,
 	r = known < 0 ? known : send_rows(s, res, sink, portal);
 
 	/* as a backend does: the error of a result without rows comes behind its columns */
-	if (r == CENOTE_ERR_SERVER && known == CENOTE_DONE &&
-		s->n_rows == 0)
+	if (r == CENOTE_ERR_SERVER && known == CENOTE_DONE && s->n_rows == 0)
 		(void)send_columns(s, res, sink, NULL);
 	return r;
 }
@@ -278,7 +281,8 @@ send_result(struct cnd_session *s, cenote_result *res, struct cnd_sink *sink,
 static int
 explain_stop(struct cnd_session *s, int r, struct cnd_sink *sink)
 {
-	bool is_cancelled = s->host->is_cancelled != NULL && s->host->is_cancelled(s->host);
+	bool is_cancelled =
+		s->host->is_cancelled != NULL && s->host->is_cancelled(s->host);
 
 	if (s->stopped == CENOTE_ERR_SERVER && r == CENOTE_ERR_SERVER && !is_cancelled)
 		cnc_diag_copy(sink->diag, &s->why);
@@ -342,9 +346,9 @@ cnd_rt_fetch(struct cnd_session *s, struct cnd_portal *portal, uint32_t batch_ro
 	if (r < 0)
 		return r;
 	/* row_done() counts; the columns are sent only if the client asks */
-	r = with_columns ? send_columns(s, own.res, sink, NULL)
-			 : sink->ops->columns(sink, NULL,
-				   cenote_result_n_columns(own.res), 1);
+	r = with_columns
+		    ? send_columns(s, own.res, sink, NULL)
+		    : sink->ops->columns(sink, NULL, cenote_result_n_columns(own.res), 1);
 	if (r == CENOTE_OK)
 		r = send_rows(s, own.res, sink, portal);
 	if (r != CENOTE_AGAIN) {

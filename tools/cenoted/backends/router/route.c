@@ -22,8 +22,9 @@ holder(const struct cnd_session *s)
 	for (size_t i = 0; i < s->n_targets; i++) {
 		struct cnd_rt_target *t = &s->targets[i];
 
-		if (t->is_attached && (t->is_in_unit || cenote_tx_state(t->conn) == CENOTE_TX_OPEN ||
-					      cenote_tx_state(t->conn) == CENOTE_TX_FAILED))
+		if (t->is_attached &&
+			(t->is_in_unit || cenote_tx_state(t->conn) == CENOTE_TX_OPEN ||
+				cenote_tx_state(t->conn) == CENOTE_TX_FAILED))
 			return t;
 	}
 	return s->bound;
@@ -98,8 +99,8 @@ bring_position(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *
 
 	if (t->position == s->n_positions)
 		return CENOTE_OK;
-	CND_RT_AWAIT(r, s, t,
-		cenote_set_session_option(t->conn, CNP_POSITION, s->position));
+	CND_RT_AWAIT(
+		r, s, t, cenote_set_session_option(t->conn, CNP_POSITION, s->position));
 	if (r < 0)
 		r = cnd_rt_fail(s, t, r, diag);
 	if (r == CENOTE_ERR_UNSUPPORTED ||
@@ -188,8 +189,8 @@ cnd_rt_choose(struct cnd_session *s, struct cnd_sink *sink, bool is_sync)
 }
 
 int
-cnd_rt_enter(
-	struct cnd_session *s, struct cnd_rt_target *t, struct cnd_sink *sink, bool is_sync)
+cnd_rt_enter(struct cnd_session *s, struct cnd_rt_target *t, struct cnd_sink *sink,
+	bool is_sync)
 {
 	s->is_routed = false;
 	if (t == NULL)
@@ -259,8 +260,7 @@ note_position(struct cnd_session *s)
 	const char *position = cenote_info(s->at->conn, CNP_POSITION);
 
 	if (position == NULL || *position == '\0' ||
-		strlen(position) > CND_POSITION_MAX ||
-		strcmp(position, s->position) == 0)
+		strlen(position) > CND_POSITION_MAX || strcmp(position, s->position) == 0)
 		return;
 	memcpy(s->position, position, strlen(position) + 1);
 	s->at->position = ++s->n_positions;
@@ -271,8 +271,8 @@ note_pins(struct cnd_session *s)
 {
 	uint32_t pins = cenote_pins(s->at->conn);
 
-	s->sticky |= pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_FUNCTION |
-				    CENOTE_PIN_PREPARED);
+	s->sticky |=
+		pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_FUNCTION | CENOTE_PIN_PREPARED);
 	if (s->n_targets == 1)
 		return;
 	if (pins & HOLDS & ~s->at->followed_pins)

@@ -5,7 +5,7 @@
 #include <cenote/cenote.h>
 #include <stdbool.h>
 
-#include "../backend.h"
+#include "backends/backend.h"
 #include "core/mem.h"
 #include "core/sqlstate.h"
 
@@ -52,7 +52,8 @@ struct cnd_session {
 	char *run_dir;
 	struct cnd_rt_target *targets; /* the first is the default */
 	size_t n_targets;
-	struct cnd_option *options; /* of the client's session, for targets that are attached later */
+	struct cnd_option *
+		options; /* of the client's session, for targets that are attached later */
 	size_t n_options;
 	struct cnd_rt_named *named;
 
@@ -66,7 +67,8 @@ struct cnd_session {
 	char position[CND_POSITION_MAX + 1];
 	uint64_t n_positions;
 
-	struct cnd_rt_target *bound; /* it holds something that cannot follow; NULL: none */
+	struct cnd_rt_target
+		*bound; /* it holds something that cannot follow; NULL: none */
 	bool is_manual; /* the client has switched autocommit off */
 	uint32_t sticky; /* pins that a target has reported and may have settled since */
 
@@ -93,7 +95,8 @@ struct cnd_session {
 /* A client's statement with a number: a handle for each target that has it. */
 struct cnd_rt_stmt {
 	cenote_stmt *handles[CND_RT_TARGETS_MAX];
-	struct cnd_rt_target *pieces; /* this target has pieces of a long value; NULL: none */
+	struct cnd_rt_target
+		*pieces; /* this target has pieces of a long value; NULL: none */
 	char *sql;
 	size_t len;
 	char *name; /* NULL: none */
@@ -128,7 +131,7 @@ void cnd_rt_copy_diag(struct cnc_diag *to, const cenote_diag *from);
 int cnd_rt_attach(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *diag);
 /* Give the sessions of all targets back. */
 void cnd_rt_detach(struct cnd_session *s);
-/* Take all results of the running request, and drop them. CENOTE_ERR_SERVER: one of them is an error. */
+/* Take all results of the running request, and drop them. CENOTE_ERR_SERVER: one of them is an error. `diag` may be NULL. */
 int cnd_rt_drop(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *diag);
 
 /* route.c: which target gets a request, and what it needs to have before. */
@@ -172,8 +175,8 @@ int cnd_rt_catalog(
 	struct cnd_session *s, const struct cnp_catalog *filter, struct cnd_sink *sink);
 int cnd_rt_function(struct cnd_session *s, uint32_t function, const struct cnd_exec *exec,
 	struct cnd_sink *sink);
-int cnd_rt_change_user(struct cnd_session *s, const struct cnp_change_user *to,
-	struct cnd_sink *sink);
+int cnd_rt_change_user(
+	struct cnd_session *s, const struct cnp_change_user *to, struct cnd_sink *sink);
 int cnd_rt_select_database(
 	struct cnd_session *s, const char *database, size_t len, struct cnd_sink *sink);
 int cnd_rt_sync(struct cnd_session *s, struct cnd_sink *sink);
@@ -191,8 +194,8 @@ int cnd_rt_login(const struct cnd_host *host, const struct cnd_server_spec *spec
 void cnd_rt_logout(struct cnd_session *s);
 void cnd_rt_info(const struct cnd_session *s, struct cnd_info *ret_info);
 int cnd_rt_ping(struct cnd_session *s, struct cnc_diag *ret_diag);
-int cnd_rt_attach_client(struct cnd_session *s, const struct cnp_str *carry,
-	struct cnc_diag *ret_diag);
+int cnd_rt_attach_client(
+	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag);
 int cnd_rt_reset(struct cnd_session *s, struct cnc_diag *ret_diag);
 void cnd_rt_state(const struct cnd_session *s, struct cnd_state *ret_state);
 int cnd_rt_set_option(struct cnd_session *s, const char *name, const char *value,

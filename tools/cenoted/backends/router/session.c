@@ -13,8 +13,8 @@
 static char *
 copy(struct cnd_session *s, const char *text)
 {
-	return cnc_strndup(s->mem, text != NULL ? text : "",
-		text != NULL ? strlen(text) : 0);
+	return cnc_strndup(
+		s->mem, text != NULL ? text : "", text != NULL ? strlen(text) : 0);
 }
 
 static void
@@ -52,7 +52,8 @@ features_of(const char *names)
 		size_t n = strcspn(names, ",");
 
 		for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-			if (strlen(all[i].name) == n && memcmp(all[i].name, names, n) == 0)
+			if (strlen(all[i].name) == n &&
+				memcmp(all[i].name, names, n) == 0)
 				features |= all[i].bit;
 		}
 		names += n + strspn(names + n, ", ");

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "../common/answer.h"
+#include "backends/common/answer.h"
 #include "router.h"
 
 static uint64_t
@@ -39,14 +39,15 @@ free_named(struct cnd_session *s, struct cnd_rt_named *n)
 static void
 drop_named(struct cnd_session *s, struct cnp_str name)
 {
-	struct cnd_rt_named **at = &s->named, *n = find_named(s, name);
+	for (struct cnd_rt_named **at = &s->named; *at != NULL; at = &(*at)->next) {
+		struct cnd_rt_named *n = *at;
 
-	if (n == NULL)
+		if (strlen(n->name) != name.n || memcmp(n->name, name.p, name.n) != 0)
+			continue;
+		*at = n->next;
+		free_named(s, n);
 		return;
-	while (*at != n)
-		at = &(*at)->next;
-	*at = n->next;
-	free_named(s, n);
+	}
 }
 
 void
@@ -187,8 +188,7 @@ close_first(struct cnd_session *s, const struct cnd_prepare *p, struct cnc_diag 
 	if (!p->is_setup || p->name.n == 0)
 		return CENOTE_OK;
 	CND_RT_AWAIT(r, s, s->at,
-		cenote_send_close_named(
-			s->at->conn, CENOTE_NAMED_STATEMENT, p->name.p));
+		cenote_send_close_named(s->at->conn, CENOTE_NAMED_STATEMENT, p->name.p));
 	if (r == CENOTE_OK && s->at->is_in_unit)
 		r = cenote_flush(s->at->conn);
 	return r < 0 ? cnd_rt_fail(s, s->at, r, diag) : cnd_rt_drop(s, s->at, diag);
@@ -246,7 +246,7 @@ get_handle(struct cnd_session *s, const struct cnd_named *which, cenote_stmt **r
 	bool *ret_is_own, struct cnc_diag *diag)
 {
 	struct cnd_rt_named *n;
-	cenote_stmt *handle;
+	cenote_stmt *handle = NULL;
 	int r = CENOTE_OK;
 
 	*ret_is_own = which->statement == NULL;
@@ -277,8 +277,8 @@ get_handle(struct cnd_session *s, const struct cnd_named *which, cenote_stmt **r
 static struct cnd_rt_target *
 home_of(struct cnd_session *s, const struct cnd_named *which)
 {
-	const struct cnd_rt_stmt *st = which->statement != NULL ? which->statement->own
-								: NULL;
+	const struct cnd_rt_stmt *st =
+		which->statement != NULL ? which->statement->own : NULL;
 	const struct cnd_rt_named *n;
 
 	for (size_t i = 0; st != NULL && i < s->n_targets; i++) {
@@ -347,7 +347,7 @@ describe_at(struct cnd_session *s, const struct cnd_named *which, struct cnd_sin
 {
 	uint64_t sent = 0;
 	bool is_own;
-	cenote_stmt *handle;
+	cenote_stmt *handle = NULL;
 	int r;
 
 	if (which->statement == NULL) {
@@ -393,7 +393,8 @@ close_at(struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *
 
 /* A statement with a number ends with its handles, which libcenote tells the target with the next request. */
 static int
-close_statement(struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink)
+close_statement(
+	struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink)
 {
 	struct cnd_rt_target *t = NULL;
 	int r;

@@ -21,23 +21,22 @@ cnd_rt_copy_diag(struct cnc_diag *to, const cenote_diag *from)
 
 	cnc_buf_init(&fields, to->mem != NULL ? to->mem : &cnc_mem_default, SIZE_MAX / 2);
 	for (int c = 'A'; c <= 'z' && r == CENOTE_OK; c++) {
-		const char *text = (c <= 'Z' || c >= 'a')
-					   ? cenote_diag_field(from, (char)c)
-					   : NULL;
+		const char *text =
+			(c <= 'Z' || c >= 'a') ? cenote_diag_field(from, (char)c) : NULL;
 
 		if (text != NULL)
 			r = cnc_diag_put_field(&fields, (char)c, text, strlen(text));
 	}
-	if (r < 0 || cnc_diag_set_fields(to, cnc_buf_head(&fields),
-			     cnc_buf_len(&fields)) < 0)
-		cnc_diag_set(to, cenote_diag_sqlstate(from), "%s",
-			cenote_diag_message(from));
+	if (r < 0 ||
+		cnc_diag_set_fields(to, cnc_buf_head(&fields), cnc_buf_len(&fields)) < 0)
+		cnc_diag_set(
+			to, cenote_diag_sqlstate(from), "%s", cenote_diag_message(from));
 	cnc_buf_finish(&fields);
 }
 
 int
-cnd_rt_fail(struct cnd_session *s, struct cnd_rt_target *t, int status,
-	struct cnc_diag *diag)
+cnd_rt_fail(
+	struct cnd_session *s, struct cnd_rt_target *t, int status, struct cnc_diag *diag)
 {
 	/* the client has gone, or the target does not obey */
 	if (s->stopped == CENOTE_ERR_CONN) {
@@ -134,9 +133,9 @@ static void
 on_notification(uint32_t pid, const char *channel, const char *payload, void *user)
 {
 	struct cnd_session *s = user;
-	struct cnp_notification n = { .pid = pid,
-		.channel = cnp_str(channel),
-		.payload = cnp_str(payload) };
+	struct cnp_notification n = {
+		.pid = pid, .channel = cnp_str(channel), .payload = cnp_str(payload)
+	};
 	int r;
 
 	if (s->sink == NULL)
@@ -232,8 +231,8 @@ cnd_rt_detach(struct cnd_session *s)
 	}
 }
 
-int
-cnd_rt_drop(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *diag)
+static int
+drop_results(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *diag)
 {
 	cenote_result *res;
 	int r, failed = CENOTE_OK;
@@ -244,10 +243,24 @@ cnd_rt_drop(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *dia
 			return failed;
 		if (r < 0)
 			return cnd_rt_fail(s, t, r, diag);
-		if (cenote_result_kind(res) == CENOTE_RESULT_ERROR && diag != NULL) {
+		if (cenote_result_kind(res) == CENOTE_RESULT_ERROR) {
 			cnd_rt_copy_diag(diag, cenote_result_diag(res));
 			failed = CENOTE_ERR_SERVER;
 		}
 		cenote_result_destroy(res);
 	}
+}
+
+int
+cnd_rt_drop(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *diag)
+{
+	struct cnc_diag unused;
+	int r;
+
+	if (diag != NULL)
+		return drop_results(s, t, diag);
+	cnc_diag_init(&unused, NULL);
+	r = drop_results(s, t, &unused);
+	cnc_diag_finish(&unused);
+	return r;
 }
