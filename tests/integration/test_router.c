@@ -290,6 +290,27 @@ a_setting_that_is_rolled_back_does_not_follow(void **state)
 }
 
 static void
+a_question_about_the_last_statement_goes_there(void **state)
+{
+	static const char *const make[] = { "create table ids (n serial, a int)",
+		"create table ids (n int auto_increment primary key, a int)",
+		"create table ids (n integer primary key, a int)" };
+	static const char *const ask[] = { "select lastval()", "select last_insert_id()",
+		"select last_insert_rowid()" };
+	size_t i = (size_t)(kind - kinds);
+	cenote_conn *conn;
+
+	start(SPLIT);
+	conn = wp_attach(NULL);
+	(void)wp_status_of(conn, "drop table ids");
+	wp_exec(conn, make[i]);
+	wp_exec(conn, "insert into ids (a) values (5)");
+	assert_string_equal(wp_value(conn, ask[i]), "1");
+	expect_at(conn, "two");
+	cenote_conn_destroy(conn);
+}
+
+static void
 what_cannot_follow_keeps_the_client(void **state)
 {
 	cenote_conn *conn;
@@ -504,6 +525,8 @@ main(int argc, char **argv)
 		cmocka_unit_test_teardown(a_setting_follows, stop),
 		cmocka_unit_test_teardown(
 			a_setting_that_is_rolled_back_does_not_follow, stop),
+		cmocka_unit_test_teardown(
+			a_question_about_the_last_statement_goes_there, stop),
 		cmocka_unit_test_teardown(what_cannot_follow_keeps_the_client, stop),
 		cmocka_unit_test_teardown(a_target_may_be_absent_at_the_start, stop),
 		cmocka_unit_test_teardown(a_cancel_reaches_the_target, stop),

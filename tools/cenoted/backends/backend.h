@@ -274,6 +274,7 @@ struct cnd_route {
 	const char *target; /* a target's name; NULL: no rule sends it to one */
 	unsigned line; /* of that rule, for messages */
 	bool sets_state; /* its text only changes the session's state, or also reads */
+	bool asks_last; /* it asks about the client's last statement, so it goes where that went */
 };
 
 /* A router: a backend that sends each statement to one of several targets (backends/router). */

@@ -5,12 +5,16 @@
  */
 #include "worker.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "core/digest.h"
+#include "core/sql.h"
 #include "core/sqlstate.h"
 #include "query/query_rules.h"
 #include "shared/log.h"
+
+#define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 
 /* How often a worker writes a message about its rules. */
 #define LOG_MS 1000
@@ -60,20 +64,49 @@ deny(struct cnd_worker *w, const struct cnd_query_rule *rule)
 	return CENOTE_ERR_SERVER;
 }
 
+/*
+ * Whether the text asks what an earlier statement did, such as LAST_INSERT_ID(). To find this in a text that does not ask is
+ * harmless: the statement goes where the one before it went.
+ */
+static bool
+asks_last(const struct cnd_summary *summary, struct cnp_str sql)
+{
+	static const char *const functions[] = { "last_insert_id", "last_insert_rowid",
+		"changes", "total_changes", "row_count", "found_rows", "lastval",
+		"currval", "scope_identity", "rowcount_big" };
+	static const char *const variables[] = { "@@identity", "@@last_insert_id",
+		"@@warning_count", "@@error_count", "@@rowcount" };
+	static const char *const lists[] = { "warnings", "errors", "count", NULL };
+	struct cnc_sql x = cnc_sql_begin(sql.p, sql.n, CNC_SQL_UNKNOWN);
+
+	for (uint32_t i = 0; i < summary->functions.n; i++) {
+		for (size_t j = 0; j < N_ITEMS(functions); j++) {
+			if (cnd_sql_name_is(&summary->functions.list[i], functions[j]))
+				return true;
+		}
+	}
+	for (size_t i = 0; i < N_ITEMS(variables); i++) {
+		if (strcasestr(sql.p, variables[i]) != NULL)
+			return true;
+	}
+	return cnc_sql_take(&x, "show") && cnc_sql_take_one_of(&x, lists);
+}
+
 /* Tell a router where the statement goes. `rule` NULL: none decides. */
 static void
-route(struct cnd_worker *w, const struct cnd_query_rule *rule,
-	const struct cnd_summary *summary)
+route(struct cnd_worker *w, const struct cnd_query_rule *rule, const struct cnd_query *q)
 {
 	const struct cnd_router_ops *router = w->serving.backend->router;
-	struct cnd_route to = {
-		.sets_state = (summary->classes & CND_CLASS_SESSION) != 0 &&
-			      (summary->classes & ~(uint32_t)(CND_CLASS_SESSION |
-							      CND_CLASS_READ)) == 0
-	};
+	const uint32_t settings = CND_CLASS_SESSION | CND_CLASS_READ;
+	uint32_t classes = q->summary->classes;
+	struct cnd_route to = { .target = NULL };
 
 	if (router == NULL)
 		return;
+	to.sets_state = (classes & CND_CLASS_SESSION) != 0 && (classes & ~settings) == 0;
+	/* the pointer is NULL for a call of a function by its number */
+	to.asks_last = q->sql != NULL &&
+		       asks_last(q->summary, (struct cnp_str){ q->sql, q->sql_len });
 	if (rule != NULL && rule->action == CND_QUERY_POOL) {
 		to.target = rule->target;
 		to.line = rule->line;
@@ -100,10 +133,10 @@ decide(struct cnd_worker *w, const struct cnd_query *q, struct cnp_str sql)
 			continue;
 		if (rule->action == CND_QUERY_DENY)
 			return deny(w, rule);
-		route(w, rule, q->summary);
+		route(w, rule, q);
 		return CENOTE_OK;
 	}
-	route(w, NULL, q->summary);
+	route(w, NULL, q);
 	return CENOTE_OK;
 }
 
@@ -136,6 +169,6 @@ cnd_query_judge(struct cnd_serving *s, struct cnp_str sql)
 	/* a text without a statement, with which some programs ask whether the server is there, does nothing */
 	if (summary.classes != 0)
 		return decide(w, &q, sql);
-	route(w, NULL, &summary);
+	route(w, NULL, &q);
 	return CENOTE_OK;
 }

@@ -293,9 +293,10 @@ cnd_rt_sync(struct cnd_session *s, struct cnd_sink *sink)
 	for (size_t i = 0; i < s->n_targets && r == CENOTE_OK; i++) {
 		struct cnd_rt_target *t = &s->targets[i];
 
+		if (!t->is_attached || !t->is_in_unit)
+			continue;
 		s->at = t;
-		if (t->is_attached && t->is_in_unit)
-			r = cnd_rt_leave(s, end_unit(s, t, sink->diag), NULL, 0);
+		r = cnd_rt_leave(s, end_unit(s, t, sink->diag), NULL, 0);
 	}
 	s->sink = NULL;
 	return r;

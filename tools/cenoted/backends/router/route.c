@@ -178,7 +178,9 @@ cnd_rt_choose(struct cnd_session *s, struct cnd_sink *sink, bool is_sync)
 {
 	struct cnd_rt_target *t = holder(s), *wanted = NULL;
 
-	if (s->is_routed && s->route.target != NULL)
+	if (s->is_routed && s->route.asks_last)
+		wanted = t != NULL ? t : s->at;
+	else if (s->is_routed && s->route.target != NULL)
 		wanted = find(s, s->route.target);
 	s->is_routed = false;
 	if (t != NULL && wanted != NULL && wanted != t)
