@@ -31,7 +31,8 @@ shims/odbc shims/odbc/libcod_parts.a.p 4
 TABLE
 	local backend role
 	for backend in freetds/libcnd_tds.a mysql/libcnd_mysql.a odbc/libcnd_odbc.a \
-		postgresql/cenoted-postgresql.so sqlite/cenoted-sqlite.so; do
+		postgresql/cenoted-postgresql.so router/cenoted-router.so \
+		sqlite/cenoted-sqlite.so; do
 		echo "tools/cenoted/backends/${backend%/*} tools/cenoted/backends/$backend.p 4"
 	done
 	for role in master door worker stats auth config query shared; do

@@ -20,6 +20,7 @@ any='[a-zA-Z0-9_./-]+'
 # One line per layer: the folder; folders in it that are layers of their own; then what it may
 # include, as extended regular expressions: of ours, besides what is in its own folder; of
 # <cenote/…>; of the system's. core/sql.h is pure (no I/O, no memory), so that sqlsh and the shims share it.
+# Of the backends, only the router is a client of other pools.
 # xxhash.h is for core/digest.c: what is compiled says that nothing else calls it. core/fibre.c makes stacks.
 layers()
 {
@@ -29,7 +30,8 @@ lib/core - core/$any types\\.h ($pure|xxhash|setjmp|ucontext|sys/mman|unistd|san
 lib/protocol - (core|protocol)/$any types\\.h ($pure)\\.h
 lib/crypto - (core|protocol|crypto)/$any types\\.h $any
 lib core,protocol,crypto,include (core|protocol|crypto)/$any $any $any
-tools/cenoted - ((core|protocol|crypto)/$any|loan\\.h) types\\.h $any
+tools/cenoted backends/router ((core|protocol|crypto)/$any|loan\\.h) types\\.h $any
+tools/cenoted/backends/router - ((core|protocol)/$any|backends/(backend\\.h|common/$any)) cenote\\.h $any
 tools/sqlsh - (core/sql|common/passfile)\\.h $any $any
 tools/port - (csv|output|progress|text)\\.h cenote\\.h $any
 tools/bench - - $any $any

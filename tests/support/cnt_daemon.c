@@ -57,10 +57,33 @@ put_lend(const char *config, const char *p, FILE *f)
 		fputs("\nlend = auto", f);
 }
 
+#define MAIN_POOL "[pool main]"
+
+/* With CNT_ROUTER in the environment, clients reach the pool "main" through a router: it is the pool "behind" then. */
+static int
+has_router(const char *config)
+{
+	return getenv("CNT_ROUTER") != NULL && strstr(config, MAIN_POOL) != NULL &&
+	       strstr(config, "backend = router") == NULL;
+}
+
+/* The router has as many sessions as the pool behind it. */
+static void
+put_router(const char *config, FILE *f)
+{
+	const char *sessions = strstr(strstr(config, MAIN_POOL), "\nsessions = ");
+
+	fprintf(f, "\n" MAIN_POOL "\nbackend = router\nserver = main=behind\n");
+	if (sessions != NULL)
+		fprintf(f, "%.*s\n", (int)strcspn(sessions + 1, "\n"), sessions + 1);
+}
+
 int
 cnt_daemon_configure(struct cnt_daemon *d, const char *config)
 {
 	const char *p = config ? config : CNT_DAEMON_CONFIG;
+	int is_routed = has_router(p);
+	const char *whole = p;
 	char path[CNT_PATH_MAX + 8];
 	FILE *f;
 
@@ -75,12 +98,19 @@ cnt_daemon_configure(struct cnt_daemon *d, const char *config)
 		size_t len = *p == '@' ? placeholder(d, p, &value) : 0;
 
 		put_lend(config ? config : "", p, f);
+		if (is_routed && strncmp(p, MAIN_POOL, strlen(MAIN_POOL)) == 0) {
+			fputs("[pool behind]", f);
+			p += strlen(MAIN_POOL);
+			continue;
+		}
 		if (len > 0)
 			fputs(value, f);
 		else
 			fputc(*p, f);
 		p += len > 0 ? len : 1;
 	}
+	if (is_routed)
+		put_router(whole, f);
 	return fclose(f) == 0 && rename(path, d->conf) == 0 ? 0 : -1;
 }
 

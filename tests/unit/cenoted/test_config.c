@@ -833,6 +833,77 @@ a_target_needs_servers_with_roles(void **state)
 		"\"standby\" is not one of any, primary, replica, prefer-replica"));
 }
 
+static bool
+has_target(const struct cnd_server_spec *spec, const char *target)
+{
+	for (size_t i = 0; i < spec->n_options; i++) {
+		if (strcmp(spec->options[i].key, target) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The error of the pool r with these lines, beside the pool a; "": there is none. */
+static const char *
+router_error(const char *lines, const struct cnd_backend *backend)
+{
+	char text[1024];
+	struct cnd_config *c;
+
+	snprintf(text, sizeof(text), "%s%s[pool r]\nbackend = %s\n%s", CENOTED, POOL,
+		backend->router != NULL ? "router" : "sqlite", lines);
+	c = load(text);
+	assert_int_equal(c->n_errors, 0);
+	cnd_pool_config_check_router(c, &c->pools[1], backend);
+	snprintf(warnings, sizeof(warnings), "%s", c->n_errors > 0 ? error_of(c, 0) : "");
+	cnd_config_destroy(c);
+	return warnings;
+}
+
+static void
+a_router_names_targets_that_exist(void **state)
+{
+	const struct cnd_router_ops ops = { .has_target = has_target };
+	const struct cnd_backend router = { .router = &ops };
+	const struct cnd_backend plain = { .router = NULL };
+	const struct {
+		const char *lines, *error;
+	} list[] = {
+		{ "server = x=b\n", "pool r: target x: there is no pool \"b\"" },
+		{ "server = x=r\n", "pool r is a router, too" },
+		{ "server = x=a\nserver = y=a\n",
+			"one server line with all its targets" },
+		{ "server = x=a\nmode = transaction\n",
+			"cannot have mode = transaction" },
+		{ "server = x=a\nrule = class=read -> pool y\n",
+			"the server line has no target \"y\"" },
+	};
+
+	assert_string_equal(router_error("server = x=a y=cenote://h/b\n"
+					 "rule = class=read -> pool y\n",
+				    &router),
+		"");
+	for (size_t i = 0; i < N_ITEMS(list); i++)
+		assert_non_null(
+			strstr(router_error(list[i].lines, &router), list[i].error));
+	assert_non_null(
+		strstr(router_error("server = path=/y\nrule = -> pool x\n", &plain),
+			"-> pool needs backend = router"));
+}
+
+static void
+a_uri_with_a_password_is_not_shown(void **state)
+{
+	struct cnd_config *c = load(CENOTED "[pool r]\nbackend = router\nserver = "
+					    "x=cenote://u:hush@h/a y=cenote://h/b\n");
+	char *shown = printed(c);
+
+	assert_null(strstr(shown, "hush"));
+	assert_non_null(strstr(shown, "x=*** y=cenote://h/b"));
+	free(shown);
+	cnd_config_destroy(c);
+}
+
 static void
 a_server_line_has_a_weight(void **state)
 {
@@ -957,6 +1028,8 @@ main(void)
 		cmocka_unit_test(clients_that_log_in_as_themselves_share_no_process),
 		cmocka_unit_test(a_pool_says_why_it_lends_nothing),
 		cmocka_unit_test(a_target_needs_servers_with_roles),
+		cmocka_unit_test(a_router_names_targets_that_exist),
+		cmocka_unit_test(a_uri_with_a_password_is_not_shown),
 		cmocka_unit_test(a_server_line_has_a_weight),
 		cmocka_unit_test(the_number_of_workers_is_shown_and_compared),
 		cmocka_unit_test(there_are_at_most_64_server_lines),

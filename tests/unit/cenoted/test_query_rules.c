@@ -392,6 +392,10 @@ a_part_is_enough_to_deny_and_not_to_allow(void **state)
 	assert_false(decides("class=read -> allow", "select 1; drop table x"));
 	assert_true(decides("class=read -> allow", "select 1; select 2"));
 	assert_true(decides("class!=read -> deny", "select 1; drop table x"));
+	/* a text that is not only this does not go to another target */
+	assert_true(decides("class=read -> pool x", "select 1; select 2"));
+	assert_false(decides("class=read -> pool x", "select 1; delete from t"));
+	assert_false(decides("class=read -> pool x", "select 'open"));
 	/* nobody can say what this does */
 	assert_true(decides("class=ddl -> deny", "select 'open"));
 	assert_true(decides("tables=a -> deny", "select 'open"));
@@ -462,6 +466,8 @@ a_wrong_rule_says_what_is_allowed(void **state)
 		{ "class=read", "CONDITIONS -> ACTION" },
 		{ "class=read ->", "-> deny, or -> allow" },
 		{ "class=read -> refuse", "there are allow, deny" },
+		{ "class=read -> pool", "write -> pool NAME" },
+		{ "class=read -> pool a b", "pool has one name" },
 		{ "clas=read -> deny", "did you mean \"class=\"" },
 		{ "colour=red -> deny", "there are class, tables" },
 		{ "class -> deny", "not a condition" },

@@ -45,6 +45,7 @@ struct cnd_server_spec {
 	/* What the login shall set for the client: the value of the ATTACH option cnd_backend.settings_option. NULL or
 	 * "": nothing. A reset restores these settings. */
 	const char *settings;
+	const char *run_dir; /* the directory of cenoted's own sockets; NULL in check() */
 	/* enum cnd_clients_login: whether the pool logs in as its clients. In check() the line has no user and
 	 * password yet. In login() it has them, and the login proves who the client is. So login() must fail if the
 	 * server accepts the user without asking for the password. */
@@ -263,6 +264,29 @@ struct cnd_info {
 	size_t n_parameters;
 	uint64_t
 		changes; /* another number whenever a fact changes; 0: the backend does not count */
+	/* The server's own kind and features, if the backend is a router; NULL and 0: those of the backend. */
+	const char *backend;
+	uint64_t features;
+};
+
+/* What the rules say of the next request. */
+struct cnd_route {
+	const char *target; /* a target's name; NULL: no rule sends it to one */
+	unsigned line; /* of that rule, for messages */
+	bool sets_state; /* its text only changes the session's state, or also reads */
+	bool asks_last; /* it asks about the client's last statement, so it goes where that went */
+};
+
+/* A router: a backend that sends each statement to one of several targets (backends/router). */
+struct cnd_router_ops {
+	/* Whether the line names this target. */
+	bool (*has_target)(const struct cnd_server_spec *spec, const char *target);
+	/* Whether the session must stay with its target: a transaction is open there, or something else that cannot follow. */
+	bool (*is_bound)(const struct cnd_session *s);
+	/* For the next query, prepare, execute or function. The target's name lives as long as the configuration. */
+	void (*route)(struct cnd_session *s, const struct cnd_route *route);
+	/* The text of a statement that has a name only; empty: unknown. Borrowed until the next request. */
+	struct cnp_str (*text)(const struct cnd_session *s, struct cnp_str name);
 };
 
 /* What a server says of itself. */
@@ -485,6 +509,7 @@ struct cnd_backend {
 	 * something may be left. NULL: the backend does not know.
 	 */
 	int (*undo)(struct cnd_session *s, struct cnc_diag *ret_diag);
+	const struct cnd_router_ops *router; /* NULL: the backend has one server */
 };
 
 /* The only exported symbol of a module. NULL: the module does not support this ABI. */

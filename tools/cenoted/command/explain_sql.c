@@ -302,7 +302,7 @@ cnd_explain_sql(const struct cnd_config *c, char *const *arguments, int n)
 			      : 2;
 	cnc_arena_init(&arena, &cnc_mem_default);
 	cnc_diag_init(&diag, NULL);
-	q.text.style = cnd_pool_config_style(q.pool);
+	q.text.style = cnd_pool_config_style(q.pool, cnd_pool_config_kind(c, q.pool));
 	q.text.has_digest = true;
 	q.text.arena = &arena;
 	q.text.diag = &diag;

@@ -250,7 +250,8 @@ const char *cnd_server_option(const struct cnd_server_line *s, const char *key);
 /* Whether the pool must see each statement before the server gets it. */
 bool cnd_pool_config_judges(const struct cnd_pool_config *p);
 /* How the pool writes the statements of its clients. */
-struct cnd_respelling cnd_pool_config_style(const struct cnd_pool_config *p);
+struct cnd_respelling cnd_pool_config_style(
+	const struct cnd_pool_config *p, const char *kind);
 /* A short name for a server line in messages: its host, port, path …; without secrets. */
 void cnd_server_label(const struct cnd_server_line *s, char text[CND_LABEL_MAX]);
 /* The user that a pool's workers and helpers become. */
@@ -271,6 +272,12 @@ void cnd_pool_config_check_digests(struct cnd_config *c, const struct cnd_pool_c
 /* Check `replay`. backend: that of the pool. */
 void cnd_pool_config_check_replay(struct cnd_config *c, const struct cnd_pool_config *p,
 	const struct cnd_backend *backend);
+/* Check the rules and the mode of a router, and that other pools have no targets in their rules. backend: that of the pool. */
+void cnd_pool_config_check_router(struct cnd_config *c, const struct cnd_pool_config *p,
+	const struct cnd_backend *backend);
+/* The backend of the pool; of a router, that of its default target if this cenoted has it. */
+const char *cnd_pool_config_kind(
+	const struct cnd_config *c, const struct cnd_pool_config *p);
 /* Check `target`, and the keys that need it. backend: that of the pool. */
 void cnd_pool_config_check_target(struct cnd_config *c, const struct cnd_pool_config *p,
 	const struct cnd_backend *backend);

@@ -303,7 +303,7 @@ check_auth(struct cnd_config *c, struct cnd_pool_config *p)
 static void
 check_pool(struct cnd_config *c, struct cnd_pool_config *p)
 {
-	struct cnd_respelling style = cnd_pool_config_style(p);
+	struct cnd_respelling style = cnd_pool_config_style(p, p->backend);
 	struct sockaddr_un address;
 
 	check_pool_user(c, p);
@@ -430,9 +430,9 @@ cnd_pool_config_check_target(struct cnd_config *c, const struct cnd_pool_config 
 }
 
 struct cnd_respelling
-cnd_pool_config_style(const struct cnd_pool_config *p)
+cnd_pool_config_style(const struct cnd_pool_config *p, const char *kind)
 {
-	return (struct cnd_respelling){ .dialect = cnd_query_dialect(p->backend),
+	return (struct cnd_respelling){ .dialect = cnd_query_dialect(kind),
 		.program = (uint8_t)p->program_sql,
 		.normalizes = p->normalizes != 0 };
 }
@@ -440,9 +440,85 @@ cnd_pool_config_style(const struct cnd_pool_config *p)
 bool
 cnd_pool_config_judges(const struct cnd_pool_config *p)
 {
-	struct cnd_respelling style = cnd_pool_config_style(p);
+	struct cnd_respelling style = cnd_pool_config_style(p, p->backend);
 
 	return p->query_rules.n > 0 || cnd_respells(&style);
+}
+
+const char *
+cnd_pool_config_kind(const struct cnd_config *c, const struct cnd_pool_config *p)
+{
+	const struct cnd_pool_config *target;
+
+	if (strcmp(p->backend, "router") != 0 || p->n_servers == 0 ||
+		p->servers[0].n_options == 0)
+		return p->backend;
+	target = cnd_config_pool(c, p->servers[0].options[0].value);
+	return target != NULL ? target->backend : p->backend;
+}
+
+/* A target in this cenoted must be a pool that is no router: two of them could wait for each other. */
+static void
+check_targets(struct cnd_config *c, const struct cnd_pool_config *p)
+{
+	const struct cnd_server_line *s = &p->servers[0];
+
+	for (size_t i = 0; i < s->n_options; i++) {
+		const struct cnd_option *o = &s->options[i];
+		const struct cnd_pool_config *target = cnd_config_pool(c, o->value);
+
+		if (strstr(o->value, "://") == NULL && target == NULL)
+			cnd_config_error(c, s->line,
+				"pool %s: target %s: there is no pool \"%s\"", p->name,
+				o->key, o->value);
+		else if (target != NULL && strcmp(target->backend, "router") == 0)
+			cnd_config_error(c, s->line,
+				"pool %s: target %s: pool %s is a router, too", p->name,
+				o->key, o->value);
+	}
+}
+
+/* The targets that rules name. */
+static void
+check_rule_targets(struct cnd_config *c, const struct cnd_pool_config *p,
+	const struct cnd_backend *backend)
+{
+	for (size_t i = 0; i < p->query_rules.n; i++) {
+		const struct cnd_query_rule *rule = &p->query_rules.list[i];
+		const struct cnd_server_spec spec = { .options = p->servers[0].options,
+			.n_options = p->servers[0].n_options };
+
+		if (rule->target == NULL)
+			continue;
+		if (backend->router == NULL)
+			cnd_config_error(c, rule->line,
+				"pool %s: rule: -> pool needs backend = router", p->name);
+		else if (!backend->router->has_target(&spec, rule->target))
+			cnd_config_error(c, rule->line,
+				"pool %s: rule: the server line has no target \"%s\"",
+				p->name, rule->target);
+	}
+}
+
+void
+cnd_pool_config_check_router(struct cnd_config *c, const struct cnd_pool_config *p,
+	const struct cnd_backend *backend)
+{
+	if (p->n_servers == 0)
+		return;
+	check_rule_targets(c, p, backend);
+	if (backend->router == NULL)
+		return;
+	check_targets(c, p);
+	if (p->n_servers > 1)
+		cnd_config_error(c, p->servers[1].line,
+			"pool %s: a router has one server line with all its targets",
+			p->name);
+	if (p->mode == CND_MODE_TRANSACTION)
+		cnd_config_error(c, p->line,
+			"pool %s: a router cannot have mode = transaction; its targets "
+			"can",
+			p->name);
 }
 
 void

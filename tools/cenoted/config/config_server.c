@@ -33,12 +33,15 @@ is_secret(const char *key)
 	return 0;
 }
 
-/* A connection string may contain a password. */
+/* A connection string or a URI may contain a password. */
 static int
 holds_secret(const char *value)
 {
+	const char *authority = strstr(value, "://");
+
 	return strcasestr(value, "pwd=") != NULL ||
-	       strcasestr(value, "password=") != NULL;
+	       strcasestr(value, "password=") != NULL ||
+	       (authority != NULL && strchr(authority + 3, '@') != NULL);
 }
 
 /* Unquote one value in place. Returns the start of the next key; NULL if a quote is left open, or

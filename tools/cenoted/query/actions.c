@@ -50,6 +50,27 @@ take_rewrite_word(struct cnd_rule_parser *p, const char *word)
 	return rule->message != NULL ? 0 : cnd_rule_bad(p, "out of memory");
 }
 
+/* The target after "pool". */
+static int
+take_target(struct cnd_rule_parser *p, const char *word)
+{
+	struct cnd_query_rule *rule = p->rule;
+
+	if (rule->target != NULL)
+		return cnd_rule_bad(p, "rule: pool has one name");
+	rule->target = strdup(word);
+	return rule->target != NULL ? 0 : cnd_rule_bad(p, "out of memory");
+}
+
+static int
+check_target(const struct cnd_query_rule *rule, char error[CND_QUERY_ERROR_MAX])
+{
+	if (rule->target != NULL)
+		return 0;
+	(void)snprintf(error, CND_QUERY_ERROR_MAX, "rule: write -> pool NAME");
+	return -1;
+}
+
 static const struct action {
 	const char *name;
 	/* Take a word after the name. NULL: there is none. */
@@ -60,6 +81,7 @@ static const struct action {
 	[CND_QUERY_ALLOW] = { "allow", NULL, NULL },
 	[CND_QUERY_DENY] = { "deny", take_deny_word, NULL },
 	[CND_QUERY_REWRITE] = { "rewrite", take_rewrite_word, cnd_rewrite_check },
+	[CND_QUERY_POOL] = { "pool", take_target, check_target },
 };
 
 const char *
@@ -77,7 +99,8 @@ find_action(struct cnd_rule_parser *p, const char *name)
 			return &actions[i];
 	}
 	cnd_rule_bad(p,
-		"rule: \"%.64s\" is not an action; there are allow, deny and rewrite",
+		"rule: \"%.64s\" is not an action; there are allow, deny, rewrite and "
+		"pool",
 		name);
 	return NULL;
 }
@@ -89,9 +112,9 @@ cnd_action_take(struct cnd_rule_parser *p)
 	const struct action *action;
 
 	if (word == NULL)
-		return *p->error != '\0'
-			       ? -1
-			       : cnd_rule_bad(p, "rule: write -> deny, or -> allow");
+		return *p->error != '\0' ? -1
+					 : cnd_rule_bad(p, "rule: write -> deny, -> "
+							   "allow, or -> pool NAME");
 	action = find_action(p, word);
 	if (action == NULL)
 		return -1;

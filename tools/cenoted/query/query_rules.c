@@ -108,6 +108,7 @@ cnd_query_rules_destroy(struct cnd_query_rules *rules)
 			cnd_condition_destroy(&rule->conditions[j]);
 		free(rule->text);
 		free(rule->message);
+		free(rule->target);
 	}
 	free(rules->list);
 	*rules = (struct cnd_query_rules){ .n = 0 };

@@ -18,7 +18,8 @@
 enum cnd_query_action {
 	CND_QUERY_ALLOW,
 	CND_QUERY_DENY,
-	CND_QUERY_REWRITE /* put another text in the place of the statement, and ask the next rule */
+	CND_QUERY_REWRITE, /* put another text in the place of the statement, and ask the next rule */
+	CND_QUERY_POOL /* send it to a target of the router */
 };
 
 /* A condition, or a rule, may hold for a part of a text only. Then a rule that denies matches, and one that allows does
@@ -50,6 +51,7 @@ struct cnd_query_rule {
 	uint8_t action; /* enum cnd_query_action */
 	bool is_dry_run; /* count and log, but do nothing */
 	char *message; /* for the client; NULL: a message that names the rule. Of a rewrite: the new text */
+	char *target; /* of a router: the name of a target; else NULL */
 	char sqlstate[6];
 };
 

@@ -242,6 +242,24 @@ on_describe(struct cnd_serving *s, const struct cnp_msg *m)
 	return r < 0 ? r : s->backend->statements->describe(s->session, &which, &s->sink);
 }
 
+/*
+ * A router chooses the target anew: the statement may be prepared outside of a transaction, and executed in one. What rules
+ * now make of its text does not matter, since it is prepared.
+ */
+static int
+judge_again(struct cnd_serving *s, const struct cnd_named *which)
+{
+	const struct cnd_router_ops *router = s->backend->router;
+	struct cnp_str sql;
+
+	if (router == NULL || !s->has_rules)
+		return CENOTE_OK;
+	sql = which->statement != NULL
+		      ? (struct cnp_str){ which->statement->sql, which->statement->len }
+		      : router->text(s->session, which->name);
+	return judge(s, &sql);
+}
+
 static int
 on_execute(struct cnd_serving *s, const struct cnp_msg *m)
 {
@@ -253,6 +271,8 @@ on_execute(struct cnd_serving *s, const struct cnp_msg *m)
 	struct cnd_named which;
 	int r = set_named(s, &which, e->statement, e->name, CNP_NAMED_STATEMENT);
 
+	if (r == CENOTE_OK)
+		r = judge_again(s, &which);
 	if (r == CENOTE_OK)
 		r = set_exec(s, &exec, e->params, e->max_rows);
 	if (r < 0)

@@ -268,7 +268,10 @@ next_look(const struct cnd_worker *w)
 static int
 watched_fd(const struct cnd_worker *w)
 {
-	return w->login.server_fd >= 0 ? w->serving.backend->fd(w->serving.session) : -1;
+	/* a router has no descriptor at its login, but one for each client */
+	return w->login.server_fd >= 0 || w->serving.backend->router != NULL
+		       ? w->serving.backend->fd(w->serving.session)
+		       : -1;
 }
 
 /* On a seat: it waits for the next request of a client that holds nothing, as far as is known. So the client may have to

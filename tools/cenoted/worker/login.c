@@ -118,7 +118,7 @@ reads_as(const struct cnd_worker *w)
 void
 cnd_login_take_info(struct cnd_worker *w)
 {
-	struct cnd_info info = { "", "", "", NULL, 0 };
+	struct cnd_info info = { .server = "", .server_version = "", .database = "" };
 
 	w->login.is_info_stale = false;
 	w->serving.backend->info(w->serving.session, &info);
@@ -326,6 +326,7 @@ fill_spec(struct cnd_worker *w, const struct cnd_server_line *s,
 	*ret_spec = (struct cnd_server_spec){ .options = s->options,
 		.n_options = s->n_options,
 		.settings = w->login.settings,
+		.run_dir = w->child->config->run_dir,
 		.is_clients = (uint8_t)w->config->clients_login };
 	if (!ret_spec->is_clients)
 		return 0;

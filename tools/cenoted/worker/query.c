@@ -5,12 +5,16 @@
  */
 #include "worker.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "core/digest.h"
+#include "core/sql.h"
 #include "core/sqlstate.h"
 #include "query/rewrite.h"
 #include "shared/log.h"
+
+#define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 
 /* How often a worker writes a message about its rules. */
 #define LOG_MS 1000
@@ -36,7 +40,7 @@ log_decision(struct cnd_worker *w, const struct cnd_query_rule *rule,
 		state->n_unlogged++;
 		return;
 	}
-	(void)cnc_digest(q->sql, q->sql_len, cnd_query_dialect(w->config->backend), NULL,
+	(void)cnc_digest(q->sql, q->sql_len, cnd_query_dialect(cnd_login_kind(w)), NULL,
 		0, &digest);
 	cnd_log(LOG_NOTICE,
 		"the rule of line %u %s a statement of user \"%s\", with digest %016llx "
@@ -69,7 +73,56 @@ deny(struct cnd_worker *w, const struct cnd_query_rule *rule)
 	return CENOTE_ERR_SERVER;
 }
 
-/* A rule with this action changes the text, and the rules after it see the new one. */
+/*
+ * Whether the text asks what an earlier statement did, such as LAST_INSERT_ID(). To find this in a text that does not ask is
+ * harmless: the statement goes where the one before it went.
+ */
+static bool
+asks_last(const struct cnd_summary *summary, struct cnp_str sql)
+{
+	static const char *const functions[] = { "last_insert_id", "last_insert_rowid",
+		"changes", "total_changes", "row_count", "found_rows", "lastval",
+		"currval", "scope_identity", "rowcount_big" };
+	static const char *const variables[] = { "@@identity", "@@last_insert_id",
+		"@@warning_count", "@@error_count", "@@rowcount" };
+	static const char *const lists[] = { "warnings", "errors", "count", NULL };
+	struct cnc_sql x = cnc_sql_begin(sql.p, sql.n, CNC_SQL_UNKNOWN);
+
+	for (uint32_t i = 0; i < summary->functions.n; i++) {
+		for (size_t j = 0; j < N_ITEMS(functions); j++) {
+			if (cnd_sql_name_is(&summary->functions.list[i], functions[j]))
+				return true;
+		}
+	}
+	for (size_t i = 0; i < N_ITEMS(variables); i++) {
+		if (strcasestr(sql.p, variables[i]) != NULL)
+			return true;
+	}
+	return cnc_sql_take(&x, "show") && cnc_sql_take_one_of(&x, lists);
+}
+
+/* Tell a router where the statement goes. `rule` NULL: none decides. */
+static void
+route(struct cnd_worker *w, const struct cnd_query_rule *rule, const struct cnd_query *q)
+{
+	const struct cnd_router_ops *router = w->serving.backend->router;
+	const uint32_t settings = CND_CLASS_SESSION | CND_CLASS_READ;
+	uint32_t classes = q->summary->classes;
+	struct cnd_route to = { .target = NULL };
+
+	if (router == NULL)
+		return;
+	to.sets_state = (classes & CND_CLASS_SESSION) != 0 && (classes & ~settings) == 0;
+	/* the pointer is NULL for a call of a function by its number */
+	to.asks_last = q->sql != NULL &&
+		       asks_last(q->summary, (struct cnp_str){ q->sql, q->sql_len });
+	if (rule != NULL && rule->action == CND_QUERY_POOL) {
+		to.target = rule->target;
+		to.line = rule->line;
+	}
+	router->route(w->serving.session, &to);
+}
+
 static int
 rewrite(struct cnd_worker *w, struct cnd_query_text *t, const struct cnd_query_rule *rule)
 {
@@ -103,9 +156,15 @@ decide(struct cnd_worker *w, struct cnd_query_text *t)
 		}
 		if (rule->action == CND_QUERY_DENY)
 			log_decision(w, rule, &t->query);
-		if (!rule->is_dry_run)
-			return rule->action == CND_QUERY_DENY ? deny(w, rule) : CENOTE_OK;
+		if (rule->is_dry_run)
+			continue;
+		if (rule->action == CND_QUERY_DENY)
+			return deny(w, rule);
+		route(w, rule, &t->query);
+		return CENOTE_OK;
 	}
+	if (r == CENOTE_OK)
+		route(w, NULL, &t->query);
 	return r;
 }
 
@@ -114,7 +173,8 @@ cnd_query_judge(struct cnd_serving *s, struct cnp_str *sql)
 {
 	struct cnd_worker *w = s->owner;
 	struct cnd_summary summary;
-	struct cnd_query_text t = { .style = cnd_pool_config_style(w->config),
+	struct cnd_query_text t = { .style = cnd_pool_config_style(
+					    w->config, cnd_login_kind(w)),
 		.has_digest = w->config->query_rules.has_digest,
 		.arena = &s->request.arena,
 		.diag = &s->diag,
@@ -126,12 +186,16 @@ cnd_query_judge(struct cnd_serving *s, struct cnp_str *sql)
 			.user = w->client.user,
 			.application = w->slot->identity.application,
 			.peer = w->client.peer,
-			.in_tx = s->held.tx != CENOTE_TX_IDLE } };
+			.in_tx = s->held.tx != CENOTE_TX_IDLE ||
+				 (s->backend->router != NULL &&
+					 s->backend->router->is_bound(s->session)) } };
 	int r = cnd_query_text_begin(&t, sql->p, sql->n);
 
 	/* a text without a statement, with which some programs ask whether the server is there, does nothing */
 	if (r == CENOTE_OK && summary.classes != 0)
 		r = decide(w, &t);
+	else if (r == CENOTE_OK)
+		route(w, NULL, &t.query);
 	if (r == CENOTE_OK)
 		*sql = (struct cnp_str){ t.query.sql, t.query.sql_len };
 	return r;

@@ -81,7 +81,9 @@ cnd_slot_names(const struct cnd_worker *w)
 					      w->slot_index, w->slot->generation),
 		.key = w->key,
 		.worker_pid = (uint32_t)cnd_slot_head(w->board, w->slot_index)->pid,
-		.features = w->serving.backend->features | CNP_FEATURE_SUSPEND };
+		.features = (w->login.info.features != 0 ? w->login.info.features
+							 : w->serving.backend->features) |
+			    CNP_FEATURE_SUSPEND };
 }
 
 struct cnp_attached
@@ -90,7 +92,7 @@ cnd_slot_facts(const struct cnd_worker *w)
 	struct cnp_attached m = cnd_slot_names(w);
 
 	m.pool = cnp_str(w->config->name);
-	m.backend = cnp_str(w->serving.backend->name);
+	m.backend = cnp_str(cnd_login_kind(w));
 	m.server = cnp_str(w->login.info.server);
 	m.server_version = cnp_str(w->login.info.server_version);
 	m.database = cnp_str(w->login.info.database);

@@ -317,6 +317,13 @@ int cnd_login_blames_server(const struct cnc_diag *diag);
 void cnd_logout(struct cnd_worker *w);
 /* Ask the backend again for the facts about the session that clients get. */
 void cnd_login_take_info(struct cnd_worker *w);
+/* The kind of the server: the backend's name, or that of the server behind a router. */
+static inline const char *
+cnd_login_kind(const struct cnd_worker *w)
+{
+	return w->login.info.backend != NULL ? w->login.info.backend
+					     : w->serving.backend->name;
+}
 /* The parameter of a session that says which process or thread of the server it is. */
 #define CND_BACKEND_PID "backend_pid"
 /* What the session reports for a parameter; "": nothing. */

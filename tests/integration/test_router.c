@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * usage: test_cenoted_router postgresql|mariadb|sqlite
+ *
+ * A router with two targets, "one" and "two", on two databases of a real server: which target gets a statement, and what
+ * follows the client there. The table `who` tells a target's name. tests/conformance runs its cases through a router, too.
+ */
+#include "with_replica.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPLIT "rule = class=read in_tx=no -> pool second\n"
+
+static struct cnt_server server;
+
+/* What differs between the servers. */
+struct kind {
+	const char *name;
+	const char *database; /* the key of a server line */
+	const char *set, *show,
+		*shown; /* a setting, and a statement of class read that shows it */
+};
+
+static const struct kind kinds[] = {
+	{ "postgresql", "dbname=app", "set work_mem = '7MB'",
+		"select current_setting('work_mem')", "7MB" },
+	{ "mariadb", "dbname=app", "set lock_wait_timeout = 77",
+		"select @@lock_wait_timeout", "77" },
+	{ "sqlite", NULL, "pragma cache_size = 77",
+		"select cache_size from pragma_cache_size", "77" },
+};
+
+static const struct kind *kind;
+
+/* The server line of the second database. */
+static void
+put_second_line(char *to, size_t size)
+{
+	const char *at = strstr(server.server_line, kind->database);
+
+	assert_non_null(at);
+	at += strlen(kind->database);
+	snprintf(to, size, "%.*s2%s", (int)(at - server.server_line), server.server_line,
+		at);
+}
+
+/* The pools one and two, and the router main on them with these lines. */
+static void
+start_daemon(const char *lines)
+{
+	char config[4096], second[512];
+
+	if (kind->database == NULL) {
+		snprintf(config, sizeof(config),
+			CNT_DAEMON_GLOBAL
+			"\n[pool main]\nbackend = router\nserver = first=one second=two\n"
+			"sessions = 1..4\n%s"
+			"\n[pool one]\nbackend = sqlite\nserver = path=@DIR@/one.db\n"
+			"\n[pool two]\nbackend = sqlite\nserver = path=@DIR@/two.db\n",
+			lines);
+	} else {
+		put_second_line(second, sizeof(second));
+		snprintf(config, sizeof(config),
+			CNT_DAEMON_GLOBAL
+			"\n[pool main]\nbackend = router\nserver = first=one second=two\n"
+			"sessions = 1..4\n%s"
+			"\n[pool one]\nbackend = %s\nserver = %s\n"
+			"\n[pool two]\nbackend = %s\nserver = %s\n",
+			lines, server.backend, server.server_line, server.backend,
+			second);
+	}
+	wp_start(config);
+}
+
+static void
+make_table(const char *pool)
+{
+	cenote_conn *conn = wp_attach(pool);
+	char sql[64];
+
+	(void)wp_status_of(conn, "drop table who");
+	wp_exec(conn, "create table who (name varchar(20))");
+	snprintf(sql, sizeof(sql), "insert into who values ('%s')", pool);
+	wp_exec(conn, sql);
+	cenote_conn_destroy(conn);
+}
+
+static void
+start(const char *lines)
+{
+	start_daemon(lines);
+	make_table("one");
+	make_table("two");
+}
+
+static void
+expect_at(cenote_conn *conn, const char *target)
+{
+	assert_string_equal(
+		wp_value(conn, "select name from who where name in ('one', 'two')"),
+		target);
+}
+
+/* The number of rows that a write has left there. */
+static void
+expect_rows(const char *pool, const char *n)
+{
+	cenote_conn *conn = wp_attach(pool);
+
+	assert_string_equal(
+		wp_value(conn, "select count(*) from who where name = 'new'"), n);
+	cenote_conn_destroy(conn);
+}
+
+static void
+rules_choose_the_target(void **state)
+{
+	cenote_conn *conn;
+
+	start(SPLIT);
+	conn = wp_attach(NULL);
+	assert_string_equal(cenote_info(conn, "backend"),
+		strcmp(kind->name, "mariadb") == 0 ? "mysql" : kind->name);
+	expect_at(conn, "two");
+	wp_exec(conn, "insert into who values ('new')");
+	expect_at(conn, "two");
+	expect_rows("one", "1");
+	expect_rows("two", "0");
+	cenote_conn_destroy(conn);
+}
+
+static void
+without_a_rule_the_first_target_gets_everything(void **state)
+{
+	cenote_conn *conn;
+
+	start("");
+	conn = wp_attach(NULL);
+	expect_at(conn, "one");
+	cenote_conn_destroy(conn);
+}
+
+static void
+a_transaction_stays_with_its_target(void **state)
+{
+	cenote_conn *conn;
+
+	start(SPLIT);
+	conn = wp_attach(NULL);
+	wp_exec(conn, "begin");
+	expect_at(conn, "one");
+	wp_exec(conn, "insert into who values ('new')");
+	wp_exec(conn, "rollback");
+	expect_at(conn, "two");
+	assert_int_equal(cenote_begin(conn, CENOTE_ISOLATION_DEFAULT, 0), CENOTE_OK);
+	expect_at(conn, "one");
+	assert_int_equal(cenote_commit(conn), CENOTE_OK);
+	assert_int_equal(cenote_set_autocommit(conn, 0), CENOTE_OK);
+	wp_exec(conn, "insert into who values ('new')");
+	expect_at(conn, "one");
+	assert_int_equal(cenote_rollback(conn), CENOTE_OK);
+	expect_at(conn, "two");
+	assert_int_equal(cenote_tx_state(conn), CENOTE_TX_OPEN);
+	assert_int_equal(cenote_rollback(conn), CENOTE_OK);
+	expect_rows("one", "0");
+	cenote_conn_destroy(conn);
+}
+
+static void
+a_transaction_on_two_targets_is_refused(void **state)
+{
+	cenote_conn *conn;
+
+	start("rule = class=read -> pool second\n");
+	conn = wp_attach(NULL);
+	wp_exec(conn, "begin");
+	wp_exec(conn, "insert into who values ('new')");
+	assert_int_equal(
+		wp_status_of(conn, "select name from who"), CENOTE_ERR_UNSUPPORTED);
+	assert_string_equal(wp_sqlstate(conn), "0A000");
+	assert_non_null(strstr(wp_message(conn), "open transaction at target first"));
+	/* neither server has seen it, so the transaction goes on */
+	wp_exec(conn, "commit");
+	expect_rows("one", "1");
+	cenote_conn_destroy(conn);
+}
+
+static const char *
+executed(cenote_conn *conn, cenote_stmt *stmt)
+{
+	static char text[64];
+	cenote_result *res = NULL;
+
+	if (cenote_stmt_execute(stmt, NULL, NULL, &res) != CENOTE_OK)
+		fail_msg("%s", wp_message(conn));
+	snprintf(text, sizeof(text), "%s", cenote_result_text(res, 0, 0, NULL));
+	cenote_result_destroy(res);
+	return text;
+}
+
+static void
+a_prepared_statement_follows(void **state)
+{
+	cenote_conn *conn;
+	cenote_stmt *stmt;
+
+	start(SPLIT);
+	conn = wp_attach(NULL);
+	assert_int_equal(
+		cenote_stmt_create(conn, "select name from who", CENOTE_NTS, &stmt),
+		CENOTE_OK);
+	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_string_equal(executed(conn, stmt), "two");
+	wp_exec(conn, "begin");
+	assert_string_equal(executed(conn, stmt), "one");
+	wp_exec(conn, "commit");
+	assert_string_equal(executed(conn, stmt), "two");
+	cenote_stmt_destroy(stmt);
+	cenote_conn_destroy(conn);
+}
+
+static void
+a_named_statement_follows(void **state)
+{
+	cenote_conn *conn;
+	cenote_stmt *stmt;
+
+	if (strcmp(kind->name, "postgresql") != 0)
+		skip();
+	start(SPLIT);
+	conn = wp_attach(NULL);
+	assert_int_equal(
+		cenote_stmt_create(conn, "select name from who", CENOTE_NTS, &stmt),
+		CENOTE_OK);
+	assert_int_equal(cenote_stmt_set_name(stmt, "s"), CENOTE_OK);
+	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	cenote_stmt_destroy(stmt);
+	assert_int_equal(cenote_stmt_by_name(conn, "s", &stmt), CENOTE_OK);
+	assert_string_equal(executed(conn, stmt), "two");
+	wp_exec(conn, "begin");
+	assert_string_equal(executed(conn, stmt), "one");
+	wp_exec(conn, "commit");
+	cenote_stmt_destroy(stmt);
+	cenote_conn_destroy(conn);
+}
+
+static void
+a_setting_follows(void **state)
+{
+	cenote_conn *conn;
+
+	start(SPLIT);
+	conn = wp_attach(NULL);
+	expect_at(conn, "two");
+	wp_exec(conn, kind->set);
+	assert_string_equal(wp_value(conn, kind->show), kind->shown);
+	expect_at(conn, "two");
+	wp_exec(conn, "begin");
+	assert_string_equal(wp_value(conn, kind->show), kind->shown);
+	expect_at(conn, "one");
+	wp_exec(conn, "commit");
+	cenote_conn_destroy(conn);
+	/* the next client has a fresh session */
+	conn = wp_attach(NULL);
+	assert_string_not_equal(wp_value(conn, kind->show), kind->shown);
+	cenote_conn_destroy(conn);
+}
+
+static void
+a_setting_that_is_rolled_back_does_not_follow(void **state)
+{
+	cenote_conn *conn;
+
+	if (strcmp(kind->name, "postgresql") != 0)
+		skip();
+	start(SPLIT);
+	conn = wp_attach(NULL);
+	wp_exec(conn, "begin");
+	wp_exec(conn, kind->set);
+	wp_exec(conn, "rollback");
+	assert_string_not_equal(wp_value(conn, kind->show), kind->shown);
+	wp_exec(conn, "begin");
+	wp_exec(conn, "set local work_mem = '7MB'");
+	wp_exec(conn, "commit");
+	assert_string_not_equal(wp_value(conn, kind->show), kind->shown);
+	cenote_conn_destroy(conn);
+}
+
+static void
+a_question_about_the_last_statement_goes_there(void **state)
+{
+	static const char *const make[] = { "create table ids (n serial, a int)",
+		"create table ids (n int auto_increment primary key, a int)",
+		"create table ids (n integer primary key, a int)" };
+	static const char *const ask[] = { "select lastval()", "select last_insert_id()",
+		"select last_insert_rowid()" };
+	size_t i = (size_t)(kind - kinds);
+	cenote_conn *conn;
+
+	start(SPLIT);
+	conn = wp_attach(NULL);
+	(void)wp_status_of(conn, "drop table ids");
+	wp_exec(conn, make[i]);
+	wp_exec(conn, "insert into ids (a) values (5)");
+	assert_string_equal(wp_value(conn, ask[i]), "1");
+	expect_at(conn, "two");
+	cenote_conn_destroy(conn);
+}
+
+static void
+what_cannot_follow_keeps_the_client(void **state)
+{
+	cenote_conn *conn;
+
+	start(SPLIT);
+	conn = wp_attach(NULL);
+	wp_exec(conn, "create temporary table scratch (n int)");
+	assert_string_equal(wp_value(conn, "select count(*) from scratch"), "0");
+	expect_at(conn, "one");
+	cenote_conn_destroy(conn);
+	conn = wp_attach(NULL);
+	expect_at(conn, "two");
+	cenote_conn_destroy(conn);
+}
+
+static void
+a_target_may_be_absent_at_the_start(void **state)
+{
+	int64_t until;
+	cenote_conn *conn;
+	int r;
+
+	if (kind->database == NULL)
+		skip();
+	assert_int_equal(cnt_server_shutdown(&server), 0);
+	start_daemon(SPLIT);
+	assert_true(wp_try(NULL, &conn) < 0);
+	assert_non_null(strstr(wp_message(conn), "its server cannot be reached"));
+	cenote_conn_destroy(conn);
+	assert_int_equal(cnt_server_run(&server), 0);
+	until = wp_now_ms() + 20000;
+	while ((r = wp_try(NULL, &conn)) < 0 && wp_now_ms() < until) {
+		cenote_conn_destroy(conn);
+		wp_pause_ms(100);
+	}
+	assert_int_equal(r, CENOTE_OK);
+	cenote_conn_destroy(conn);
+}
+
+static void
+a_cancel_reaches_the_target(void **state)
+{
+	const char *sql = strcmp(kind->name, "mariadb") == 0 ? "select sleep(60)"
+							     : "select pg_sleep(60)";
+	cenote_conn *conn;
+	cenote_cancel *cancel;
+	cenote_result *res;
+
+	if (kind->database == NULL)
+		skip();
+	start(SPLIT);
+	conn = wp_attach(NULL);
+	assert_int_equal(cenote_send_query(conn, sql, CENOTE_NTS, NULL, NULL), CENOTE_OK);
+	assert_int_equal(cenote_cancel_create(conn, &cancel), CENOTE_OK);
+	wp_pause_ms(500);
+	assert_int_equal(cenote_cancel_send(cancel), CENOTE_OK);
+	cenote_cancel_destroy(cancel);
+	res = wp_next_result(conn, CENOTE_RESULT_ERROR);
+	cenote_result_destroy(res);
+	wp_next_result(conn, 0);
+	expect_at(conn, "two");
+	cenote_conn_destroy(conn);
+}
+
+static char heard[64];
+
+static void
+on_notification(uint32_t pid, const char *channel, const char *payload, void *user)
+{
+	(void)pid;
+	(void)user;
+	snprintf(heard, sizeof(heard), "%s %s", channel, payload);
+}
+
+static void
+notifications_come_through(void **state)
+{
+	cenote_conn *conn, *other;
+
+	if (strcmp(kind->name, "postgresql") != 0)
+		skip();
+	start(SPLIT);
+	conn = wp_attach(NULL);
+	other = wp_attach("one");
+	cenote_set_notification_handler(conn, on_notification, NULL);
+	wp_exec(conn, "listen news");
+	wp_exec(other, "notify news, 'hot'");
+	assert_int_equal(cenote_wait(conn, 20000), CENOTE_OK);
+	assert_string_equal(heard, "news hot");
+	cenote_conn_destroy(other);
+	cenote_conn_destroy(conn);
+}
+
+/* ---- a primary and its replica ---- */
+
+/* The line with the servers and the backend of this test in place of those of the example. */
+static const char *
+put_line(const char *line, FILE *f)
+{
+	static const struct {
+		const char *text;
+		const char *with;
+	} table[] = {
+		{ "host=db1 dbname=shop user=shop", wr_primary.server_line },
+		{ "host=db2 dbname=shop user=shop", wr_replica.server_line },
+		{ "= postgresql", NULL },
+	};
+	size_t n = strcspn(line, "\n");
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		const char *at = strstr(line, table[i].text);
+
+		if (at == NULL || at >= line + n)
+			continue;
+		fprintf(f, "%.*s", (int)(at - line), line);
+		if (table[i].with != NULL)
+			fprintf(f, "%s\n", table[i].with);
+		else
+			fprintf(f, "= %s\n", wr_primary.backend);
+		return line + n + 1;
+	}
+	fprintf(f, "%.*s\n", (int)n, line);
+	return line + n + 1;
+}
+
+/* The pools of examples/split.conf on a primary and its replica. */
+static void
+start_split(void)
+{
+	char example[4096], config[8192];
+	FILE *f = fopen(CNT_EXAMPLE, "re");
+	size_t n;
+
+	assert_non_null(f);
+	n = fread(example, 1, sizeof(example) - 1, f);
+	example[n] = '\0';
+	fclose(f);
+	wr_kind = strcmp(kind->name, "mariadb") == 0 ? CNT_MARIADB : CNT_POSTGRESQL;
+	wr_start_servers();
+	f = fmemopen(config, sizeof(config), "w");
+	assert_non_null(f);
+	fputs(CNT_DAEMON_GLOBAL, f);
+	for (const char *line = example; *line != '\0';)
+		line = put_line(line, f);
+	fclose(f);
+	wp_start(config);
+}
+
+static int
+resume_soon(void *arg)
+{
+	(void)arg;
+	wp_pause_ms(500);
+	return cnt_server_sql(&wr_replica, WR_SQL->resume_replay);
+}
+
+static void
+a_split_reads_its_own_writes_and_survives_a_failover(void **state)
+{
+	cenote_conn *conn;
+	int64_t until;
+	pid_t child;
+
+	if (kind->database == NULL)
+		skip();
+	start_split();
+	conn = wp_attach("shop");
+	until = wp_now_ms() + 20000;
+	while (strcmp(wp_value(conn, WR_SQL->is_replica), "1") != 0) {
+		/* the pool counts a replica that has just begun as one that lags */
+		if (wp_now_ms() > until)
+			fail_msg("reads do not go to the replica");
+		cenote_conn_destroy(conn);
+		wp_pause_ms(200);
+		conn = wp_attach("shop");
+	}
+	assert_int_equal(cnt_server_sql(&wr_replica, WR_SQL->stop_replay), 0);
+	wp_exec(conn, "insert into work values (1)");
+	child = wp_fork(resume_soon, NULL, -1);
+	assert_string_equal(wp_value(conn, "select count(*) from work"), "1");
+	assert_int_equal(wp_join(child), 0);
+	wr_switch_over();
+	until = wp_now_ms() + 20000;
+	while (wp_status_of(conn, "insert into work values (2)") != CENOTE_OK) {
+		if (wp_now_ms() > until)
+			fail_msg("no write after the failover: %s", wp_message(conn));
+		if (!cenote_is_connected(conn))
+			(void)!cenote_connect(conn);
+		wp_pause_ms(200);
+	}
+	assert_string_equal(wp_value(conn, "select count(*) from work"), "2");
+	cenote_conn_destroy(conn);
+}
+
+static int
+stop(void **state)
+{
+	return wr_teardown(state);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(rules_choose_the_target, stop),
+		cmocka_unit_test_teardown(
+			without_a_rule_the_first_target_gets_everything, stop),
+		cmocka_unit_test_teardown(a_transaction_stays_with_its_target, stop),
+		cmocka_unit_test_teardown(a_transaction_on_two_targets_is_refused, stop),
+		cmocka_unit_test_teardown(a_prepared_statement_follows, stop),
+		cmocka_unit_test_teardown(a_named_statement_follows, stop),
+		cmocka_unit_test_teardown(a_setting_follows, stop),
+		cmocka_unit_test_teardown(
+			a_setting_that_is_rolled_back_does_not_follow, stop),
+		cmocka_unit_test_teardown(
+			a_question_about_the_last_statement_goes_there, stop),
+		cmocka_unit_test_teardown(what_cannot_follow_keeps_the_client, stop),
+		cmocka_unit_test_teardown(a_target_may_be_absent_at_the_start, stop),
+		cmocka_unit_test_teardown(a_cancel_reaches_the_target, stop),
+		cmocka_unit_test_teardown(notifications_come_through, stop),
+		cmocka_unit_test_teardown(
+			a_split_reads_its_own_writes_and_survives_a_failover, stop),
+	};
+	int r;
+
+	for (size_t i = 0; argc == 2 && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(kinds[i].name, argv[1]) == 0)
+			kind = &kinds[i];
+	}
+	if (kind == NULL)
+		return 2;
+	if (kind->database != NULL) {
+		enum cnt_server_kind k =
+			strcmp(kind->name, "mariadb") == 0 ? CNT_MARIADB : CNT_POSTGRESQL;
+
+		cnt_server_need(k);
+		if (cnt_server_start(&server, k, 0) < 0)
+			return 1;
+	}
+	r = cmocka_run_group_tests(tests, NULL, NULL);
+	if (kind->database != NULL)
+		cnt_server_stop(&server);
+	return r;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One target: attach, wait, cancel, and turn libcenote's failures into those of a backend. It owns the connections of
+ * struct cnd_rt_target. libcenote never blocks here, except to look up a host's name and to send a cancel.
+ */
+#include <poll.h>
+#include <string.h>
+
+#include "router.h"
+
+/* How long a target may take to obey a cancel. */
+#define OBEY_MS 10000
+
+/* ---- diagnostics ---- */
+
+void
+cnd_rt_copy_diag(struct cnc_diag *to, const cenote_diag *from)
+{
+	struct cnc_buf fields;
+	int r = CENOTE_OK;
+
+	cnc_buf_init(&fields, to->mem != NULL ? to->mem : &cnc_mem_default, SIZE_MAX / 2);
+	for (int c = 'A'; c <= 'z' && r == CENOTE_OK; c++) {
+		const char *text =
+			(c <= 'Z' || c >= 'a') ? cenote_diag_field(from, (char)c) : NULL;
+
+		if (text != NULL)
+			r = cnc_diag_put_field(&fields, (char)c, text, strlen(text));
+	}
+	if (r < 0 ||
+		cnc_diag_set_fields(to, cnc_buf_head(&fields), cnc_buf_len(&fields)) < 0)
+		cnc_diag_set(
+			to, cenote_diag_sqlstate(from), "%s", cenote_diag_message(from));
+	cnc_buf_finish(&fields);
+}
+
+int
+cnd_rt_fail(
+	struct cnd_session *s, struct cnd_rt_target *t, int status, struct cnc_diag *diag)
+{
+	/* the client has gone, or the target does not obey */
+	if (s->stopped == CENOTE_ERR_CONN) {
+		cnc_diag_copy(diag, &s->why);
+		return CENOTE_ERR_CONN;
+	}
+	cnd_rt_copy_diag(diag, cenote_conn_diag(t->conn));
+	if (strcmp(diag->sqlstate, CNC_SQLSTATE(OK)) == 0)
+		cnc_diag_set(diag, CNC_SQLSTATE(INTERNAL), "target %s: %s", t->name,
+			cenote_status_name(status));
+	if (status == CENOTE_ERR_NOMEM || status == CENOTE_ERR_UNSUPPORTED)
+		return status;
+	if (!cenote_status_is_fatal(status) && status != CENOTE_ERR_TIMEOUT)
+		return CENOTE_ERR_SERVER;
+	t->is_attached = false;
+	return CENOTE_ERR_CONN;
+}
+
+/* ---- waiting ---- */
+
+/* The request shall stop: tell the target. */
+static void
+cancel(struct cnd_session *s, struct cnd_rt_target *t)
+{
+	cenote_cancel *c;
+
+	if (!t->is_attached || cenote_cancel_create(t->conn, &c) < 0)
+		return;
+	if (cenote_cancel_send(c) < 0)
+		s->host->log(s->host, 5, "cannot cancel at target %s: %s", t->name,
+			cenote_diag_message(cenote_cancel_diag(c)));
+	cenote_cancel_destroy(c);
+}
+
+/* After a stop: wait for the target's answer to the cancel. */
+static int
+wait_to_obey(struct cnd_session *s, struct cnd_rt_target *t, int fd, short events)
+{
+	if (s->host->pause(s->host, fd, events, OBEY_MS) != 0)
+		return CENOTE_OK;
+	cnc_diag_set(&s->why, CNC_SQLSTATE(CONNECTION_LOST),
+		"target %s did not obey a cancel", t->name);
+	s->stopped = CENOTE_ERR_CONN;
+	return CENOTE_ERR_CONN;
+}
+
+int
+cnd_rt_wait(struct cnd_session *s, struct cnd_rt_target *t)
+{
+	int wants = cenote_wants(t->conn), fd = cenote_fd(t->conn), r;
+	short events = (short)((wants & CENOTE_WANTS_WRITE ? POLLOUT : 0) |
+			       (wants == CENOTE_WANTS_WRITE ? 0 : POLLIN));
+
+	if (s->stopped == CENOTE_ERR_CONN)
+		return CENOTE_ERR_CONN;
+	if (s->stopped != CENOTE_OK) {
+		r = wait_to_obey(s, t, fd, events);
+	} else {
+		r = s->host->wait(s->host, fd, events, cenote_wait_ms(t->conn), &s->why);
+		if (r < 0) {
+			s->stopped = r;
+			if (r == CENOTE_ERR_CONN || !t->is_attached)
+				return r;
+			cancel(s, t);
+		}
+		r = CENOTE_OK;
+	}
+	/* the repeated call reports what is wrong */
+	if (r == CENOTE_OK && t->is_attached && cenote_process(t->conn) < 0)
+		return CENOTE_OK;
+	return s->told < 0 ? s->told : r;
+}
+
+/* ---- what comes without a request ---- */
+
+static void
+on_notice(const cenote_diag *notice, void *user)
+{
+	struct cnd_session *s = user;
+	struct cnc_diag d;
+	int r;
+
+	if (s->sink == NULL || s->is_quiet)
+		return;
+	cnc_diag_init(&d, s->mem);
+	cnd_rt_copy_diag(&d, notice);
+	r = s->sink->ops->notice(s->sink, &d);
+	if (r < 0 && s->told == CENOTE_OK)
+		s->told = r;
+	cnc_diag_finish(&d);
+}
+
+static void
+on_notification(uint32_t pid, const char *channel, const char *payload, void *user)
+{
+	struct cnd_session *s = user;
+	struct cnp_notification n = {
+		.pid = pid, .channel = cnp_str(channel), .payload = cnp_str(payload)
+	};
+	int r;
+
+	if (s->sink == NULL)
+		return;
+	r = s->sink->ops->notification(s->sink, &n);
+	if (r < 0 && s->told == CENOTE_OK)
+		s->told = r;
+}
+
+/* Only the default target's parameters are the client's. */
+static void
+on_parameter(const char *name, const char *value, void *user)
+{
+	struct cnd_session *s = user;
+	int r;
+
+	s->changes++;
+	if (s->sink == NULL || s->is_quiet)
+		return;
+	r = s->sink->ops->parameter(s->sink, name, value);
+	if (r < 0 && s->told == CENOTE_OK)
+		s->told = r;
+}
+
+/* ---- attaching ---- */
+
+static int
+make_conn(struct cnd_session *s, struct cnd_rt_target *t)
+{
+	int r = cenote_conn_create(s->mem, &t->conn);
+
+	if (r == CENOTE_OK && s->run_dir != NULL)
+		r = cenote_conn_set(t->conn, "run_dir", s->run_dir);
+	if (r == CENOTE_OK)
+		r = cenote_conn_set_uri(t->conn, t->where);
+	/* the worker itself is what a client would talk to directly */
+	if (r == CENOTE_OK)
+		r = cenote_conn_set(t->conn, "borrow", "no");
+	/* a lost session is reported: the client knows whether it may go on with another one */
+	if (r == CENOTE_OK)
+		r = cenote_conn_set(t->conn, "reattach", "planned");
+	/* the client decides whether the server may ask for a file */
+	if (r == CENOTE_OK)
+		r = cenote_conn_set(t->conn, "allow_files", "yes");
+	for (size_t i = 0; i < s->n_options && r == CENOTE_OK; i++)
+		r = cenote_set_session_option(
+			t->conn, s->options[i].key, s->options[i].value);
+	if (r == CENOTE_OK)
+		r = cenote_set_nonblocking(t->conn, CENOTE_NONBLOCKING);
+	if (r < 0)
+		return r;
+	cenote_set_notice_handler(t->conn, on_notice, s);
+	cenote_set_notification_handler(t->conn, on_notification, s);
+	if (t == s->targets)
+		cenote_set_parameter_handler(t->conn, on_parameter, s);
+	return CENOTE_OK;
+}
+
+int
+cnd_rt_attach(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *diag)
+{
+	int r = CENOTE_OK;
+
+	if (t->is_attached)
+		return CENOTE_OK;
+	if (t->conn == NULL)
+		r = make_conn(s, t);
+	if (r == CENOTE_OK)
+		CND_RT_AWAIT(r, s, t, cenote_connect(t->conn));
+	if (r == CENOTE_OK) {
+		t->is_attached = true;
+		return CENOTE_OK;
+	}
+	if (t->conn == NULL)
+		return CENOTE_ERR_NOMEM;
+	if (s->stopped != CENOTE_OK) {
+		cnc_diag_copy(diag, &s->why);
+		return s->stopped;
+	}
+	r = cnd_rt_fail(s, t, r, diag);
+	cenote_close(t->conn);
+	return r == CENOTE_ERR_NOMEM ? r : CENOTE_ERR_CONN;
+}
+
+void
+cnd_rt_detach(struct cnd_session *s)
+{
+	for (size_t i = 0; i < s->n_targets; i++) {
+		struct cnd_rt_target *t = &s->targets[i];
+
+		cenote_conn_destroy(t->conn);
+		*t = (struct cnd_rt_target){ .name = t->name, .where = t->where };
+	}
+}
+
+static int
+drop_results(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *diag)
+{
+	cenote_result *res;
+	int r, failed = CENOTE_OK;
+
+	for (;;) {
+		CND_RT_AWAIT(r, s, t, cenote_get_result(t->conn, &res));
+		if (r == CENOTE_DONE)
+			return failed;
+		if (r < 0)
+			return cnd_rt_fail(s, t, r, diag);
+		if (cenote_result_kind(res) == CENOTE_RESULT_ERROR) {
+			cnd_rt_copy_diag(diag, cenote_result_diag(res));
+			failed = CENOTE_ERR_SERVER;
+		}
+		cenote_result_destroy(res);
+	}
+}
+
+int
+cnd_rt_drop(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *diag)
+{
+	struct cnc_diag unused;
+	int r;
+
+	if (diag != NULL)
+		return drop_results(s, t, diag);
+	cnc_diag_init(&unused, NULL);
+	r = drop_results(s, t, &unused);
+	cnc_diag_finish(&unused);
+	return r;
+}
