@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "cache.h"
 #include "cancel.h"
 
 #include <string.h>
@@ -200,6 +201,8 @@ cn_connect(cenote_conn *conn, uint8_t kind)
 			"connected already: call cenote_close() first");
 	cenote_close(conn);
 	conn->pid = cn_pid(conn);
+	/* Another connection may have changed the settings of a session that is resumed. */
+	cn_cache_session_begins(conn, kind == CNP_OPEN_ATTACH);
 	r = cn_attach_begin(conn, kind, 0);
 	return r < 0 ? r : attach_run(conn);
 }

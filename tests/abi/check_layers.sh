@@ -32,6 +32,7 @@ lib core,protocol,crypto,include (core|protocol|crypto)/$any $any $any
 tools/cenoted - ((core|protocol|crypto)/$any|loan\\.h) types\\.h $any
 tools/sqlsh - (core/sql|common/passfile)\\.h $any $any
 tools/bench - - $any $any
+tools/cache - core/$any $any $any
 shims - core/(sql|fibre)\\.h cenote\\.h $any
 bindings - - cenote\\.h $any
 examples - - $any $any
