@@ -327,7 +327,7 @@ is_suitable(cenote_conn *conn, const struct cn_question *q)
 	if (conn->tx != CENOTE_TX_IDLE || holds_something(conn) ||
 		conn->reattach.is_autocommit_off ||
 		conn->pipeline.n != conn->pipeline.n_finished ||
-		conn->pipeline.unsynced != CNC_EFFECT_NONE)
+		conn->pipeline.needs_sync)
 		return 0;
 	return q->options->max_rows == 0 &&
 	       (!q->stmt || (!q->stmt->name && !q->stmt->has_long_data));
@@ -531,8 +531,10 @@ cn_cache_finished(cenote_conn *conn, struct cn_request *req)
 
 	if (req->reach != CNC_REACH_NONE)
 		conn->cache.wrote_us = cn_wall_us();
-	/* The transaction of the last request that may have changed a setting has ended. */
-	if (conn->tx == CENOTE_TX_IDLE && conn->pipeline.n == conn->pipeline.n_finished)
+	/* The transaction of the last request that may have changed a setting has ended. In a pipeline, it ends at the
+	 * synchronisation point. */
+	if (conn->tx == CENOTE_TX_IDLE && !conn->pipeline.needs_sync &&
+		conn->pipeline.n == conn->pipeline.n_finished)
 		conn->cache.is_in_doubt = 0;
 	if (keep && keep->is_complete && conn->tx == CENOTE_TX_IDLE &&
 		!holds_something(conn) && conn->pid == cn_pid(conn))

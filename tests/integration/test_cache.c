@@ -309,6 +309,41 @@ each_setting_has_its_own_results(void **state)
 	cenote_conn_destroy(b);
 }
 
+/* PostgreSQL undoes the setting at the synchronisation point, since a request before that fails. */
+static void
+a_setting_that_a_pipeline_undoes_is_no_setting(void **state)
+{
+	cenote_conn *a = connect_cached(), *b = connect_cached();
+	cenote_result *res;
+	int n_results = 0;
+
+	wp_exec(a, setting());
+	assert_string_equal(ask_page(a), "1");
+	assert_ok(cenote_pipeline_begin(b));
+	assert_ok(cenote_send_query(b, setting(), CENOTE_NTS, NULL, NULL));
+	assert_ok(cenote_flush(b));
+	assert_ok(cenote_get_result(b, &res));
+	cenote_result_destroy(res);
+	assert_int_equal(cenote_get_result(b, &res), CENOTE_DONE);
+	assert_ok(cenote_send_query(b, "select v from nowhere", CENOTE_NTS, NULL, NULL));
+	/* A file must not answer what the server skips. */
+	assert_ok(cenote_send_query(
+		b, "select v from page where id = 1", CENOTE_NTS, NULL, NULL));
+	assert_ok(cenote_send_sync(b));
+	for (int i = 0; i < 3; i++) {
+		while (cenote_get_result(b, &res) == CENOTE_OK) {
+			n_results++;
+			assert_int_not_equal(cenote_result_kind(res), CENOTE_RESULT_ROWS);
+			cenote_result_destroy(res);
+		}
+	}
+	assert_int_equal(n_results, 3);
+	assert_ok(cenote_pipeline_end(b));
+	assert_string_equal(ask_page(b), "1");
+	cenote_conn_destroy(a);
+	cenote_conn_destroy(b);
+}
+
 static void
 a_temporary_table_hides_no_other(void **state)
 {
@@ -543,6 +578,7 @@ main(int argc, char **argv)
 		TEST(a_stream_ends_behind_its_rows),
 		TEST(each_user_has_own_results),
 		TEST(each_setting_has_its_own_results),
+		TEST(a_setting_that_a_pipeline_undoes_is_no_setting),
 		TEST(a_temporary_table_hides_no_other),
 		TEST(what_may_differ_each_time_is_not_kept),
 		TEST(a_damaged_file_is_replaced),
