@@ -60,6 +60,7 @@ cn_cache_session_begins(cenote_conn *conn, int is_known)
 	conn->cache.history = 0;
 	conn->cache.is_in_doubt = 0;
 	conn->cache.is_opaque = 0;
+	conn->cache.is_dirty = 0;
 	conn->cache.is_off = !is_known;
 }
 
@@ -134,7 +135,7 @@ reach_of(const struct cn_send *send)
 	case CNP_MSG_ROLLBACK:
 	case CNP_MSG_SAVEPOINT:
 	case CNP_MSG_RESET:
-		return CNC_REACH_DATA;
+		return CNC_REACH_READ;
 	default:
 		return CNC_REACH_NONE;
 	}
@@ -161,16 +162,25 @@ cn_cache_note(cenote_conn *conn, const struct cn_send *send)
 	if (req->reach == CNC_REACH_PRIVATE)
 		conn->cache.is_off = 1;
 	if (conn->cache.is_in_doubt ||
-		(conn->cache.is_opaque && req->reach != CNC_REACH_NONE))
+		(conn->cache.is_opaque && req->reach >= CNC_REACH_DATA))
 		add_history_request(conn, send);
+}
+
+/* Others see a write when its transaction ends, and that request may be a COMMIT or anything else. */
+static void
+note_write(cenote_conn *conn, const struct cn_request *req)
+{
+	if (req->reach >= CNC_REACH_DATA && req->reach != CNC_REACH_SETTING)
+		conn->cache.is_dirty = 1;
+	if (conn->cache.is_dirty)
+		conn->cache.wrote_us = cn_wall_us();
 }
 
 void
 cn_cache_failed(cenote_conn *conn, struct cn_request *req)
 {
 	cn_keep_drop(req);
-	if (req->reach != CNC_REACH_NONE)
-		conn->cache.wrote_us = cn_wall_us();
+	note_write(conn, req);
 	if (conn->cache.is_in_doubt)
 		add_history(conn, "failed", 6);
 }
@@ -529,13 +539,12 @@ cn_cache_finished(cenote_conn *conn, struct cn_request *req)
 {
 	struct cn_keep *keep = req->keep;
 
-	if (req->reach != CNC_REACH_NONE)
-		conn->cache.wrote_us = cn_wall_us();
+	note_write(conn, req);
 	/* The transaction of the last request that may have changed a setting has ended. In a pipeline, it ends at the
 	 * synchronisation point. */
 	if (conn->tx == CENOTE_TX_IDLE && !conn->pipeline.needs_sync &&
 		conn->pipeline.n == conn->pipeline.n_finished)
-		conn->cache.is_in_doubt = 0;
+		conn->cache.is_in_doubt = conn->cache.is_dirty = 0;
 	if (keep && keep->is_complete && conn->tx == CENOTE_TX_IDLE &&
 		!holds_something(conn) && conn->pid == cn_pid(conn))
 		write_keep(conn, keep);

@@ -324,6 +324,7 @@ struct cn_cache {
 	/* when the last request ended that may have written, in microseconds since 1970: older results are not used */
 	uint64_t wrote_us;
 	uint8_t is_in_doubt; /* a request that may change a setting was sent, and its transaction has not ended */
+	uint8_t is_dirty; /* it may have written in the open transaction */
 	uint8_t is_opaque; /* nobody knows what some statement has changed */
 	uint8_t is_off; /* nobody knows what the session has: not before a reset */
 	const char *

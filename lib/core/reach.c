@@ -18,26 +18,32 @@
 /* The words with which a statement begins that can be kept. */
 static const char *const queries[] = { "select", "values", "table", "with", NULL };
 
-/* The statements that change data or transactions only. */
-static const char *const changes[] = { "insert", "update", "delete", "merge", "replace",
-	"select", "values", "table", "with", "begin", "start", "commit", "end",
-	"rollback", "abort", "savepoint", "release", "explain", "show", "describe",
-	"desc", "analyze", "truncate", "notify", "listen", "unlisten", "lock", "copy",
-	"fetch", "move", "close", "declare", NULL };
+/* The statements that read, or begin or end a transaction. */
+static const char *const reads[] = { "select", "values", "table", "with", "begin",
+	"start", "commit", "end", "rollback", "abort", "savepoint", "release", "show",
+	"describe", "desc", "fetch", "move", "close", "declare", NULL };
 
-/* A query that has one of these words may do more than read, or its answer changes by itself. Several are here because T-SQL
- * needs no semicolon between statements. */
-static const char *const not_kept[] = { "into", "for", "lock", "sql_calc_found_rows",
-	"nextval", "currval", "lastval", "insert", "update", "delete", "merge", "exec",
-	"execute", "call", "create", "alter", "drop", "truncate", "grant", "revoke",
-	"deny", "backup", "restore", "kill", "shutdown", "dbcc", "waitfor", "raiserror",
-	"throw", "set", "use", "begin", "commit", "rollback", "save", "declare", "bulk",
-	"checkpoint", "reconfigure", "setuser", "revert", "receive", "enable", "disable",
-	"writetext", "updatetext", "if", "while", "print", "current_date", "current_time",
-	"current_timestamp", "localtime", "localtimestamp", "sysdate", "systimestamp",
-	"getdate", "utc_date", "utc_time", "utc_timestamp", "current_user",
-	"session_user", "system_user", "user", "current_role", "current_schema",
-	"current_catalog", "random", "rand", "tablesample", "rowversion", NULL };
+/* The statements that change data only. */
+static const char *const changes[] = { "insert", "update", "delete", "merge", "replace",
+	"explain", "analyze", "truncate", "notify", "listen", "unlisten", "lock", "copy",
+	NULL };
+
+/* A query that has one of these words gives another answer each time, or locks. */
+static const char *const varies[] = { "for", "lock", "sql_calc_found_rows",
+	"current_date", "current_time", "current_timestamp", "localtime",
+	"localtimestamp", "sysdate", "systimestamp", "getdate", "utc_date", "utc_time",
+	"utc_timestamp", "current_user", "session_user", "system_user", "user",
+	"current_role", "current_schema", "current_catalog", "random", "rand",
+	"tablesample", "rowversion", NULL };
+
+/* A query that has one of these words may write. Several are here because T-SQL needs no semicolon between statements. */
+static const char *const may_write[] = { "into", "nextval", "next", "insert", "update",
+	"delete", "merge", "exec", "execute", "call", "create", "alter", "drop",
+	"truncate", "grant", "revoke", "deny", "backup", "restore", "kill", "shutdown",
+	"dbcc", "waitfor", "raiserror", "throw", "set", "use", "begin", "commit",
+	"rollback", "save", "declare", "bulk", "checkpoint", "reconfigure", "setuser",
+	"revert", "receive", "enable", "disable", "writetext", "updatetext", "if",
+	"while", "print", "currval", "lastval", NULL };
 
 /* A statement that has one of these words may change its session. */
 static const char *const changes_session[] = { "reset", "use", "call", "exec", "execute",
@@ -95,6 +101,7 @@ struct reading {
 	struct cnc_sql_token before; /* the token before the current one */
 	struct cnc_sql_token two_before;
 	bool is_kept;
+	bool is_read;
 	bool is_data; /* or sets something */
 	bool is_private;
 	bool is_naming; /* the name after INTO is being read */
@@ -186,14 +193,18 @@ read_word(struct reading *rd, const struct cnc_sql_token *t)
 	if (rd->first.kind == CNC_SQL_END) {
 		rd->first = *t;
 		rd->is_kept = cnc_sql_is_one_of(t, queries);
-		rd->is_data = cnc_sql_is_one_of(t, changes) || cnc_sql_is_one_of(t, sets);
+		rd->is_read = cnc_sql_is_one_of(t, reads);
+		rd->is_data = rd->is_read || cnc_sql_is_one_of(t, changes) ||
+			      cnc_sql_is_one_of(t, sets);
 		return;
 	}
 	if (rd->is_naming && rd->before.kind == CNC_SQL_WORD &&
 		!cnc_sql_is(&rd->before, "into"))
 		rd->is_naming = false;
-	if (rd->is_kept && cnc_sql_is_one_of(t, not_kept))
+	if (rd->is_kept && cnc_sql_is_one_of(t, varies))
 		rd->is_kept = false;
+	if (rd->is_read && cnc_sql_is_one_of(t, may_write))
+		rd->is_kept = rd->is_read = false;
 	if (rd->is_data && cnc_sql_is_one_of(t, changes_session))
 		rd->is_data = false;
 	if (cnc_sql_is(t, "conflict") || cnc_sql_is(t, "duplicate"))
@@ -273,5 +284,7 @@ cnc_sql_reach(const char *sql, size_t len)
 		return CNC_REACH_PRIVATE;
 	if (!rd.is_data)
 		return CNC_REACH_SESSION;
-	return cnc_sql_is_one_of(&rd.first, sets) ? CNC_REACH_SETTING : CNC_REACH_DATA;
+	if (cnc_sql_is_one_of(&rd.first, sets))
+		return CNC_REACH_SETTING;
+	return rd.is_read ? CNC_REACH_READ : CNC_REACH_DATA;
 }

@@ -10,7 +10,9 @@ enum cnc_reach {
 	/* Nothing. It is one query, which calls only functions that are known to give the same answer for the same data. So its
 	 * result may be kept. */
 	CNC_REACH_NONE,
-	/* It may change data, or begin or end a transaction. Its answer may differ from one time to the next. */
+	/* It reads, begins or ends a transaction, but its answer may differ from one time to the next. */
+	CNC_REACH_READ,
+	/* It may change data. */
 	CNC_REACH_DATA,
 	/* It sets something for this session, such as a setting, the role or the database, and its text says what. */
 	CNC_REACH_SETTING,

@@ -12,6 +12,7 @@
 #include "core/reach.h"
 
 #define NONE    CNC_REACH_NONE
+#define READ    CNC_REACH_READ
 #define DATA    CNC_REACH_DATA
 #define SETTING CNC_REACH_SETTING
 #define SESSION CNC_REACH_SESSION
@@ -48,14 +49,14 @@ static const struct {
 	{ "select f --count\n(1)", SESSION },
 	{ "select * from f(1)", SESSION },
 	/* other answers each time, but nothing else */
-	{ "select now()", DATA },
-	{ "select random(), version()", DATA },
-	{ "select current_timestamp", DATA },
-	{ "select a from t where d < CURRENT_DATE", DATA },
-	{ "select date('now')", DATA },
+	{ "select now()", READ },
+	{ "select random(), version()", READ },
+	{ "select current_timestamp", READ },
+	{ "select a from t where d < CURRENT_DATE", READ },
+	{ "select date('now')", READ },
 	/* locks, sequences, writes within a query */
 	{ "select a from t for update", DATA },
-	{ "select a from t lock in share mode", DATA },
+	{ "select a from t lock in share mode", READ },
 	{ "select a from t where a = 1for update", SESSION },
 	{ "select s.nextval from dual", DATA },
 	{ "select next value for s", DATA },
@@ -63,7 +64,7 @@ static const struct {
 	{ "select a into u from t", SESSION },
 	{ "select 1.5into outfile 'x'", SESSION },
 	{ "select a into temp u from t", PRIVATE },
-	{ "select sql_calc_found_rows a from t", DATA },
+	{ "select sql_calc_found_rows a from t", READ },
 	/* T-SQL needs no semicolon */
 	{ "select 1 delete from t", DATA },
 	{ "select 1 exec p", SESSION },
@@ -93,9 +94,9 @@ static const struct {
 	{ "update t set a = 1 where b = (2)", DATA },
 	{ "update t set a = 1 set language french", SESSION },
 	{ "delete from t", DATA },
-	{ "begin", DATA },
-	{ "commit", DATA },
-	{ "rollback to savepoint a", DATA },
+	{ "begin", READ },
+	{ "commit", READ },
+	{ "rollback to savepoint a", READ },
 	/* sessions */
 	{ "", SESSION },
 	{ "set time zone 'Asia/Tokyo'", SETTING },
