@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 /*
- * A page that asks the server at most once a minute, whatever the number of processes that show it. Its parts come from the
- * option `cache`; how long it has been up to date is told by the flag of the result.
+ * A page that asks the server at most once a minute, whatever the number of processes that show it. The option `cache`
+ * keeps the result in a file. The result's flag tells whether a file has answered.
  *
  *     cached_page URI DIRECTORY
  *
