@@ -20,7 +20,7 @@
  * - The statement is one query that only calls functions which are known to do nothing else (core/reach.h).
  * - No transaction is open, no request is outstanding, and the session holds nothing (pins).
  * - The file's key is the whole question: pool, user, database, options, text and parameters. It also has the history of the
- *   session: a hash of all statements that may have changed a setting, with their parameters, in order. So two connections
+ *   session: all statements that may have changed a setting, with their parameters, in order. So two connections
  *   share files only if they have made the same settings in the same way.
  * - The file is younger than the last statement of this connection that may have written.
  *
@@ -57,7 +57,7 @@ cn_cache_reach(const cenote_conn *conn, const char *sql, size_t len)
 void
 cn_cache_session_begins(cenote_conn *conn, int is_known)
 {
-	conn->cache.history = 0;
+	cnc_buf_clear(&conn->cache.history, 0);
 	conn->cache.is_in_doubt = 0;
 	conn->cache.is_opaque = 0;
 	conn->cache.is_dirty = 0;
@@ -67,7 +67,8 @@ cn_cache_session_begins(cenote_conn *conn, int is_known)
 static void
 add_history(cenote_conn *conn, const void *bytes, size_t len)
 {
-	conn->cache.history = cnc_saved_sum(bytes, len, conn->cache.history);
+	if (cnc_buf_str(&conn->cache.history, bytes, len) < 0)
+		conn->cache.is_off = 1;
 }
 
 static void
@@ -248,13 +249,9 @@ static int
 put_settings(struct cnc_buf *b, const cenote_conn *conn)
 {
 	const struct cn_pairs *pairs = &conn->reattach.options;
-	uint8_t *room;
-	int r = cnc_buf_reserve(b, 8, &room);
+	const struct cnc_buf *history = &conn->cache.history;
+	int r = cnc_buf_str(b, cnc_buf_head(history), cnc_buf_len(history));
 
-	if (r < 0)
-		return r;
-	cnc_put_u64(room, conn->cache.history);
-	cnc_buf_commit(b, 8);
 	for (uint32_t i = 0; r == CENOTE_OK && i < pairs->n; i++) {
 		if (strcmp(pairs->list[i].name, CNP_POSITION) == 0)
 			continue;
@@ -320,7 +317,7 @@ holds_something(const cenote_conn *conn)
 {
 	uint32_t known = CENOTE_PIN_FUNCTION;
 
-	if (conn->cache.history != 0 && !conn->cache.is_opaque)
+	if (cnc_buf_len(&conn->cache.history) > 0 && !conn->cache.is_opaque)
 		known |= CENOTE_PIN_SETTINGS;
 	return (conn->pins & ~known) != 0;
 }

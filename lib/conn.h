@@ -317,10 +317,13 @@ enum cn_offer {
 	CN_OFFER_NO /* the user does not want it, or the module cenote-loan.so could not serve a loan */
 };
 
+/* A session with a longer history does not use the cache. */
+#define CN_CACHE_HISTORY_MAX 8192u
+
 /* What the cache of results knows of the session (cache.c). */
 struct cn_cache {
-	/* hash of the statements that may have changed a setting, from the login on */
-	uint64_t history;
+	/* the statements that may have changed a setting, from the login on */
+	struct cnc_buf history;
 	/* when the last request ended that may have written, in microseconds since 1970: older results are not used */
 	uint64_t wrote_us;
 	uint8_t is_in_doubt; /* a request that may change a setting was sent, and its transaction has not ended */

@@ -54,7 +54,8 @@ static const char *const changes_session[] = { "reset", "use", "call", "exec", "
 /* The statements that set something. */
 static const char *const sets[] = { "set", "reset", "use", NULL };
 
-static const char *const makes_private[] = { "temp", "temporary", NULL };
+static const char *const makes_private[] = { "temp", "temporary", "password",
+	"identified", NULL };
 
 /* ---- what may stand before a parenthesis ---- */
 
@@ -280,11 +281,9 @@ cnc_sql_reach(const char *sql, size_t len)
 	}
 	if (rd.is_kept)
 		return CNC_REACH_NONE;
-	if (rd.is_private)
-		return CNC_REACH_PRIVATE;
 	if (!rd.is_data)
-		return CNC_REACH_SESSION;
+		return rd.is_private ? CNC_REACH_PRIVATE : CNC_REACH_SESSION;
 	if (cnc_sql_is_one_of(&rd.first, sets))
-		return CNC_REACH_SETTING;
+		return rd.is_private ? CNC_REACH_PRIVATE : CNC_REACH_SETTING;
 	return rd.is_read ? CNC_REACH_READ : CNC_REACH_DATA;
 }

@@ -19,7 +19,8 @@ enum cnc_reach {
 	/* It may change what later statements of this session mean or see, and nobody knows how: it calls an unknown function, for
 	 * example. */
 	CNC_REACH_SESSION,
-	/* As SESSION, and the same text may do different things in two sessions: it makes temporary tables or variables. */
+	/* As SESSION, and the same text may do different things in two sessions: it makes temporary tables. Or it has a
+	 * password, which nobody should keep. */
 	CNC_REACH_PRIVATE
 };
 

@@ -113,6 +113,9 @@ static const struct {
 	{ "create table t (a int)", SESSION },
 	{ "create temp table t (a int)", PRIVATE },
 	{ "CREATE TEMPORARY TABLE t (a int)", PRIVATE },
+	{ "create user u password 'x'", PRIVATE },
+	{ "set password = 'x'", PRIVATE },
+	{ "update u set password = 'x'", DATA },
 	{ "drop table t", SESSION },
 	{ "(select 1)", SESSION },
 };
