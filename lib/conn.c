@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "cache.h"
 #include "cancel.h"
 
 #include <string.h>
@@ -28,6 +29,7 @@ cenote_conn_create(const cenote_allocator *alloc, cenote_conn **ret_conn)
 	cn_transport_init(&conn->transport);
 	cnp_client_init(&conn->session, &conn->mem, CNP_FRAME_MAX);
 	cn_options_init(&conn->options, &conn->mem);
+	cnc_buf_init(&conn->cache.history, &conn->mem, CN_CACHE_HISTORY_MAX);
 	conn->tx = CENOTE_TX_UNKNOWN;
 	conn->next_stmt = 1;
 	*ret_conn = conn;
@@ -71,6 +73,7 @@ cenote_conn_destroy(cenote_conn *conn)
 	mem = conn->mem;
 	cnp_client_finish(&conn->session);
 	cn_options_finish(&conn->options);
+	cnc_buf_finish(&conn->cache.history);
 	cn_targets_finish(&conn->attach.targets, &mem);
 	cn_info_finish(conn);
 	cn_pairs_finish(&mem, &conn->reattach.options);
@@ -200,6 +203,8 @@ cn_connect(cenote_conn *conn, uint8_t kind)
 			"connected already: call cenote_close() first");
 	cenote_close(conn);
 	conn->pid = cn_pid(conn);
+	/* Another connection may have changed the settings of a session that is resumed. */
+	cn_cache_session_begins(conn, kind == CNP_OPEN_ATTACH);
 	r = cn_attach_begin(conn, kind, 0);
 	return r < 0 ? r : attach_run(conn);
 }

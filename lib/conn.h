@@ -9,6 +9,7 @@
 
 #include "core/diag.h"
 #include "core/effect.h"
+#include "core/reach.h"
 #include "core/rowset.h"
 #include "core/sm.h"
 #include "core/sqlstate.h"
@@ -116,6 +117,8 @@ struct cn_request {
 	/* which statements with a name must be on the session: CN_NAMED_ONE, and bits of enum cnc_names */
 	uint8_t named;
 	uint8_t has_restored; /* such statements were prepared again for this request */
+	uint8_t reach; /* enum cnc_reach, if the cache is on */
+	struct cn_keep *keep; /* a copy of its result, for the cache; NULL: none */
 	char *text; /* QUERY: a copy of its SQL if that has DEALLOCATE or PREPARE; else NULL */
 	uint32_t n_ended; /* how many DEALLOCATE of it were carried out */
 	uint32_t batch_rows;
@@ -314,6 +317,23 @@ enum cn_offer {
 	CN_OFFER_NO /* the user does not want it, or the module cenote-loan.so could not serve a loan */
 };
 
+/* A session with a longer history does not use the cache. */
+#define CN_CACHE_HISTORY_MAX 8192u
+
+/* What the cache of results knows of the session (cache.c). */
+struct cn_cache {
+	/* the statements that may have changed a setting, from the login on */
+	struct cnc_buf history;
+	/* when the last request ended that may have written, in microseconds since 1970: older results are not used */
+	uint64_t wrote_us;
+	uint8_t is_in_doubt; /* a request that may change a setting was sent, and its transaction has not ended */
+	uint8_t is_dirty; /* it may have written in the open transaction */
+	uint8_t is_opaque; /* nobody knows what some statement has changed */
+	uint8_t is_off; /* nobody knows what the session has: not before a reset */
+	const char *
+		state; /* what cenote_info() says of the directory; NULL: not asked yet */
+};
+
 struct cenote_conn {
 	struct cenote_allocator mem;
 	cenote_diag diag;
@@ -333,6 +353,7 @@ struct cenote_conn {
 	struct cn_handlers handlers;
 	struct cn_suspend suspend;
 	struct cn_borrowing borrowing;
+	struct cn_cache cache;
 	/* the cancel handle that follows this connection; NULL: none */
 	cenote_cancel *follower;
 	pid_t pid; /* id of the process that connected */
@@ -533,6 +554,8 @@ struct cn_send {
 	uint8_t is_hidden;
 	uint8_t sync; /* CNP_FRAME_SYNC, or 0 */
 	uint8_t is_use; /* see struct cn_request */
+	uint8_t reach; /* QUERY, EXECUTE: enum cnc_reach */
+	struct cn_keep *keep; /* belongs to the request, if that is queued */
 	cenote_stmt *stmt;
 	struct cn_columns *columns;
 	cenote_result *target;
@@ -555,6 +578,8 @@ cn_request_running(const struct cn_pipeline *p)
 int cn_request(cenote_conn *conn, const struct cn_send *send);
 /* Queue a message that has no reply unless it fails. Without a session it does nothing. */
 int cn_setup(cenote_conn *conn, const struct cnp_msg *msg);
+/* Add a request that is finished: its answer did not come from the pool. CENOTE_OK; CENOTE_ERR_NOMEM: `res` is freed. */
+int cn_request_answered(cenote_conn *conn, uint8_t code, cenote_result *res);
 /* Make the request for an opening with CANCEL or STATUS. */
 int cn_request_one_shot(cenote_conn *conn, uint8_t code);
 /* The request got its last reply. */

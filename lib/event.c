@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "conn.h"
+#include "cache.h"
 
 #include <string.h>
 
@@ -84,6 +84,7 @@ begin_rows(cenote_conn *conn, struct cn_request *req, struct cn_columns *columns
 	if (r < 0)
 		return r;
 	req->building = res;
+	cn_keep_begin(req, columns);
 	if (req->is_stream) {
 		res->stream = CN_STREAM_RUNNING;
 		res->request = req->number;
@@ -176,8 +177,11 @@ on_rows(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 	res = req->target ? req->target : req->building;
 	if (!res->columns)
 		return CENOTE_ERR_PROTOCOL;
-	return cnc_rowset_add(
+	r = cnc_rowset_add(
 		cn_result_incoming(res), ev->payload, ev->payload_len, ev->block);
+	if (r == CENOTE_OK)
+		cn_keep_rows(req, ev->payload, ev->payload_len);
+	return r;
 }
 
 /* Why the program will not send the data: it gave up the request, or does not open files for the
@@ -378,6 +382,7 @@ finish_result(cenote_conn *conn, struct cn_request *req, const struct cnp_done *
 			res->stream = CN_STREAM_DONE;
 		add_ready(req, res);
 	}
+	cn_keep_end(req, res);
 	req->building = NULL;
 	return CENOTE_OK;
 }
@@ -427,6 +432,8 @@ on_done(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 	const struct cnp_done *done = &ev->msg.as.done;
 	int r;
 
+	if (req->is_dropping || req->is_hidden)
+		cn_keep_drop(req);
 	if (req->is_dropping)
 		r = finish_dropped(conn, req, done);
 	else if (req->target)
@@ -444,6 +451,9 @@ on_done(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 	cn_named_done(conn, req, &done->tag);
 	if (req->code == CNP_MSG_RESET || req->code == CNP_MSG_CHANGE_USER)
 		r = session_is_fresh(conn);
+	/* After CHANGE_USER, the history has the user. */
+	if (req->code == CNP_MSG_RESET)
+		cn_cache_session_begins(conn, 1);
 	if (req->code == CNP_MSG_AUTOCOMMIT)
 		conn->reattach.is_autocommit_off = !req->wants_autocommit;
 	return r;
@@ -528,6 +538,7 @@ fail_request(cenote_conn *conn, struct cn_request *req, const struct cnc_diag *d
 	}
 	statement_failed(req);
 	cn_named_failed(conn, req);
+	cn_cache_failed(conn, req);
 	return CENOTE_OK;
 }
 
@@ -583,6 +594,7 @@ on_skipped(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev
 		return r;
 	statement_failed(req);
 	cn_named_failed(conn, req);
+	cn_cache_failed(conn, req);
 	return CENOTE_OK;
 }
 

@@ -260,6 +260,7 @@ fact(const cenote_conn *conn, const char *name)
 		{ "socket", conn->info.scratch->socket },
 		{ "login", conn->info.login ? conn->info.login : "" },
 		{ "position", cn_pairs_find(&conn->reattach.options, CNP_POSITION) },
+		{ "cache", conn->cache.state ? conn->cache.state : "" },
 		{ "data_path", conn->transport.loan ? "lent" : "relayed" },
 	};
 

@@ -139,6 +139,15 @@ parse_traceparent(const struct option_spec *spec, const char *text, uint64_t *re
 		       : CENOTE_ERR_ARG;
 }
 
+/* A relative path would be another directory after chdir(). An empty text is none. */
+static int
+parse_directory(const struct option_spec *spec, const char *text, uint64_t *ret_n)
+{
+	(void)spec;
+	(void)ret_n;
+	return *text == '\0' || *text == '/' ? CENOTE_OK : CENOTE_ERR_ARG;
+}
+
 #define DURATION "a time such as 10s, 500ms, 2min, or 0 for no limit"
 
 /* In the order of enum cn_option. */
@@ -181,6 +190,8 @@ static const struct option_spec specs[CN_OPTION_COUNT] = {
 	{ "sni", "", 0, NULL, NULL, { NULL } },
 	{ "borrow", "auto", CN_BORROW_AUTO, parse_choice, "auto or no",
 		{ "auto", "no", NULL } },
+	{ "cache", "", 0, parse_directory, "the absolute path of a directory", { NULL } },
+	{ "cache_ttl", "60s", 60000, parse_duration, DURATION, { NULL } },
 };
 
 void

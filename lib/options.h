@@ -49,6 +49,8 @@ enum cn_option {
 	CN_OPTION_GROUPS,
 	CN_OPTION_SNI,
 	CN_OPTION_BORROW, /* enum cn_borrow */
+	CN_OPTION_CACHE, /* a directory; empty: no cache */
+	CN_OPTION_CACHE_TTL,
 	CN_OPTION_COUNT
 };
 

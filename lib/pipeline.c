@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "conn.h"
+#include "cache.h"
 
 #include <string.h>
 
@@ -57,6 +57,7 @@ request_finish(const struct cenote_allocator *mem, struct cn_request *req)
 	if (req->text)
 		cnc_free(mem, req->text);
 	req->text = NULL;
+	cn_keep_drop(req);
 }
 
 void
@@ -94,6 +95,7 @@ cn_request_finished(cenote_conn *conn, struct cn_request *req)
 	req->is_finished = 1;
 	conn->reattach.has_served = 1;
 	conn->pipeline.n_finished++;
+	cn_cache_finished(conn, req);
 	cn_requests_trim(conn);
 }
 
@@ -107,6 +109,7 @@ cn_requests_drop_unfinished(cenote_conn *conn)
 		if (req->code == CNP_MSG_PREPARE && req->stmt)
 			req->stmt->is_queued = 0;
 		conn->pipeline.n--;
+		cn_cache_failed(conn, req);
 		request_finish(&conn->mem, req);
 	}
 	conn->pipeline.needs_sync = 0;
@@ -221,10 +224,31 @@ cn_request(cenote_conn *conn, const struct cn_send *send)
 		cn_stmts_forget_pieces(conn);
 	if (send->msg->code == CNP_MSG_AUTOCOMMIT)
 		req->wants_autocommit = send->msg->as.autocommit.on;
+	req->keep = send->keep;
 	conn->pipeline.n++;
+	cn_cache_note(conn, send);
 	conn->pipeline.needs_sync = !send->sync && send->msg->code != CNP_MSG_SYNC;
 	conn->pipeline.is_collecting =
 		conn->pipeline.is_begun && send->msg->code != CNP_MSG_SYNC;
+	return CENOTE_OK;
+}
+
+int
+cn_request_answered(cenote_conn *conn, uint8_t code, cenote_result *res)
+{
+	if (ring_grow(conn) < 0) {
+		cn_result_free(res);
+		return cn_nomem(conn);
+	}
+	*cn_request_at(&conn->pipeline, conn->pipeline.n) = (struct cn_request){
+		.code = code,
+		.is_answered = 1,
+		.is_finished = 1,
+		.first = res,
+		.last = res,
+	};
+	conn->pipeline.n++;
+	conn->pipeline.n_finished++;
 	return CENOTE_OK;
 }
 

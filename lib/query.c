@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "conn.h"
+#include "cache.h"
 
 #include <string.h>
 
@@ -89,6 +89,8 @@ queue_query(cenote_conn *conn, const char *sql, size_t len, const cenote_params 
 		.msg = &m,
 		.options = &exec,
 	};
+	struct cn_question question = { .msg = &m, .options = &exec };
+	cenote_result *res;
 	int r;
 
 	r = cn_exec_options(conn, options, &exec);
@@ -105,7 +107,15 @@ queue_query(cenote_conn *conn, const char *sql, size_t len, const cenote_params 
 	m.as.query.formats.n = exec.n_formats;
 	send.effect = cnc_sql_effect(sql, m.as.query.sql.n);
 	send.is_use = conn->stmts && cn_changes_meaning(conn, sql, m.as.query.sql.n);
-	return cn_request(conn, &send);
+	send.reach = cn_cache_reach(conn, sql, m.as.query.sql.n);
+	question.reach = send.reach;
+	res = cn_cache_ask(conn, &question, &send.keep);
+	if (res)
+		return cn_request_answered(conn, m.code, res);
+	r = cn_request(conn, &send);
+	if (r < 0)
+		cn_keep_free(send.keep);
+	return r;
 }
 
 int

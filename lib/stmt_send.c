@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "conn.h"
+#include "cache.h"
 
 #include <string.h>
 
@@ -43,13 +43,31 @@ queue_prepare(cenote_stmt *stmt, uint8_t sync, int is_hidden)
 	return CENOTE_OK;
 }
 
-static int
-queue_execute(cenote_stmt *stmt, const cenote_params *params,
-	const cenote_exec_options *exec, uint8_t sync)
+static void
+fill_execute(const cenote_stmt *stmt, const cenote_params *params,
+	const cenote_exec_options *exec, struct cnp_msg *m)
 {
-	struct cnp_msg m = { .code = CNP_MSG_EXECUTE };
+	*m = (struct cnp_msg){ .code = CNP_MSG_EXECUTE };
+	m->as.execute.statement = stmt->name ? 0 : stmt->id;
+	m->as.execute.name = cnp_str(stmt->name);
+	m->as.execute.formats.p = (const char *)exec->formats;
+	m->as.execute.formats.n = exec->n_formats;
+	m->as.execute.format = (uint8_t)exec->format;
+	m->as.execute.batch_rows = exec->batch_rows;
+	m->as.execute.max_rows = exec->max_rows;
+	m->as.execute.params = cn_params_blob(params);
+}
+
+static int
+queue_execute(cenote_stmt *stmt, const struct cn_question *question, uint8_t sync,
+	struct cn_keep *keep)
+{
+	const cenote_exec_options *exec = question->options;
+	struct cnp_msg m = *question->msg;
 	struct cn_send send = {
 		.msg = &m,
+		.reach = question->reach,
+		.keep = keep,
 		.effect = stmt->effect,
 		.is_use = cn_changes_meaning(stmt->conn, stmt->sql, stmt->len),
 		.sync = sync,
@@ -70,18 +88,41 @@ queue_execute(cenote_stmt *stmt, const cenote_params *params,
 			return r;
 	}
 	send.columns = is_known ? stmt->columns : NULL;
-	m.as.execute.statement = stmt->name ? 0 : stmt->id;
-	m.as.execute.name = cnp_str(stmt->name);
-	m.as.execute.formats.p = (const char *)exec->formats;
-	m.as.execute.formats.n = exec->n_formats;
 	m.as.execute.known = is_known != 0;
-	m.as.execute.format = (uint8_t)exec->format;
-	m.as.execute.batch_rows = exec->batch_rows;
-	m.as.execute.max_rows = exec->max_rows;
-	m.as.execute.params = cn_params_blob(params);
 	r = cn_request(stmt->conn, &send);
 	if (r == CENOTE_OK)
 		stmt->has_long_data = 0;
+	return r;
+}
+
+/* Take the answer from the cache, or queue the execution. `may_prepare`: and before it the statement, if it needs that; in one
+ * write. If PREPARE fails, the execution reports that error. */
+static int
+answer_or_queue(cenote_stmt *stmt, const cenote_params *params,
+	const cenote_exec_options *exec, uint8_t sync, int may_prepare)
+{
+	struct cnp_msg m;
+	struct cn_question question = {
+		.msg = &m,
+		.stmt = stmt,
+		.options = exec,
+		.reach = cn_cache_reach(stmt->conn, stmt->sql, stmt->len),
+	};
+	struct cn_keep *keep;
+	cenote_result *res;
+	int r;
+
+	fill_execute(stmt, params, exec, &m);
+	res = cn_cache_ask(stmt->conn, &question, &keep);
+	if (res)
+		return cn_request_answered(stmt->conn, m.code, res);
+	r = may_prepare && !stmt->is_prepared && !stmt->is_queued
+		    ? queue_prepare(stmt, 0, 1)
+		    : CENOTE_OK;
+	if (r == CENOTE_OK)
+		r = queue_execute(stmt, &question, sync, keep);
+	if (r < 0)
+		cn_keep_free(keep);
 	return r;
 }
 
@@ -143,7 +184,8 @@ cenote_send_execute(cenote_stmt *stmt, const cenote_params *params,
 	if (r == CENOTE_OK)
 		r = cn_exec_options(stmt->conn, options, &exec);
 	if (r == CENOTE_OK)
-		r = queue_execute(stmt, params, &exec, cn_sync_flag(stmt->conn, &exec));
+		r = answer_or_queue(
+			stmt, params, &exec, cn_sync_flag(stmt->conn, &exec), 0);
 	return r < 0 ? r : cn_sent(stmt->conn);
 }
 
@@ -161,26 +203,11 @@ cenote_stmt_prepare(cenote_stmt *stmt)
 	return cn_call_end(stmt->conn, CNP_MSG_PREPARE, cn_take_command(stmt->conn));
 }
 
-/* Prepare and execute in one write. If PREPARE fails, the execution reports that error. */
-static int
-queue_both(cenote_stmt *stmt, const cenote_params *params,
-	const cenote_exec_options *options)
-{
-	cenote_exec_options exec;
-	int r;
-
-	r = cn_exec_options(stmt->conn, options, &exec);
-	if (r == CENOTE_OK && !stmt->is_prepared && !stmt->is_queued)
-		r = queue_prepare(stmt, 0, 1);
-	if (r == CENOTE_OK)
-		r = queue_execute(stmt, params, &exec, CNP_FRAME_SYNC);
-	return r;
-}
-
 int
 cenote_stmt_execute(cenote_stmt *stmt, const cenote_params *params,
 	const cenote_exec_options *options, cenote_result **ret_res)
 {
+	cenote_exec_options exec;
 	int r;
 
 	if (!ret_res)
@@ -189,7 +216,9 @@ cenote_stmt_execute(cenote_stmt *stmt, const cenote_params *params,
 	if (r == CENOTE_OK)
 		r = cn_call_begin(stmt->conn, CNP_MSG_EXECUTE);
 	if (r == CENOTE_OK)
-		r = queue_both(stmt, params, options);
+		r = cn_exec_options(stmt->conn, options, &exec);
+	if (r == CENOTE_OK)
+		r = answer_or_queue(stmt, params, &exec, CNP_FRAME_SYNC, 1);
 	if (r < 0 || r == CENOTE_AGAIN)
 		return r;
 	return cn_call_end(

@@ -81,6 +81,8 @@ set_options(cenote_conn *conn, const struct cod_dbc *dbc)
 		{ COD_KEY_CERT, "cert" },
 		{ COD_KEY_KEY, "key" },
 		{ COD_KEY_APPLICATION_NAME, "application_name" },
+		{ COD_KEY_CACHE, "cache" },
+		{ COD_KEY_CACHE_TTL, "cache_ttl" },
 	};
 	int r = set_pool(conn, &dbc->settings);
 

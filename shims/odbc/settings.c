@@ -34,6 +34,8 @@ static const struct {
 	[COD_KEY_FETCH_SIZE] = { "FetchSize", NULL },
 	[COD_KEY_TIMEOUT] = { "Timeout", NULL },
 	[COD_KEY_APPLICATION_NAME] = { "ApplicationName", NULL },
+	[COD_KEY_CACHE] = { "Cache", NULL },
+	[COD_KEY_CACHE_TTL] = { "CacheTtl", NULL },
 	[COD_KEY_MAX_LONG_VARCHAR_SIZE] = { "MaxLongVarcharSize", NULL },
 	[COD_KEY_INTEGER_AS] = { "IntegerAs", NULL },
 };

@@ -35,6 +35,7 @@ tools/cenoted/backends/router - ((core|protocol)/$any|backends/(backend\\.h|comm
 tools/sqlsh - (core/sql|common/passfile)\\.h $any $any
 tools/port - (csv|output|progress|text)\\.h cenote\\.h $any
 tools/bench - - $any $any
+tools/cache - core/$any $any $any
 shims - core/(sql|fibre)\\.h cenote\\.h $any
 bindings - - cenote\\.h $any
 examples - - $any $any

@@ -7,8 +7,9 @@
 
 static const char *const names[] = { "pool", "host", "port", "hosts", "run_dir", "user",
 	"database", "program", "application_name", "traceparent", "connect_timeout",
-	"query_timeout", "reattach_timeout", "reattach", "max_frame", "tls", "ca",
-	"ca_path", "cert", "key", "crl", "tls_min", "ciphers", "groups", "sni" };
+	"query_timeout", "reattach_timeout", "reattach", "cache", "cache_ttl",
+	"max_frame", "tls", "ca", "ca_path", "cert", "key", "crl", "tls_min", "ciphers",
+	"groups", "sni" };
 
 #define N_NAMES (sizeof(names) / sizeof(names[0]))
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: test_examples.sh HELLO CENOTED BACKEND_DIR README
+# usage: test_examples.sh HELLO CENOTED BACKEND_DIR README CENOTE_CACHE
 #
 # The program in README does what README says, and the pool in README is there, for a user and for root.
 
@@ -9,6 +9,7 @@ hello=$(realpath "$1")
 cenoted=$(realpath "$2")
 backends=$3
 readme=$(realpath "$4")
+cache=$(realpath "$5")
 cd "$(dirname "$0")" || exit 99
 . ../abi/tap.sh
 tmp=$(mktemp -d)
@@ -71,6 +72,64 @@ error: near \"nothing\": syntax error
 skipped" "$examples/example_pipeline" "$uri"
 tap_passes "cancel ends an endless statement" \
 	check_output "CENOTE_ERR_SERVER 57014" timeout 20 "$examples/example_cancel" "$uri"
+
+# What cached_page keeps, and what cenote-cache says of it.
+pages=$tmp/pages
+mkdir -m 700 "$pages"
+fill_items() # NAME…
+{
+	python3 -c '
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("create table if not exists item (name text, price int)")
+db.executemany("insert into item values (?, 9)", [[name] for name in sys.argv[2:]])
+db.commit()' "$tmp/demo.db" "$@"
+}
+fill_items tea
+tap_passes "cached_page asks the server" check_output "from the server:
+tea 9" "$examples/example_cached_page" "$uri" "$pages"
+fill_items rum
+tap_passes "cached_page is answered by the file that another process wrote" check_output "from a file:
+tea 9" "$examples/example_cached_page" "$uri" "$pages"
+check_list() # WORD
+{
+	local out
+	out=$("$cache" list "$pages") || echo "status $?"
+	[[ $out =~ ^\ *[0-9]+s\ +$1\ +[0-9]+\ +[0-9a-f]{8}\ +select\ name,\ price ]] || echo "it said: $out"
+}
+tap_passes "cenote-cache lists it" check_list '[0-9]+s'
+tap_passes "cenote-cache counts it" check_output "1 files, $(stat -c %s "$pages"/*) bytes; of these, 0 files, 0 bytes are too old or damaged" \
+	"$cache" size "$pages"
+tap_passes "cenote-cache removes nothing that is fresh" check_output "removed 0 files, 0 bytes" "$cache" clean "$pages"
+# The second when it was written becomes one of 1970; the checksum does not matter for a list.
+for file in "$pages"/*; do
+	printf '\1\0\0\0\0\0\0\0' | dd of="$file" bs=1 seek=16 conv=notrunc status=none
+done
+tap_passes "cenote-cache lists what is old" check_list old
+tap_passes "cached_page asks the server again" check_output "from the server:
+rum 9
+tea 9" "$examples/example_cached_page" "$uri" "$pages"
+: >"$pages/0123456789abcdef0123456789abcdef.res"
+touch -d '1 hour ago' "$pages/0123456789abcdef0123456789abcdef.res.1-2.tmp"
+: >"$pages/0123456789abcdef0123456789abcdef.res.1-3.tmp"
+: >"$pages/of-the-user"
+tap_passes "cenote-cache removes what is damaged or was left" check_output "removed 2 files, 0 bytes" "$cache" clean "$pages"
+tap_passes "cenote-cache removes all" \
+	check_output "removed 1 files, $(stat -c %s "$pages"/????????????????????????????????.res) bytes" "$cache" clean --all "$pages"
+check_left()
+{
+	[ "$(ls "$pages")" = "0123456789abcdef0123456789abcdef.res.1-3.tmp
+of-the-user" ] || ls "$pages"
+}
+tap_passes "cenote-cache leaves what is being written, and files of others" check_left
+check_usage()
+{
+	"$cache" size --all "$pages" >/dev/null 2>&1
+	[ $? = 2 ] || echo "size --all is allowed"
+	"$cache" clean "$tmp/nowhere" 2>/dev/null && echo "a missing directory is no error"
+	[ "$("$cache" --help | head -1)" = "usage: cenote-cache COMMAND DIRECTORY" ] || echo "there is no help"
+}
+tap_passes "cenote-cache says what is wrong" check_usage
 write_readme_conf()
 {
 	# shellcheck disable=SC2016

@@ -4,6 +4,7 @@
 
 import asyncio
 import os
+import tempfile
 import time
 import unittest
 
@@ -46,6 +47,17 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(await cursor.fetchmany(1), [{"a": 2}])
             self.assertEqual([row async for row in cursor], [{"a": 3}])
             self.assertEqual(await cursor.fetchall(), [])
+
+    async def test_a_file_answers_without_waiting(self):
+        with tempfile.TemporaryDirectory() as directory:
+            for _ in range(2):
+                reader = await aio.connect(URI, autocommit=True, cache=directory)
+                for sql in ("select 5", "select 6", "select 5"):
+                    cursor = await asyncio.wait_for(reader.execute(sql), 10)
+                    self.assertEqual(await cursor.fetchone(), (int(sql[-1]),))
+                    cursor.close()
+                reader.close()
+            self.assertEqual(len(os.listdir(directory)), 2)
 
     async def test_the_loop_runs_meanwhile(self):
         ticks = 0

@@ -12,6 +12,7 @@ import ipaddress
 import json
 import os
 import signal
+import tempfile
 import threading
 import time
 import unittest
@@ -621,6 +622,22 @@ class Objects(Case):
             os._exit(1)
         self.assertEqual(os.waitpid(pid, 0)[1], 0)
         self.assertEqual(self.one("select 1"), 1)
+
+
+class Cache(Case):
+    def test_a_file_answers_another_connection(self):
+        with tempfile.TemporaryDirectory() as directory:
+            with cenote.connect(URI, autocommit=True) as writer:
+                writer.execute("drop table if exists python_page")
+                writer.execute("create table python_page (v int)")
+                writer.execute("insert into python_page values (1)")
+                for expected in (1, 1):
+                    with cenote.connect(URI, autocommit=True, cache=directory, cache_ttl="1min") as reader:
+                        rows = reader.execute("select v from python_page").fetchall()
+                        self.assertEqual(rows, [(expected,)])
+                    self.assertEqual(len(os.listdir(directory)), 1)
+                    writer.execute("update python_page set v = 2")
+                writer.execute("drop table python_page")
 
 
 class Documentation(unittest.TestCase):

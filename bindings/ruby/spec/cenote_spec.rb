@@ -3,6 +3,7 @@
 
 require "spec_helper"
 require "timeout"
+require "tmpdir"
 
 RSpec.describe Cenote do
   let(:db) { connect }
@@ -19,6 +20,19 @@ RSpec.describe Cenote do
       kept = nil
       expect { connect { |c| kept = c and raise "stop" } }.to raise_error("stop")
       expect(kept).to be_closed
+    end
+
+    it "keeps results in files" do
+      Dir.mktmpdir do |dir|
+        db.query("create table spec_page (v int)")
+        db.query("insert into spec_page values (1)")
+        2.times do
+          expect(connect(cache: dir) { |c| c.query("select v from spec_page").value }).to eq 1
+          db.query("update spec_page set v = 2")
+        end
+        expect(Dir.children(dir).size).to eq 1
+        db.query("drop table spec_page")
+      end
     end
 
     it "says what is wrong with an option, and where there is no pool" do

@@ -193,6 +193,13 @@ CENOTE_API void cenote_conn_set_getpid(cenote_conn *conn, long (*function)(void)
  *                     of the pool in between, on a unix socket and without TLS (needs the module
  *                     cenote-loan.so; see docs/lending.md), unless $CENOTE_BORROW is no;
  *                     no: never
+ *   cache             a directory (absolute path): keep results of queries in files there, and take
+ *                     them from there while they are young enough (docs/client-cache.md). It must
+ *                     exist and belong to the user, and nobody else may write to it. Otherwise, and
+ *                     whenever a file cannot be used, the server answers. Then
+ *                     cenote_info(conn, "cache") says why. Default: none. It is not used on a handle
+ *                     with CENOTE_PASSIVE.
+ *   cache_ttl         how old such a result may be (default 60s; 0: any age)
  *   allow_files       no (default) or yes: may the server ask for a file of the client?
  *                     (MySQL's LOAD DATA LOCAL INFILE); see cenote_copy_file(). May also be set
  *                     while connected.
@@ -329,6 +336,7 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_wait(cenote_conn *conn, int timeout_ms);
  * SCRAM-SHA-256, PLAIN, EXTERNAL; "": the pool asked for none), protocol, features (names of the
  * backend's capabilities, comma-separated), attaches (how often this handle was attached),
  * data_path (lent: the program talks to the server itself; relayed: through the pool),
+ * cache ("used", or why the option cache is not; "": not asked yet),
  * position (where the server was after the program's last write, if the pool has read_own_writes),
  * and each parameter that the backend reported under its own name.
  *
@@ -1130,6 +1138,35 @@ CENOTE_API uint64_t cenote_result_last_insert_id(const cenote_result *res);
 CENOTE_API uint32_t cenote_result_warnings(const cenote_result *res);
 /** Bytes of memory that the result holds.   Since: 0.1 */
 CENOTE_API size_t cenote_result_memory(const cenote_result *res);
+
+/**
+ * Write a result to a file that any process can read with cenote_result_open(). The file has mode
+ * 0600. A reader sees the former file or the new one, never a part of it. For a cache that the
+ * library fills by itself, see the option cache of cenote_conn_set().
+ *
+ * @param res      a whole result of kind CENOTE_RESULT_ROWS
+ * @param keep_ms  for how long the file may be used; 0: for ever
+ *
+ * @return CENOTE_OK; CENOTE_ERR_ARG not a result with rows; CENOTE_ERR_STATE a streamed result (see
+ *         cenote_result_buffer()); CENOTE_ERR_FILE (errno says why); CENOTE_ERR_LIMIT more than
+ *         1 GB; CENOTE_ERR_NOMEM.   Threads: as `res`.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_result_save(
+	const cenote_result *res, const char *path, uint64_t keep_ms);
+
+/**
+ * Read a result from a file of cenote_result_save(). It needs no connection. Everything in the file
+ * is checked; whoever can write the file decides what the program reads.
+ *
+ * @param alloc    as in cenote_conn_create()
+ * @param ret_res  set on CENOTE_OK; the caller destroys it. Its flags have CENOTE_RESULT_FLAG_SAVED.
+ *
+ * @return CENOTE_OK; CENOTE_DONE there is no such file, or its time is over; CENOTE_ERR_ARG;
+ *         CENOTE_ERR_FILE (errno says why; EBADMSG: the content is not a result);
+ *         CENOTE_ERR_NOMEM.   Threads: any.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_result_open(
+	const cenote_allocator *alloc, const char *path, cenote_result **ret_res);
 
 #ifdef __cplusplus
 }

@@ -58,6 +58,9 @@ enum cenote_status {
 	/** The time limit passed. The request is still running: wait again, cancel it, or
 	 *  close. While connecting: the attempt is over, call cenote_connect() to try again. */
 	CENOTE_ERR_TIMEOUT = -8,
+	/** A file of a saved result cannot be read or written; errno says why. EBADMSG: it is
+	 *  no such file, or it is damaged. */
+	CENOTE_ERR_FILE = -9,
 
 	/* From here: the session is gone; only cenote_close(), cenote_connect() (a new
 	 * session) and cenote_conn_destroy() are legal, and reading what was received. */
@@ -194,7 +197,9 @@ enum cenote_result_flag {
 		2, /**< max_rows was reached; there may be more rows */
 	CENOTE_RESULT_FLAG_EMPTY = 4, /**< there was no statement in the text */
 	CENOTE_RESULT_FLAG_OUTPUT =
-		8 /**< its one row holds the output values of a call */
+		8, /**< its one row holds the output values of a call */
+	CENOTE_RESULT_FLAG_SAVED =
+		16 /**< it was read from a file: cenote_result_open(), or the option cache */
 };
 
 /** Kinds of objects with a name at the server: cenote_describe_named(), cenote_close_named(). */

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: test_completion.sh COMPLETION_FOLDER SQLSH CENOTED CENOTE_BENCH CENOTECTL
+# usage: test_completion.sh COMPLETION_FOLDER SQLSH CENOTED CENOTE_BENCH CENOTECTL CENOTE_CACHE
 #
 # What bash offers for the programs, as they are: every option that --help names, and values.
 
 set -u
-folder=$1 sqlsh=$2 cenoted=$3 bench=$4 ctl=$5 export=$6 import=$7
+folder=$1 sqlsh=$2 cenoted=$3 bench=$4 ctl=$5 cache=$6 export=$7 import=$8
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 n=0
@@ -33,12 +33,13 @@ check() # NAME GOT EXPECTED
     fi
 }
 
-for program in sqlsh cenoted cenote-bench cenotectl cenote-export cenote-import; do
+for program in sqlsh cenoted cenote-bench cenotectl cenote-cache cenote-export cenote-import; do
     # shellcheck disable=SC1090
     . "$folder/$program" || exit 99
 done
 
-for pair in "_sqlsh $sqlsh" "_cenoted $cenoted" "_cenote_bench $bench" "_cenotectl $ctl" "_cenote_export $export" "_cenote_import $import"; do
+for pair in "_sqlsh $sqlsh" "_cenoted $cenoted" "_cenote_bench $bench" "_cenotectl $ctl" "_cenote_cache $cache" \
+	"_cenote_export $export" "_cenote_import $import"; do
     read -r function program <<<"$pair"
     options=$("$program" --help | grep -oE -- '--[a-z][a-z-]*' | sort -u | tr '\n' ' ')
     check "${program##*/}: every option of --help" "$(offered "$function" "$program" --)" \
@@ -62,6 +63,9 @@ check "cenote-bench: workloads" "$(offered _cenote_bench "$bench" -w con)" "conn
 check "cenote-bench: targets" "$(offered _cenote_bench "$bench" --targets = poo)" "pooled "
 check "cenote-bench: commands" "$(offered _cenote_bench "$bench" co)" "compare "
 check "cenote-bench: sets" "$(offered _cenote_bench "$bench" report dir --sets = re)" "retail "
+check "cenote-cache: commands" "$(offered _cenote_cache "$cache" "")" "clean list size "
+mkdir "$tmp/pages"
+check "cenote-cache: directories" "$(offered _cenote_cache "$cache" clean --all "$tmp/pa")" "$tmp/pages "
 check "cenotectl: commands" "$(offered _cenotectl "$ctl" p)" "pause pins pools "
 touch "$tmp/pgbouncer.ini"
 check "cenotectl: files to convert" "$(offered _cenotectl "$ctl" convert "$tmp/pg")" "$tmp/pgbouncer.ini "

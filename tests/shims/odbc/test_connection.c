@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /*
  * Connecting, and information about connections and diagnostics.
@@ -35,6 +36,46 @@ a_string_connects_without_a_data_source(void **state)
 	ok_dbc(dbc, SQLDisconnect(dbc));
 	ok_dbc(again, SQLFreeHandle(SQL_HANDLE_DBC, again));
 	ok_dbc(dbc, SQLFreeHandle(SQL_HANDLE_DBC, dbc));
+}
+
+/* The value of a query, by a new connection that keeps its results in the directory. */
+static long
+ask_with_cache(struct cnt_odbc *rig, const char *dir, const char *sql)
+{
+	SQLHDBC dbc = cnt_odbc_new_dbc(rig);
+	SQLHSTMT stmt;
+	char string[512];
+	SQLINTEGER value = 0;
+
+	(void)snprintf(string, sizeof(string), "%sCache=%s;CacheTtl=1min;",
+		cnt_odbc_string(rig), dir);
+	ok_dbc(dbc, connect_by(dbc, string, NULL, 0));
+	ok_dbc(dbc, SQLAllocHandle(SQL_HANDLE_STMT, dbc, &stmt));
+	ok(stmt, SQLExecDirect(stmt, TEXT(sql), SQL_NTS));
+	ok(stmt, SQLFetch(stmt));
+	ok(stmt, SQLGetData(stmt, 1, SQL_C_SLONG, &value, 0, NULL));
+	gives(stmt, SQL_NO_DATA, SQLFetch(stmt));
+	ok(stmt, SQLFreeHandle(SQL_HANDLE_STMT, stmt));
+	ok_dbc(dbc, SQLDisconnect(dbc));
+	ok_dbc(dbc, SQLFreeHandle(SQL_HANDLE_DBC, dbc));
+	return value;
+}
+
+static void
+a_key_keeps_results_in_files(void **state)
+{
+	char dir[CNT_PATH_MAX + 16];
+
+	(void)snprintf(dir, sizeof(dir), "%s/cache", the.daemon.dir);
+	assert_int_equal(mkdir(dir, 0700), 0);
+	ok(the.stmt, SQLExecDirect(the.stmt, TEXT("create table page (v int)"), SQL_NTS));
+	ok(the.stmt,
+		SQLExecDirect(the.stmt, TEXT("insert into page values (1)"), SQL_NTS));
+	assert_int_equal(ask_with_cache(*state, dir, "select v from page"), 1);
+	ok(the.stmt, SQLExecDirect(the.stmt, TEXT("update page set v = 2"), SQL_NTS));
+	assert_int_equal(ask_with_cache(*state, dir, "select v from page"), 1);
+	assert_int_equal(ask_with_cache(*state, dir, "select v + 0 from page"), 2);
+	ok(the.stmt, SQLExecDirect(the.stmt, TEXT("drop table page"), SQL_NTS));
 }
 
 /* The driver manager reads and writes the file of data sources. */
@@ -778,6 +819,7 @@ main(int argc, char **argv)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, cnt_odbc_begin, cnt_odbc_end)
 	const struct CMUnitTest tests[] = {
 		TEST(a_string_connects_without_a_data_source),
+		TEST(a_key_keeps_results_in_files),
 		TEST(a_file_holds_a_data_source),
 		TEST(a_wide_string_connects),
 		TEST(wide_names_connect_and_browse),

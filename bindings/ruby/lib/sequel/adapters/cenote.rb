@@ -16,7 +16,7 @@ module Sequel
     # Options of libcenote that have other names in Sequel.
     OPTIONS = %i[
       host port hosts run_dir user password program application_name traceparent connect_timeout query_timeout
-      reattach_timeout reattach max_frame tls ca ca_path cert key crl tls_min ciphers groups sni
+      reattach_timeout reattach cache cache_ttl max_frame tls ca ca_path cert key crl tls_min ciphers groups sni
     ].freeze
 
     # Sequel's name of a pool's backend; the file of that name has the modules.
