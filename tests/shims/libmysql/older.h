@@ -9,7 +9,8 @@
 /*
  * The shim does as libmariadb 3.3.20. Where an older original does otherwise, and no program can rely on it, tests write both sides alike:
  *
- *     the length that a bound result of a statement has before the first row, and that of NULL     3.3.19 writes 0
+ *     the length that a bound result of a statement has before the first row, that of NULL, and    3.3.19 writes 0
+ *     that of a date or a time
  *     an option with a text that was not set, and the default value of a result's column           3.3.19 gives "", not NULL
  */
 

@@ -178,7 +178,8 @@ fz_show_value(struct fz *z, const MYSQL_BIND *bind)
 	unsigned char is_null = *(const unsigned char *)bind->is_null;
 	unsigned char error = *(const unsigned char *)bind->error;
 
-	fz_say(z, " %d:%d,%lu,%d:", (int)bind->buffer_type, is_null, *bind->length,
+	fz_say(z, " %d:%d,%lu,%d:", (int)bind->buffer_type, is_null,
+		cnt_older_length(*bind->length, is_null || is_time(bind->buffer_type)),
 		error);
 	if (is_time(bind->buffer_type))
 		fz_say(z, "%u-%u-%u %u:%u:%u.%lu%s type %d", t->year, t->month, t->day,
