@@ -347,7 +347,7 @@ decides(const char *text, const char *sql)
 	struct cnd_summary summary;
 	struct cnd_query q = { .summary = &summary,
 		.sql = sql,
-		.sql_len = strlen(sql),
+		.len = strlen(sql),
 		.now = 1795942800, /* Sunday, 2026-11-29 09:00 UTC */
 		.database = "app",
 		.user = "joe",
@@ -384,6 +384,8 @@ a_part_is_enough_to_deny_and_not_to_allow(void **state)
 	assert_true(decides("tables=a -> deny", "select 'open"));
 	assert_true(decides("tables!=a -> deny", "select 'open"));
 	assert_false(decides("tables!=a -> allow", "select 'open"));
+	assert_true(decides("tables=a -> limit rows=1", "select 'open"));
+	assert_true(decides("tables=a -> limit rows=1", both));
 }
 
 static void
@@ -447,8 +449,8 @@ a_wrong_rule_says_what_is_allowed(void **state)
 	} list[] = {
 		{ "", "CONDITIONS -> ACTION" },
 		{ "class=read", "CONDITIONS -> ACTION" },
-		{ "class=read ->", "-> deny, or -> allow" },
-		{ "class=read -> refuse", "-> deny, or -> allow" },
+		{ "class=read ->", "-> deny, -> allow or -> limit" },
+		{ "class=read -> refuse", "-> deny, -> allow or -> limit" },
 		{ "clas=read -> deny", "did you mean \"class=\"" },
 		{ "colour=red -> deny", "there are class, tables" },
 		{ "class -> deny", "not a condition" },
@@ -470,6 +472,12 @@ a_wrong_rule_says_what_is_allowed(void **state)
 		{ "-> deny sqlstate=00000", "SQLSTATE of an error" },
 		{ "-> deny sqlstate=4250", "SQLSTATE of an error" },
 		{ "-> allow \"a\"", "cannot stand after allow" },
+		{ "-> limit", "with a value above 0" },
+		{ "-> limit rows=0", "with a value above 0" },
+		{ "-> limit rows=many", "rows=NUMBER" },
+		{ "-> limit rows", "rows=NUMBER" },
+		{ "-> limit bytes=-1", "bytes=SIZE" },
+		{ "-> limit time=soon", "time=2s" },
 		{ "-> deny \"a", "quote does not end" },
 		{ "class=\"read -> deny", "quote does not end" },
 	};
@@ -500,6 +508,14 @@ an_action_has_a_message_and_an_sqlstate(void **state)
 	assert_string_equal(rules.list[0].message, "ask \"Ann\" first");
 	assert_string_equal(rules.list[0].sqlstate, "0A000");
 	assert_true(rules.list[0].is_dry_run);
+	assert_int_equal(cnd_query_rules_parse(
+				 &rules, "-> limit rows=1000 bytes=2MB time=2s", 9, error),
+		0);
+	assert_int_equal(rules.list[2].max_rows, 1000);
+	assert_int_equal(rules.list[2].max_bytes, 2 << 20);
+	assert_int_equal(rules.list[2].max_ms, 2000);
+	assert_false(cnd_query_rule_decides(&rules.list[2]));
+	assert_true(cnd_query_rule_decides(&rules.list[1]));
 	assert_null(rules.list[1].message);
 	assert_string_equal(rules.list[1].sqlstate, "42501");
 	cnd_query_rules_destroy(&rules);

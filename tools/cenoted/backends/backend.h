@@ -23,7 +23,7 @@
  * makes a message that names the feature. CENOTE_ERR_NOMEM. A backend returns negative results of the sink and the
  * host unchanged.
  */
-#define CND_BACKEND_ABI 12u
+#define CND_BACKEND_ABI 13u
 
 struct cnd_session; /* each backend defines it */
 
@@ -51,6 +51,21 @@ struct cnd_server_spec {
 	uint8_t is_clients;
 };
 
+/* A limit of a rule on the answer to a statement, and the rule's line. */
+struct cnd_limit {
+	uint64_t max; /* 0: there is none */
+	unsigned line;
+};
+
+struct cnd_limits {
+	struct cnd_limit rows, bytes, time_ms;
+};
+
+/* What counts for the limits. */
+struct cnd_limited {
+	uint64_t rows, bytes;
+};
+
 /*
  * Statements that the client numbers, and results that it fetches in batches. cenoted owns both
  * tables and finds the entry for a request. A backend keeps its own data for an entry in `own`. While
@@ -66,6 +81,7 @@ struct cnd_statement {
 	size_t len;
 	uint64_t
 		sent; /* which columns the client has, as the backend counts them; 0: none */
+	struct cnd_limits limits; /* of its executions; only cenoted uses them */
 	void *own;
 };
 
@@ -74,6 +90,8 @@ struct cnd_portal {
 	/* the client's bounds; only cenoted uses them */
 	uint64_t max_rows; /* of each further result */
 	uint64_t rows_left; /* of this result */
+	struct cnd_limits limits;
+	struct cnd_limited limited;
 	void *own;
 };
 

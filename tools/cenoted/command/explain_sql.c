@@ -165,7 +165,7 @@ read_question(
 		if (q->query.database == NULL)
 			q->query.database = database_of(q->pool);
 		q->query.sql = q->sql;
-		q->query.sql_len = strlen(q->sql);
+		q->query.len = strlen(q->sql);
 		return 0;
 	}
 	complain("there is no pool \"%s\"", q->pool_name);
@@ -206,6 +206,15 @@ print_summary(const struct cnd_summary *s, uint64_t digest)
 		puts("note: rules cannot see what functions, procedures and blocks do");
 }
 
+static const char *
+what_it_does(const struct cnd_query_rule *rule)
+{
+	if (rule->action == CND_QUERY_LIMIT)
+		return rule->is_dry_run ? "would limit the answer (dry-run)"
+					: "limits the answer, and the next rules go on";
+	return rule->is_dry_run ? "would decide (dry-run)" : "decides";
+}
+
 /* True: the rule decides. */
 static bool
 print_rule(const struct question *q, const struct cnd_config *c,
@@ -217,12 +226,12 @@ print_rule(const struct question *q, const struct cnd_config *c,
 
 	printf("%s:%u: %s: ", c->path, rule->line, rule->text);
 	if (applies)
-		puts(rule->is_dry_run ? "would decide (dry-run)" : "decides");
+		puts(what_it_does(rule));
 	else
 		printf("%s %s\n", cnd_query_condition_text(condition),
 			match == CND_MATCH_PARTLY ? "holds only for a part of the text"
 						  : "does not match");
-	return applies && !rule->is_dry_run;
+	return applies && cnd_query_rule_decides(rule);
 }
 
 int

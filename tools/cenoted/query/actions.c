@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared/units.h"
+
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 
 static int
@@ -37,13 +39,53 @@ take_deny_word(struct cnd_rule_parser *p, const char *word)
 	return rule->message != NULL ? 0 : cnd_rule_bad(p, "out of memory");
 }
 
+static int
+take_limit_word(struct cnd_rule_parser *p, const char *word)
+{
+	struct cnd_query_rule *rule = p->rule;
+	const char *value = strchr(word, '=');
+	int64_t ms = 0;
+	int r = -1;
+
+	value = value != NULL ? value + 1 : word;
+	if (strncmp(word, "rows=", 5) == 0)
+		r = cnd_number_parse(value, UINT64_MAX / 2, &rule->max_rows);
+	else if (strncmp(word, "bytes=", 6) == 0)
+		r = cnd_number_parse(value, UINT64_MAX / 2, &rule->max_bytes) == 0
+			    ? 0
+			    : cnd_size_parse(value, &rule->max_bytes);
+	else if (strncmp(word, "time=", 5) == 0)
+		r = cnd_ms_parse(value, &ms);
+	if (ms > 0)
+		rule->max_ms = (uint64_t)ms;
+	return r == 0 ? 0
+		      : cnd_rule_bad(p,
+				"rule: limit: \"%.64s\" is not rows=NUMBER, bytes=SIZE "
+				"or "
+				"time=TIME, such as time=2s",
+				word);
+}
+
+static int
+check_limit(const struct cnd_query_rule *rule, char error[CND_QUERY_ERROR_MAX])
+{
+	if (rule->max_rows > 0 || rule->max_bytes > 0 || rule->max_ms > 0)
+		return 0;
+	snprintf(error, CND_QUERY_ERROR_MAX,
+		"rule: limit: write rows=, bytes= or time=, with a value above 0");
+	return -1;
+}
+
 static const struct action {
 	const char *name;
 	/* Take a word after the name. NULL: there is none. */
 	int (*take_word)(struct cnd_rule_parser *p, const char *word);
+	/* Check the rule when all of it was read. NULL: nothing is left to check. */
+	int (*check)(const struct cnd_query_rule *rule, char error[CND_QUERY_ERROR_MAX]);
 } actions[] = {
-	[CND_QUERY_ALLOW] = { "allow", NULL },
-	[CND_QUERY_DENY] = { "deny", take_deny_word },
+	[CND_QUERY_ALLOW] = { "allow", NULL, NULL },
+	[CND_QUERY_DENY] = { "deny", take_deny_word, NULL },
+	[CND_QUERY_LIMIT] = { "limit", take_limit_word, check_limit },
 };
 
 const char *
@@ -60,8 +102,9 @@ find_action(struct cnd_rule_parser *p, const char *name)
 		if (strcmp(actions[i].name, name) == 0)
 			return &actions[i];
 	}
-	cnd_rule_bad(
-		p, "rule: \"%.64s\" is not an action; write -> deny, or -> allow", name);
+	cnd_rule_bad(p,
+		"rule: \"%.64s\" is not an action; write -> deny, -> allow or -> limit",
+		name);
 	return NULL;
 }
 
@@ -74,7 +117,8 @@ cnd_action_take(struct cnd_rule_parser *p)
 	if (word == NULL)
 		return *p->error != '\0'
 			       ? -1
-			       : cnd_rule_bad(p, "rule: write -> deny, or -> allow");
+			       : cnd_rule_bad(
+					 p, "rule: write -> deny, -> allow or -> limit");
 	action = find_action(p, word);
 	if (action == NULL)
 		return -1;
@@ -87,5 +131,7 @@ cnd_action_take(struct cnd_rule_parser *p)
 		else if (action->take_word(p, word) < 0)
 			return -1;
 	}
-	return *p->error != '\0' ? -1 : 0;
+	if (*p->error != '\0')
+		return -1;
+	return action->check != NULL ? action->check(p->rule, p->error) : 0;
 }

@@ -148,7 +148,13 @@ bool
 cnd_query_rule_applies(const struct cnd_query_rule *rule, enum cnd_match match)
 {
 	return match == CND_MATCH_YES ||
-	       (match == CND_MATCH_PARTLY && rule->action == CND_QUERY_DENY);
+	       (match == CND_MATCH_PARTLY && rule->action != CND_QUERY_ALLOW);
+}
+
+bool
+cnd_query_rule_decides(const struct cnd_query_rule *rule)
+{
+	return !rule->is_dry_run && rule->action != CND_QUERY_LIMIT;
 }
 
 uint32_t

@@ -12,16 +12,17 @@
 #include "summary.h"
 
 /*
- * Which statements a pool lets pass: its `rule` lines, CONDITIONS -> ACTION. The first rule that matches decides. If none
- * matches, the statement passes.
+ * Which statements a pool lets pass: its `rule` lines, CONDITIONS -> ACTION. The first rule that matches decides, unless its
+ * action is one that lets the next rules go on. If none decides, the statement passes.
  */
 enum cnd_query_action {
 	CND_QUERY_ALLOW,
-	CND_QUERY_DENY
+	CND_QUERY_DENY,
+	CND_QUERY_LIMIT /* limit the answer, and ask the next rule */
 };
 
-/* A condition, or a rule, may hold for a part of a text only. Then a rule that denies matches, and one that allows does
- * not. */
+/* A condition, or a rule, may hold for a part of a text only. Then a rule that denies or limits matches, and one that allows
+ * does not. */
 enum cnd_match {
 	CND_MATCH_NO,
 	CND_MATCH_PARTLY,
@@ -50,6 +51,10 @@ struct cnd_query_rule {
 	bool is_dry_run; /* count and log, but do nothing */
 	char *message; /* for the client; NULL: a message that names the rule */
 	char sqlstate[6];
+	/* of the action `limit`; 0: there is no such limit */
+	uint64_t max_rows;
+	uint64_t max_bytes;
+	uint64_t max_ms;
 };
 
 struct cnd_query_rules {
@@ -62,7 +67,7 @@ struct cnd_query_rules {
 struct cnd_query {
 	const struct cnd_summary *summary;
 	const char *sql; /* NULL: the client calls a function by its number */
-	size_t sql_len;
+	size_t len;
 	uint64_t digest; /* 0 if no rule asks for it */
 	int64_t now; /* in seconds since 1970 */
 	const char *database; /* of the session's login; "": not known */
@@ -85,8 +90,10 @@ void cnd_query_rules_print(const struct cnd_query_rules *rules, FILE *out);
 /* *ret_condition: the first condition that does not hold; NULL: there is none. */
 enum cnd_match cnd_query_rule_match(const struct cnd_query_rule *rule,
 	const struct cnd_query *q, const struct cnd_query_condition **ret_condition);
-/* Whether a rule with this match decides. */
+/* Whether a rule with this match does what its action says. */
 bool cnd_query_rule_applies(const struct cnd_query_rule *rule, enum cnd_match match);
+/* Whether no other rule is asked after this one, which applies. */
+bool cnd_query_rule_decides(const struct cnd_query_rule *rule);
 /* The word for an action: "deny". */
 const char *cnd_query_action_name(uint8_t action);
 /* How the condition is written, without its values: "class!=". */

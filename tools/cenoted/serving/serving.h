@@ -33,6 +33,8 @@ struct cnd_serving_ops {
 	/* Whether the client may send this statement. sql.p NULL: it calls a function by its number. Negative: it may not, and
 	 * s->diag says why. Only if s->has_rules. */
 	int (*judge)(struct cnd_serving *s, struct cnp_str sql);
+	/* The running request may take this long, at most. Only if s->has_rules. */
+	void (*limit_time)(struct cnd_serving *s, const struct cnd_limit *limit);
 	/* A request has failed. */
 	void (*failed)(struct cnd_serving *s);
 	/* The session was lost in this; s->diag says why. */
@@ -87,6 +89,18 @@ struct cnd_serving_result {
 	uint8_t done_flags; /* flags of the last done() */
 	bool has_columns; /* the result that is under way has rows */
 	uint64_t n_rows; /* rows that the request returned or changed */
+	bool is_limited; /* limits.c: `limits` has a limit */
+	size_t last_row; /* where the last row of the batch ends */
+	struct cnd_limits limits;
+	struct cnd_limited limited;
+};
+
+/* limits.c: the limits of the client's statements. */
+struct cnd_serving_limited {
+	struct cnd_limits all; /* of each further request */
+	struct cnd_limits others; /* of statements whose name is not in the list */
+	struct cnd_limits_name **names; /* NULL: there is no list */
+	size_t n;
 };
 
 /* ahead.c: requests that the backend has before their turn. */
@@ -149,6 +163,7 @@ struct cnd_serving {
 	struct cnd_serving_ahead ahead;
 	struct cnd_serving_loss loss;
 	struct cnd_serving_held held;
+	struct cnd_serving_limited limited;
 };
 
 /* Most bytes of the parameters that a server reports, encoded. */
@@ -219,6 +234,24 @@ bool cnd_loss_left_no_transaction(
 int cnd_loss_has_words(const struct cnc_diag *diag);
 /* Say in s->diag what the loss of the session means for the running request. */
 void cnd_loss_explain(struct cnd_serving *s, const struct cnp_msg *m);
+
+/* limits.c */
+/* Lower the limits to those of `by`. */
+void cnd_limits_narrow(struct cnd_limits *l, const struct cnd_limits *by);
+/* A request begins. */
+void cnd_limits_begin(struct cnd_serving *s);
+/* The limits of the request are known: let them hold. */
+void cnd_limits_start(struct cnd_serving *s);
+/* The same for the execution of a prepared statement, and for more rows of a portal. */
+void cnd_limits_recall(struct cnd_serving *s, const struct cnd_named *which);
+void cnd_limits_continue(struct cnd_serving *s, const struct cnd_portal *portal);
+/* The statement was prepared: keep the limits of the request for its executions. */
+void cnd_limits_keep(struct cnd_serving *s, uint32_t statement, struct cnp_str name);
+/* The statement of this name is closed. */
+void cnd_limits_forget(struct cnd_serving *s, struct cnp_str name);
+void cnd_limits_forget_client(struct cnd_serving *s);
+/* Count a row, or a piece of a copy. CENOTE_ERR_SERVER: a limit has passed, and s->diag says which. */
+int cnd_limits_count(struct cnd_serving *s, uint64_t bytes);
 
 /* sink.c */
 extern const struct cnd_sink_ops cnd_sink_ops;

@@ -305,8 +305,8 @@ set_position(struct cnd_serving *s, struct cnp_str text)
 	{                                                                                \
 		.flush = flush, .await_piece = await_piece, .long_result = long_result,  \
 		.begin = (BEGIN), .end = (END), .judge = cnd_query_judge,                \
-		.failed = (FAILED), .lost = lost, .may_move = may_move,                  \
-		.publish = publish, .info = info,                                        \
+		.limit_time = cnd_query_limit_time, .failed = (FAILED), .lost = lost,    \
+		.may_move = may_move, .publish = publish, .info = info,                  \
 		.parameter_changed = parameter_changed, .facts_changed = facts_changed,  \
 		.log_in_again = log_in_again, .start = start, .suspend = suspend,        \
 		.committed = committed, .set_position = set_position                     \

@@ -15,6 +15,14 @@
 /* How often a worker writes a message about its rules. */
 #define LOG_MS 1000
 
+static const char *
+what_it_did(const struct cnd_query_rule *rule)
+{
+	if (rule->action == CND_QUERY_LIMIT)
+		return "would limit";
+	return rule->is_dry_run ? "would deny" : "denied";
+}
+
 /* A client may send any number of statements, so most decisions leave no message. */
 static void
 log_decision(struct cnd_worker *w, const struct cnd_query_rule *rule, struct cnp_str sql)
@@ -32,8 +40,8 @@ log_decision(struct cnd_worker *w, const struct cnd_query_rule *rule, struct cnp
 	cnd_log(LOG_NOTICE,
 		"the rule of line %u %s a statement of user \"%s\", with digest %016llx "
 		"(%llu more without a message)",
-		rule->line, rule->is_dry_run ? "would deny" : "denied", w->client.user,
-		(unsigned long long)digest, (unsigned long long)state->n_unlogged);
+		rule->line, what_it_did(rule), w->client.user, (unsigned long long)digest,
+		(unsigned long long)state->n_unlogged);
 	state->logged_ms = now;
 	state->n_unlogged = 0;
 }
@@ -60,6 +68,27 @@ deny(struct cnd_worker *w, const struct cnd_query_rule *rule)
 	return CENOTE_ERR_SERVER;
 }
 
+/* Whether later requests get rows of what the text names: PREPARE, DECLARE. */
+static bool
+has_consequences(const struct cnd_summary *summary)
+{
+	const uint32_t harmless = CND_CLASS_SESSION | CND_CLASS_TRANSACTION;
+
+	return (summary->classes & CND_CLASS_SESSION) && (summary->classes & ~harmless);
+}
+
+static void
+limit(struct cnd_worker *w, const struct cnd_query_rule *rule,
+	const struct cnd_summary *summary)
+{
+	const struct cnd_limits limits = { { rule->max_rows, rule->line },
+		{ rule->max_bytes, rule->line }, { rule->max_ms, rule->line } };
+
+	cnd_limits_narrow(&w->serving.result.limits, &limits);
+	if (has_consequences(summary))
+		cnd_limits_narrow(&w->serving.limited.all, &limits);
+}
+
 static int
 decide(struct cnd_worker *w, const struct cnd_query *q, struct cnp_str sql)
 {
@@ -73,9 +102,12 @@ decide(struct cnd_worker *w, const struct cnd_query *q, struct cnp_str sql)
 			    rule, cnd_query_rule_match(rule, q, &condition)))
 			continue;
 		count(w, rule);
-		if (rule->action == CND_QUERY_DENY)
+		if (rule->action == CND_QUERY_DENY ||
+			(rule->action == CND_QUERY_LIMIT && rule->is_dry_run))
 			log_decision(w, rule, sql);
-		if (!rule->is_dry_run)
+		else if (rule->action == CND_QUERY_LIMIT)
+			limit(w, rule, q->summary);
+		if (cnd_query_rule_decides(rule))
 			return rule->action == CND_QUERY_DENY ? deny(w, rule) : CENOTE_OK;
 	}
 	return CENOTE_OK;
@@ -88,7 +120,7 @@ cnd_query_judge(struct cnd_serving *s, struct cnp_str sql)
 	struct cnd_summary summary;
 	struct cnd_query q = { .summary = &summary,
 		.sql = sql.p,
-		.sql_len = sql.n,
+		.len = sql.n,
 		.now = time(NULL),
 		.database = w->login.info.database != NULL ? w->login.info.database : "",
 		.user = w->client.user,
@@ -107,4 +139,18 @@ cnd_query_judge(struct cnd_serving *s, struct cnp_str sql)
 	}
 	/* a text without a statement, with which some programs ask whether the server is there, does nothing */
 	return summary.classes != 0 ? decide(w, &q, sql) : CENOTE_OK;
+}
+
+void
+cnd_query_limit_time(struct cnd_serving *s, const struct cnd_limit *limit)
+{
+	struct cnd_worker *w = s->owner;
+	int64_t until =
+		limit->max < INT32_MAX ? cnd_now_ms() + (int64_t)limit->max : CND_NEVER;
+
+	if (until >= w->stop.until_ms)
+		return;
+	w->stop.until_ms = until;
+	snprintf(w->query.limit, sizeof(w->query.limit), "rule of line %u", limit->line);
+	w->stop.option = w->query.limit;
 }
