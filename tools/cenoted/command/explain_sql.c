@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "core/digest.h"
-#include "query/query_rules.h"
+#include "query/read_only.h"
 
 struct question {
 	const struct cnd_pool_config *pool;
@@ -234,6 +234,21 @@ print_rule(const struct question *q, const struct cnd_config *c,
 	return applies && cnd_query_rule_decides(rule);
 }
 
+/* By `read_only`, before any rule. */
+static bool
+is_refused(const struct question *q, uint32_t dialect)
+{
+	const char *fault =
+		q->pool->is_read_only ? cnd_read_only_fault(&q->query, dialect) : NULL;
+
+	if (fault != NULL)
+		printf("read_only = yes denies the statement: %s\n", fault);
+	else if (q->pool->is_read_only)
+		puts("read_only = yes: the server refuses what writes, also in "
+		     "functions");
+	return fault != NULL;
+}
+
 int
 cnd_explain_sql(const struct cnd_config *c, char *const *arguments, int n)
 {
@@ -254,6 +269,8 @@ cnd_explain_sql(const struct cnd_config *c, char *const *arguments, int n)
 		return 0;
 	}
 	print_summary(&summary, q.query.digest);
+	if (is_refused(&q, dialect))
+		return 1;
 	rules = &q.pool->query_rules;
 	for (size_t i = 0; i < rules->n; i++) {
 		if (print_rule(&q, c, &rules->list[i]))

@@ -384,6 +384,18 @@ cnd_pool_config_check_digests(struct cnd_config *c, const struct cnd_pool_config
 }
 
 void
+cnd_pool_config_check_read_only(struct cnd_config *c, const struct cnd_pool_config *p,
+	const struct cnd_backend *backend)
+{
+	if (p->is_read_only && backend->read_only == NULL)
+		cnd_config_error(c, p->line,
+			"pool %s: read_only: backend %s cannot make its server confirm "
+			"that it does not write; give the pool a user of the database "
+			"that may only read",
+			p->name, p->backend);
+}
+
+void
 cnd_pool_config_check_target(struct cnd_config *c, const struct cnd_pool_config *p,
 	const struct cnd_backend *backend)
 {
@@ -420,6 +432,8 @@ cnd_pool_config_set_lend(struct cnd_pool_config *p, const struct cnd_backend *ba
 		p->no_lend = "its clients log in to the server as themselves";
 	else if (p->query_rules.n > 0)
 		p->no_lend = "its rules judge each statement (rule)";
+	else if (p->is_read_only)
+		p->no_lend = "it judges each statement (read_only)";
 	else if (p->hours.n > 0)
 		p->no_lend = "its clients may be in at some times only (allow_hours)";
 	else if (p->session_start.n > 0 || p->session_end.n > 0)

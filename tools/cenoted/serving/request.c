@@ -143,7 +143,7 @@ judge(struct cnd_serving *s, struct cnp_str sql)
 
 	if (s->has_rules && r == CENOTE_OK)
 		cnd_limits_start(s);
-	return r;
+	return r == CENOTE_OK ? cnd_read_only_enter(s) : r;
 }
 
 static int
@@ -268,6 +268,9 @@ on_execute(struct cnd_serving *s, const struct cnp_msg *m)
 		return r;
 	if (s->has_rules)
 		cnd_limits_recall(s, &which);
+	r = cnd_read_only_enter(s);
+	if (r < 0)
+		return r;
 	/* the client counts them as used, even if the execution fails */
 	cnd_statement_end_pieces(&s->statements, which.statement);
 	r = s->backend->statements->execute(s->session, &which, &exec, &s->sink);
@@ -360,22 +363,29 @@ on_close_portal(struct cnd_serving *s, const struct cnp_msg *m)
 static int
 on_begin(struct cnd_serving *s, const struct cnp_msg *m)
 {
-	return s->backend->begin(
-		s->session, m->as.begin.isolation, m->as.begin.flags, &s->sink);
+	int r = cnd_read_only_enter(s);
+
+	return r < 0 ? r
+		     : s->backend->begin(s->session, m->as.begin.isolation,
+			       m->as.begin.flags, &s->sink);
 }
 
 static int
 on_commit(struct cnd_serving *s, const struct cnp_msg *m)
 {
+	int r = cnd_read_only_end_transaction(s);
+
 	(void)m;
-	return s->backend->commit(s->session, &s->sink);
+	return r < 0 ? r : s->backend->commit(s->session, &s->sink);
 }
 
 static int
 on_rollback(struct cnd_serving *s, const struct cnp_msg *m)
 {
+	int r = cnd_read_only_end_transaction(s);
+
 	(void)m;
-	return s->backend->rollback(s->session, &s->sink);
+	return r < 0 ? r : s->backend->rollback(s->session, &s->sink);
 }
 
 static int
@@ -677,8 +687,10 @@ finish(struct cnd_serving *s, const struct cnp_request *req, bool was_answered)
 	if (req->number != 0) {
 		s->ops->end(s, req);
 		s->held.is_ready = s->request.is_sync || req->msg.code == CNP_MSG_SYNC;
-		if (s->held.is_ready)
+		if (s->held.is_ready) {
 			s->loss.may_have_committed = false;
+			cnd_read_only_synced(s);
+		}
 	}
 	if (!s->is_lost && !s->is_suspending)
 		cnd_request_take_state(s, &state);
@@ -859,6 +871,7 @@ cnd_request_forget_client(struct cnd_serving *s)
 	s->held.has_written = false;
 	s->held.settled_at = 0;
 	cnd_limits_forget_client(s);
+	cnd_read_only_synced(s);
 }
 
 void

@@ -128,6 +128,15 @@ struct cnd_serving_held {
 	uint32_t settled_at; /* n_served at the last settle() */
 };
 
+/* read_only.c: what has run since the last synchronization point. */
+struct cnd_serving_read_only {
+	bool is_in_unit; /* a request */
+	bool has_ended; /* a transaction may have ended in the unit, after another request */
+	/* judge() sets these for the statement that comes next */
+	bool may_end; /* it may end a transaction */
+	bool is_plain; /* it only reads */
+};
+
 struct cnd_serving {
 	/* the owner sets these */
 	const struct cnd_serving_ops *ops;
@@ -142,6 +151,7 @@ struct cnd_serving {
 	bool takes_position; /* set_position() takes the client's position */
 	bool tells_writes; /* the client learns the server's position after a write */
 	bool has_rules; /* ask ops->judge() before each statement */
+	bool is_read_only; /* no transaction may write */
 
 	/* both set these */
 	struct cnc_buf
@@ -164,6 +174,7 @@ struct cnd_serving {
 	struct cnd_serving_loss loss;
 	struct cnd_serving_held held;
 	struct cnd_serving_limited limited;
+	struct cnd_serving_read_only read_only;
 };
 
 /* Most bytes of the parameters that a server reports, encoded. */
@@ -252,6 +263,14 @@ void cnd_limits_forget(struct cnd_serving *s, struct cnp_str name);
 void cnd_limits_forget_client(struct cnd_serving *s);
 /* Count a row, or a piece of a copy. CENOTE_ERR_SERVER: a limit has passed, and s->diag says which. */
 int cnd_limits_count(struct cnd_serving *s, uint64_t bytes);
+
+/* read_only.c */
+/* A request comes that may begin a transaction. Negative: it must not run, and s->diag says why. */
+int cnd_read_only_enter(struct cnd_serving *s);
+/* The same for one that may also end a transaction. */
+int cnd_read_only_end_transaction(struct cnd_serving *s);
+/* A synchronization point has come. */
+void cnd_read_only_synced(struct cnd_serving *s);
 
 /* sink.c */
 extern const struct cnd_sink_ops cnd_sink_ops;

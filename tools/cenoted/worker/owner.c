@@ -338,7 +338,8 @@ cnd_owner_init(struct cnd_worker *w)
 	s->server = &w->client.server;
 	s->pool = w->config->name;
 	s->max_row = w->config->max_row;
-	s->has_rules = w->config->query_rules.n > 0;
+	s->is_read_only = w->config->is_read_only != 0;
+	s->has_rules = w->config->query_rules.n > 0 || s->is_read_only;
 	cnd_host_init(w);
 	cnd_digests_init(w);
 	cnd_serving_init(s);

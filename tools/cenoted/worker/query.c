@@ -9,7 +9,7 @@
 
 #include "core/digest.h"
 #include "core/sqlstate.h"
-#include "query/query_rules.h"
+#include "query/read_only.h"
 #include "shared/log.h"
 
 /* How often a worker writes a message about its rules. */
@@ -113,6 +113,26 @@ decide(struct cnd_worker *w, const struct cnd_query *q, struct cnp_str sql)
 	return CENOTE_OK;
 }
 
+static int
+judge_read_only(struct cnd_worker *w, const struct cnd_query *q, uint32_t dialect)
+{
+	const uint32_t reads = CND_CLASS_READ | CND_CLASS_COPY;
+	struct cnd_serving *s = &w->serving;
+	const char *fault = cnd_read_only_fault(q, dialect);
+
+	s->read_only.may_end = (q->summary->classes & CND_CLASS_TRANSACTION) != 0;
+	s->read_only.is_plain = (q->summary->classes & ~reads) == 0;
+	/* nobody would know later that an execution ends the transaction */
+	if (fault == NULL && s->read_only.may_end && s->result.is_describing &&
+		s->backend->sync != NULL)
+		fault = "statements of transactions cannot be prepared";
+	if (fault == NULL)
+		return CENOTE_OK;
+	cnc_diag_set(&s->diag, CNC_SQLSTATE(READ_ONLY),
+		"pool %s is read-only (read_only = yes): %s", w->config->name, fault);
+	return CENOTE_ERR_SERVER;
+}
+
 int
 cnd_query_judge(struct cnd_serving *s, struct cnp_str sql)
 {
@@ -138,7 +158,11 @@ cnd_query_judge(struct cnd_serving *s, struct cnp_str sql)
 		summary.is_unsure = true;
 	}
 	/* a text without a statement, with which some programs ask whether the server is there, does nothing */
-	return summary.classes != 0 ? decide(w, &q, sql) : CENOTE_OK;
+	if (summary.classes == 0)
+		return CENOTE_OK;
+	if (w->serving.is_read_only && judge_read_only(w, &q, dialect) < 0)
+		return CENOTE_ERR_SERVER;
+	return decide(w, &q, sql);
 }
 
 void
