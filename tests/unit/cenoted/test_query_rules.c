@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/query_rules.h"
+#include "query/read_only.h"
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -440,6 +440,53 @@ a_time_is_by_day_and_clock(void **state)
 	assert_true(decides("\"time=10:00-11:00 Europe/Berlin\" -> deny", "select 1"));
 }
 
+/* What a pool with read_only = yes refuses by the text. The server refuses more; tests/integration/test_read_only.c has that. */
+static void
+a_read_only_pool_refuses_what_the_server_would_allow(void **state)
+{
+	static const struct {
+		const char *sql;
+		uint32_t dialect;
+		bool is_refused;
+	} list[] = {
+		{ "select f()", CNC_SQL_POSTGRESQL, false },
+		{ "select 1; select 2", CNC_SQL_POSTGRESQL, false },
+		{ "select 1; select 2", CNC_SQL_MYSQL, true },
+		{ "begin", CNC_SQL_POSTGRESQL, false },
+		{ "begin; select 1", CNC_SQL_POSTGRESQL, true },
+		{ "begin isolation level serializable read only", CNC_SQL_POSTGRESQL,
+			false },
+		{ "begin read /* */ WRITE", CNC_SQL_POSTGRESQL, true },
+		{ "commit prepared 'x'", CNC_SQL_POSTGRESQL, true },
+		{ "set search_path = x", CNC_SQL_POSTGRESQL, false },
+		{ "set transaction_read_only = off", CNC_SQL_POSTGRESQL, true },
+		{ "set \"Transaction_Read_Only\" = off", CNC_SQL_POSTGRESQL, true },
+		{ "set U&\"x\\005fy\" = off", CNC_SQL_POSTGRESQL, true },
+		{ "copy t to stdout", CNC_SQL_POSTGRESQL, false },
+		{ "copy t from stdin", CNC_SQL_POSTGRESQL, true },
+		{ "do $$ $$", CNC_SQL_POSTGRESQL, true },
+		{ "select 'open", CNC_SQL_POSTGRESQL, true },
+		{ "set names utf8mb4", CNC_SQL_MYSQL, false },
+		{ "set @@tx_read_only = 0", CNC_SQL_MYSQL, true },
+		{ "/*! set tx_read_only = 0 */", CNC_SQL_MYSQL, true },
+		{ "set @a = '\\' , tx_read_only = 0 , b = '", CNC_SQL_MYSQL, true },
+		{ "pragma query_only = off", CNC_SQL_SQLITE, false },
+		{ "vacuum into 'x'", CNC_SQL_SQLITE, true },
+	};
+	struct cnd_summary summary;
+
+	for (size_t i = 0; i < N_ITEMS(list); i++) {
+		struct cnd_query q = { .summary = &summary,
+			.sql = list[i].sql,
+			.len = strlen(list[i].sql) };
+
+		cnd_summarize(q.sql, q.len, list[i].dialect, &summary);
+		if ((cnd_read_only_fault(&q, list[i].dialect) != NULL) !=
+			list[i].is_refused)
+			fail_msg("%s", list[i].sql);
+	}
+}
+
 static void
 a_wrong_rule_says_what_is_allowed(void **state)
 {
@@ -508,8 +555,8 @@ an_action_has_a_message_and_an_sqlstate(void **state)
 	assert_string_equal(rules.list[0].message, "ask \"Ann\" first");
 	assert_string_equal(rules.list[0].sqlstate, "0A000");
 	assert_true(rules.list[0].is_dry_run);
-	assert_int_equal(cnd_query_rules_parse(
-				 &rules, "-> limit rows=1000 bytes=2MB time=2s", 9, error),
+	assert_int_equal(cnd_query_rules_parse(&rules,
+				 "-> limit rows=1000 bytes=2MB time=2s", 9, error),
 		0);
 	assert_int_equal(rules.list[2].max_rows, 1000);
 	assert_int_equal(rules.list[2].max_bytes, 2 << 20);
@@ -536,6 +583,7 @@ main(void)
 		cmocka_unit_test(all_conditions_must_hold),
 		cmocka_unit_test(a_pattern_sees_the_text),
 		cmocka_unit_test(a_time_is_by_day_and_clock),
+		cmocka_unit_test(a_read_only_pool_refuses_what_the_server_would_allow),
 		cmocka_unit_test(a_wrong_rule_says_what_is_allowed),
 		cmocka_unit_test(an_action_has_a_message_and_an_sqlstate),
 	};

@@ -83,6 +83,7 @@ struct cnd_statement {
 	uint64_t
 		sent; /* which columns the client has, as the backend counts them; 0: none */
 	struct cnd_limits limits; /* of its executions; only cenoted uses them */
+	bool is_plain; /* it only reads; only cenoted uses it */
 	void *own;
 };
 

@@ -99,8 +99,10 @@ cnd_limits_keep(struct cnd_serving *s, uint32_t statement, struct cnp_str name)
 
 	if (statement != 0) {
 		st = cnd_statement_find(&s->statements, statement);
-		if (st != NULL)
+		if (st != NULL) {
 			st->limits = *limits;
+			st->is_plain = s->read_only.is_plain;
+		}
 		return;
 	}
 	cnd_limits_forget(s, name);

@@ -13,7 +13,7 @@
 #include "core/sqlstate.h"
 
 static int
-refuse(struct cnd_serving *s)
+refuse_after_end(struct cnd_serving *s)
 {
 	cnc_diag_set(&s->diag, CNC_SQLSTATE(READ_ONLY),
 		"pool %s is read-only (read_only = yes): after the end of a transaction "
@@ -41,16 +41,19 @@ cnd_read_only_enter(struct cnd_serving *s)
 	if (!s->is_read_only)
 		return CENOTE_OK;
 	if (ro->has_ended)
-		return refuse(s);
+		return refuse_after_end(s);
 	if (should_look(s))
 		r = s->backend->read_only(s->session, &s->sink, &s->diag);
-	if (r == CENOTE_ERR_UNSUPPORTED)
-		return refuse(s);
-	if (ro->may_end && ro->is_in_unit)
+	if (r == CENOTE_OK && ro->may_end && ro->is_in_unit)
 		ro->has_ended = true;
 	ro->is_in_unit = s->backend->sync != NULL;
-	ro->may_end = ro->is_plain = false;
 	return r;
+}
+
+void
+cnd_read_only_begin(struct cnd_serving *s)
+{
+	s->read_only.may_end = s->read_only.is_plain = false;
 }
 
 int

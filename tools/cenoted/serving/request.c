@@ -268,6 +268,7 @@ on_execute(struct cnd_serving *s, const struct cnp_msg *m)
 		return r;
 	if (s->has_rules)
 		cnd_limits_recall(s, &which);
+	s->read_only.is_plain = which.statement != NULL && which.statement->is_plain;
 	r = cnd_read_only_enter(s);
 	if (r < 0)
 		return r;
@@ -585,6 +586,7 @@ begin(struct cnd_serving *s, const struct cnp_request *req)
 	s->result.is_limited = false;
 	if (s->has_rules)
 		cnd_limits_begin(s);
+	cnd_read_only_begin(s);
 	set_bounds(&s->result, 0, 0);
 	if (s->ahead.n == 0) {
 		s->ahead.last = req->number;

@@ -132,7 +132,7 @@ struct cnd_serving_held {
 struct cnd_serving_read_only {
 	bool is_in_unit; /* a request */
 	bool has_ended; /* a transaction may have ended in the unit, after another request */
-	/* judge() sets these for the statement that comes next */
+	/* of the running request; judge() sets these */
 	bool may_end; /* it may end a transaction */
 	bool is_plain; /* it only reads */
 };
@@ -265,7 +265,9 @@ void cnd_limits_forget_client(struct cnd_serving *s);
 int cnd_limits_count(struct cnd_serving *s, uint64_t bytes);
 
 /* read_only.c */
-/* A request comes that may begin a transaction. Negative: it must not run, and s->diag says why. */
+/* A request begins. */
+void cnd_read_only_begin(struct cnd_serving *s);
+/* It may begin a transaction. Negative: it must not run, and s->diag says why. */
 int cnd_read_only_enter(struct cnd_serving *s);
 /* The same for one that may also end a transaction. */
 int cnd_read_only_end_transaction(struct cnd_serving *s);

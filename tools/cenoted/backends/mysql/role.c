@@ -271,11 +271,8 @@ int
 cnd_my_read_only(struct cnd_session *s, struct cnd_sink *sink, struct cnc_diag *ret_diag)
 {
 	static const char sql[] = "SET SESSION TRANSACTION READ ONLY";
-	int r;
+	int r = cnd_my_enter(s, ret_diag, sink);
 
-	if (cnd_has_portals(s->host->statements))
-		return CENOTE_ERR_UNSUPPORTED;
-	r = cnd_my_enter(s, ret_diag, sink);
 	if (r == CENOTE_OK)
 		r = cnd_my_run(s, sql, sizeof(sql) - 1);
 	if (r == CENOTE_OK && !s->is_read_only)
