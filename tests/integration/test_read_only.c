@@ -284,9 +284,7 @@ static const char *const postgresql_tries[] = {
 	"delete from t",
 	"truncate t",
 	"with x as (insert into t values (2) returning a) select * from x",
-	"merge into t using (values (5)) x(b) on a = b when not matched then insert "
-	"values "
-	"(b)",
+	"merge into t using t x on false when not matched then insert values (2)",
 	"select a into t2 from t",
 	"create table t2 (a int)",
 	"drop table t",
@@ -358,7 +356,6 @@ no_pipeline_writes(void **state)
 	cenote_params *none = wp_params();
 	char before[256], after[256];
 	cenote_result *res;
-	int r;
 
 	start_read_only();
 	admin = wp_attach("free");
@@ -374,7 +371,7 @@ no_pipeline_writes(void **state)
 			assert_ok(cenote_send_query(
 				conn, requests[j], CENOTE_NTS, none, NULL));
 		assert_ok(cenote_send_sync(conn));
-		while ((r = cenote_get_result(conn, &res)) == CENOTE_OK)
+		while (cenote_get_result(conn, &res) == CENOTE_OK)
 			cenote_result_destroy(res);
 		cenote_conn_destroy(conn);
 		look(admin, after);
