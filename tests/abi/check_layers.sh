@@ -31,6 +31,7 @@ lib/crypto - (core|protocol|crypto)/$any types\\.h $any
 lib core,protocol,crypto,include (core|protocol|crypto)/$any $any $any
 tools/cenoted - ((core|protocol|crypto)/$any|loan\\.h) types\\.h $any
 tools/sqlsh - (core/sql|common/passfile)\\.h $any $any
+tools/port - (csv|output|progress|text)\\.h cenote\\.h $any
 tools/bench - - $any $any
 shims - core/(sql|fibre)\\.h cenote\\.h $any
 bindings - - cenote\\.h $any

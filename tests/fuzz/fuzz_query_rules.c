@@ -24,7 +24,7 @@ judge(const struct cnd_query_rules *rules, const char *sql, size_t n, uint32_t d
 	struct cnd_summary summary;
 	struct cnd_query q = { .summary = &summary,
 		.sql = sql,
-		.len = n,
+		.sql_len = n,
 		.database = "app",
 		.user = "joe",
 		.application = "" };

@@ -303,6 +303,8 @@ my_write_conf(const struct cnt_server *s, FILE *f)
 		"default_time_zone = '+00:00'\n"
 		"local_infile = 1\n"
 		"skip_name_resolve\n"
+		/* a TLS handshake may take long on a busy machine */
+		"connect_timeout = 60\n"
 		"innodb_buffer_pool_size = 64M\n"
 		"innodb_log_file_size = 16M\n"
 		"innodb_flush_log_at_trx_commit = 0\n"
@@ -390,8 +392,6 @@ my_replicates(const struct cnt_server *s, int waits)
 		"log_bin = %.64s/data/binlog\n"
 		"binlog_format = ROW\n"
 		"gtid_strict_mode = 1\n"
-		/* a TLS handshake may take long on a busy machine */
-		"connect_timeout = 60\n"
 		"log_slave_updates = 1\n",
 		s->port, s->dir);
 	return cnt_server_configure(s, lines);

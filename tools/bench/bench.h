@@ -2,6 +2,7 @@
 #ifndef CNB_BENCH_H
 #define CNB_BENCH_H
 
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,18 +17,22 @@
  */
 
 #define CNB_MAX_TARGETS   8
-#define CNB_MAX_WORKLOADS 16
+#define CNB_MAX_WORKLOADS 32
 #define CNB_MAX_POINTS    32
-#define CNB_MAX_CLIENTS   1024
+#define CNB_MAX_CASES     (CNB_MAX_WORKLOADS + CNB_MAX_POINTS * CNB_MAX_WORKLOADS)
+#define CNB_MAX_CLIENTS   8192
 #define CNB_MAX_SESSIONS  1024
 #define CNB_MAX_ROUNDS    10000
 #define CNB_MAX_ROOTS     8
 
 /* The shape of the rows workloads. */
-#define CNB_COLUMNS     16
-#define CNB_VALUE_BYTES 32
-#define CNB_ROWS        256
-#define CNB_LARGE_ROWS  10000
+#define CNB_COLUMNS      16
+#define CNB_VALUE_BYTES  32
+#define CNB_ROWS         256
+#define CNB_LARGE_ROWS   10000
+/* The shape of the rows that the workloads bulk and copy write. */
+#define CNB_BULK_ROWS    1000
+#define CNB_BULK_COLUMNS 3
 
 /* Why something failed, for the user. */
 struct cnb_error {
@@ -90,6 +95,9 @@ struct cnb_target {
 	 * other function, until it returns another value. NULL: not possible. */
 	int (*try_query)(struct cnb_session *s, const char *sql, struct pollfd *ret_wait,
 		struct cnb_answer *ret_answer, struct cnb_error *ret_error);
+	/* Load the bytes with a COPY ... FROM STDIN. NULL: not possible. */
+	int (*copy_in)(struct cnb_session *s, const char *sql, const char *bytes,
+		size_t len, struct cnb_error *ret_error);
 	void (*close)(struct cnb_session *s); /* NULL is allowed */
 	/* The TLS parameters; "": no TLS. NULL: unknown. */
 	void (*tell_tls)(struct cnb_session *s, char *ret_text, size_t size);
@@ -119,13 +127,24 @@ const struct cnb_target *cnb_target_odbc_native(void);
 
 /* ---------------------------------------------------------------- workloads ----- */
 
+/* Where a client is in an operation that has several statements. */
+struct cnb_script {
+	uint64_t random; /* the state of its random numbers */
+	uint32_t step; /* the number of its statement */
+	uint32_t key; /* the row that the operation is about */
+	int is_query; /* the statement gives rows, at least one */
+	char sql[224];
+};
+
 /* A working client. */
 struct cnb_run {
 	const struct cnb_target *target;
 	const struct cnb_workload *workload;
 	const struct cnb_env *env;
 	uint32_t queries; /* per operation */
+	uint32_t number; /* of the client in its crowd */
 	struct cnb_session *session; /* some workloads hold it from begin to end */
+	struct cnb_script script;
 	struct cnb_error error;
 };
 
@@ -136,8 +155,17 @@ struct cnb_workload {
 	struct cnb_answer expected; /* a wrong answer ends the benchmark */
 	int needs_rows; /* reads the table of cnb_setup() */
 	int has_points; /* --queries applies */
+	int has_depths; /* --depth applies */
+	int needs_retail; /* reads and writes the tables of cnb_retail_setup() */
+	int only_by_name; /* not among the default workloads */
 	int is_crowd; /* all clients are in one process, and --think applies */
+	int is_idle; /* of the crowd, only one client works */
+	double think_ms; /* of a crowd, if --think is not given */
+	int is_think_random; /* the pause is between half and three halves of it */
 	uint32_t queries; /* otherwise, per operation; 0: one */
+	/* Write the statement of the step that the script is at. 1: there is one; 0: the
+	 * operation is over. NULL: an operation is one query of `sql`. Only in a crowd. */
+	int (*statement)(struct cnb_run *run);
 	int (*can)(const struct cnb_target *target); /* NULL: every target can do it */
 	/* Called once before the operations; not measured. NULL: there is nothing to do. */
 	int (*begin)(struct cnb_run *run);
@@ -152,10 +180,20 @@ void cnb_run_close(struct cnb_run *run);
 /* Whether it is the answer to one query of the workload. 0; -1 with the run's error set. */
 int cnb_run_check(struct cnb_run *run, const struct cnb_answer *answer);
 
-/* Make and remove the table for the rows workloads. */
+/* The next random number of a client, from 1 to n. */
+uint32_t cnb_random(struct cnb_script *script, uint32_t n);
+
+/* Make and remove the tables for the rows workloads. */
 int cnb_setup(const struct cnb_target *target, const struct cnb_env *env,
 	struct cnb_error *ret_error);
 void cnb_cleanup(const struct cnb_target *target, const struct cnb_env *env);
+
+/* The tables of the workload retail: countries, stores, products, their stock in each store, and
+ * `n_rows` purchases. */
+int cnb_retail_setup(const struct cnb_target *target, const struct cnb_env *env,
+	uint32_t n_rows, struct cnb_error *ret_error);
+void cnb_retail_cleanup(const struct cnb_target *target, const struct cnb_env *env);
+int cnb_retail_statement(struct cnb_run *run);
 
 /* ------------------------------------------------------------------ options ----- */
 
@@ -174,11 +212,18 @@ struct cnb_options {
 	size_t n_workloads;
 	uint32_t points[CNB_MAX_POINTS]; /* queries per connection */
 	size_t n_points;
+	uint32_t depths[CNB_MAX_POINTS]; /* requests in a pipeline */
+	size_t n_depths;
 	uint32_t rounds;
 	double time_s; /* for each target and case */
 	uint64_t operations; /* for each round; 0: as many as fit into time_s */
 	uint32_t clients;
-	double think_ms; /* of a crowd's clients, between an answer and the next query */
+	uint32_t processes; /* of a crowd */
+	double think_ms; /* of a crowd's clients, after an operation; < 0: the workload's */
+	/* A crowd works for so long, not for a number of operations; 0: not. */
+	double crowd_s;
+	uint32_t retail_rows;
+	const char *mode; /* of the pool that it starts */
 	uint32_t sessions; /* of the pool that it starts; 0: clients + 3 */
 	struct cnb_env env; /* places from the command line */
 	const char *cenoted;
@@ -189,10 +234,24 @@ struct cnb_options {
 	int is_pinned;
 	int cpu; /* -1: the last CPU that is allowed */
 	int is_json;
+	/* The commands report and compare; NULL: another one. */
+	const char *report_dir;
+	const char *compare[2];
+	int is_quick;
+	int has_plots;
+	const char *servers, *sets; /* of the report: lists with commas; NULL: all */
+	double tolerance; /* of compare: 0.05 is 5 % */
+	/* Text for the configuration of the cenoted that it starts; or NULL. */
+	const char *more_pools;
+	/* The name of one of them: start no pool on SQLite besides. NULL: start it. */
+	const char *only_pool;
 };
 
 /* 0: continue. 1: done (it printed help, version or list). -1: wrong, and reported. */
 int cnb_options_parse(int argc, char **argv, struct cnb_options *ret_options);
+/* Add targets and workloads by their names. 0, or -1. */
+int cnb_options_choose(
+	struct cnb_options *options, const char *targets, const char *workloads);
 
 /* ------------------------------------------------------- processes and CPU ----- */
 
@@ -209,6 +268,12 @@ int cnb_procs_equal(const struct cnb_procs *a, const struct cnb_procs *b);
 /* CPU time of `root` and its descendants, also of those that have ended. For the ended ones the
  * kernel counts in ticks (10 ms). 0, or -1 with errno. */
 int cnb_family_cpu(pid_t root, int64_t *ret_ns);
+/* Memory of `root` and its descendants in KiB; of shared pages, each has its share. 0, or -1 with
+ * errno. */
+int cnb_family_memory(pid_t root, int64_t *ret_kib);
+
+/* Bind `root` and its descendants to these CPUs. One that ends meanwhile does not matter. */
+void cnb_family_bind(pid_t root, const cpu_set_t *cpus);
 
 /* Bind this process and those that it starts to one CPU (-1: the last allowed one). */
 int cnb_pin(int cpu, int *ret_cpu, struct cnb_error *ret_error);
@@ -232,6 +297,10 @@ int cnb_daemon_start(const struct cnb_options *options, struct cnb_daemon *ret_d
 	struct cnb_error *ret_error);
 /* Stop it and remove the directory. A second call does nothing. */
 void cnb_daemon_stop(struct cnb_daemon *daemon);
+/* Wait until the pool of that URI serves. 0; -1 with the error set. */
+int cnb_pool_wait(const char *uri, struct cnb_error *ret_error);
+/* Whether this machine can make a certificate for TLS. */
+int cnb_has_tls(void);
 /* Make only the directory and the file, for targets without cenoted. */
 int cnb_daemon_directory(struct cnb_daemon *daemon, struct cnb_error *ret_error);
 
@@ -251,13 +320,20 @@ double cnb_latency_quantile(const struct cnb_latency *latency, double q);
 /* What clients did in a round. */
 struct cnb_work {
 	int64_t wall_ns, cpu_ns;
+	/* With `crowd_s`: operations in the measured part of the time, and that part. */
+	uint64_t n_operations;
+	int64_t measured_ns;
+	uint32_t
+		n_refused; /* clients that could not connect, where the workload allows it */
 	struct cnb_latency latency;
+	struct cnb_error refusal; /* the first one's reason */
 };
 
 /* The cost of one round of a target, per query. */
 struct cnb_sample {
 	double wall_us;
-	double p50_us, p99_us; /* of an operation */
+	double p50_us, p90_us, p99_us, p999_us; /* of an operation */
+	double memory_kib; /* of pool and server together; idle only */
 	double client_us; /* CPU time of the clients */
 	double part_us[CNB_N_PARTS]; /* CPU time of the other parts */
 };
@@ -273,7 +349,8 @@ struct cnb_series {
 	/* rounds that were repeated because a process started or ended */
 	uint32_t n_disturbed;
 	struct cnb_sample *samples; /* one per round */
-	struct cnb_summary wall, p50, p99, cpu, client, parts[CNB_N_PARTS];
+	struct cnb_summary wall, p50, p90, p99, p999, memory, cpu, client;
+	struct cnb_summary parts[CNB_N_PARTS];
 	/* Compared with the targets after it in the list, round by round. */
 	struct cnb_summary ratio_wall[CNB_MAX_TARGETS], ratio_cpu[CNB_MAX_TARGETS];
 	struct cnb_summary ratio_p50[CNB_MAX_TARGETS], ratio_p99[CNB_MAX_TARGETS];
@@ -307,6 +384,12 @@ struct cnb_bench {
 	const volatile sig_atomic_t *interrupted; /* not 0: stop */
 };
 
+/* The cases of the options, at most CNB_MAX_CASES: for each workload one, or one for each of its points
+ * or depths. Returns their number. */
+size_t cnb_cases_make(const struct cnb_options *options, struct cnb_case *ret_cases);
+/* Read the CPU time so far of everything except the clients. 0; -1 with the error set. */
+int cnb_parts_cpu(const struct cnb_bench *bench, const struct cnb_target *target,
+	int64_t *ret_ns, struct cnb_error *ret_error);
 /* Measure the case. 0; -1 with the error set. The series are valid until they are freed. */
 int cnb_measure(
 	const struct cnb_bench *bench, struct cnb_case *c, struct cnb_error *ret_error);
@@ -332,10 +415,13 @@ void cnb_crew_end(struct cnb_crew *crew); /* NULL is allowed */
  * is_crowd. */
 struct cnb_crowd;
 
+/* The first client has the pattern's number. With `may_refuse`, clients that cannot connect are
+ * counted and left out. */
 int cnb_crowd_begin(const struct cnb_run *pattern, uint32_t n_clients, int64_t think_ns,
-	struct cnb_crowd **ret_crowd, struct cnb_error *ret_error);
-/* Do `operations` for each client. A fast client may do more of them than a slow one. */
-int cnb_crowd_work(struct cnb_crowd *crowd, uint64_t operations,
+	int may_refuse, struct cnb_crowd **ret_crowd, struct cnb_error *ret_error);
+/* Do `operations` for each client; or, if `time_ns` is not 0, work for so long and count what is
+ * done after the first fifth of it. A fast client may do more than a slow one. */
+int cnb_crowd_work(struct cnb_crowd *crowd, uint64_t operations, int64_t time_ns,
 	struct cnb_work *ret_work, struct cnb_error *ret_error);
 void cnb_crowd_end(struct cnb_crowd *crowd); /* NULL is allowed */
 

@@ -21,6 +21,7 @@
 #include <cenote/cenote.h>
 
 #include "bench.h"
+#include "figures.h"
 
 #define START_TIMEOUT_NS 15000000000
 #define STOP_TIMEOUT_NS  10000000000
@@ -160,6 +161,15 @@ make_certificate(const struct cnb_daemon *daemon, struct cnb_error *ret_error)
 	return -1;
 }
 
+int
+cnb_has_tls(void)
+{
+	char path[256];
+
+	cnb_find_program("openssl", path, sizeof(path));
+	return path[0] != '\0';
+}
+
 /* Find a free port. */
 static int
 find_port(void)
@@ -187,11 +197,29 @@ prepare_tls(struct cnb_daemon *daemon, struct cnb_error *ret_error)
 	return make_certificate(daemon, ret_error);
 }
 
+/* The number of sessions is fixed, so that no process starts or ends. */
+static void
+write_own_pool(
+	const struct cnb_options *options, const struct cnb_daemon *daemon, FILE *f)
+{
+	uint32_t n = options->sessions;
+
+	fprintf(f,
+		"[pool bench]\nbackend = sqlite\nserver = path=%s\nsessions = %u..%u\n",
+		daemon->file, n, n);
+	if (options->mode != NULL)
+		fprintf(f, "mode = %s\n", options->mode);
+	if (daemon->port > 0)
+		fprintf(f,
+			"auth = peer\nauth = trust door=tcp\ntls_cert = %s/tls.crt\n"
+			"tls_key = %s/tls.key\n",
+			daemon->dir, daemon->dir);
+}
+
 static int
 write_config(const struct cnb_options *options, const struct cnb_daemon *daemon,
 	struct cnb_error *ret_error)
 {
-	uint32_t n = options->sessions;
 	char path[96];
 	FILE *f;
 
@@ -199,20 +227,16 @@ write_config(const struct cnb_options *options, const struct cnb_daemon *daemon,
 	f = fopen(path, "we");
 	if (f == NULL)
 		goto failed;
-	/* The number of sessions is fixed, so that no process starts or ends. */
-	fprintf(f, "[cenoted]\n");
+	fprintf(f, "[cenoted]\nrun_dir = %s\nlog = %s/cenoted.log\n%s\n", daemon->dir,
+		daemon->dir, geteuid() == 0 ? "user = root\n" : "");
 	if (daemon->port > 0)
 		fprintf(f, "listen = 127.0.0.1:%d\n", daemon->port);
-	fprintf(f,
-		"run_dir = %s\nlog = %s/cenoted.log\n%s\n"
-		"[pool bench]\nbackend = sqlite\nserver = path=%s\nsessions = %u..%u\n",
-		daemon->dir, daemon->dir, geteuid() == 0 ? "user = root\n" : "",
-		daemon->file, n, n);
-	if (daemon->port > 0)
-		fprintf(f,
-			"auth = trust door=tcp\ntls_cert = %s/tls.crt\ntls_key = "
-			"%s/tls.key\n",
-			daemon->dir, daemon->dir);
+	if (options->only_pool == NULL)
+		write_own_pool(options, daemon, f);
+	if (options->more_pools != NULL)
+		fputs(options->more_pools, f);
+	/* A password may be in it. */
+	(void)fchmod(fileno(f), 0600);
 	if (fclose(f) == 0)
 		return 0;
 failed:
@@ -312,6 +336,24 @@ wait_ready(struct cnb_daemon *daemon, struct cnb_error *ret_error)
 }
 
 int
+cnb_pool_wait(const char *uri, struct cnb_error *ret_error)
+{
+	const struct cnb_target *pooled = cnb_target_pooled();
+	struct cnb_env env = { .places = { uri } };
+	int64_t end_ns = cnb_now_ns() + START_TIMEOUT_NS;
+	struct cnb_session *session;
+
+	do {
+		if (pooled->open(&env, &session, ret_error) == 0) {
+			pooled->close(session);
+			return 0;
+		}
+		usleep(20000);
+	} while (cnb_now_ns() < end_ns);
+	return -1;
+}
+
+int
 cnb_daemon_start(const struct cnb_options *options, struct cnb_daemon *ret_daemon,
 	struct cnb_error *ret_error)
 {
@@ -325,6 +367,9 @@ cnb_daemon_start(const struct cnb_options *options, struct cnb_daemon *ret_daemo
 		return -1;
 	if (options->has_tls && prepare_tls(&daemon, ret_error) < 0)
 		goto failed;
+	if (options->only_pool != NULL)
+		snprintf(daemon.uri, sizeof(daemon.uri), "cenote:///%s?run_dir=%s",
+			options->only_pool, daemon.dir);
 	if (write_config(options, &daemon, ret_error) < 0)
 		goto failed;
 	daemon.pid = fork();

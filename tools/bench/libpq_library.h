@@ -27,6 +27,8 @@
 	X(PQntuples)                                                                     \
 	X(PQpipelineSync)                                                                \
 	X(PQprepare)                                                                     \
+	X(PQputCopyData)                                                                 \
+	X(PQputCopyEnd)                                                                  \
 	X(PQresultErrorMessage)                                                          \
 	X(PQresultStatus)                                                                \
 	X(PQsendQuery)                                                                   \

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "bench.h"
-
-#define MAX_CASES (CNB_MAX_WORKLOADS + CNB_MAX_POINTS * CNB_MAX_WORKLOADS)
+#include "figures.h"
+#include "report.h"
 
 static volatile sig_atomic_t interrupted;
 
@@ -65,39 +65,6 @@ show_step(const struct cnb_progress *progress, const struct cnb_case *c,
 }
 
 static int
-any_can(const struct cnb_options *options, const struct cnb_workload *w)
-{
-	size_t i;
-
-	for (i = 0; i < options->n_targets; i++) {
-		if (w->can == NULL || w->can(options->targets[i]))
-			return 1;
-	}
-	return 0;
-}
-
-/* Make a case for each workload; for workloads with points, one for each number of queries. */
-static size_t
-make_cases(const struct cnb_options *options, struct cnb_case *ret_cases)
-{
-	size_t n = 0, i, k;
-
-	for (i = 0; i < options->n_workloads; i++) {
-		const struct cnb_workload *w = options->workloads[i];
-
-		for (k = 0; k < (w->has_points ? options->n_points : 1); k++) {
-			ret_cases[n].workload = w;
-			ret_cases[n].queries = w->has_points    ? options->points[k]
-					       : w->queries > 0 ? w->queries
-								: 1;
-			if (any_can(options, w))
-				n++;
-		}
-	}
-	return n;
-}
-
-static int
 any_at(const struct cnb_options *options, enum cnb_place place)
 {
 	size_t i;
@@ -110,12 +77,24 @@ any_at(const struct cnb_options *options, enum cnb_place place)
 }
 
 static int
-any_needs_rows(const struct cnb_options *options)
+needs_rows(const struct cnb_workload *w)
+{
+	return w->needs_rows;
+}
+
+static int
+needs_retail(const struct cnb_workload *w)
+{
+	return w->needs_retail;
+}
+
+static int
+any_needs(const struct cnb_options *options, int (*needs)(const struct cnb_workload *w))
 {
 	size_t i;
 
 	for (i = 0; i < options->n_workloads; i++) {
-		if (options->workloads[i]->needs_rows)
+		if (needs(options->workloads[i]))
 			return 1;
 	}
 	return 0;
@@ -195,15 +174,22 @@ static int
 run_bench(
 	struct cnb_bench *bench, struct cnb_machine *machine, struct cnb_error *ret_error)
 {
-	static struct cnb_case cases[MAX_CASES];
+	static struct cnb_case cases[CNB_MAX_CASES];
 	const struct cnb_options *options = bench->options;
 	struct cnb_progress progress = { show_step, 0, 0 };
 	size_t n_cases, i;
-	int r, has_rows = any_needs_rows(options);
+	int r, has_rows = any_needs(options, needs_rows);
+	int has_retail = any_needs(options, needs_retail);
 
 	for (i = 0; has_rows && i < options->n_targets; i++) {
 		show_progress("%s: making a table", options->targets[i]->name);
 		if (cnb_setup(options->targets[i], &bench->env, ret_error) < 0)
+			return -1;
+	}
+	for (i = 0; has_retail && i < options->n_targets; i++) {
+		show_progress("%s: making retail's tables", options->targets[i]->name);
+		if (cnb_retail_setup(options->targets[i], &bench->env,
+			    options->retail_rows, ret_error) < 0)
 			return -1;
 	}
 	show_progress("%s", "");
@@ -214,7 +200,7 @@ run_bench(
 		if (tell_tls(bench, ret_error) < 0)
 			return -1;
 	}
-	n_cases = make_cases(options, cases);
+	n_cases = cnb_cases_make(options, cases);
 	progress.n_cases = (uint32_t)n_cases;
 	bench->progress = &progress;
 	r = measure_cases(bench, machine, cases, n_cases, ret_error);
@@ -223,6 +209,27 @@ run_bench(
 	bench->progress = NULL;
 	for (i = 0; has_rows && i < options->n_targets; i++)
 		cnb_cleanup(options->targets[i], &bench->env);
+	for (i = 0; has_retail && i < options->n_targets; i++)
+		cnb_retail_cleanup(options->targets[i], &bench->env);
+	return r;
+}
+
+static int
+run_here(const struct cnb_options *options, struct cnb_error *ret_error)
+{
+	struct cnb_bench bench = { .options = options, .interrupted = &interrupted };
+	struct cnb_daemon daemon = { 0 };
+	struct cnb_machine machine = { 0 };
+	int r;
+
+	cnb_machine_read(&machine);
+	r = options->is_pinned ? cnb_pin(options->cpu, &machine.pinned_cpu, ret_error)
+			       : 0;
+	if (r == 0)
+		r = find_env(options, &bench, &daemon, ret_error);
+	if (r == 0)
+		r = run_bench(&bench, &machine, ret_error);
+	cnb_daemon_stop(&daemon);
 	return r;
 }
 
@@ -230,23 +237,18 @@ int
 main(int argc, char **argv)
 {
 	struct cnb_options options;
-	struct cnb_bench bench = { .options = &options, .interrupted = &interrupted };
-	struct cnb_daemon daemon = { 0 };
-	struct cnb_machine machine = { 0 };
 	struct cnb_error error;
 	int r;
 
 	r = cnb_options_parse(argc, argv, &options);
 	if (r != 0)
 		return r < 0 ? 2 : 0;
+	if (options.compare[0] != NULL)
+		return cnb_compare_files(
+			options.compare[0], options.compare[1], options.tolerance);
 	catch_signals();
-	cnb_machine_read(&machine);
-	r = options.is_pinned ? cnb_pin(options.cpu, &machine.pinned_cpu, &error) : 0;
-	if (r == 0)
-		r = find_env(&options, &bench, &daemon, &error);
-	if (r == 0)
-		r = run_bench(&bench, &machine, &error);
-	cnb_daemon_stop(&daemon);
+	r = options.report_dir != NULL ? cnb_report_run(&options, &interrupted, &error)
+				       : run_here(&options, &error);
 	if (r == 0 && (fflush(stdout) != 0 || ferror(stdout))) {
 		snprintf(error.text, sizeof(error.text), "cannot write the report");
 		r = -1;

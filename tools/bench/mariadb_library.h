@@ -14,11 +14,14 @@
 	X(mysql_fetch_lengths)                                                           \
 	X(mysql_fetch_row)                                                               \
 	X(mysql_free_result)                                                             \
+	X(mysql_get_socket)                                                              \
 	X(mysql_init)                                                                    \
 	X(mysql_num_fields)                                                              \
 	X(mysql_options)                                                                 \
 	X(mysql_real_connect)                                                            \
 	X(mysql_real_query)                                                              \
+	X(mysql_real_query_cont)                                                         \
+	X(mysql_real_query_start)                                                        \
 	X(mysql_stmt_bind_result)                                                        \
 	X(mysql_stmt_close)                                                              \
 	X(mysql_stmt_error)                                                              \

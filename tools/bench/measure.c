@@ -20,6 +20,7 @@
 struct raw {
 	struct cnb_work work;
 	int64_t part_ns[CNB_N_PARTS];
+	int64_t memory_kib; /* of pool and server, with the clients; idle only */
 };
 
 static int
@@ -40,9 +41,8 @@ is_gone(const struct cnb_bench *bench, size_t i, struct cnb_error *ret_error)
 	return -1;
 }
 
-/* Read the CPU time so far of everything except the clients. */
-static int
-read_parts(const struct cnb_bench *bench, const struct cnb_target *target,
+int
+cnb_parts_cpu(const struct cnb_bench *bench, const struct cnb_target *target,
 	int64_t *ret_ns, struct cnb_error *ret_error)
 {
 	int64_t ns;
@@ -68,12 +68,12 @@ settle(const struct cnb_bench *bench, const struct cnb_target *target, int64_t *
 	int64_t before[CNB_N_PARTS];
 	int i;
 
-	if (read_parts(bench, target, ret_ns, ret_error) < 0)
+	if (cnb_parts_cpu(bench, target, ret_ns, ret_error) < 0)
 		return -1;
 	for (i = 0; i < 100; i++) {
 		memcpy(before, ret_ns, sizeof(before));
 		usleep(500);
-		if (read_parts(bench, target, ret_ns, ret_error) < 0)
+		if (cnb_parts_cpu(bench, target, ret_ns, ret_error) < 0)
 			return -1;
 		if (memcmp(before, ret_ns, sizeof(before)) == 0)
 			break;
@@ -127,6 +127,27 @@ work_observed(const struct cnb_bench *bench, const struct cnb_target *target,
 	return r;
 }
 
+/* Memory of the pool and the server that work for the target. */
+static int
+read_memory(const struct cnb_bench *bench, const struct cnb_target *target,
+	int64_t *ret_kib, struct cnb_error *ret_error)
+{
+	int64_t kib;
+	size_t i;
+
+	*ret_kib = 0;
+	for (i = 0; i < bench->n_roots; i++) {
+		if (!sees_root(bench, i, target) ||
+			(bench->parts[i] == CNB_PART_PGBOUNCER &&
+				target->place != CNB_PLACE_PGBOUNCER))
+			continue;
+		if (cnb_family_memory(bench->roots[i], &kib) < 0)
+			return is_gone(bench, i, ret_error);
+		*ret_kib += kib;
+	}
+	return 0;
+}
+
 static int
 one_round(const struct cnb_bench *bench, const struct cnb_case *c,
 	const struct cnb_series *series, struct raw *ret_raw, struct cnb_error *ret_error)
@@ -142,6 +163,8 @@ one_round(const struct cnb_bench *bench, const struct cnb_case *c,
 		    &pattern, bench->options, series->operations, &crew, ret_error) < 0)
 		return -1;
 	r = work_observed(bench, series->target, crew, ret_raw, ret_error);
+	if (r == 0 && c->workload->is_idle)
+		r = read_memory(bench, series->target, &ret_raw->memory_kib, ret_error);
 	cnb_crew_end(crew);
 	return r;
 }
@@ -211,7 +234,10 @@ to_sample(const struct cnb_bench *bench, const struct cnb_case *c,
 	struct cnb_sample sample = {
 		.wall_us = (double)raw->work.wall_ns / n / 1e3,
 		.p50_us = cnb_latency_quantile(&raw->work.latency, 0.5) / 1e3,
+		.p90_us = cnb_latency_quantile(&raw->work.latency, 0.9) / 1e3,
 		.p99_us = cnb_latency_quantile(&raw->work.latency, 0.99) / 1e3,
+		.p999_us = cnb_latency_quantile(&raw->work.latency, 0.999) / 1e3,
+		.memory_kib = (double)raw->memory_kib,
 		.client_us = (double)raw->work.cpu_ns / n / 1e3,
 	};
 	int i;
@@ -256,10 +282,24 @@ take_rounds(
 
 /* ------------------------------------------------------------------ summaries ----- */
 
+static double
+cpu_of(const struct cnb_sample *s)
+{
+	double sum = s->client_us;
+	int i;
+
+	for (i = 0; i < CNB_N_PARTS; i++)
+		sum += s->part_us[i];
+	return sum;
+}
+
 enum figure {
 	FIGURE_WALL,
 	FIGURE_P50,
+	FIGURE_P90,
 	FIGURE_P99,
+	FIGURE_P999,
+	FIGURE_MEMORY,
 	FIGURE_CPU,
 	FIGURE_CLIENT,
 	FIGURE_PART /* add the part's number */
@@ -268,22 +308,26 @@ enum figure {
 static double
 figure_of(const struct cnb_sample *s, int figure)
 {
-	double sum = s->client_us;
-	int i;
-
-	if (figure == FIGURE_WALL)
+	switch (figure) {
+	case FIGURE_WALL:
 		return s->wall_us;
-	if (figure == FIGURE_P50)
+	case FIGURE_P50:
 		return s->p50_us;
-	if (figure == FIGURE_P99)
+	case FIGURE_P90:
+		return s->p90_us;
+	case FIGURE_P99:
 		return s->p99_us;
-	if (figure == FIGURE_CLIENT)
+	case FIGURE_P999:
+		return s->p999_us;
+	case FIGURE_MEMORY:
+		return s->memory_kib;
+	case FIGURE_CPU:
+		return cpu_of(s);
+	case FIGURE_CLIENT:
 		return s->client_us;
-	if (figure >= FIGURE_PART)
+	default:
 		return s->part_us[figure - FIGURE_PART];
-	for (i = 0; i < CNB_N_PARTS; i++)
-		sum += s->part_us[i];
-	return sum;
+	}
 }
 
 /* Summarize one figure over all rounds; with `base`, its ratio to the same round of another
@@ -312,7 +356,10 @@ summarize_case(struct cnb_case *c, uint32_t n, double *scratch)
 
 		s->wall = summarize(s->samples, NULL, n, FIGURE_WALL, scratch);
 		s->p50 = summarize(s->samples, NULL, n, FIGURE_P50, scratch);
+		s->p90 = summarize(s->samples, NULL, n, FIGURE_P90, scratch);
 		s->p99 = summarize(s->samples, NULL, n, FIGURE_P99, scratch);
+		s->p999 = summarize(s->samples, NULL, n, FIGURE_P999, scratch);
+		s->memory = summarize(s->samples, NULL, n, FIGURE_MEMORY, scratch);
 		s->cpu = summarize(s->samples, NULL, n, FIGURE_CPU, scratch);
 		s->client = summarize(s->samples, NULL, n, FIGURE_CLIENT, scratch);
 		for (k = 0; k < CNB_N_PARTS; k++)

@@ -18,6 +18,7 @@
 #define DEFAULT_TIME_S 2.0
 
 static const uint32_t default_points[] = { 1, 2, 3, 5, 10, 20, 30 };
+static const uint32_t default_depths[] = { 1, 10, 100 };
 
 static int
 wrong(const char *option, const char *value, const char *allowed)
@@ -90,14 +91,26 @@ add_workload(struct cnb_options *o, const char *word)
 }
 
 static int
-add_point(struct cnb_options *o, const char *word)
+add_number(uint32_t *numbers, size_t *n_numbers, const char *word)
 {
 	unsigned long n;
 
-	if (o->n_points == CNB_MAX_POINTS || parse_number(word, 1, 1000000, &n) < 0)
+	if (*n_numbers == CNB_MAX_POINTS || parse_number(word, 1, 1000000, &n) < 0)
 		return -1;
-	o->points[o->n_points++] = (uint32_t)n;
+	numbers[(*n_numbers)++] = (uint32_t)n;
 	return 0;
+}
+
+static int
+add_point(struct cnb_options *o, const char *word)
+{
+	return add_number(o->points, &o->n_points, word);
+}
+
+static int
+add_depth(struct cnb_options *o, const char *word)
+{
+	return add_number(o->depths, &o->n_depths, word);
 }
 
 /* --------------------------------------------------------------- the options ----- */
@@ -116,7 +129,7 @@ set_workloads(struct cnb_options *o, const char *value)
 {
 	o->n_workloads = 0;
 	if (each_word(value, o, add_workload) < 0)
-		return wrong("workloads", value, "up to 12 names of --list, with commas");
+		return wrong("workloads", value, "up to 32 names of --list, with commas");
 	return 0;
 }
 
@@ -126,6 +139,15 @@ set_queries(struct cnb_options *o, const char *value)
 	o->n_points = 0;
 	if (each_word(value, o, add_point) < 0)
 		return wrong("queries", value, "up to 32 numbers from 1, with commas");
+	return 0;
+}
+
+static int
+set_depths(struct cnb_options *o, const char *value)
+{
+	o->n_depths = 0;
+	if (each_word(value, o, add_depth) < 0)
+		return wrong("depth", value, "up to 32 numbers from 1, with commas");
 	return 0;
 }
 
@@ -169,7 +191,7 @@ set_clients(struct cnb_options *o, const char *value)
 	unsigned long n;
 
 	if (parse_number(value, 1, CNB_MAX_CLIENTS, &n) < 0)
-		return wrong("clients", value, "a number from 1 to 1024");
+		return wrong("clients", value, "a number from 1 to 8192");
 	o->clients = (uint32_t)n;
 	return 0;
 }
@@ -183,6 +205,37 @@ set_think(struct cnb_options *o, const char *value)
 	if (end == value || *end != '\0' || !isfinite(ms) || ms < 0 || ms > 60000)
 		return wrong("think", value, "milliseconds from 0 to 60000");
 	o->think_ms = ms;
+	return 0;
+}
+
+static int
+set_processes(struct cnb_options *o, const char *value)
+{
+	unsigned long n;
+
+	if (parse_number(value, 1, 64, &n) < 0)
+		return wrong("processes", value, "a number from 1 to 64");
+	o->processes = (uint32_t)n;
+	return 0;
+}
+
+static int
+set_rows(struct cnb_options *o, const char *value)
+{
+	unsigned long n;
+
+	if (parse_number(value, 200, 100000000, &n) < 0)
+		return wrong("rows", value, "a number from 200 to 100000000");
+	o->retail_rows = (uint32_t)n;
+	return 0;
+}
+
+static int
+set_mode(struct cnb_options *o, const char *value)
+{
+	if (strcmp(value, "session") != 0 && strcmp(value, "transaction") != 0)
+		return wrong("mode", value, "session or transaction");
+	o->mode = value;
 	return 0;
 }
 
@@ -306,6 +359,76 @@ set_json(struct cnb_options *o, const char *value)
 }
 
 static int
+set_quick(struct cnb_options *o, const char *value)
+{
+	(void)value;
+	o->is_quick = 1;
+	return 0;
+}
+
+static int
+set_no_plots(struct cnb_options *o, const char *value)
+{
+	(void)value;
+	o->has_plots = 0;
+	return 0;
+}
+
+static int
+set_tolerance(struct cnb_options *o, const char *value)
+{
+	char *end;
+	double percent = strtod(value, &end);
+
+	if (end == value || *end != '\0' || !isfinite(percent) || percent < 0 ||
+		percent > 1000)
+		return wrong("tolerance", value, "percent from 0 to 1000");
+	o->tolerance = percent / 100;
+	return 0;
+}
+
+/* Whether all words of a list with commas are of those that are allowed, also with commas. */
+static int
+are_allowed(const char *list, const char *allowed)
+{
+	for (;;) {
+		size_t n = strcspn(list, ",");
+		const char *at = allowed;
+
+		while (at != NULL && (strcspn(at, ",") != n || strncmp(at, list, n) != 0))
+			at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL;
+		if (at == NULL)
+			return 0;
+		if (list[n] == '\0')
+			return 1;
+		list += n + 1;
+	}
+}
+
+static int
+set_servers(struct cnb_options *o, const char *value)
+{
+	static const char allowed[] = "sqlite,postgresql,mariadb";
+
+	if (!are_allowed(value, allowed))
+		return wrong("servers", value, allowed);
+	o->servers = value;
+	return 0;
+}
+
+static int
+set_sets(struct cnb_options *o, const char *value)
+{
+	static const char allowed[] =
+		"queries,work,pipeline,clients,think,idle,tls,retail";
+
+	if (!are_allowed(value, allowed))
+		return wrong("sets", value, allowed);
+	o->sets = value;
+	return 0;
+}
+
+static int
 print_list(struct cnb_options *o, const char *value)
 {
 	const struct cnb_workload *w;
@@ -317,10 +440,10 @@ print_list(struct cnb_options *o, const char *value)
 	/* The columns are as wide as the longest name of a cipher suite. */
 	puts("Workloads:");
 	for (i = 0; (w = cnb_workload(i)) != NULL; i++)
-		printf("  %-28s %s\n", w->name, w->about);
+		printf("  %-28s %s%s\n", w->name, w->about, w->only_by_name ? " *" : "");
 	puts("Targets:");
 	for (i = 0; (t = cnb_target(i)) != NULL; i++)
-		printf("  %-28s %s\n", t->name, t->about);
+		printf("  %-28s %s%s\n", t->name, t->about, t->only_by_name ? " *" : "");
 	return 1;
 }
 
@@ -341,49 +464,69 @@ static int print_help(struct cnb_options *o, const char *value);
 
 /* A new option needs only a row here. */
 static const struct entry {
+	const char *heading; /* of the options from this one on; NULL: the former one */
 	const char *name;
 	const char *argument; /* NULL: none */
 	char letter; /* 0: none */
 	int (*set)(struct cnb_options *o, const char *value);
 	const char *help;
 } entries[] = {
-	{ "workloads", "LIST", 'w', set_workloads,
-		"what to do (default: all of --list)" },
-	{ "targets", "LIST", 't', set_targets,
+	{ "What to do", "workloads", "LIST", 'w', set_workloads,
+		"the work (default: those of --list without *)" },
+	{ NULL, "targets", "LIST", 't', set_targets,
 		"where; each is compared with those after it (default: all known)" },
-	{ "queries", "LIST", 'q', set_queries,
+	{ NULL, "queries", "LIST", 'q', set_queries,
 		"queries per connection in workload rows (default: 1,2,3,5,10,20,30)" },
-	{ "rounds", "N", 'r', set_rounds, "rounds that take turns (default: 20)" },
-	{ "time", "SECONDS", 's', set_time,
+	{ NULL, "depth", "LIST", 0, set_depths,
+		"requests in workload pipeline (default: 1,10,100)" },
+	{ NULL, "rows", "N", 0, set_rows, "sales in workload retail (default: 100000)" },
+	{ NULL, "clients", "N", 'c', set_clients, "at the same time (default: 1)" },
+	{ NULL, "processes", "N", 0, set_processes,
+		"of a crowd of clients (default: 1)" },
+	{ NULL, "think", "MS", 0, set_think,
+		"pause of a crowd's client after an operation (default: mostly 0)" },
+	{ "How long", "rounds", "N", 'r', set_rounds,
+		"rounds that take turns (default: 20)" },
+	{ NULL, "time", "SECONDS", 's', set_time,
 		"for each target of each case, all rounds together (default: 2)" },
-	{ "operations", "N", 'n', set_operations, "per round, instead of --time" },
-	{ "clients", "N", 'c', set_clients, "at the same time (default: 1)" },
-	{ "think", "MS", 0, set_think,
-		"pause of a crowd's client after each answer (default: 0)" },
-	{ "uri", "URI", 'u', set_uri,
-		"a running pool; makes a table cenote_bench there (default: its own)" },
-	{ "file", "PATH", 'f', set_file, "the SQLite file of that pool, for direct" },
-	{ "pgbouncer", "CONNINFO", 0, set_pgbouncer,
-		"PgBouncer: a connection string of libpq" },
-	{ "postgresql", "CONNINFO", 0, set_postgresql, "PostgreSQL: the same" },
-	{ "mariadb", "WORDS", 0, set_mariadb,
-		"host=, port=, socket=, user=, password=, database= of a MariaDB" },
-	{ "odbc", "STRING", 0, set_odbc,
-		"a server with its own driver: an ODBC connection string" },
-	{ "daemon-pid", "PID", 'p', set_daemon_pid,
-		"the master of that pool's cenoted, for its CPU time" },
-	{ "pgbouncer-pid", "PID", 0, set_pgbouncer_pid, "PgBouncer, for its CPU time" },
-	{ "server-pid", "PID", 0, set_server_pid,
-		"a server, for its CPU time; may be repeated" },
-	{ "cenoted", "PATH", 0, set_cenoted,
+	{ NULL, "operations", "N", 'n', set_operations, "per round, instead of --time" },
+	{ "Its own pool, and the CPU", "cenoted", "PATH", 0, set_cenoted,
 		"the program to start (default: next to this one, or in PATH)" },
-	{ "sessions", "N", 0, set_sessions, "of its pool (default: clients + 3)" },
-	{ "no-pin", NULL, 0, set_no_pin, "do not bind everything to one CPU" },
-	{ "cpu", "N", 0, set_cpu, "bind to this CPU (default: the last)" },
-	{ "json", NULL, 'j', set_json, "write JSON" },
-	{ "list", NULL, 'l', print_list, "list workloads and targets, and end" },
-	{ "help", NULL, 'h', print_help, "print this, and end" },
-	{ "version", NULL, 'V', print_version, "print the version, and end" },
+	{ NULL, "sessions", "N", 0, set_sessions, "of its pool (default: clients + 3)" },
+	{ NULL, "mode", "MODE", 0, set_mode,
+		"of its pool: session (the default) or transaction" },
+	{ NULL, "no-pin", NULL, 0, set_no_pin, "do not bind everything to one CPU" },
+	{ NULL, "cpu", "N", 0, set_cpu, "bind to this CPU (default: the last)" },
+	{ "Pools and servers that run", "uri", "URI", 'u', set_uri,
+		"a pool; makes a table cenote_bench there (default: its own)" },
+	{ NULL, "file", "PATH", 'f', set_file,
+		"the SQLite file of that pool, for direct" },
+	{ NULL, "daemon-pid", "PID", 'p', set_daemon_pid,
+		"the master of that pool's cenoted, for its CPU time" },
+	{ NULL, "pgbouncer", "CONNINFO", 0, set_pgbouncer,
+		"PgBouncer: a connection string of libpq" },
+	{ NULL, "pgbouncer-pid", "PID", 0, set_pgbouncer_pid,
+		"PgBouncer, for its CPU time" },
+	{ NULL, "postgresql", "CONNINFO", 0, set_postgresql, "PostgreSQL: the same" },
+	{ NULL, "mariadb", "WORDS", 0, set_mariadb,
+		"host=, port=, socket=, user=, password=, database= of a MariaDB" },
+	{ NULL, "odbc", "STRING", 0, set_odbc,
+		"a server with its own driver: an ODBC connection string" },
+	{ NULL, "server-pid", "PID", 0, set_server_pid,
+		"a server, for its CPU time; may be repeated" },
+	{ "Reports", "quick", NULL, 0, set_quick, "take two minutes, not an hour" },
+	{ NULL, "servers", "LIST", 0, set_servers,
+		"of sqlite,postgresql,mariadb (default: all that are installed)" },
+	{ NULL, "sets", "LIST", 0, set_sets,
+		"of queries,work,pipeline,clients,think,idle,tls,retail (default: all)" },
+	{ NULL, "no-plots", NULL, 0, set_no_plots, "draw no pictures; needs no gnuplot" },
+	{ NULL, "tolerance", "PERCENT", 0, set_tolerance,
+		"of compare: smaller changes are none (default: 5)" },
+	{ "Output", "json", NULL, 'j', set_json, "write JSON" },
+	{ NULL, "list", NULL, 'l', print_list,
+		"list workloads and targets, and end; *: only if named" },
+	{ NULL, "help", NULL, 'h', print_help, "print this, and end" },
+	{ NULL, "version", NULL, 'V', print_version, "print the version, and end" },
 };
 
 #define N_ENTRIES (sizeof(entries) / sizeof(entries[0]))
@@ -396,13 +539,23 @@ print_help(struct cnb_options *o, const char *value)
 	(void)o;
 	(void)value;
 	puts("Usage: cenote-bench [tls | odbc] [OPTION...]\n"
+	     "       cenote-bench report DIR [OPTION...]\n"
+	     "       cenote-bench compare OLD.json NEW.json [--tolerance=PERCENT]\n"
 	     "Compare the cost of using a database through a pool with that of opening "
-	     "it.\ntls: the cost of each TLS cipher suite, compared with clear text, by "
-	     "TCP\nodbc: the pool's ODBC driver, compared with the server's own\n");
+	     "it.\n"
+	     "  tls      the cost of each TLS cipher suite, compared with clear text, by "
+	     "TCP\n"
+	     "  odbc     the pool's ODBC driver, compared with the server's own\n"
+	     "  report   start the servers that are installed, measure all, and write "
+	     "a page with\n"
+	     "           pictures, JSON and CSV to a directory\n"
+	     "  compare  what changed between two reports, and is more than noise");
 	for (i = 0; i < N_ENTRIES; i++) {
 		const struct entry *e = &entries[i];
 		char text[40];
 
+		if (e->heading != NULL)
+			printf("\n%s:\n", e->heading);
 		snprintf(text, sizeof(text), "%s%s%s", e->name, e->argument ? "=" : "",
 			e->argument ? e->argument : "");
 		if (e->letter != 0)
@@ -411,7 +564,7 @@ print_help(struct cnb_options *o, const char *value)
 			printf("      --%-20s %s\n", text, e->help);
 	}
 	puts("\nFigures are microseconds per query. Exit status: 0 measured, 1 failed, 2 "
-	     "usage.");
+	     "usage, 3 worse\n(compare).");
 	return 1;
 }
 
@@ -456,13 +609,18 @@ entry_of(int c)
 static void
 set_defaults(struct cnb_options *o)
 {
-	*o = (struct cnb_options){ .rounds = DEFAULT_ROUNDS,
-		.time_s = DEFAULT_TIME_S,
-		.clients = 1,
+	*o = (struct cnb_options){ .clients = 1,
+		.has_plots = 1,
+		.tolerance = 0.05,
+		.processes = 1,
+		.think_ms = -1,
+		.retail_rows = 100000,
 		.is_pinned = 1,
 		.cpu = -1 };
 	o->n_points = sizeof(default_points) / sizeof(default_points[0]);
 	memcpy(o->points, default_points, sizeof(default_points));
+	o->n_depths = sizeof(default_depths) / sizeof(default_depths[0]);
+	memcpy(o->depths, default_depths, sizeof(default_depths));
 }
 
 /* The option that names each place. */
@@ -564,8 +722,10 @@ complete(struct cnb_options *o, const struct cnb_mode *mode)
 	if (o->n_workloads == 0 && mode != NULL) {
 		(void)each_word(mode->workloads, o, add_workload);
 	} else if (o->n_workloads == 0) {
-		for (i = 0; cnb_workload(i) != NULL; i++)
-			o->workloads[o->n_workloads++] = cnb_workload(i);
+		for (i = 0; cnb_workload(i) != NULL; i++) {
+			if (!cnb_workload(i)->only_by_name)
+				o->workloads[o->n_workloads++] = cnb_workload(i);
+		}
 	}
 	if (o->n_targets == 0 && mode != NULL)
 		mode->choose_targets(o);
@@ -573,10 +733,47 @@ complete(struct cnb_options *o, const struct cnb_mode *mode)
 		choose_known(o);
 	if (o->sessions == 0)
 		o->sessions = o->clients + 3;
+	if (o->rounds == 0)
+		o->rounds = DEFAULT_ROUNDS;
+	if (o->time_s == 0)
+		o->time_s = DEFAULT_TIME_S;
 	if (o->n_targets > 0)
 		return check_places(o);
 	fprintf(stderr, "cenote-bench: this build has none of these targets\n");
 	return -1;
+}
+
+int
+cnb_options_choose(
+	struct cnb_options *options, const char *targets, const char *workloads)
+{
+	if (each_word(targets, options, add_target) < 0)
+		return -1;
+	return each_word(workloads, options, add_workload);
+}
+
+/* Take the arguments that are no options: a command, and what it needs. */
+static int
+take_command(int n, char **args, struct cnb_options *o, const struct cnb_mode **ret_mode)
+{
+	if (n == 0)
+		return 0;
+	*ret_mode = find_mode(args[0]);
+	if (*ret_mode != NULL && n == 1)
+		return 0;
+	if (strcmp(args[0], "report") == 0 && n == 2) {
+		o->report_dir = args[1];
+	} else if (strcmp(args[0], "compare") == 0 && n == 3) {
+		o->compare[0] = args[1];
+		o->compare[1] = args[2];
+	} else {
+		fprintf(stderr,
+			"cenote-bench: %s: the commands are tls, odbc, report DIR, and "
+			"compare OLD.json NEW.json\n",
+			args[0]);
+		return -1;
+	}
+	return 0;
 }
 
 int
@@ -601,15 +798,11 @@ cnb_options_parse(int argc, char **argv, struct cnb_options *ret_options)
 		if (r < 0)
 			goto usage;
 	}
-	if (optind < argc) {
-		mode = find_mode(argv[optind]);
-		optind += mode != NULL;
-	}
-	if (optind < argc) {
-		fprintf(stderr,
-			"cenote-bench: %s: there are only options, tls and odbc\n",
-			argv[optind]);
+	if (take_command(argc - optind, argv + optind, &o, &mode) < 0)
 		goto usage;
+	if (o.report_dir != NULL || o.compare[0] != NULL) {
+		*ret_options = o;
+		return 0;
 	}
 	o.has_tls = mode != NULL && mode->has_tls;
 	if (complete(&o, mode) < 0)

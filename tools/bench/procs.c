@@ -268,7 +268,76 @@ cnb_family_cpu(pid_t root, int64_t *ret_ns)
 	return -1;
 }
 
+/* The proportional share of memory of a process, in KiB. 0: unknown, or it has ended. */
+static int64_t
+memory_of(pid_t pid)
+{
+	char path[48], line[128];
+	long kib = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%ld/smaps_rollup", (long)pid);
+	f = fopen(path, "re");
+	if (f == NULL)
+		return 0;
+	while (fgets(line, sizeof(line), f) != NULL) {
+		if (strncmp(line, "Pss:", 4) == 0)
+			kib = strtol(line + 4, NULL, 10);
+	}
+	fclose(f);
+	return kib;
+}
+
+int
+cnb_family_memory(pid_t root, int64_t *ret_kib)
+{
+	struct cnb_procs procs;
+	int64_t sum = 0;
+	size_t i;
+
+	if (cnb_procs_find(root, &procs) < 0)
+		return -1;
+	for (i = 0; i < procs.n; i++)
+		sum += memory_of(procs.pids[i]);
+	cnb_procs_finish(&procs);
+	*ret_kib = sum;
+	return 0;
+}
+
 /* ----------------------------------------------------------------- affinity ----- */
+
+/* A process may have threads, as MariaDB has. */
+static void
+bind_threads(pid_t pid, const cpu_set_t *cpus)
+{
+	struct dirent *entry;
+	char path[40];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%ld/task", (long)pid);
+	dir = opendir(path);
+	while (dir != NULL && (entry = readdir(dir)) != NULL) {
+		pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (thread > 0)
+			(void)sched_setaffinity(thread, sizeof(*cpus), cpus);
+	}
+	if (dir != NULL)
+		closedir(dir);
+}
+
+void
+cnb_family_bind(pid_t root, const cpu_set_t *cpus)
+{
+	struct cnb_procs procs;
+	size_t i;
+
+	if (cnb_procs_find(root, &procs) < 0)
+		return;
+	for (i = 0; i < procs.n; i++)
+		bind_threads(procs.pids[i], cpus);
+	cnb_procs_finish(&procs);
+}
 
 int
 cnb_pin(int cpu, int *ret_cpu, struct cnb_error *ret_error)

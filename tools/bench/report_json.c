@@ -50,7 +50,11 @@ put_series(const struct cnb_case *c, size_t at, const struct cnb_machine *machin
 		s->operations, s->n_disturbed);
 	put_summary("wall_us", &s->wall);
 	put_summary("p50_us", &s->p50);
+	put_summary("p90_us", &s->p90);
 	put_summary("p99_us", &s->p99);
+	put_summary("p999_us", &s->p999);
+	if (c->workload->is_idle)
+		put_summary("memory_kib", &s->memory);
 	put_summary("cpu_us", &s->cpu);
 	printf(", \"cpu_known\": %s",
 		cnb_is_cpu_known(machine, s->target) ? "true" : "false");
@@ -82,6 +86,11 @@ put_case(const struct cnb_case *c, const struct cnb_machine *machine)
 	printf(", \"queries_per_connection\": ");
 	/* For held sessions the number has no meaning. */
 	if (c->workload->begin == NULL)
+		printf("%u", c->queries);
+	else
+		printf("null");
+	printf(", \"pipeline_depth\": ");
+	if (c->workload->has_depths)
 		printf("%u", c->queries);
 	else
 		printf("null");

@@ -154,11 +154,13 @@ print_part(double us, int works, int is_known)
 static void
 print_latency(const struct cnb_series *s)
 {
+	char p90[16], p999[16];
+
 	printf("    p50");
 	print_summary(&s->p50);
-	printf(", p99");
+	printf(", p90 %s, p99", number(s->p90.median, p90, sizeof(p90)));
 	print_summary(&s->p99);
-	putchar('\n');
+	printf(", p99.9 %s\n", number(s->p999.median, p999, sizeof(p999)));
 }
 
 static void
@@ -194,6 +196,8 @@ cnb_report_text_case(const struct cnb_case *c, const struct cnb_machine *machine
 	if (c->workload->has_points)
 		printf(", %u quer%s per connection", c->queries,
 			c->queries == 1 ? "y" : "ies");
+	if (c->workload->has_depths)
+		printf(", depth %u", c->queries);
 	printf(": %s\n", c->workload->about);
 	printf("  %-*s %5s %-14s %5s %-14s %6s %6s %6s %6s\n", NAME_WIDTH, "target",
 		"wall", "", "CPU", "", "client", "pool", "server", "per s");
@@ -201,6 +205,9 @@ cnb_report_text_case(const struct cnb_case *c, const struct cnb_machine *machine
 		print_series(&c->series[i], machine);
 		if (c->workload->is_crowd)
 			print_latency(&c->series[i]);
+		if (c->workload->is_idle)
+			printf("    memory of pool and server: %.1f MiB\n",
+				c->series[i].memory.median / 1024);
 	}
 	for (i = 0; i < c->n_series; i++) {
 		k = c->series[i].target->is_variant ? c->n_series - 1 : i + 1;

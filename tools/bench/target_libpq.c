@@ -263,10 +263,34 @@ libpq_pipeline(struct cnb_session *cs, const char *sql, uint32_t n,
 	return 0;
 }
 
+static int
+libpq_copy_in(struct cnb_session *cs, const char *sql, const char *bytes, size_t len,
+	struct cnb_error *ret_error)
+{
+	const struct session *s = session_of(cs);
+	const struct cnb_libpq *lib = s->lib;
+	struct cnb_answer none = { 0, 0 };
+	PGresult *res = lib->PQexec(s->conn, sql);
+
+	if (lib->PQresultStatus(res) != PGRES_COPY_IN)
+		return take(lib, res, &none, ret_error) < 0
+			       ? -1
+			       : failed("the server began no copy", ret_error);
+	lib->PQclear(res);
+	if (lib->PQputCopyData(s->conn, bytes, (int)len) != 1 ||
+		lib->PQputCopyEnd(s->conn, NULL) != 1)
+		return conn_failed(s, ret_error);
+	if (take(lib, lib->PQgetResult(s->conn), &none, ret_error) < 0)
+		return -1;
+	/* A NULL result ends the statement. */
+	lib->PQclear(lib->PQgetResult(s->conn));
+	return 0;
+}
+
 #define LIBPQ_CALLS                                                                      \
 	.query = libpq_query, .prepare = libpq_prepare, .execute = libpq_execute,        \
 	.pipeline = libpq_pipeline, .stream = libpq_stream,                              \
-	.try_query = libpq_try_query, .close = libpq_close
+	.try_query = libpq_try_query, .copy_in = libpq_copy_in, .close = libpq_close
 
 const struct cnb_target *
 cnb_target_shim(void)

@@ -3,6 +3,7 @@
  * The targets mariadb and mysql-shim: libmariadb, or the shim that replaces it. targets.c lists
  * them.
  */
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@ struct session {
 	MYSQL *mysql;
 	MYSQL_STMT *stmt;
 	struct buffers *buffers;
+	int is_trying; /* a query of try_query is under way */
 };
 
 static struct session *
@@ -132,7 +134,7 @@ mariadb_close(struct cnb_session *cs)
 }
 
 static int
-open_at(const struct cnb_mariadb *lib, const struct place *p,
+open_at(const struct cnb_mariadb *lib, const struct place *p, int may_try,
 	struct cnb_session **ret_session, struct cnb_error *ret_error)
 {
 	struct session *s = calloc(1, sizeof(*s));
@@ -146,6 +148,8 @@ open_at(const struct cnb_mariadb *lib, const struct place *p,
 		return say("out of memory", ret_error);
 	}
 	lib->mysql_options(s->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+	if (may_try)
+		lib->mysql_options(s->mysql, MYSQL_OPT_NONBLOCK, NULL);
 	if (lib->mysql_real_connect(s->mysql, or_null(p->host), or_null(p->user),
 		    p->password, or_null(p->database),
 		    (unsigned)strtoul(p->port, NULL, 10), or_null(p->socket),
@@ -166,22 +170,25 @@ mariadb_open(const struct cnb_env *env, struct cnb_session **ret_session,
 
 	if (parse_place(env->places[CNB_PLACE_MARIADB], &p, ret_error) < 0)
 		return -1;
-	return open_at(cnb_mariadb(), &p, ret_session, ret_error);
+	return open_at(cnb_mariadb(), &p, 1, ret_session, ret_error);
 }
 
-/* Connect with the usual options of a program, but with the pool's database. The environment chooses
- * the pool. */
+/* Connect with the usual options of a program, and the database of --mariadb, if that is given. The
+ * environment chooses the pool. */
 static int
 shim_open(const struct cnb_env *env, struct cnb_session **ret_session,
 	struct cnb_error *ret_error)
 {
-	static const struct place usual = {
-		.host = "localhost", .user = "app", .password = "secret"
-	};
 	const struct cnb_mariadb *shim =
 		cnb_mariadb_shim(env->places[CNB_PLACE_POOL], ret_error);
+	const char *direct = env->places[CNB_PLACE_MARIADB];
+	struct place usual = { .host = "localhost", .user = "app", .password = "secret" };
+	struct place p = { .database = "" };
 
-	return shim == NULL ? -1 : open_at(shim, &usual, ret_session, ret_error);
+	if (shim == NULL || (direct != NULL && parse_place(direct, &p, ret_error) < 0))
+		return -1;
+	memcpy(usual.database, p.database, sizeof(usual.database));
+	return open_at(shim, &usual, 0, ret_session, ret_error);
 }
 
 /* -------------------------------------------------------------------- queries ----- */
@@ -204,21 +211,56 @@ read_values(const struct cnb_mariadb *lib, MYSQL_RES *res, struct cnb_answer *an
 }
 
 static int
-mariadb_query(struct cnb_session *cs, const char *sql, struct cnb_answer *ret_answer,
+take_answer(const struct session *s, struct cnb_answer *ret_answer,
 	struct cnb_error *ret_error)
 {
-	const struct session *s = session_of(cs);
 	MYSQL_RES *res;
 
 	*ret_answer = (struct cnb_answer){ 0, 0 };
-	if (s->lib->mysql_real_query(s->mysql, sql, strlen(sql)) != 0)
-		return failed(s, ret_error);
 	res = s->lib->mysql_store_result(s->mysql);
 	if (res != NULL) {
 		read_values(s->lib, res, ret_answer);
 		s->lib->mysql_free_result(res);
 	}
 	return s->lib->mysql_errno(s->mysql) != 0 ? failed(s, ret_error) : 0;
+}
+
+static int
+mariadb_query(struct cnb_session *cs, const char *sql, struct cnb_answer *ret_answer,
+	struct cnb_error *ret_error)
+{
+	const struct session *s = session_of(cs);
+
+	if (s->lib->mysql_real_query(s->mysql, sql, strlen(sql)) != 0)
+		return failed(s, ret_error);
+	return take_answer(s, ret_answer, ret_error);
+}
+
+/* The answers are small: what is left of one has come with its first bytes. So only the query itself
+ * is asked for without waiting. */
+static int
+mariadb_try_query(struct cnb_session *cs, const char *sql, struct pollfd *ret_wait,
+	struct cnb_answer *ret_answer, struct cnb_error *ret_error)
+{
+	struct session *s = session_of(cs);
+	int failure = 0, wants;
+
+	if (s->is_trying)
+		wants = s->lib->mysql_real_query_cont(
+			&failure, s->mysql, MYSQL_WAIT_READ);
+	else
+		wants = s->lib->mysql_real_query_start(
+			&failure, s->mysql, sql, strlen(sql));
+	s->is_trying = wants != 0;
+	if (wants != 0) {
+		*ret_wait = (struct pollfd){ s->lib->mysql_get_socket(s->mysql),
+			(short)((wants & MYSQL_WAIT_READ ? POLLIN : 0) |
+				(wants & MYSQL_WAIT_WRITE ? POLLOUT : 0)),
+			0 };
+		return 1;
+	}
+	return failure != 0 ? failed(s, ret_error)
+			    : take_answer(s, ret_answer, ret_error);
 }
 
 static void
@@ -301,6 +343,7 @@ cnb_target_mariadb(void)
 		.about = "MariaDB or MySQL itself, through libmariadb",
 		.place = CNB_PLACE_MARIADB,
 		.open = mariadb_open,
+		.try_query = mariadb_try_query,
 		MARIADB_CALLS,
 	};
 

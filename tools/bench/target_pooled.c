@@ -255,6 +255,35 @@ pooled_pipeline(struct cnb_session *cs, const char *sql, uint32_t n,
 	return r < 0 ? failed(conn, r, ret_error) : 0;
 }
 
+static int
+pooled_copy_in(struct cnb_session *cs, const char *sql, const char *bytes, size_t len,
+	struct cnb_error *ret_error)
+{
+	struct cnb_answer none = { 0, 0 };
+	cenote_conn *conn = conn_of(cs);
+	cenote_result *res;
+	int is_copy, r = cenote_send_query(conn, sql, CENOTE_NTS, NULL, NULL);
+
+	if (r >= 0)
+		r = cenote_get_result(conn, &res);
+	if (r != CENOTE_OK)
+		return failed(conn, r, ret_error);
+	is_copy = cenote_result_kind(res) == CENOTE_RESULT_COPY_IN;
+	snprintf(ret_error->text, sizeof(ret_error->text), "no copy was begun: %s",
+		cenote_diag_message(cenote_result_diag(res)));
+	if (is_copy) {
+		r = cenote_copy_put(conn, bytes, len);
+		if (r >= 0)
+			r = cenote_copy_end(conn, NULL);
+	}
+	cenote_result_destroy(res);
+	if (r < 0)
+		return failed(conn, r, ret_error);
+	if (!is_copy)
+		return -1;
+	return take_results(conn, &none, ret_error) == CENOTE_DONE ? 0 : -1;
+}
+
 const struct cnb_target *
 cnb_target_pooled(void)
 {
@@ -269,6 +298,7 @@ cnb_target_pooled(void)
 		.pipeline = pooled_pipeline,
 		.stream = pooled_stream,
 		.try_query = pooled_try_query,
+		.copy_in = pooled_copy_in,
 		.close = pooled_close,
 	};
 

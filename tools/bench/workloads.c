@@ -124,6 +124,61 @@ pipeline(struct cnb_run *run)
 	return check_answer(run, &answer, run->queries);
 }
 
+/* A small generator of random numbers (xorshift64*). Each client has its own seed, so each run of
+ * the program asks for the same rows. */
+uint32_t
+cnb_random(struct cnb_script *script, uint32_t n)
+{
+	script->random ^= script->random >> 12;
+	script->random ^= script->random << 25;
+	script->random ^= script->random >> 27;
+	return (uint32_t)((script->random * 2685821657736338717ULL) >> 33) % n + 1;
+}
+
+/* A transaction of a program: it reads a row by its key, and changes it. */
+static int
+transaction_statement(struct cnb_run *run)
+{
+	struct cnb_script *s = &run->script;
+
+	s->is_query = s->step == 1;
+	switch (s->step) {
+	case 0:
+		s->key = cnb_random(s, CNB_LARGE_ROWS);
+		snprintf(s->sql, sizeof(s->sql), "begin");
+		return 1;
+	case 1:
+		snprintf(s->sql, sizeof(s->sql),
+			"select c1, c2 from cenote_bench where id = %u", s->key);
+		return 1;
+	case 2:
+		snprintf(s->sql, sizeof(s->sql),
+			"update cenote_bench set c16 = c1 where id = %u", s->key);
+		return 1;
+	case 3:
+		snprintf(s->sql, sizeof(s->sql), "commit");
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/* Do an operation with several statements, one after the other. */
+static int
+run_script(struct cnb_run *run)
+{
+	struct cnb_answer answer;
+
+	run->script.step = 0;
+	while (run->workload->statement(run)) {
+		if (run->target->query(
+			    run->session, run->script.sql, &answer, &run->error) < 0)
+			return -1;
+		run->script.step++;
+	}
+	return 0;
+}
+
 static int
 open_and_prepare(struct cnb_run *run)
 {
@@ -140,6 +195,117 @@ execute(struct cnb_run *run)
 	if (run->target->execute(run->session, &answer, &run->error) < 0)
 		return -1;
 	return check_answer(run, &answer, 1);
+}
+
+/* ---------------------------------------------------------- writing rows ----- */
+
+struct text {
+	char *bytes;
+	size_t size, used;
+};
+
+__attribute__((format(printf, 2, 3))) static void
+append(struct text *t, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	t->used += (size_t)vsnprintf(t->bytes + t->used, t->size - t->used, format, args);
+	va_end(args);
+}
+
+/* The rows are the same each time, and rolled back, so the table stays empty. */
+static const char *
+bulk_insert(void)
+{
+	static char sql[CNB_BULK_ROWS * (CNB_BULK_COLUMNS * (CNB_VALUE_BYTES + 3) + 12)];
+	struct text t = { .bytes = sql, .size = sizeof(sql) };
+	int row, i;
+
+	if (sql[0] != '\0')
+		return sql;
+	append(&t, "insert into cenote_bench_in values");
+	for (row = 1; row <= CNB_BULK_ROWS; row++) {
+		append(&t, "%s(%d", row > 1 ? "," : " ", row);
+		for (i = 1; i <= CNB_BULK_COLUMNS; i++)
+			append(&t, ",'%0*d'", CNB_VALUE_BYTES, row * 100 + i);
+		append(&t, ")");
+	}
+	return sql;
+}
+
+static const char *
+bulk_copy(size_t *ret_len)
+{
+	static char rows[CNB_BULK_ROWS * (CNB_BULK_COLUMNS * (CNB_VALUE_BYTES + 1) + 12)];
+	static size_t len;
+	struct text t = { .bytes = rows, .size = sizeof(rows) };
+	int row, i;
+
+	for (row = 1; len == 0 && row <= CNB_BULK_ROWS; row++) {
+		append(&t, "%d", row);
+		for (i = 1; i <= CNB_BULK_COLUMNS; i++)
+			append(&t, "\t%0*d", CNB_VALUE_BYTES, row * 100 + i);
+		append(&t, "\n");
+	}
+	if (len == 0)
+		len = t.used;
+	*ret_len = len;
+	return rows;
+}
+
+static int
+plain(struct cnb_run *run, const char *sql)
+{
+	struct cnb_answer answer;
+
+	return run->target->query(run->session, sql, &answer, &run->error);
+}
+
+/* Whether all rows are there, before they are rolled back. */
+static int
+check_bulk(struct cnb_run *run)
+{
+	struct cnb_answer answer;
+
+	if (run->target->query(run->session, "select id from cenote_bench_in", &answer,
+		    &run->error) < 0)
+		return -1;
+	if (answer.rows == CNB_BULK_ROWS)
+		return plain(run, "rollback");
+	snprintf(run->error.text, sizeof(run->error.text),
+		"%" PRIu64 " rows were written instead of %d", answer.rows,
+		CNB_BULK_ROWS);
+	return -1;
+}
+
+static int
+bulk(struct cnb_run *run)
+{
+	if (plain(run, "begin") < 0 || plain(run, bulk_insert()) < 0)
+		return -1;
+	return check_bulk(run);
+}
+
+static int
+can_copy(const struct cnb_target *target)
+{
+	return target->copy_in != NULL;
+}
+
+static int
+copy(struct cnb_run *run)
+{
+	const char *rows;
+	size_t len;
+
+	if (plain(run, "begin") < 0)
+		return -1;
+	rows = bulk_copy(&len);
+	if (run->target->copy_in(run->session, "copy cenote_bench_in from stdin", rows,
+		    len, &run->error) < 0)
+		return -1;
+	return check_bulk(run);
 }
 
 /* -------------------------------------------------------------- workloads ----- */
@@ -247,6 +413,70 @@ static const struct cnb_workload workloads[] = {
 		.needs_rows = 1,
 		.begin = open_and_prepare,
 		.operation = execute },
+	{ .name = "pipeline",
+		.about = "select 1 n times in a pipeline; see --depth",
+		.sql = "select 1",
+		.expected = ONE,
+		.has_depths = 1,
+		.only_by_name = 1,
+		.can = can_pipeline,
+		.begin = open_session,
+		.operation = pipeline },
+	{ .name = "transaction",
+		.about = "as crowd: begin, a row by its key, an update of it, commit",
+		.needs_rows = 1,
+		.only_by_name = 1,
+		.is_crowd = 1,
+		.can = can_try,
+		.statement = transaction_statement,
+		.begin = open_session,
+		.operation = run_script },
+	{ .name = "think",
+		.about = "as crowd-row, with a pause of 100 ms",
+		.sql = "select c1 from cenote_bench where id = 17",
+		.expected = { 1, CNB_VALUE_BYTES },
+		.needs_rows = 1,
+		.only_by_name = 1,
+		.is_crowd = 1,
+		.think_ms = 100,
+		.can = can_try,
+		.begin = open_session,
+		.operation = run_queries },
+	{ .name = "idle",
+		.about = "as crowd-row, all clients but one are idle; with their memory",
+		.sql = "select c1 from cenote_bench where id = 17",
+		.expected = { 1, CNB_VALUE_BYTES },
+		.needs_rows = 1,
+		.only_by_name = 1,
+		.is_crowd = 1,
+		.is_idle = 1,
+		.can = can_try,
+		.begin = open_session,
+		.operation = run_queries },
+	{ .name = "bulk",
+		.about = "an insert of 1,000 rows of 4 columns, rolled back",
+		.needs_rows = 1,
+		.only_by_name = 1,
+		.begin = open_session,
+		.operation = bulk },
+	{ .name = "copy",
+		.about = "the same rows by COPY, rolled back",
+		.needs_rows = 1,
+		.only_by_name = 1,
+		.can = can_copy,
+		.begin = open_session,
+		.operation = copy },
+	{ .name = "retail",
+		.about = "users of a chain of stores; a pause of 1 s, see --rows",
+		.needs_retail = 1,
+		.only_by_name = 1,
+		.is_crowd = 1,
+		.think_ms = 1000,
+		.is_think_random = 1,
+		.can = can_try,
+		.statement = cnb_retail_statement,
+		.begin = open_session,
+		.operation = run_script },
 };
 
 const struct cnb_workload *
@@ -272,21 +502,9 @@ cnb_workload_find(const char *name)
 
 /* This SQL works on all servers. */
 #define ROWS_PER_INSERT 250
-
-struct text {
-	char *bytes;
-	size_t size, used;
-};
-
-__attribute__((format(printf, 2, 3))) static void
-append(struct text *t, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	t->used += (size_t)vsnprintf(t->bytes + t->used, t->size - t->used, format, args);
-	va_end(args);
-}
+#define SQL_BULK_TABLE                                                                   \
+	"create table cenote_bench_in (id integer, c1 varchar(32), c2 varchar(32), "     \
+	"c3 varchar(32))"
 
 static void
 create_sql(struct text *t)
@@ -317,6 +535,19 @@ insert_sql(struct text *t, int first)
 }
 
 static int
+drop_tables(const struct cnb_target *target, struct cnb_session *session,
+	struct cnb_error *ret_error)
+{
+	struct cnb_answer answer;
+
+	if (target->query(
+		    session, "drop table if exists cenote_bench", &answer, ret_error) < 0)
+		return -1;
+	return target->query(
+		session, "drop table if exists cenote_bench_in", &answer, ret_error);
+}
+
+static int
 fill(const struct cnb_target *target, struct cnb_session *session, struct text *t,
 	struct cnb_error *ret_error)
 {
@@ -325,9 +556,9 @@ fill(const struct cnb_target *target, struct cnb_session *session, struct text *
 	int first;
 
 	create_sql(t);
-	if (target->query(session, "drop table if exists cenote_bench", &answer,
-		    ret_error) < 0 ||
+	if (drop_tables(target, session, ret_error) < 0 ||
 		target->query(session, t->bytes, &answer, ret_error) < 0 ||
+		target->query(session, SQL_BULK_TABLE, &answer, ret_error) < 0 ||
 		target->query(session, "begin", &answer, ret_error) < 0)
 		return -1;
 	for (first = 1; first <= CNB_LARGE_ROWS; first += ROWS_PER_INSERT) {
@@ -373,12 +604,10 @@ void
 cnb_cleanup(const struct cnb_target *target, const struct cnb_env *env)
 {
 	struct cnb_session *session;
-	struct cnb_answer answer;
 	struct cnb_error error;
 
 	if (target->open(env, &session, &error) < 0)
 		return;
-	(void)target->query(
-		session, "drop table if exists cenote_bench", &answer, &error);
+	(void)drop_tables(target, session, &error);
 	target->close(session);
 }

@@ -613,8 +613,7 @@ static const struct {
 	{ "softttl", "0", "not converted: see max_lifetime" },
 	{ "transactionmodel", "native",
 		"no counterpart: transactions are those of the server" },
-	{ "translatebindvariables", "no",
-		"no counterpart; each face documents its placeholders" },
+	{ "translatebindvariables", "no", "not converted: see program_sql" },
 	{ "waitfordowndatabase", NULL, NULL },
 };
 
@@ -655,15 +654,36 @@ convert_addresses(struct instance *i)
 static void
 note_modules(struct instance *i)
 {
-	static const char *const modules[] = { "bindvariabletranslation", "event",
-		"filter", "logger", "notification", "parser", "passwordencryption",
-		"query", "querytranslation", "resultsettranslation", "route", "router",
-		"schedule", "translation", "trigger" };
+	static const char none[] = "no counterpart: cenoted has no such modules";
+	static const char rewriting[] =
+		"not converted: see normalize, program_sql and rule ... -> rewrite";
+	static const struct {
+		const char *name;
+		const char *note;
+	} modules[] = {
+		{ "bindvariabletranslation", "not converted: see program_sql" },
+		{ "errortranslation", "not converted: see on_error" },
+		{ "event", none },
+		{ "filter", "not converted: see rule ... -> deny" },
+		{ "logger", none },
+		{ "notification", none },
+		{ "parser", none },
+		{ "passwordencryption", none },
+		{ "query", none },
+		{ "querytranslation", rewriting },
+		{ "resultsettranslation", none },
+		{ "route", none },
+		{ "router", none },
+		{ "schedule", none },
+		{ "translation", rewriting },
+		{ "trigger", none },
+	};
 
 	for (size_t n = 0; n < N_ITEMS(modules); n++) {
-		for (size_t k = i->index; (k = next_of(i, modules[n], k)) != XML_NONE;)
-			note(i->s, &i->s->xml.list[k], modules[n],
-				"no counterpart: cenoted has no such modules");
+		for (size_t k = i->index;
+			(k = next_of(i, modules[n].name, k)) != XML_NONE;)
+			note(i->s, &i->s->xml.list[k], modules[n].name, "%s",
+				modules[n].note);
 	}
 }
 

@@ -18,26 +18,46 @@ csv_separator(enum csv_kind kind)
  * quotes. */
 #define BOM "\xef\xbb\xbf"
 
+/* Bytes that end a run of ordinary bytes: in a field without quotes, within quotes, and in tab-separated values. */
+enum stop {
+	STOP_PLAIN = 1,
+	STOP_QUOTED = 2,
+	STOP_TAB = 4
+};
+
+static const unsigned char stops[256] = {
+	[','] = STOP_PLAIN,
+	['"'] = STOP_PLAIN | STOP_QUOTED,
+	['\n'] = STOP_PLAIN | STOP_QUOTED | STOP_TAB,
+	['\r'] = STOP_PLAIN | STOP_TAB,
+	['\t'] = STOP_TAB,
+	['\\'] = STOP_TAB,
+};
+
+/* The number of ordinary bytes at the beginning. */
+static size_t
+run_of(const char *s, size_t len, enum stop stop)
+{
+	size_t n = 0;
+
+	while (n < len && !(stops[(unsigned char)s[n]] & stop))
+		n++;
+	return n;
+}
+
 static int
 begins_with_bom(const struct cell *cell)
 {
 	return cell->len >= 3 && memcmp(cell->text, BOM, 3) == 0;
 }
 
-static int
-needs_quotes(char c)
-{
-	return c == ',' || c == '"' || c == '\r' || c == '\n';
-}
-
 static void
 add_comma_field(struct text *t, const struct cell *cell)
 {
-	size_t i = 0;
+	size_t i;
 
-	while (i < cell->len && !needs_quotes(cell->text[i]))
-		i++;
-	if (cell->len > 0 && i == cell->len && !begins_with_bom(cell)) {
+	if (cell->len > 0 && run_of(cell->text, cell->len, STOP_PLAIN) == cell->len &&
+		!begins_with_bom(cell)) {
 		text_add(t, cell->text, cell->len);
 		return;
 	}
@@ -54,19 +74,19 @@ static void
 add_tab_field(struct text *t, const struct cell *cell)
 {
 	static const char special[] = "\t\n\r\\", letters[] = "tnr\\";
-	size_t i;
+	size_t i = 0;
 
 	if (begins_with_bom(cell))
 		text_add_char(t, '\\');
-	for (i = 0; i < cell->len; i++) {
-		char c = cell->text[i];
-		const char *p = c ? strchr(special, c) : NULL;
+	for (;;) {
+		size_t n = run_of(cell->text + i, cell->len - i, STOP_TAB);
 
-		if (p) {
-			text_add_char(t, '\\');
-			c = letters[p - special];
-		}
-		text_add_char(t, c);
+		text_add(t, cell->text + i, n);
+		i += n;
+		if (i == cell->len)
+			return;
+		text_add_char(t, '\\');
+		text_add_char(t, letters[strchr(special, cell->text[i++]) - special]);
 	}
 }
 
@@ -170,6 +190,21 @@ add_byte(struct csv_reader *r, int c)
 	return 0;
 }
 
+/* Add the ordinary bytes that are in the buffer. */
+static int
+add_run(struct csv_reader *r, enum stop stop)
+{
+	size_t n = run_of(r->buffer + r->pos, r->end - r->pos, stop);
+
+	if (n > CSV_RECORD_MAX - r->data.len) {
+		r->error = "the record is too long";
+		return -1;
+	}
+	text_add(&r->data, r->buffer + r->pos, n);
+	r->pos += n;
+	return 0;
+}
+
 /* Handle the byte after a field. 1: another field follows; 0: the record ends; -1: an error. */
 static int
 end_field(struct csv_reader *r, int c)
@@ -190,8 +225,10 @@ static int
 read_quoted(struct csv_reader *r)
 {
 	for (;;) {
-		int c = take(r);
+		int c = add_run(r, STOP_QUOTED) < 0 ? EOF - 1 : take(r);
 
+		if (c < EOF)
+			return c;
 		if (c == EOF) {
 			r->error = "a quote is not closed";
 			return EOF - 1;
@@ -221,7 +258,7 @@ read_comma_field(struct csv_reader *r)
 			r->error = "a quote within a field that does not begin with one";
 			return -1;
 		}
-		if (add_byte(r, c) < 0)
+		if (add_byte(r, c) < 0 || add_run(r, STOP_PLAIN) < 0)
 			return -1;
 		c = take(r);
 	}
@@ -254,7 +291,7 @@ read_tab_field(struct csv_reader *r)
 			is_null = c == 'N' && r->data.len == begin;
 			c = unescape(c);
 		}
-		if (add_byte(r, c) < 0)
+		if (add_byte(r, c) < 0 || add_run(r, STOP_TAB) < 0)
 			return -1;
 		c = take(r);
 	}

@@ -4,6 +4,7 @@
  */
 #include "text.h"
 
+#include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdarg.h>
@@ -15,7 +16,7 @@
 static _Noreturn void
 die_nomem(void)
 {
-	fputs("sqlsh: out of memory\n", stderr);
+	(void)fprintf(stderr, "%s: out of memory\n", program_invocation_short_name);
 	exit(EXIT_USAGE);
 }
 
@@ -95,7 +96,10 @@ text_add_str(struct text *t, const char *s)
 void
 text_add_char(struct text *t, char c)
 {
-	text_add(t, &c, 1);
+	if (t->len + 1 >= t->cap)
+		text_grow(t, 1);
+	t->data[t->len++] = c;
+	t->data[t->len] = '\0';
 }
 
 void

@@ -19,7 +19,7 @@ SHIMS = {
     for name, target in (("libpq.so.5", "shim"), ("libmariadb.so.3", "mysql-shim"))
     if name in LIBRARIES
 }
-SUMMARIES = ["wall_us", "p50_us", "p99_us", "cpu_us", "client_cpu_us"]
+SUMMARIES = ["wall_us", "p50_us", "p90_us", "p99_us", "p999_us", "cpu_us", "client_cpu_us"]
 
 
 def run(*args, env=None):
@@ -187,6 +187,34 @@ def a_crowd_works_and_thinks():
     assert status == 0 and out.count("    p50 ") == len(targets), (out, err)
 
 
+def workloads_that_are_named_are_measured():
+    status, out, err = short(
+        "--json", "--workloads=think,idle,bulk,pipeline", "--depth=1,7", "--targets=pooled",
+        "--clients=5", "--think=5", "--no-pin",
+    )
+    assert status == 0, err
+    cases = json.loads(out)["cases"]
+    assert [(c["workload"], c["pipeline_depth"]) for c in cases] == [
+        ("think", None), ("idle", None), ("bulk", None), ("pipeline", 1), ("pipeline", 7)]
+    for case in cases:
+        series = case["targets"][0]
+        check_series(series, "pooled", case["workload"])
+        assert ("memory_kib" in series) == (case["workload"] == "idle"), series
+    # a pool of several processes has a megabyte at least
+    assert cases[1]["targets"][0]["memory_kib"]["min"] > 1024, cases[1]
+
+
+def a_transaction_works_in_the_mode_transaction():
+    args = ["--json", "--workloads=transaction", "--targets=pooled", "--sessions=1",
+            "--mode=transaction", "--no-pin"]
+    status, out, err = short(*args, "--clients=4", "--processes=2")
+    assert status == 0, err
+    check_series(json.loads(out)["cases"][0]["targets"][0], "pooled", "transaction")
+    # COPY is PostgreSQL's.
+    status, out, err = short("--workloads=copy", "--targets=pooled")
+    assert status == 1 and "no copy was begun" in err, (status, err)
+
+
 def progress_is_shown_on_a_terminal():
     ours, theirs = pty.openpty()
     with subprocess.Popen(
@@ -261,7 +289,11 @@ def a_wrong_option_is_said_and_gives_2():
         ["--queries=1,,2"],
         ["--daemon-pid=1"],
         ["--server-pid=0"],
-        ["--clients=1025"],
+        ["--clients=8193"],
+        ["--depth=0"],
+        ["--processes=0"],
+        ["--rows=1"],
+        ["--mode=statement"],
         ["--think=-1"],
         ["--think=soon"],
         ["--targets=nonsense"],
@@ -298,6 +330,8 @@ TESTS = [
     text_names_every_target_and_gives_a_ratio,
     several_clients_work_at_the_same_time,
     a_crowd_works_and_thinks,
+    workloads_that_are_named_are_measured,
+    a_transaction_works_in_the_mode_transaction,
     progress_is_shown_on_a_terminal,
     lines_fit_100_columns,
     the_list_is_aligned,

@@ -5,7 +5,7 @@
 # What bash offers for the programs, as they are: every option that --help names, and values.
 
 set -u
-folder=$1 sqlsh=$2 cenoted=$3 bench=$4 ctl=$5
+folder=$1 sqlsh=$2 cenoted=$3 bench=$4 ctl=$5 export=$6 import=$7
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 n=0
@@ -33,12 +33,12 @@ check() # NAME GOT EXPECTED
     fi
 }
 
-for program in sqlsh cenoted cenote-bench cenotectl; do
+for program in sqlsh cenoted cenote-bench cenotectl cenote-export cenote-import; do
     # shellcheck disable=SC1090
     . "$folder/$program" || exit 99
 done
 
-for pair in "_sqlsh $sqlsh" "_cenoted $cenoted" "_cenote_bench $bench" "_cenotectl $ctl"; do
+for pair in "_sqlsh $sqlsh" "_cenoted $cenoted" "_cenote_bench $bench" "_cenotectl $ctl" "_cenote_export $export" "_cenote_import $import"; do
     read -r function program <<<"$pair"
     options=$("$program" --help | grep -oE -- '--[a-z][a-z-]*' | sort -u | tr '\n' ' ')
     check "${program##*/}: every option of --help" "$(offered "$function" "$program" --)" \
@@ -54,9 +54,14 @@ python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])'
 python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$tmp/admin.sock"
 export CENOTE_SERVER=unix:$tmp
 check "sqlsh: pools" "$(offered _sqlsh "$sqlsh" '')" "inventory "
+check "cenote-export: formats" "$(offered _cenote_export "$export" --format = j)" "json json.zst "
+check "cenote-import: servers" "$(offered _cenote_import "$import" --dialect = m)" "mariadb mysql "
+check "cenote-import: pools" "$(offered _cenote_import "$import" '')" "inventory "
 check "cenoted: files" "$(offered _cenoted "$cenoted" -c "$tmp/s")" "$tmp/some.sql "
 check "cenote-bench: workloads" "$(offered _cenote_bench "$bench" -w con)" "connect "
 check "cenote-bench: targets" "$(offered _cenote_bench "$bench" --targets = poo)" "pooled "
+check "cenote-bench: commands" "$(offered _cenote_bench "$bench" co)" "compare "
+check "cenote-bench: sets" "$(offered _cenote_bench "$bench" report dir --sets = re)" "retail "
 check "cenotectl: commands" "$(offered _cenotectl "$ctl" p)" "pause pins pools "
 touch "$tmp/pgbouncer.ini"
 check "cenotectl: files to convert" "$(offered _cenotectl "$ctl" convert "$tmp/pg")" "$tmp/pgbouncer.ini "

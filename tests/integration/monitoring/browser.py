@@ -18,7 +18,10 @@ PATIENCE_S = 60
 
 class Browser:
     def __init__(self, program):
-        self.profile = tempfile.TemporaryDirectory(prefix="cenote-browser-", dir="/tmp")
+        # the browser's own children may write there a little longer than it lives
+        self.profile = tempfile.TemporaryDirectory(
+            prefix="cenote-browser-", dir="/tmp", ignore_cleanup_errors=True
+        )
         self.last_id = 0
         self.bytes = b""
         self.events = []

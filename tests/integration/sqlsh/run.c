@@ -128,6 +128,20 @@ run_sqlsh(struct run *r, struct cnt_daemon *d, const char *input, ...)
 }
 
 void
+run_at_home(const struct cnt_daemon *d)
+{
+	static const char *const unset[] = { "CENOTE_SERVER", "NO_COLOR",
+		"XDG_RUNTIME_DIR" };
+
+	(void)setenv("HOME", d->dir, 1);
+	(void)setenv("XDG_STATE_HOME", run_path(d, "state"), 1);
+	(void)setenv("XDG_CONFIG_HOME", run_path(d, "config"), 1);
+	(void)setenv("PAGER", "", 1);
+	for (size_t i = 0; i < CNT_COUNT(unset); i++)
+		(void)unsetenv(unset[i]);
+}
+
+void
 run_finish(struct run *r)
 {
 	free(r->out);
@@ -156,6 +170,13 @@ terminal_start_with(struct terminal *t, const char *uri, const char *argument)
 		_exit(99);
 	}
 	(void)fcntl(t->fd, F_SETFD, FD_CLOEXEC);
+}
+
+void
+terminal_open(struct terminal *t, const char *uri)
+{
+	terminal_start(t, uri);
+	terminal_expect(t, "main=> ");
 }
 
 void
@@ -225,4 +246,11 @@ terminal_end(struct terminal *t)
 	(void)close(t->fd);
 	free(t->seen);
 	return exit_status(status);
+}
+
+void
+terminal_close(struct terminal *t)
+{
+	terminal_send(t, "\004");
+	assert_int_equal(terminal_end(t), 0);
 }

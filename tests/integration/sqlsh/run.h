@@ -35,6 +35,8 @@ void run_finish(struct run *r);
 const char *run_program(void);
 /* The path of a file in the daemon's directory; static, valid for the next three calls. */
 const char *run_path(const struct cnt_daemon *d, const char *name);
+/* From now on sqlsh has its home in the daemon's directory, and no settings of the user who runs the test. */
+void run_at_home(const struct cnt_daemon *d);
 void run_write_file(const char *path, const char *text);
 char *run_read_file(const char *path);
 
@@ -49,6 +51,8 @@ struct terminal {
 void terminal_start(struct terminal *t, const char *uri);
 /* The same, with one more argument. */
 void terminal_start_with(struct terminal *t, const char *uri, const char *argument);
+/* The same, and wait for the prompt of the pool main. */
+void terminal_open(struct terminal *t, const char *uri);
 void terminal_send(struct terminal *t, const char *keys);
 /* Wait until sqlsh writes this text. After a while, fail the test and show what it wrote. */
 void terminal_expect(struct terminal *t, const char *text);
@@ -56,5 +60,7 @@ void terminal_expect(struct terminal *t, const char *text);
 void terminal_expect_without(struct terminal *t, const char *text, const char *never);
 /* Wait until sqlsh ends. Returns its status as in struct run. */
 int terminal_end(struct terminal *t);
+/* Leave sqlsh by Ctrl-D. Its status must be 0. */
+void terminal_close(struct terminal *t);
 
 #endif

@@ -30,12 +30,7 @@ set_up(void **state)
 	*state = &daemon;
 	if (cnt_daemon_start(&daemon, TWO_POOLS) < 0)
 		return -1;
-	/* Read and write no file of the user who runs the test. */
-	(void)setenv("HOME", daemon.dir, 1);
-	(void)setenv("XDG_STATE_HOME", run_path(&daemon, "state"), 1);
-	(void)setenv("PAGER", "", 1);
-	(void)unsetenv("CENOTE_SERVER");
-	(void)unsetenv("XDG_RUNTIME_DIR");
+	run_at_home(&daemon);
 	return 0;
 }
 
@@ -208,8 +203,7 @@ a_lost_session_does_not_matter(void **state)
 	struct terminal t;
 	char line[64];
 
-	terminal_start(&t, daemon_of(state)->uri);
-	terminal_expect(&t, "main=> ");
+	terminal_open(&t, daemon_of(state)->uri);
 	/* a client that holds nothing would get another session without a word */
 	terminal_send(&t, "create temp table t(a);\r");
 	terminal_expect(&t, "CREATE TABLE\r\n");
@@ -219,8 +213,7 @@ a_lost_session_does_not_matter(void **state)
 	terminal_expect(&t, "an administrator ended the session");
 	terminal_send(&t, "\\admin status\r");
 	terminal_expect(&t, "pool main: sqlite, mode = session, 0 of 4");
-	terminal_send(&t, "\004");
-	assert_int_equal(terminal_end(&t), 0);
+	terminal_close(&t);
 }
 
 static void
@@ -232,8 +225,7 @@ ctrl_c_ends_the_waiting(void **state)
 	terminal_expect(&holder, "main=> ");
 	terminal_send(&holder, "begin;\r");
 	terminal_expect(&holder, "main=*> ");
-	terminal_start(&t, daemon_of(state)->uri);
-	terminal_expect(&t, "main=> ");
+	terminal_open(&t, daemon_of(state)->uri);
 	terminal_send(&t, "\\admin pause --wait main\r");
 	usleep(300000);
 	terminal_send(&t, "\003");
@@ -243,8 +235,7 @@ ctrl_c_ends_the_waiting(void **state)
 	terminal_send(&t, "\\admin resume main\r");
 	terminal_expect(&t, "resumed: main\r\n");
 	terminal_expect(&t, "main=> ");
-	terminal_send(&t, "\004");
-	assert_int_equal(terminal_end(&t), 0);
+	terminal_close(&t);
 	terminal_send(&holder, "rollback;\r\004");
 	assert_int_equal(terminal_end(&holder), 0);
 }
@@ -254,8 +245,7 @@ tab_completes_the_commands(void **state)
 {
 	struct terminal t;
 
-	terminal_start(&t, daemon_of(state)->uri);
-	terminal_expect(&t, "main=> ");
+	terminal_open(&t, daemon_of(state)->uri);
 	terminal_send(&t, "\\ad\tsta\t\r");
 	terminal_expect(&t, "pool main: sqlite");
 	terminal_expect(&t, "main=> ");
@@ -272,8 +262,7 @@ tab_completes_the_commands(void **state)
 	terminal_expect(&t, "main=> ");
 	terminal_send(&t, "\\admin resume oth\t\r");
 	terminal_expect(&t, "there is no pool \"oth\"");
-	terminal_send(&t, "\004");
-	assert_int_equal(terminal_end(&t), 0);
+	terminal_close(&t);
 }
 
 int

@@ -49,10 +49,8 @@ set_up(void **state)
 		return -1;
 	(void)snprintf(plain_uri, sizeof(plain_uri), "%s", daemon.uri);
 	(void)snprintf(daemon.uri, sizeof(daemon.uri), "%.120s&user=known", plain_uri);
-	/* Read and write no file of the user who runs the test. */
-	(void)setenv("HOME", daemon.dir, 1);
-	(void)unsetenv("XDG_STATE_HOME");
-	(void)unsetenv("XDG_CONFIG_HOME");
+	run_at_home(&daemon);
+	(void)unsetenv("XDG_CONFIG_HOME"); /* so it is ~/.config */
 	return 0;
 }
 
@@ -186,8 +184,7 @@ a_password_is_asked_for_when_the_login_wants_one(void **state)
 	terminal_expect_without(&t, "main=> ", "pencil");
 	terminal_send(&t, "select 'got ' || 'in';\r");
 	terminal_expect(&t, "got in");
-	terminal_send(&t, "\004");
-	assert_int_equal(terminal_end(&t), 0);
+	terminal_close(&t);
 	/* A wrong password: sqlsh asks once, and not again. */
 	terminal_start(&t, daemon_of(state)->uri);
 	terminal_expect(&t, "Password for user known: ");
@@ -213,8 +210,7 @@ with_W_it_is_asked_for_at_once(void **state)
 	terminal_expect(&t, "Password for user known: ");
 	terminal_send(&t, "pencil\n");
 	terminal_expect_without(&t, "main=> ", "pencil");
-	terminal_send(&t, "\004");
-	assert_int_equal(terminal_end(&t), 0);
+	terminal_close(&t);
 }
 
 static void

@@ -32,12 +32,7 @@ set_up(void **state)
 	*state = &daemon;
 	if (cnt_daemon_start(&daemon, TWO_POOLS) < 0)
 		return -1;
-	/* Read and write no file of the user who runs the test. */
-	(void)setenv("HOME", daemon.dir, 1);
-	(void)setenv("XDG_STATE_HOME", run_path(&daemon, "state"), 1);
-	(void)setenv("XDG_CONFIG_HOME", run_path(&daemon, "config"), 1);
-	(void)unsetenv("NO_COLOR");
-	(void)setenv("PAGER", "", 1);
+	run_at_home(&daemon);
 	run_sqlsh(&r, &daemon, NULL, "-c", "create table inventory_item(item_name text)",
 		NULL);
 	run_finish(&r);
@@ -55,8 +50,7 @@ the_prompt_shows_pool_statement_and_transaction(void **state)
 {
 	struct terminal t;
 
-	terminal_start(&t, daemon_of(state)->uri);
-	terminal_expect(&t, "main=> ");
+	terminal_open(&t, daemon_of(state)->uri);
 	terminal_send(&t, "select 40 + 2\r");
 	terminal_expect(&t, "main-> ");
 	terminal_send(&t, "as answer;\r");
@@ -87,13 +81,11 @@ null_is_dimmed(void **state)
 {
 	struct terminal t;
 
-	terminal_start(&t, daemon_of(state)->uri);
-	terminal_expect(&t, "main=> ");
+	terminal_open(&t, daemon_of(state)->uri);
 	terminal_send(&t, "select null, 'NULL';\r");
 	terminal_expect(&t, "\033[2mNULL\033[0m | NULL");
 	terminal_expect(&t, "main=> ");
-	terminal_send(&t, "\004");
-	assert_int_equal(terminal_end(&t), 0);
+	terminal_close(&t);
 }
 
 #define FORTY                                                                            \
@@ -106,8 +98,7 @@ a_pager_shows_results_larger_than_the_screen(void **state)
 	struct terminal t;
 
 	(void)setenv("PAGER", "sed 's/^/paged:/'", 1);
-	terminal_start(&t, daemon_of(state)->uri);
-	terminal_expect(&t, "main=> ");
+	terminal_open(&t, daemon_of(state)->uri);
 	/* This result is too long for the screen. The pager gets no escapes for NULL. */
 	terminal_send(&t, FORTY);
 	terminal_expect(&t, "paged:  1 | NULL\r\n");
@@ -129,8 +120,7 @@ a_pager_shows_results_larger_than_the_screen(void **state)
 	terminal_send(&t, FORTY);
 	terminal_expect_without(&t, "(40 rows)", "paged:");
 	terminal_expect(&t, "main=> ");
-	terminal_send(&t, "\004");
-	assert_int_equal(terminal_end(&t), 0);
+	terminal_close(&t);
 	(void)setenv("PAGER", "", 1);
 }
 
@@ -140,8 +130,7 @@ the_pager_may_be_left_early(void **state)
 	struct terminal t;
 
 	(void)setenv("PAGER", "sed 3q", 1);
-	terminal_start(&t, daemon_of(state)->uri);
-	terminal_expect(&t, "main=> ");
+	terminal_open(&t, daemon_of(state)->uri);
 	terminal_send(&t,
 		"with recursive c(n) as (select 1 union all select n + 1 from c "
 		"where n < 200000) select n from c;\r");
@@ -150,8 +139,7 @@ the_pager_may_be_left_early(void **state)
 	terminal_send(&t, "select 'it goes' || ' on';\r");
 	terminal_expect(&t, "it goes on");
 	terminal_expect(&t, "main=> ");
-	terminal_send(&t, "\004");
-	assert_int_equal(terminal_end(&t), 0);
+	terminal_close(&t);
 	(void)setenv("PAGER", "", 1);
 }
 
@@ -162,8 +150,7 @@ no_escape_reaches_a_file_or_a_program(void **state)
 	struct terminal t;
 	char *shown;
 
-	terminal_start(&t, d->uri);
-	terminal_expect(&t, "main=> ");
+	terminal_open(&t, d->uri);
 	terminal_send(&t, "\\cd '");
 	terminal_send(&t, d->dir);
 	terminal_send(&t, "'\r");
@@ -181,8 +168,7 @@ no_escape_reaches_a_file_or_a_program(void **state)
 	terminal_expect(&t, "main=> ");
 	terminal_send(&t, "select null;\r");
 	terminal_expect(&t, "\033[2mNULL\033[0m");
-	terminal_send(&t, "\004");
-	assert_int_equal(terminal_end(&t), 0);
+	terminal_close(&t);
 	shown = run_read_file(run_path(d, "piped"));
 	assert_string_equal(shown, " piped\n-------\n NULL\n(1 row)\n\n");
 	free(shown);
@@ -196,8 +182,7 @@ ctrl_c_cancels_the_query_and_the_session_goes_on(void **state)
 {
 	struct terminal t;
 
-	terminal_start(&t, daemon_of(state)->uri);
-	terminal_expect(&t, "main=> ");
+	terminal_open(&t, daemon_of(state)->uri);
 	terminal_send(&t, "create temp table kept as select 'still here' as x;\r");
 	terminal_expect(&t, "main=> ");
 	terminal_send(&t, FOR_EVER);
@@ -210,8 +195,7 @@ ctrl_c_cancels_the_query_and_the_session_goes_on(void **state)
 	terminal_send(&t, "select x from kept;\r");
 	terminal_expect(&t, "still here\r\n");
 	terminal_expect(&t, "main=> ");
-	terminal_send(&t, "\004");
-	assert_int_equal(terminal_end(&t), 0);
+	terminal_close(&t);
 }
 
 static void
@@ -219,8 +203,7 @@ ctrl_c_forgets_what_is_typed(void **state)
 {
 	struct terminal t;
 
-	terminal_start(&t, daemon_of(state)->uri);
-	terminal_expect(&t, "main=> ");
+	terminal_open(&t, daemon_of(state)->uri);
 	terminal_send(&t, "select (\r");
 	terminal_expect(&t, "main(> ");
 	terminal_send(&t, "half a line\003");
@@ -229,8 +212,7 @@ ctrl_c_forgets_what_is_typed(void **state)
 	terminal_send(&t, "select 'after' || 'wards';\r");
 	terminal_expect(&t, "afterwards");
 	terminal_expect(&t, "main=> ");
-	terminal_send(&t, "\004");
-	assert_int_equal(terminal_end(&t), 0);
+	terminal_close(&t);
 }
 
 static void
@@ -238,8 +220,7 @@ tab_completes_keywords_names_and_commands(void **state)
 {
 	struct terminal t;
 
-	terminal_start(&t, daemon_of(state)->uri);
-	terminal_expect(&t, "main=> ");
+	terminal_open(&t, daemon_of(state)->uri);
 	/* How the editor redraws the line does not matter. The statement that runs afterwards does. */
 	terminal_send(&t, "sel\t'com' || 'pleted';\r");
 	terminal_expect(&t, "completed");
@@ -270,8 +251,7 @@ tab_completes_keywords_names_and_commands(void **state)
 	terminal_send(&t, "\\conni\t\r");
 	terminal_expect(&t, "Backend          sqlite");
 	terminal_expect(&t, "main=> ");
-	terminal_send(&t, "\004");
-	assert_int_equal(terminal_end(&t), 0);
+	terminal_close(&t);
 }
 
 static void
@@ -283,16 +263,14 @@ history_is_kept_for_the_user_alone(void **state)
 	struct stat st;
 	char *history;
 
-	terminal_start(&t, d->uri);
-	terminal_expect(&t, "main=> ");
+	terminal_open(&t, d->uri);
 	terminal_send(&t, "select 'to be kept';\r");
 	terminal_expect(&t, "(1 row)");
 	terminal_expect(&t, "main=> ");
 	terminal_send(&t, " select 'not to be';\r");
 	terminal_expect(&t, "(1 row)");
 	terminal_expect(&t, "main=> ");
-	terminal_send(&t, "\004");
-	assert_int_equal(terminal_end(&t), 0);
+	terminal_close(&t);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 	history = run_read_file(path);
@@ -300,14 +278,12 @@ history_is_kept_for_the_user_alone(void **state)
 	assert_null(strstr(history, "'not"));
 	free(history);
 	/* The next sqlsh has the history too. */
-	terminal_start(&t, d->uri);
-	terminal_expect(&t, "main=> ");
+	terminal_open(&t, d->uri);
 	terminal_send(&t, "\020\r");
 	terminal_expect(&t, "select 'to be kept';");
 	terminal_expect(&t, "(1 row)");
 	terminal_expect(&t, "main=> ");
-	terminal_send(&t, "\004");
-	assert_int_equal(terminal_end(&t), 0);
+	terminal_close(&t);
 }
 
 static void
@@ -317,8 +293,7 @@ a_statement_of_many_lines_is_one_entry_of_the_history(void **state)
 	struct terminal t;
 	int i;
 
-	terminal_start(&t, d->uri);
-	terminal_expect(&t, "main=> ");
+	terminal_open(&t, d->uri);
 	terminal_send(&t, "select 'three'\r");
 	terminal_expect(&t, "main-> ");
 	terminal_send(&t, "|| ' lines'\r");
@@ -347,8 +322,7 @@ a_statement_of_many_lines_is_one_entry_of_the_history(void **state)
 	terminal_send(&t, "\020\r");
 	terminal_expect(&t, "stays\r\n");
 	terminal_expect(&t, "main=> ");
-	terminal_send(&t, "\004");
-	assert_int_equal(terminal_end(&t), 0);
+	terminal_close(&t);
 }
 
 static void
@@ -364,8 +338,7 @@ words_for_leaving_and_help_need_no_backslash(void **state)
 		terminal_send(&t, words[i]);
 		assert_int_equal(terminal_end(&t), 0);
 	}
-	terminal_start(&t, daemon_of(state)->uri);
-	terminal_expect(&t, "main=> ");
+	terminal_open(&t, daemon_of(state)->uri);
 	terminal_send(&t, "help\r");
 	terminal_expect(&t, "SQL statements end with a semicolon");
 	terminal_expect(&t, "main=> ");
@@ -377,8 +350,7 @@ words_for_leaving_and_help_need_no_backslash(void **state)
 	terminal_send(&t, ";\r");
 	terminal_expect(&t, " quit\r\n");
 	terminal_expect(&t, "main=> ");
-	terminal_send(&t, "\004");
-	assert_int_equal(terminal_end(&t), 0);
+	terminal_close(&t);
 }
 
 static void
@@ -388,8 +360,7 @@ the_history_is_shown_and_written(void **state)
 	struct terminal t;
 	char *written;
 
-	terminal_start(&t, d->uri);
-	terminal_expect(&t, "main=> ");
+	terminal_open(&t, d->uri);
 	terminal_send(&t, "select 'to be',\r");
 	terminal_expect(&t, "main-> ");
 	terminal_send(&t, "'found';\r");
@@ -404,8 +375,7 @@ the_history_is_shown_and_written(void **state)
 	terminal_expect(&t, "main=> ");
 	terminal_send(&t, "\\s written\r");
 	terminal_expect(&t, "main=> ");
-	terminal_send(&t, "\004");
-	assert_int_equal(terminal_end(&t), 0);
+	terminal_close(&t);
 	written = run_read_file(run_path(d, "written"));
 	assert_non_null(strstr(written, "select 'to be',\n'found';\n\\s\n\\cd "));
 	free(written);
@@ -416,8 +386,7 @@ another_pool_takes_the_place_of_this_one(void **state)
 {
 	struct terminal t;
 
-	terminal_start(&t, daemon_of(state)->uri);
-	terminal_expect(&t, "main=> ");
+	terminal_open(&t, daemon_of(state)->uri);
 	terminal_send(&t, "create temp table mine as select 'still ' || 'here' as x;\r");
 	terminal_expect(&t, "main=> ");
 	/* The pool does not exist: the session stays. */
@@ -450,13 +419,11 @@ the_start_up_file_is_read(void **state)
 	(void)mkdir(run_path(d, "config"), 0700);
 	(void)mkdir(run_path(d, "config/cenote"), 0700);
 	run_write_file(run_path(d, "config/cenote/sqlshrc"), "\\pset null '(none)'\n");
-	terminal_start(&t, d->uri);
-	terminal_expect(&t, "main=> ");
+	terminal_open(&t, d->uri);
 	terminal_send(&t, "select null;\r");
 	terminal_expect(&t, "(none)");
 	terminal_expect(&t, "main=> ");
-	terminal_send(&t, "\004");
-	assert_int_equal(terminal_end(&t), 0);
+	terminal_close(&t);
 	assert_int_equal(unlink(run_path(d, "config/cenote/sqlshrc")), 0);
 }
 
@@ -470,8 +437,7 @@ edited_statements_run(void **state)
 		"#!/bin/sh\nsed -i 's/one/two/; $s/$/;/' \"$1\"\n");
 	assert_int_equal(chmod(run_path(d, "editor"), 0700), 0);
 	(void)setenv("SQLSH_EDITOR", run_path(d, "editor"), 1);
-	terminal_start(&t, d->uri);
-	terminal_expect(&t, "main=> ");
+	terminal_open(&t, d->uri);
 	terminal_send(&t, "select 'one' || 'x'\r");
 	terminal_expect(&t, "main-> ");
 	terminal_send(&t, "\\e\r");
@@ -483,8 +449,7 @@ edited_statements_run(void **state)
 	terminal_expect(&t, "(every 0.1s)");
 	terminal_send(&t, "\003");
 	terminal_expect(&t, "main=> ");
-	terminal_send(&t, "\004");
-	assert_int_equal(terminal_end(&t), 0);
+	terminal_close(&t);
 }
 
 int

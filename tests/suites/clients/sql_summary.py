@@ -79,7 +79,7 @@ def main():
     cases = [(f"{os.path.basename(path)}:{n}", sql, stmt)
              for path in paths for n, (sql, stmt) in enumerate(statements(path), 1)]
     text = "".join(sql + "\0" for _, sql, _ in cases).encode("utf-8", "replace")
-    lines = subprocess.run([program], input=text, stdout=subprocess.PIPE, check=True).stdout
+    lines = subprocess.run([program, "postgresql"], input=text, stdout=subprocess.PIPE, check=True).stdout
     lines = lines.decode("utf-8", "replace").rstrip("\n").split("\n")
     for (name, sql, stmt), line in zip(cases, lines, strict=True):
         classes, *tables = line.split("\t")

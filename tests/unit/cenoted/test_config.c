@@ -221,6 +221,15 @@ static const struct {
 	{ POOL "max_frame = 5kB\n", "4: \"5kB\" is out of range; write 16kB to 1023MB" },
 	{ POOL "mode = statement\n",
 		"4: \"statement\" is not a mode; write session or transaction" },
+	{ POOL "program_sql = oracle\n",
+		"4: \"oracle\" is not a kind of SQL; write postgresql, mysql, sqlite, "
+		"tsql, or server" },
+	{ POOL "on_error = 08006 -> 40001\n",
+		"4: on_error: \"08006\" is not an SQLSTATE of an error, such as 23505; "
+		"class 08 cannot be changed" },
+	{ "[pool a]\nbackend = odbc\nserver = x=y\nnormalize = yes\n",
+		"1: pool a: program_sql and normalize need to know the server's SQL, and "
+		"backend = odbc may have any server" },
 	{ POOL "auth = ident\n",
 		"4: auth: \"ident\" is not a way to log in (peer, "
 		"scram-sha-256, cert, trust, pass-through, scram-pass-through, reject)" },

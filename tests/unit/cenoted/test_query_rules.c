@@ -160,6 +160,11 @@ postgresql_ddl_and_the_rest(void **state)
 		{ "create rule a as on insert to t do instead nothing",
 			"write, ddl | t! |" },
 		{ "vacuum (verbose) t (a), u (b)", "ddl | t! u! | t u" },
+		{ "create sequence if not exists s", "ddl | s! |" },
+		{ "grant usage on sequence s, t to joe", "ddl | s! t! |" },
+		{ "create trigger a before delete on sequence execute function f()",
+			"write, ddl | sequence! | f" },
+		{ "select nextval('s')", "read, write | | nextval" },
 		{ "truncate local", "write, ddl | local! |" },
 		{ "begin; insert into t values (1); commit",
 			"write, transaction | t! |" },
@@ -236,6 +241,14 @@ mysql(void **state)
 		{ "select 1 # ; drop table t", "read | |" },
 		{ "select 1 --; drop table t", "read, ddl | t! |" },
 		{ "select get_lock('a', 1)", "read, write | | get_lock" },
+		{ "cache index t index (a), u in hot", "other | t u | index" },
+		{ "load index into cache t partition (p), u", "write, copy | t! u! |" },
+		{ "insert into cache values (1)", "write | cache! |" },
+		{ "select nextval(s), lastval(d.t), next value for u",
+			"read, write | s! d.t! u! | nextval lastval" },
+		{ "create table t (a int default nextval(s), sequence int)",
+			"write, ddl | t! s! | nextval" },
+		{ "drop sequence a, b", "ddl | a! b! |" },
 		{ "select '\xbf\\' , '; drop table t -- '", "unsure | t! |" },
 	};
 
@@ -347,7 +360,7 @@ decides(const char *text, const char *sql)
 	struct cnd_summary summary;
 	struct cnd_query q = { .summary = &summary,
 		.sql = sql,
-		.len = strlen(sql),
+		.sql_len = strlen(sql),
 		.now = 1795942800, /* Sunday, 2026-11-29 09:00 UTC */
 		.database = "app",
 		.user = "joe",
@@ -478,9 +491,9 @@ a_read_only_pool_refuses_what_the_server_would_allow(void **state)
 	for (size_t i = 0; i < N_ITEMS(list); i++) {
 		struct cnd_query q = { .summary = &summary,
 			.sql = list[i].sql,
-			.len = strlen(list[i].sql) };
+			.sql_len = strlen(list[i].sql) };
 
-		cnd_summarize(q.sql, q.len, list[i].dialect, &summary);
+		cnd_summarize(q.sql, q.sql_len, list[i].dialect, &summary);
 		if ((cnd_read_only_fault(&q, list[i].dialect) != NULL) !=
 			list[i].is_refused)
 			fail_msg("%s", list[i].sql);
@@ -496,8 +509,8 @@ a_wrong_rule_says_what_is_allowed(void **state)
 	} list[] = {
 		{ "", "CONDITIONS -> ACTION" },
 		{ "class=read", "CONDITIONS -> ACTION" },
-		{ "class=read ->", "-> deny, -> allow or -> limit" },
-		{ "class=read -> refuse", "-> deny, -> allow or -> limit" },
+		{ "class=read ->", "-> deny, or -> allow" },
+		{ "class=read -> refuse", "there are allow, deny" },
 		{ "clas=read -> deny", "did you mean \"class=\"" },
 		{ "colour=red -> deny", "there are class, tables" },
 		{ "class -> deny", "not a condition" },
@@ -527,6 +540,16 @@ a_wrong_rule_says_what_is_allowed(void **state)
 		{ "-> limit time=soon", "time=2s" },
 		{ "-> deny \"a", "quote does not end" },
 		{ "class=\"read -> deny", "quote does not end" },
+		{ "text~a(b -> deny", "at byte 4" },
+		{ "-> rewrite", "the new text" },
+		{ "-> rewrite \"\"", "the new text" },
+		{ "-> rewrite a b", "one text" },
+		{ "-> rewrite \\1", "is no group" },
+		{ "text!~(a) -> rewrite \\1", "is no group" },
+		{ "text~(a) -> rewrite \\2", "is no group" },
+		{ "text~(a) -> rewrite \\{b}", "is no group" },
+		{ "text~(?<b>a) -> rewrite \\{b", "is no group" },
+		{ "text~a -> rewrite a\\", "is no group" },
 	};
 	char error[CND_QUERY_ERROR_MAX];
 

@@ -507,6 +507,13 @@ struct cnd_backend {
 		struct cnd_session **ret_session, struct cnc_diag *ret_diag);
 	/* In the client's process: what the client may have left so far, for take_back(). */
 	uint32_t (*left)(const struct cnd_session *s);
+
+	/*
+	 * A statement has just failed with SQLSTATE 40001 or 40P01: roll its transaction back, as far as the server has not done
+	 * that. CENOTE_OK: nothing of the transaction is left, as the server confirms, so it can run again. CENOTE_ERR_UNSUPPORTED:
+	 * something may be left. NULL: the backend does not know.
+	 */
+	int (*undo)(struct cnd_session *s, struct cnc_diag *ret_diag);
 };
 
 /* The only exported symbol of a module. NULL: the module does not support this ABI. */

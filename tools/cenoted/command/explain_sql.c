@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cenoted --explain-sql: read the question, and print what the pool's rules see in a statement, and which of them decides.
- * It uses the same functions as a worker (query/).
+ * cenoted --explain-sql: read the question, and print how the pool changes a statement, what its rules see in it, and which of
+ * them decides. It uses the same functions as a worker (query/).
  */
 #include "explain.h"
 
@@ -11,13 +11,15 @@
 #include <time.h>
 
 #include "core/digest.h"
+#include "core/mem.h"
 #include "query/read_only.h"
+#include "query/rewrite.h"
 
 struct question {
 	const struct cnd_pool_config *pool;
 	const char *pool_name;
 	const char *sql;
-	struct cnd_query query;
+	struct cnd_query_text text;
 };
 
 __attribute__((format(printf, 1, 2))) static void
@@ -43,14 +45,14 @@ set_pool(struct question *q, const char *value)
 static int
 set_user(struct question *q, const char *value)
 {
-	q->query.user = value;
+	q->text.query.user = value;
 	return 0;
 }
 
 static int
 set_application(struct question *q, const char *value)
 {
-	q->query.application = value;
+	q->text.query.application = value;
 	return 0;
 }
 
@@ -65,16 +67,16 @@ set_from(struct question *q, const char *value)
 		complain("from=%s is neither an address nor unix", value);
 		return -1;
 	}
-	q->query.peer.door = CND_DOOR_TCP;
-	q->query.peer.addr = n.addr;
+	q->text.query.peer.door = CND_DOOR_TCP;
+	q->text.query.peer.addr = n.addr;
 	return 0;
 }
 
 static int
 set_in_tx(struct question *q, const char *value)
 {
-	q->query.in_tx = strcmp(value, "yes") == 0;
-	if (q->query.in_tx || strcmp(value, "no") == 0)
+	q->text.query.in_tx = strcmp(value, "yes") == 0;
+	if (q->text.query.in_tx || strcmp(value, "no") == 0)
 		return 0;
 	complain("in_tx=%s must be yes or no", value);
 	return -1;
@@ -83,7 +85,7 @@ set_in_tx(struct question *q, const char *value)
 static int
 set_database(struct question *q, const char *value)
 {
-	q->query.database = value;
+	q->text.query.database = value;
 	return 0;
 }
 
@@ -94,8 +96,8 @@ set_time(struct question *q, const char *value)
 	struct tm tm = { .tm_isdst = -1 };
 	const char *end = strptime(value, "%Y-%m-%d %H:%M", &tm);
 
-	q->query.now = end != NULL && *end == '\0' ? (int64_t)mktime(&tm) : -1;
-	if (q->query.now >= 0)
+	q->text.query.now = end != NULL && *end == '\0' ? (int64_t)mktime(&tm) : -1;
+	if (q->text.query.now >= 0)
 		return 0;
 	complain("time=%s is not a time, such as \"time=2026-11-30 08:15\"", value);
 	return -1;
@@ -149,7 +151,7 @@ read_question(
 	const struct cnd_config *c, char *const *arguments, int n, struct question *q)
 {
 	*q = (struct question){
-		.query = { .user = "", .application = "", .now = time(NULL) }
+		.text = { .query = { .user = "", .application = "", .now = time(NULL) } }
 	};
 	for (int i = 0; i + 1 < n; i++) {
 		if (take_word(q, arguments[i]) < 0)
@@ -162,10 +164,8 @@ read_question(
 	q->sql = arguments[n - 1];
 	q->pool = cnd_config_pool(c, q->pool_name);
 	if (q->pool != NULL) {
-		if (q->query.database == NULL)
-			q->query.database = database_of(q->pool);
-		q->query.sql = q->sql;
-		q->query.len = strlen(q->sql);
+		if (q->text.query.database == NULL)
+			q->text.query.database = database_of(q->pool);
 		return 0;
 	}
 	complain("there is no pool \"%s\"", q->pool_name);
@@ -212,16 +212,18 @@ what_it_does(const struct cnd_query_rule *rule)
 	if (rule->action == CND_QUERY_LIMIT)
 		return rule->is_dry_run ? "would limit the answer (dry-run)"
 					: "limits the answer, and the next rules go on";
+	if (rule->action == CND_QUERY_REWRITE)
+		return rule->is_dry_run ? "would rewrite (dry-run)" : "rewrites";
 	return rule->is_dry_run ? "would decide (dry-run)" : "decides";
 }
 
-/* True: the rule decides. */
+/* True: the rule decides, or rewrites the text. */
 static bool
 print_rule(const struct question *q, const struct cnd_config *c,
 	const struct cnd_query_rule *rule)
 {
 	const struct cnd_query_condition *condition;
-	enum cnd_match match = cnd_query_rule_match(rule, &q->query, &condition);
+	enum cnd_match match = cnd_query_rule_match(rule, &q->text.query, &condition);
 	bool applies = cnd_query_rule_applies(rule, match);
 
 	printf("%s:%u: %s: ", c->path, rule->line, rule->text);
@@ -231,15 +233,17 @@ print_rule(const struct question *q, const struct cnd_config *c,
 		printf("%s %s\n", cnd_query_condition_text(condition),
 			match == CND_MATCH_PARTLY ? "holds only for a part of the text"
 						  : "does not match");
-	return applies && cnd_query_rule_decides(rule);
+	return applies && !rule->is_dry_run && rule->action != CND_QUERY_LIMIT;
 }
 
-/* By `read_only`, before any rule. */
-static bool
-is_refused(const struct question *q, uint32_t dialect)
+/* The text passes the rules. 1: `read_only` denies it; 0. */
+static int
+print_pass(const struct question *q)
 {
-	const char *fault =
-		q->pool->is_read_only ? cnd_read_only_fault(&q->query, dialect) : NULL;
+	const char *fault = q->pool->is_read_only
+				    ? cnd_read_only_fault(&q->text.query,
+					      cnd_query_dialect(q->pool->backend))
+				    : NULL;
 
 	if (fault != NULL)
 		printf("read_only = yes denies the statement: %s\n", fault);
@@ -249,33 +253,87 @@ is_refused(const struct question *q, uint32_t dialect)
 	return fault != NULL;
 }
 
+static void
+print_text(const struct cnd_query_text *t)
+{
+	printf("text: %.*s\n", (int)t->query.sql_len, t->query.sql);
+	print_summary(t->summary, t->query.digest);
+}
+
+/* The statement is answered with an error of cenoted. */
+static int
+print_error(const struct cnd_query_text *t)
+{
+	printf("error %s: %s\n", t->diag->sqlstate, t->diag->message);
+	return 1;
+}
+
+static int
+print_rules(struct question *q, const struct cnd_config *c)
+{
+	const struct cnd_query_rules *rules = &q->pool->query_rules;
+
+	for (size_t i = 0; i < rules->n; i++) {
+		const struct cnd_query_rule *rule = &rules->list[i];
+		int r;
+
+		if (!print_rule(q, c, rule))
+			continue;
+		if (rule->action != CND_QUERY_REWRITE)
+			return rule->action == CND_QUERY_DENY ? 1 : print_pass(q);
+		r = cnd_query_text_rewrite(&q->text, rule);
+		if (r < 0)
+			return print_error(&q->text);
+		if (r == CENOTE_OK)
+			print_text(&q->text);
+		else
+			puts("  rules do not rewrite the classes session and "
+			     "transaction, "
+			     "or a text that servers may read in different ways");
+	}
+	puts("no rule decides: the statement passes");
+	return print_pass(q);
+}
+
+static int
+explain(struct question *q, const struct cnd_config *c)
+{
+	struct cnd_query_text *t = &q->text;
+
+	if (cnd_query_text_begin(t, q->sql, strlen(q->sql)) < 0)
+		return print_error(t);
+	if (t->summary->classes == 0) {
+		puts("the text has no statement: it passes");
+		return 0;
+	}
+	if (strlen(q->sql) == t->query.sql_len &&
+		memcmp(q->sql, t->query.sql, t->query.sql_len) == 0)
+		print_summary(t->summary, t->query.digest);
+	else
+		print_text(t);
+	return print_rules(q, c);
+}
+
 int
 cnd_explain_sql(const struct cnd_config *c, char *const *arguments, int n)
 {
-	const struct cnd_query_rules *rules;
 	struct cnd_summary summary;
+	struct cnc_arena arena;
+	struct cnc_diag diag;
 	struct question q;
-	uint32_t dialect;
+	int r;
 
 	if (n == 0 || read_question(c, arguments, n, &q) < 0)
 		return n == 0 ? (complain("write pool=NAME and a statement%s", ""), 2)
 			      : 2;
-	dialect = cnd_query_dialect(q.pool->backend);
-	cnd_summarize(q.sql, strlen(q.sql), dialect, &summary);
-	(void)cnc_digest(q.sql, strlen(q.sql), dialect, NULL, 0, &q.query.digest);
-	q.query.summary = &summary;
-	if (summary.classes == 0) {
-		puts("the text has no statement: it passes");
-		return 0;
-	}
-	print_summary(&summary, q.query.digest);
-	if (is_refused(&q, dialect))
-		return 1;
-	rules = &q.pool->query_rules;
-	for (size_t i = 0; i < rules->n; i++) {
-		if (print_rule(&q, c, &rules->list[i]))
-			return rules->list[i].action == CND_QUERY_DENY;
-	}
-	puts("no rule decides: the statement passes");
-	return 0;
+	cnc_arena_init(&arena, &cnc_mem_default);
+	cnc_diag_init(&diag, NULL);
+	q.text.style = cnd_pool_config_style(q.pool);
+	q.text.has_digest = true;
+	q.text.arena = &arena;
+	q.text.diag = &diag;
+	q.text.summary = &summary;
+	r = explain(&q, c);
+	cnc_arena_finish(&arena);
+	return r;
 }

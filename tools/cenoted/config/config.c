@@ -84,6 +84,10 @@ static const struct cnd_key pool_keys[] = {
 	{ "lend", P(lend), &cnd_kind_lend, "off", 0 },
 	{ "auth", P(rules), &cnd_kind_rules, NULL, 1 },
 	{ "rule", P(query_rules), &cnd_kind_query_rules, NULL, 1 },
+	{ "on_error", P(errors), &cnd_kind_errors, NULL, 1 },
+	{ "program_sql", P(program_sql), &cnd_kind_program_sql, "server", 0 },
+	{ "normalize", P(normalizes), &cnd_kind_yes, "no", 0 },
+	{ "replay", P(replay), &cnd_kind_count, "0", 0 },
 	{ "session_start", P(session_start), &cnd_kind_hooks, NULL, 1 },
 	{ "session_end", P(session_end), &cnd_kind_hooks, NULL, 1 },
 	{ "users", P(users_path), &cnd_kind_text, "", 0 },
@@ -562,6 +566,7 @@ cnd_config_destroy(struct cnd_config *c)
 		cnd_config_free_user_limits(p);
 		cnd_rules_destroy(&p->rules);
 		cnd_query_rules_destroy(&p->query_rules);
+		cnd_error_maps_destroy(&p->errors);
 		cnd_hours_destroy(&p->hours);
 		cnd_hooks_destroy(&p->session_start);
 		cnd_hooks_destroy(&p->session_end);
@@ -610,6 +615,7 @@ print_pool(const struct cnd_pool_config *p, FILE *out, int show_secrets)
 	print_keys(pool_keys, N_ITEMS(pool_keys), p, out);
 	cnd_config_print_user_limits(p, out);
 	cnd_query_rules_print(&p->query_rules, out);
+	cnd_error_maps_print(&p->errors, out);
 	cnd_hours_print(&p->hours, out);
 	cnd_hooks_print(&p->session_start, "session_start", out);
 	cnd_hooks_print(&p->session_end, "session_end", out);

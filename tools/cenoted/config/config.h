@@ -14,7 +14,9 @@
 #include "auth/peer.h"
 #include "auth/rules.h"
 #include "auth/users.h"
+#include "query/error_map.h"
 #include "query/query_rules.h"
+#include "query/respell.h"
 #include "shared/units.h"
 
 /* The configuration, read and checked. Nothing here has an effect; the master decides what to do
@@ -144,6 +146,7 @@ struct cnd_pool_config {
 	size_t n_user_limits;
 	struct cnd_address_limits address_limits;
 	uint32_t max_waiting; /* 0: no limit */
+	uint32_t replay; /* how often a transaction may run again; 0: never */
 	bool counts_sessions; /* user_limits or address_limits limit sessions */
 	bool knows_unix_users; /* each client of the unix socket can log in only as its unix user */
 	int target; /* enum cnd_target */
@@ -169,6 +172,9 @@ struct cnd_pool_config {
 	struct cnd_hours hours; /* when users may be in, from `allow_hours` */
 	struct cnd_rules rules; /* from `auth` */
 	struct cnd_query_rules query_rules; /* from `rule` */
+	struct cnd_error_maps errors; /* from `on_error` */
+	int program_sql; /* enum cnd_program_sql */
+	int normalizes; /* write statements in one line */
 	struct cnd_hooks session_start, session_end; /* SQL of the pool's own */
 	char *users_path; /* "": the file of [cenoted] */
 	struct cnd_users users; /* its content, if a rule needs it */
@@ -242,6 +248,10 @@ void cnd_pool_configs_forget(
 	const struct cnd_config *c, const struct cnd_pool_config *but);
 /* The value of a key; NULL: the line does not have it. */
 const char *cnd_server_option(const struct cnd_server_line *s, const char *key);
+/* Whether the pool must see each statement before the server gets it. */
+bool cnd_pool_config_judges(const struct cnd_pool_config *p);
+/* How the pool writes the statements of its clients. */
+struct cnd_respelling cnd_pool_config_style(const struct cnd_pool_config *p);
 /* A short name for a server line in messages: its host, port, path …; without secrets. */
 void cnd_server_label(const struct cnd_server_line *s, char text[CND_LABEL_MAX]);
 /* The user that a pool's workers and helpers become. */
@@ -262,6 +272,9 @@ void cnd_pool_config_check_digests(struct cnd_config *c, const struct cnd_pool_c
 /* Check `read_only`. backend: that of the pool. */
 void cnd_pool_config_check_read_only(struct cnd_config *c,
 	const struct cnd_pool_config *p, const struct cnd_backend *backend);
+/* Check `replay`. backend: that of the pool. */
+void cnd_pool_config_check_replay(struct cnd_config *c, const struct cnd_pool_config *p,
+	const struct cnd_backend *backend);
 /* Check `target`, and the keys that need it. backend: that of the pool. */
 void cnd_pool_config_check_target(struct cnd_config *c, const struct cnd_pool_config *p,
 	const struct cnd_backend *backend);

@@ -21,6 +21,8 @@
 #include "shared/tls.h"
 #include "stats/stats.h"
 
+#define REPLAY_MAX 10u
+
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 
 static void
@@ -301,6 +303,7 @@ check_auth(struct cnd_config *c, struct cnd_pool_config *p)
 static void
 check_pool(struct cnd_config *c, struct cnd_pool_config *p)
 {
+	struct cnd_respelling style = cnd_pool_config_style(p);
 	struct sockaddr_un address;
 
 	check_pool_user(c, p);
@@ -323,6 +326,13 @@ check_pool(struct cnd_config *c, struct cnd_pool_config *p)
 		cnd_config_error(c, p->line,
 			"pool %s: its socket's path in %s would be longer than %zu bytes",
 			p->name, c->run_dir, sizeof(address.sun_path) - 1);
+	if (cnd_respells(&style) && style.dialect == CNC_SQL_UNKNOWN &&
+		*p->backend != '\0')
+		cnd_config_error(c, p->line,
+			"pool %s: program_sql and normalize need to know the server's "
+			"SQL, "
+			"and backend = %s may have any server",
+			p->name, p->backend);
 	cnd_tls_load(c, p);
 	if (p->n_allow == 0 && !p->is_open) {
 		p->allow = cnd_config_must(calloc(2, sizeof(*p->allow)));
@@ -393,6 +403,24 @@ cnd_pool_config_check_read_only(struct cnd_config *c, const struct cnd_pool_conf
 			"that it does not write; give the pool a user of the database "
 			"that may only read",
 			p->name, p->backend);
+	/* nobody looks at the session before a transaction that runs again */
+	if (p->is_read_only && p->replay > 0)
+		cnd_config_error(c, p->line,
+			"pool %s: read_only and replay cannot be used together", p->name);
+}
+
+void
+cnd_pool_config_check_replay(struct cnd_config *c, const struct cnd_pool_config *p,
+	const struct cnd_backend *backend)
+{
+	if (p->replay > 0 && backend->undo == NULL)
+		cnd_config_error(c, p->line,
+			"pool %s: replay: backend %s cannot tell whether its server has "
+			"undone a whole transaction",
+			p->name, p->backend);
+	if (p->replay > REPLAY_MAX)
+		cnd_config_error(
+			c, p->line, "pool %s: replay is at most %u", p->name, REPLAY_MAX);
 }
 
 void
@@ -417,6 +445,22 @@ cnd_pool_config_check_target(struct cnd_config *c, const struct cnd_pool_config 
 			p->name);
 }
 
+struct cnd_respelling
+cnd_pool_config_style(const struct cnd_pool_config *p)
+{
+	return (struct cnd_respelling){ .dialect = cnd_query_dialect(p->backend),
+		.program = (uint8_t)p->program_sql,
+		.normalizes = p->normalizes != 0 };
+}
+
+bool
+cnd_pool_config_judges(const struct cnd_pool_config *p)
+{
+	struct cnd_respelling style = cnd_pool_config_style(p);
+
+	return p->query_rules.n > 0 || cnd_respells(&style);
+}
+
 void
 cnd_pool_config_set_lend(struct cnd_pool_config *p, const struct cnd_backend *backend)
 {
@@ -434,6 +478,11 @@ cnd_pool_config_set_lend(struct cnd_pool_config *p, const struct cnd_backend *ba
 		p->no_lend = "its rules judge each statement (rule)";
 	else if (p->is_read_only)
 		p->no_lend = "it judges each statement (read_only)";
+	else if (cnd_pool_config_judges(p) || p->errors.n > 0)
+		p->no_lend = "it changes statements or errors (program_sql, normalize, "
+			     "on_error)";
+	else if (p->replay > 0)
+		p->no_lend = "it runs transactions again (replay)";
 	else if (p->hours.n > 0)
 		p->no_lend = "its clients may be in at some times only (allow_hours)";
 	else if (p->session_start.n > 0 || p->session_end.n > 0)

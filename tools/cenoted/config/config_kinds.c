@@ -304,6 +304,37 @@ parse_query_rules(struct cnd_loader *l, void *field, const char *value)
 }
 
 static int
+parse_errors(struct cnd_loader *l, void *field, const char *value)
+{
+	char error[CND_ERROR_ERROR_MAX];
+
+	return cnd_error_maps_parse(field, value, error) < 0
+		       ? cnd_config_bad(l, "%s", error)
+		       : 0;
+}
+
+static int
+parse_program_sql(struct cnd_loader *l, void *field, const char *value)
+{
+	int program = cnd_program_sql_named(value);
+
+	if (program < 0)
+		return cnd_config_bad(l,
+			"\"%s\" is not a kind of SQL; write postgresql, mysql, sqlite, "
+			"tsql, or server",
+			value);
+	*(int *)field = program;
+	return 0;
+}
+
+static void
+print_program_sql(const void *field, FILE *out, int show_secrets)
+{
+	(void)show_secrets;
+	fputs(cnd_program_sql_name((uint8_t) * (const int *)field), out);
+}
+
+static int
 parse_listen(struct cnd_loader *l, void *field, const char *value)
 {
 	char why[CND_LISTEN_WHY_MAX];
@@ -590,6 +621,8 @@ const struct cnd_kind cnd_kind_reset = { parse_reset, print_reset };
 const struct cnd_kind cnd_kind_rules = { parse_rules, print_rules };
 const struct cnd_kind cnd_kind_hours = { parse_hours, NULL };
 const struct cnd_kind cnd_kind_query_rules = { parse_query_rules, NULL };
+const struct cnd_kind cnd_kind_errors = { parse_errors, NULL };
+const struct cnd_kind cnd_kind_program_sql = { parse_program_sql, print_program_sql };
 const struct cnd_kind cnd_kind_users = { parse_users, print_users };
 const struct cnd_kind cnd_kind_target = { parse_target, print_target };
 const struct cnd_kind cnd_kind_switch = { parse_switch, print_switch };

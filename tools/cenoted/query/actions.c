@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The actions of rules: read what stands after "->". worker/query.c does what they say. */
+#include "rewrite.h"
 #include "rule_parser.h"
 
 #include <stdlib.h>
@@ -76,6 +77,18 @@ check_limit(const struct cnd_query_rule *rule, char error[CND_QUERY_ERROR_MAX])
 	return -1;
 }
 
+static int
+take_rewrite_word(struct cnd_rule_parser *p, const char *word)
+{
+	struct cnd_query_rule *rule = p->rule;
+
+	if (rule->message != NULL)
+		return cnd_rule_bad(
+			p, "rule: rewrite has one text; put it in double quotes");
+	rule->message = strdup(word);
+	return rule->message != NULL ? 0 : cnd_rule_bad(p, "out of memory");
+}
+
 static const struct action {
 	const char *name;
 	/* Take a word after the name. NULL: there is none. */
@@ -86,6 +99,7 @@ static const struct action {
 	[CND_QUERY_ALLOW] = { "allow", NULL, NULL },
 	[CND_QUERY_DENY] = { "deny", take_deny_word, NULL },
 	[CND_QUERY_LIMIT] = { "limit", take_limit_word, check_limit },
+	[CND_QUERY_REWRITE] = { "rewrite", take_rewrite_word, cnd_rewrite_check },
 };
 
 const char *
@@ -103,7 +117,8 @@ find_action(struct cnd_rule_parser *p, const char *name)
 			return &actions[i];
 	}
 	cnd_rule_bad(p,
-		"rule: \"%.64s\" is not an action; write -> deny, -> allow or -> limit",
+		"rule: \"%.64s\" is not an action; there are allow, deny, limit and "
+		"rewrite",
 		name);
 	return NULL;
 }
@@ -117,8 +132,7 @@ cnd_action_take(struct cnd_rule_parser *p)
 	if (word == NULL)
 		return *p->error != '\0'
 			       ? -1
-			       : cnd_rule_bad(
-					 p, "rule: write -> deny, -> allow or -> limit");
+			       : cnd_rule_bad(p, "rule: write -> deny, or -> allow");
 	action = find_action(p, word);
 	if (action == NULL)
 		return -1;

@@ -125,7 +125,8 @@ match_in_tx(const struct cnd_query_condition *c, const struct cnd_query *q)
 static enum cnd_match
 match_text(const struct cnd_query_condition *c, const struct cnd_query *q)
 {
-	int r = q->sql != NULL ? cnd_pattern_match(c->pattern, q->sql, q->len, NULL) : -1;
+	int r = q->sql != NULL ? cnd_pattern_match(c->pattern, q->sql, q->sql_len, NULL)
+			       : -1;
 
 	return r < 0 ? CND_MATCH_PARTLY : yes_if(r > 0);
 }

@@ -18,7 +18,8 @@
 enum cnd_query_action {
 	CND_QUERY_ALLOW,
 	CND_QUERY_DENY,
-	CND_QUERY_LIMIT /* limit the answer, and ask the next rule */
+	CND_QUERY_LIMIT, /* limit the answer, and ask the next rule */
+	CND_QUERY_REWRITE /* put another text in the place of the statement, and ask the next rule */
 };
 
 /* A condition, or a rule, may hold for a part of a text only. Then a rule that denies or limits matches, and one that allows
@@ -49,7 +50,7 @@ struct cnd_query_rule {
 	size_t n_conditions;
 	uint8_t action; /* enum cnd_query_action */
 	bool is_dry_run; /* count and log, but do nothing */
-	char *message; /* for the client; NULL: a message that names the rule */
+	char *message; /* for the client; NULL: a message that names the rule. Of a rewrite: the new text */
 	char sqlstate[6];
 	/* of the action `limit`; 0: there is no such limit */
 	uint64_t max_rows;
@@ -67,7 +68,7 @@ struct cnd_query_rules {
 struct cnd_query {
 	const struct cnd_summary *summary;
 	const char *sql; /* NULL: the client calls a function by its number */
-	size_t len;
+	size_t sql_len;
 	uint64_t digest; /* 0 if no rule asks for it */
 	int64_t now; /* in seconds since 1970 */
 	const char *database; /* of the session's login; "": not known */

@@ -83,7 +83,7 @@ cnd_read_only_fault(const struct cnd_query *q, uint32_t dialect)
 		return "a text with several statements could begin a transaction that "
 		       "writes";
 	if ((classes & (CND_CLASS_TRANSACTION | CND_CLASS_SESSION)) &&
-		may_have_forbidden(q->sql, q->len, dialect))
+		may_have_forbidden(q->sql, q->sql_len, dialect))
 		return "this could make transactions read-write";
 	return NULL;
 }

@@ -123,6 +123,7 @@ open_level(struct cnd_walk *w)
 	struct cnd_level *outer = cnd_walk_level(w), *inner;
 	const struct cnc_sql_token *last = &w->last[0];
 	bool is_list = outer->wants_table;
+	bool is_sequence = cnd_walk_takes_sequence(w, last);
 
 	cnd_walk_function(w);
 	if (w->depth + 1 == CND_WALK_DEPTH) {
@@ -133,8 +134,8 @@ open_level(struct cnd_walk *w)
 	inner = &w->levels[++w->depth];
 	*inner = (struct cnd_level){
 		.is_list = is_list,
-		.wants_table = is_list, /* FROM (a JOIN b) */
-		.is_writing = is_list && outer->is_writing,
+		.wants_table = is_list || is_sequence, /* FROM (a JOIN b), nextval(s) */
+		.is_writing = (is_list && outer->is_writing) || is_sequence,
 		.is_expression = cnd_walk_takes_from(last),
 		.is_cte_query =
 			outer->is_with &&

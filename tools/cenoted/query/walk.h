@@ -114,5 +114,8 @@ void cnd_walk_table(struct cnd_walk *w, struct cnc_sql_token t);
 void cnd_walk_function(struct cnd_walk *w);
 /* Whether the arguments of the function may have FROM or USING. */
 bool cnd_walk_takes_from(const struct cnc_sql_token *function);
+/* Whether the first argument of the function is the name of a sequence. */
+bool cnd_walk_takes_sequence(
+	const struct cnd_walk *w, const struct cnc_sql_token *function);
 
 #endif

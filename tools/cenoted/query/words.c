@@ -120,6 +120,15 @@ cnd_walk_function(struct cnd_walk *w)
 		w->classes |= CND_CLASS_WRITE;
 }
 
+/* PostgreSQL's have a text as their argument. */
+bool
+cnd_walk_takes_sequence(const struct cnd_walk *w, const struct cnc_sql_token *function)
+{
+	static const char *const functions[] = { "lastval", "nextval", "setval", NULL };
+
+	return !cnd_walk_is_postgresql(w) && cnc_sql_is_one_of(function, functions);
+}
+
 bool
 cnd_walk_takes_from(const struct cnc_sql_token *function)
 {
@@ -212,12 +221,24 @@ on_into(struct cnd_walk *w)
 	static const char *const before[] = { "temporary", "temp", "unlogged", "table",
 		"only", NULL };
 	struct cnc_sql_token next = cnd_walk_peek(w);
+	/* MySQL's LOAD INDEX INTO CACHE t, u */
+	bool is_cache = cnd_walk_has_verb(w, "load") && cnc_sql_is(&next, "cache");
 
 	w->classes |= CND_CLASS_WRITE;
-	if (!cnc_sql_is_one_of(&next, no_tables)) {
-		want_table(w, false, true, true);
-		skip_words(w, before);
-	}
+	if (cnc_sql_is_one_of(&next, no_tables))
+		return;
+	if (is_cache)
+		(void)cnc_sql_next(&w->x);
+	want_table(w, is_cache, true, true);
+	skip_words(w, before);
+}
+
+/* MySQL's CACHE INDEX t, u IN … */
+static void
+on_index(struct cnd_walk *w)
+{
+	if (cnd_walk_was(w, "cache") && cnd_walk_has_verb(w, "cache"))
+		want_table(w, true, false, true);
 }
 
 /*
@@ -303,6 +324,25 @@ on_table(struct cnd_walk *w)
 	skip_words(w, before);
 }
 
+/* CREATE SEQUENCE s: a sequence is a table, too. */
+static void
+on_sequence(struct cnd_walk *w)
+{
+	if ((w->classes & CND_CLASS_DDL) && w->depth == 0)
+		on_table(w);
+}
+
+/* NEXT VALUE FOR s, PREVIOUS VALUE FOR s */
+static void
+on_for(struct cnd_walk *w)
+{
+	if (!cnd_walk_was(w, "value"))
+		return;
+	if (cnc_sql_is(&w->last[1], "next"))
+		w->classes |= CND_CLASS_WRITE;
+	want_table(w, false, cnc_sql_is(&w->last[1], "next"), false);
+}
+
 void
 cnd_walk_verb_of_table(struct cnd_walk *w)
 {
@@ -324,11 +364,13 @@ static void
 on_on(struct cnd_walk *w)
 {
 	static const char *const before[] = { "table", "only", NULL };
+	static const char *const granted[] = { "table", "sequence", NULL };
+	bool is_grant = cnd_walk_has_verb(w, "grant") || cnd_walk_has_verb(w, "revoke");
 
 	/* CREATE INDEX … ON t, CREATE TRIGGER … ON t, GRANT … ON t */
 	if ((w->classes & CND_CLASS_DDL) && w->depth == 0) {
 		want_table(w, true, true, true);
-		skip_words(w, before);
+		skip_words(w, is_grant ? granted : before);
 	}
 }
 
@@ -455,9 +497,11 @@ static const struct word {
 } words[] = {
 	{ "apply", on_join },
 	{ "delete", on_delete },
+	{ "for", on_for },
 	{ "from", on_from },
 	{ "global", on_global },
 	{ "in", on_in },
+	{ "index", on_index },
 	{ "inherit", on_other_table },
 	{ "inherits", on_other_table },
 	{ "insert", on_insert },
@@ -475,6 +519,7 @@ static const struct word {
 	{ "references", on_other_table },
 	{ "replace", on_replace },
 	{ "select", on_select },
+	{ "sequence", on_sequence },
 	{ "set", on_set },
 	{ "share", on_share },
 	{ "straight_join", on_join },

@@ -15,6 +15,7 @@ cnd_copy_out(struct cnd_sink *sink, const struct cnp_copy_out *m)
 	struct cnp_msg reply = { .code = CNP_MSG_COPY_OUT, .as.copy_out = *m };
 	int r = cnd_sink_end_rows(s);
 
+	s->result.has_shown = true;
 	return r < 0 ? r : cnp_server_reply(s->server, &reply, 0);
 }
 
@@ -50,6 +51,7 @@ cnd_copy_in(struct cnd_sink *sink, const struct cnp_copy_in *m)
 	struct cnp_msg reply = { .code = CNP_MSG_COPY_IN, .as.copy_in = *m };
 	int r = cnd_sink_end_rows(s);
 
+	s->result.has_shown = true;
 	if (r == CENOTE_OK)
 		r = cnp_server_reply(s->server, &reply, 0);
 	/* the client must get this before it can send data */

@@ -147,8 +147,8 @@ is_plain_write(struct cnp_str sql)
 	       memchr(sql.p, ';', sql.n) == NULL;
 }
 
-static struct cnp_str
-text_of(const struct cnd_serving *s, const struct cnp_msg *m)
+struct cnp_str
+cnd_loss_text_of(const struct cnd_serving *s, const struct cnp_msg *m)
 {
 	const struct cnd_statement *st;
 
@@ -161,15 +161,15 @@ text_of(const struct cnd_serving *s, const struct cnp_msg *m)
 					     : CNP_STR_NONE;
 }
 
-static bool
-only_begins(const struct cnd_serving *s, const struct cnp_msg *m)
+bool
+cnd_loss_only_begins(const struct cnd_serving *s, const struct cnp_msg *m)
 {
 	return m->code == CNP_MSG_BEGIN || effect_of(s, m) == CNC_EFFECT_BEGIN;
 }
 
 /* Whether the text only ends a transaction: COMMIT AND CHAIN begins another one. */
-static bool
-only_ends(struct cnp_str sql)
+bool
+cnd_loss_only_ends(struct cnp_str sql)
 {
 	static const char *const ends[] = { "commit", "end", "rollback", "abort", NULL };
 	static const char *const nouns[] = { "work", "transaction", NULL };
@@ -188,8 +188,8 @@ cnd_loss_may_write(const struct cnd_serving *s, const struct cnp_msg *m)
 {
 	if (m->code == CNP_MSG_COMMIT || m->code == CNP_MSG_SAVEPOINT)
 		return false;
-	return effect_of(s, m) != CNC_EFFECT_NONE && !only_begins(s, m) &&
-	       !(m->code == CNP_MSG_QUERY && only_ends(m->as.query.sql));
+	return effect_of(s, m) != CNC_EFFECT_NONE && !cnd_loss_only_begins(s, m) &&
+	       !(m->code == CNP_MSG_QUERY && cnd_loss_only_ends(m->as.query.sql));
 }
 
 bool
@@ -201,7 +201,7 @@ cnd_loss_left_no_transaction(
 	if (m->code != CNP_MSG_QUERY || s->held.is_manual)
 		return false;
 	/* a server with synchronisation points answers a single write once it is committed */
-	return only_ends(m->as.query.sql) ||
+	return cnd_loss_only_ends(m->as.query.sql) ||
 	       (tx == CENOTE_TX_IDLE && s->backend->sync != NULL &&
 		       m->as.query.params.n == 0 && is_plain_write(m->as.query.sql));
 }
@@ -217,8 +217,8 @@ cnd_loss_had_no_effect(
 		return false;
 	if (status == CENOTE_ERR_CONN)
 		return was_refused(&s->diag, s, m) ||
-		       (only_begins(s, m) && s->held.tx == CENOTE_TX_IDLE);
-	return only_begins(s, m) || is_plain_write(text_of(s, m));
+		       (cnd_loss_only_begins(s, m) && s->held.tx == CENOTE_TX_IDLE);
+	return cnd_loss_only_begins(s, m) || is_plain_write(cnd_loss_text_of(s, m));
 }
 
 void

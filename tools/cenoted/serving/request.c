@@ -137,7 +137,7 @@ set_exec(struct cnd_serving *s, struct cnd_exec *exec, struct cnp_str params,
 }
 
 static int
-judge(struct cnd_serving *s, struct cnp_str sql)
+judge(struct cnd_serving *s, struct cnp_str *sql)
 {
 	int r = s->has_rules ? s->ops->judge(s, sql) : CENOTE_OK;
 
@@ -154,13 +154,14 @@ on_query(struct cnd_serving *s, const struct cnp_msg *m)
 		.is_simple = q->params.n == 0,
 		.formats = q->formats,
 		.batch_rows = q->batch_rows };
-	int r = judge(s, q->sql);
+	struct cnp_str sql = q->sql;
+	int r = judge(s, &sql);
 
 	if (r == CENOTE_OK)
 		r = set_exec(s, &exec, q->params, q->max_rows);
 	if (r < 0)
 		return r;
-	r = s->backend->query(s->session, q->sql.p, q->sql.n, &exec, &s->sink);
+	r = s->backend->query(s->session, sql.p, sql.n, &exec, &s->sink);
 	if (r == CENOTE_OK)
 		settle_portal(s, exec.portal);
 	return r;
@@ -223,7 +224,7 @@ on_prepare(struct cnd_serving *s, const struct cnp_msg *m)
 	s->result.is_describing = true;
 	r = check_named(s, p->statement, p->name, CNP_NAMED_STATEMENT);
 	if (r == CENOTE_OK)
-		r = judge(s, p->sql);
+		r = judge(s, &prepare.sql);
 	if (r == CENOTE_OK)
 		r = cnd_request_set_types(s, &prepare, p->types);
 	if (r < 0)
@@ -300,14 +301,14 @@ on_close(struct cnd_serving *s, const struct cnp_msg *m)
 static int
 on_function(struct cnd_serving *s, const struct cnp_msg *m)
 {
-	static const struct cnp_str no_text = { NULL, 0 };
+	struct cnp_str no_text = { NULL, 0 };
 	const struct cnp_function *f = &m->as.function;
 	struct cnd_exec exec = { .format = f->format };
 	int r = need(s, CNP_FEATURE_FUNCTIONS, s->backend->function != NULL,
 		"calls of functions");
 
 	if (r == CENOTE_OK)
-		r = judge(s, no_text);
+		r = judge(s, &no_text);
 	if (r == CENOTE_OK)
 		r = set_exec(s, &exec, f->params, 0);
 	return r < 0 ? r : s->backend->function(s->session, f->function, &exec, &s->sink);
@@ -572,22 +573,31 @@ static handler *const handlers[] = {
 
 /* ---- running one ---- */
 
-static void
-begin(struct cnd_serving *s, const struct cnp_request *req)
+void
+cnd_request_begin_answer(struct cnd_serving *s)
 {
-	s->result.is_quiet = req->number == 0;
 	s->result.is_done = false;
 	s->result.done_flags = 0;
 	s->result.is_describing = false;
 	s->result.is_in_rows = false;
 	s->result.has_columns = false;
+	s->result.has_shown = false;
+	s->result.answer.n = 0;
 	s->result.n_rows = 0;
+	s->result.limited = (struct cnd_limited){ .rows = 0 };
+	set_bounds(&s->result, 0, 0);
+}
+
+static void
+begin(struct cnd_serving *s, const struct cnp_request *req)
+{
+	s->result.is_quiet = req->number == 0;
 	s->request.is_sync = (req->flags & CNP_FRAME_SYNC) != 0;
 	s->result.is_limited = false;
 	if (s->has_rules)
 		cnd_limits_begin(s);
 	cnd_read_only_begin(s);
-	set_bounds(&s->result, 0, 0);
+	cnd_request_begin_answer(s);
 	if (s->ahead.n == 0) {
 		s->ahead.last = req->number;
 		s->loss.ahead_may_commit = false;
@@ -635,6 +645,14 @@ note_loss(struct cnd_serving *s, const char *in)
 }
 
 static int
+tell_error(struct cnd_serving *s)
+{
+	if (s->ops->retell != NULL)
+		s->ops->retell(s);
+	return cnp_server_error(s->server, &s->diag);
+}
+
+static int
 report_failure(struct cnd_serving *s, int status, const struct cnp_msg *m)
 {
 	int r;
@@ -646,7 +664,7 @@ report_failure(struct cnd_serving *s, int status, const struct cnp_msg *m)
 		note_loss(s, cnp_msg_name(m->code));
 		cnd_loss_explain(s, m);
 	}
-	r = cnp_server_error(s->server, &s->diag);
+	r = tell_error(s);
 	cnc_diag_clear(&s->diag);
 	return r;
 }
@@ -764,11 +782,19 @@ lose_after(struct cnd_serving *s, const struct cnp_request *req)
 }
 
 int
+cnd_request_handle(struct cnd_serving *s, const struct cnp_msg *m)
+{
+	handler *handle = m->code < sizeof(handlers) / sizeof(handlers[0])
+				  ? handlers[m->code]
+				  : NULL;
+
+	return handle != NULL ? handle(s, m) : CENOTE_ERR_UNSUPPORTED;
+}
+
+int
 cnd_request_run(struct cnd_serving *s, const struct cnp_request *req)
 {
-	uint8_t code = req->msg.code;
-	handler *handle =
-		code < sizeof(handlers) / sizeof(handlers[0]) ? handlers[code] : NULL;
+	uint8_t before = s->held.tx;
 	int is_late = 0;
 	int r;
 	int q;
@@ -779,7 +805,8 @@ cnd_request_run(struct cnd_serving *s, const struct cnp_request *req)
 	if (s->ahead.n > 0)
 		r = cnd_ahead_answer(s, req);
 	else
-		r = handle != NULL ? handle(s, &req->msg) : CENOTE_ERR_UNSUPPORTED;
+		r = cnd_request_handle(s, &req->msg);
+	r = cnd_replay_request(s, req, r);
 	cnc_arena_finish(&s->request.arena);
 	if (s->is_gone)
 		return CENOTE_ERR_CONN;
@@ -797,10 +824,12 @@ cnd_request_run(struct cnd_serving *s, const struct cnp_request *req)
 		q = is_late = synchronise(s, req, r);
 	if (q == CENOTE_OK && tell_writes(s, req) < 0)
 		return s->is_gone ? CENOTE_ERR_CONN : lose_after(s, req);
-	if (q >= 0)
+	if (q >= 0) {
 		q = finish(s, req, false);
+		cnd_replay_note(s, req, before, r);
+	}
 	if (q == CENOTE_OK && is_late > 0)
-		q = cnp_server_error(s->server, &s->diag);
+		q = tell_error(s);
 	if (q < 0)
 		return q;
 	return r == CENOTE_ERR_PROTOCOL || s->is_lost ? CENOTE_ERR_CONN : CENOTE_OK;
@@ -874,6 +903,7 @@ cnd_request_forget_client(struct cnd_serving *s)
 	s->held.settled_at = 0;
 	cnd_limits_forget_client(s);
 	cnd_read_only_synced(s);
+	cnd_replay_forget(s);
 }
 
 void
@@ -884,6 +914,7 @@ cnd_serving_init(struct cnd_serving *s)
 	s->host.forget = cnd_statements_forget;
 	cnc_buf_init(&s->parameters, s->host.mem, CND_PARAMETERS_MAX);
 	cnc_arena_init(&s->request.arena, s->host.mem);
+	cnc_buf_init(&s->replay.steps, s->host.mem, CND_REPLAY_BYTES_MAX);
 	cnc_diag_init(&s->diag, s->host.mem);
 	s->sink = (struct cnd_sink){
 		.ops = &cnd_sink_ops, .batch = &s->result.batch, .diag = &s->diag
@@ -896,5 +927,6 @@ cnd_serving_finish(struct cnd_serving *s)
 	cnd_limits_forget_client(s);
 	cnc_buf_finish(&s->parameters);
 	cnc_arena_finish(&s->request.arena);
+	cnc_buf_finish(&s->replay.steps);
 	cnc_diag_finish(&s->diag);
 }

@@ -30,11 +30,15 @@ struct cnd_serving_ops {
 	void (*begin)(struct cnd_serving *s, const struct cnp_request *req);
 	/* A request that has a number is done. */
 	void (*end)(struct cnd_serving *s, const struct cnp_request *req);
-	/* Whether the client may send this statement. sql.p NULL: it calls a function by its number. Negative: it may not, and
-	 * s->diag says why. Only if s->has_rules. */
-	int (*judge)(struct cnd_serving *s, struct cnp_str sql);
+	/* Whether the client may send this statement. sql->p NULL: it calls a function by its number. Negative: it may not, and
+	 * s->diag says why. *sql becomes the text that the server gets; it does no more than the client's. Only if s->has_rules. */
+	int (*judge)(struct cnd_serving *s, struct cnp_str *sql);
 	/* The running request may take this long, at most. Only if s->has_rules. */
 	void (*limit_time)(struct cnd_serving *s, const struct cnd_limit *limit);
+	/* s->diag has an error for the client, who may get another one in its place. NULL: it does not. */
+	void (*retell)(struct cnd_serving *s);
+	/* Whether a statement may run a second time, as its text shows. Only if replay.max > 0. */
+	bool (*may_replay)(struct cnd_serving *s, struct cnp_str sql);
 	/* A request has failed. */
 	void (*failed)(struct cnd_serving *s);
 	/* The session was lost in this; s->diag says why. */
@@ -74,6 +78,15 @@ struct cnd_serving_request {
 	bool is_sync; /* a synchronisation point follows */
 };
 
+/* What the client was told about a statement without rows. All bytes are set, since it is copied as bytes. */
+struct cnd_serving_answer {
+	int64_t affected;
+	uint64_t last_insert_id;
+	uint32_t
+		n; /* how many results there were; the members above are of the last one */
+	char tag[36]; /* its beginning */
+};
+
 /* sink.c: the reply under way. */
 struct cnd_serving_result {
 	struct cnc_batch batch;
@@ -93,6 +106,9 @@ struct cnd_serving_result {
 	size_t last_row; /* where the last row of the batch ends */
 	struct cnd_limits limits;
 	struct cnd_limited limited;
+	/* only if replay.max > 0 */
+	struct cnd_serving_answer answer;
+	bool has_shown; /* the client has got more than that: columns, a copy, a notice or a parameter */
 };
 
 /* limits.c: the limits of the client's statements. */
@@ -101,6 +117,16 @@ struct cnd_serving_limited {
 	struct cnd_limits others; /* of statements whose name is not in the list */
 	struct cnd_limits_name **names; /* NULL: there is no list */
 	size_t n;
+};
+
+/* replay.c: the open transaction, so that it can run again. */
+struct cnd_serving_replay {
+	uint32_t
+		max; /* how often a transaction may run again; 0: never. The owner sets it. */
+	bool is_odd; /* the client has set something for the next transaction only */
+	bool is_recording; /* `steps` has the whole transaction */
+	uint32_t n; /* requests in `steps` */
+	struct cnc_buf steps;
 };
 
 /* ahead.c: requests that the backend has before their turn. */
@@ -175,8 +201,11 @@ struct cnd_serving {
 	struct cnd_serving_held held;
 	struct cnd_serving_limited limited;
 	struct cnd_serving_read_only read_only;
+	struct cnd_serving_replay replay;
 };
 
+/* Most bytes of a transaction that is kept to run again. */
+#define CND_REPLAY_BYTES_MAX  ((size_t)256 * 1024)
 /* Most bytes of the parameters that a server reports, encoded. */
 #define CND_PARAMETERS_MAX    16384u
 /* The message for a request or a login that took too long, with the configuration key of the limit. */
@@ -205,6 +234,9 @@ int cnd_request_settle(struct cnd_serving *s);
 /* Find out what the session holds, and publish it. */
 void cnd_request_take_state(struct cnd_serving *s, struct cnd_state *ret_state);
 
+/* For replay.c: call the handler of the request; forget the answer of the last one before that. */
+int cnd_request_handle(struct cnd_serving *s, const struct cnp_msg *m);
+void cnd_request_begin_answer(struct cnd_serving *s);
 /* Decode the types of a PREPARE into the arena. */
 int cnd_request_set_types(
 	struct cnd_serving *s, struct cnd_prepare *prepare, struct cnp_str types);
@@ -228,6 +260,16 @@ void cnd_ahead_give(struct cnd_serving *s, const struct cnp_request *req);
 /* Answer the next request that the backend took. Returns the same as a handler of request.c. */
 int cnd_ahead_answer(struct cnd_serving *s, const struct cnp_request *req);
 
+/* replay.c */
+/* A request has failed with `status`: run its transaction again if the pool allows it and the client cannot tell. Returns the
+ * status to report; s->diag has the error. */
+int cnd_replay_request(struct cnd_serving *s, const struct cnp_request *req, int status);
+/* A request is done. `before`: enum cenote_tx before it. */
+void cnd_replay_note(
+	struct cnd_serving *s, const struct cnp_request *req, uint8_t before, int status);
+/* The client has gone. */
+void cnd_replay_forget(struct cnd_serving *s);
+
 /* loss.c */
 /* Note what a request may commit before it runs, for the case that the session is lost. */
 void cnd_loss_expect(struct cnd_serving *s, const struct cnp_msg *m);
@@ -238,6 +280,11 @@ bool cnd_loss_may_write(const struct cnd_serving *s, const struct cnp_msg *m);
 /* Whether a request that failed with `status` surely had no effect; s->diag has its error. */
 bool cnd_loss_had_no_effect(
 	const struct cnd_serving *s, const struct cnp_request *req, int status);
+/* The text of the statement that the request runs, if the client has sent it. */
+struct cnp_str cnd_loss_text_of(const struct cnd_serving *s, const struct cnp_msg *m);
+/* Whether the request only begins a transaction; whether the text only ends one. */
+bool cnd_loss_only_begins(const struct cnd_serving *s, const struct cnp_msg *m);
+bool cnd_loss_only_ends(struct cnp_str sql);
 /* Whether no transaction can be open after the request, which succeeded. `tx`: enum cenote_tx before it. */
 bool cnd_loss_left_no_transaction(
 	const struct cnd_serving *s, uint8_t tx, const struct cnp_msg *m);
@@ -277,6 +324,8 @@ void cnd_read_only_synced(struct cnd_serving *s);
 /* sink.c */
 extern const struct cnd_sink_ops cnd_sink_ops;
 struct cnd_serving *cnd_sink_serving(struct cnd_sink *sink);
+/* A result of the request is complete: remember what it says. */
+void cnd_sink_take_answer(struct cnd_serving *s, const struct cnp_done *done);
 /* Whether the client already has this value. */
 int cnd_sink_knows_parameter(
 	const struct cnd_serving *s, struct cnp_str name, struct cnp_str value);

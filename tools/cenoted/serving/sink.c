@@ -113,6 +113,7 @@ sink_columns(
 	r = known ? CENOTE_OK : cnp_server_columns(s->server, columns, n);
 	if (r < 0 || s->result.is_describing)
 		return r;
+	s->result.has_shown = true;
 	s->result.n_columns = n;
 	s->result.has_columns = true;
 	return begin_rows(s);
@@ -167,6 +168,20 @@ flush_if_much(struct cnd_serving *s)
 								    : CENOTE_OK;
 }
 
+void
+cnd_sink_take_answer(struct cnd_serving *s, const struct cnp_done *done)
+{
+	struct cnd_serving_answer *a = &s->result.answer;
+	size_t n = done->tag.n < sizeof(a->tag) ? done->tag.n : sizeof(a->tag) - 1;
+
+	a->affected = done->affected;
+	a->last_insert_id = done->last_insert_id;
+	a->n++;
+	memset(a->tag, 0, sizeof(a->tag));
+	if (n > 0)
+		memcpy(a->tag, done->tag.p, n);
+}
+
 static int
 sink_done(struct cnd_sink *sink, const struct cnp_done *done)
 {
@@ -185,6 +200,8 @@ sink_done(struct cnd_sink *sink, const struct cnp_done *done)
 		s->result.batch_left = s->result.batch_rows;
 	}
 	s->result.done_flags = done->flags;
+	if (s->replay.max > 0)
+		cnd_sink_take_answer(s, done);
 	r = cnp_server_reply(s->server, &m, 0);
 	return r == CENOTE_OK && !s->result.is_done ? flush_if_much(s) : r;
 }
@@ -213,7 +230,10 @@ put_between(struct cnd_serving *s, const struct cnc_diag *notice, const struct c
 static int
 sink_notice(struct cnd_sink *sink, const struct cnc_diag *notice)
 {
-	return put_between(cnd_sink_serving(sink), notice, NULL);
+	struct cnd_serving *s = cnd_sink_serving(sink);
+
+	s->result.has_shown = true;
+	return put_between(s, notice, NULL);
 }
 
 static int
@@ -283,6 +303,7 @@ sink_parameter(struct cnd_sink *sink, const char *name, const char *value)
 	struct cnd_serving *s = cnd_sink_serving(sink);
 	int r = keep_parameter(s, name, value);
 
+	s->result.has_shown = true;
 	s->ops->parameter_changed(s);
 	return r < 0 ? r : put_between(s, NULL, &m);
 }

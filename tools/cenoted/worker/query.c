@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Judge the statements of the worker's client by the pool's rules. owner.c gives cnd_query_judge() to the code that serves
- * requests. query/ knows the rules; this file knows the client.
+ * Judge and change the statements of the worker's client by the pool's rules, and the errors of the server. owner.c gives
+ * these functions to the code that serves requests. query/ knows the rules; this file knows the client.
  */
 #include "worker.h"
 
@@ -10,22 +10,26 @@
 #include "core/digest.h"
 #include "core/sqlstate.h"
 #include "query/read_only.h"
+#include "query/rewrite.h"
 #include "shared/log.h"
 
 /* How often a worker writes a message about its rules. */
 #define LOG_MS 1000
 
 static const char *
-what_it_did(const struct cnd_query_rule *rule)
+what_happens(const struct cnd_query_rule *rule)
 {
 	if (rule->action == CND_QUERY_LIMIT)
 		return "would limit";
+	if (rule->action == CND_QUERY_REWRITE)
+		return "would rewrite";
 	return rule->is_dry_run ? "would deny" : "denied";
 }
 
 /* A client may send any number of statements, so most decisions leave no message. */
 static void
-log_decision(struct cnd_worker *w, const struct cnd_query_rule *rule, struct cnp_str sql)
+log_decision(struct cnd_worker *w, const struct cnd_query_rule *rule,
+	const struct cnd_query *q)
 {
 	struct cnd_worker_query *state = &w->query;
 	int64_t now = cnd_now_ms();
@@ -35,13 +39,13 @@ log_decision(struct cnd_worker *w, const struct cnd_query_rule *rule, struct cnp
 		state->n_unlogged++;
 		return;
 	}
-	(void)cnc_digest(
-		sql.p, sql.n, cnd_query_dialect(w->config->backend), NULL, 0, &digest);
+	(void)cnc_digest(q->sql, q->sql_len, cnd_query_dialect(w->config->backend), NULL,
+		0, &digest);
 	cnd_log(LOG_NOTICE,
 		"the rule of line %u %s a statement of user \"%s\", with digest %016llx "
 		"(%llu more without a message)",
-		rule->line, what_it_did(rule), w->client.user, (unsigned long long)digest,
-		(unsigned long long)state->n_unlogged);
+		rule->line, what_happens(rule), w->client.user,
+		(unsigned long long)digest, (unsigned long long)state->n_unlogged);
 	state->logged_ms = now;
 	state->n_unlogged = 0;
 }
@@ -89,33 +93,53 @@ limit(struct cnd_worker *w, const struct cnd_query_rule *rule,
 		cnd_limits_narrow(&w->serving.limited.all, &limits);
 }
 
+/* A rule with this action changes the text, and the rules after it see the new one. */
 static int
-decide(struct cnd_worker *w, const struct cnd_query *q, struct cnp_str sql)
+rewrite(struct cnd_worker *w, struct cnd_query_text *t, const struct cnd_query_rule *rule)
 {
-	const struct cnd_query_rules *rules = &w->config->query_rules;
-	const struct cnd_query_condition *condition;
+	int r;
 
-	for (size_t i = 0; i < rules->n; i++) {
-		const struct cnd_query_rule *rule = &rules->list[i];
-
-		if (!cnd_query_rule_applies(
-			    rule, cnd_query_rule_match(rule, q, &condition)))
-			continue;
-		count(w, rule);
-		if (rule->action == CND_QUERY_DENY ||
-			(rule->action == CND_QUERY_LIMIT && rule->is_dry_run))
-			log_decision(w, rule, sql);
-		else if (rule->action == CND_QUERY_LIMIT)
-			limit(w, rule, q->summary);
-		if (cnd_query_rule_decides(rule))
-			return rule->action == CND_QUERY_DENY ? deny(w, rule) : CENOTE_OK;
+	if (rule->is_dry_run) {
+		log_decision(w, rule, &t->query);
+		return CENOTE_OK;
 	}
-	return CENOTE_OK;
+	r = cnd_query_text_rewrite(t, rule);
+	return r < 0 ? r : CENOTE_OK;
 }
 
 static int
-judge_read_only(struct cnd_worker *w, const struct cnd_query *q, uint32_t dialect)
+decide(struct cnd_worker *w, struct cnd_query_text *t)
 {
+	const struct cnd_query_rules *rules = &w->config->query_rules;
+	const struct cnd_query_condition *condition;
+	int r = CENOTE_OK;
+
+	for (size_t i = 0; i < rules->n && r == CENOTE_OK; i++) {
+		const struct cnd_query_rule *rule = &rules->list[i];
+
+		if (!cnd_query_rule_applies(
+			    rule, cnd_query_rule_match(rule, &t->query, &condition)))
+			continue;
+		count(w, rule);
+		if (rule->action == CND_QUERY_REWRITE) {
+			r = rewrite(w, t, rule);
+			continue;
+		}
+		if (rule->action == CND_QUERY_DENY ||
+			(rule->action == CND_QUERY_LIMIT && rule->is_dry_run))
+			log_decision(w, rule, &t->query);
+		else if (rule->action == CND_QUERY_LIMIT)
+			limit(w, rule, t->query.summary);
+		if (cnd_query_rule_decides(rule))
+			return rule->action == CND_QUERY_DENY ? deny(w, rule) : CENOTE_OK;
+	}
+	return r;
+}
+
+static int
+judge_read_only(struct cnd_worker *w, const struct cnd_query *q)
+{
+	uint32_t dialect = cnd_query_dialect(w->config->backend);
 	const uint32_t reads = CND_CLASS_READ | CND_CLASS_COPY;
 	struct cnd_serving *s = &w->serving;
 	const char *fault = cnd_read_only_fault(q, dialect);
@@ -134,35 +158,45 @@ judge_read_only(struct cnd_worker *w, const struct cnd_query *q, uint32_t dialec
 }
 
 int
-cnd_query_judge(struct cnd_serving *s, struct cnp_str sql)
+cnd_query_judge(struct cnd_serving *s, struct cnp_str *sql)
 {
 	struct cnd_worker *w = s->owner;
 	struct cnd_summary summary;
-	struct cnd_query q = { .summary = &summary,
-		.sql = sql.p,
-		.len = sql.n,
-		.now = time(NULL),
-		.database = w->login.info.database != NULL ? w->login.info.database : "",
-		.user = w->client.user,
-		.application = w->slot->identity.application,
-		.peer = w->client.peer,
-		.in_tx = s->held.tx != CENOTE_TX_IDLE };
-	uint32_t dialect = cnd_query_dialect(w->config->backend);
+	struct cnd_query_text t = { .style = cnd_pool_config_style(w->config),
+		.has_digest = w->config->query_rules.has_digest,
+		.arena = &s->request.arena,
+		.diag = &s->diag,
+		.summary = &summary,
+		.query = { .now = time(NULL),
+			.database = w->login.info.database != NULL
+					    ? w->login.info.database
+					    : "",
+			.user = w->client.user,
+			.application = w->slot->identity.application,
+			.peer = w->client.peer,
+			.in_tx = s->held.tx != CENOTE_TX_IDLE } };
+	int r = cnd_query_text_begin(&t, sql->p, sql->n);
 
-	cnd_summarize(sql.p, sql.n, dialect, &summary);
-	if (w->config->query_rules.has_digest)
-		(void)cnc_digest(sql.p, sql.n, dialect, NULL, 0, &q.digest);
-	if (sql.p == NULL) {
-		/* a call of a function by its number */
-		summary.classes = CND_CLASS_CALL;
-		summary.is_unsure = true;
-	}
 	/* a text without a statement, with which some programs ask whether the server is there, does nothing */
-	if (summary.classes == 0)
-		return CENOTE_OK;
-	if (w->serving.is_read_only && judge_read_only(w, &q, dialect) < 0)
-		return CENOTE_ERR_SERVER;
-	return decide(w, &q, sql);
+	if (r == CENOTE_OK && summary.classes != 0)
+		r = decide(w, &t);
+	/* the server gets the text that the rules have made */
+	if (r == CENOTE_OK && summary.classes != 0 && s->is_read_only)
+		r = judge_read_only(w, &t.query);
+	if (r == CENOTE_OK)
+		*sql = (struct cnp_str){ t.query.sql, t.query.sql_len };
+	return r;
+}
+
+void
+cnd_query_retell(struct cnd_serving *s)
+{
+	const struct cnd_worker *w = s->owner;
+
+	/* cenoted's own errors stay. An error of a server has a number, or other fields of the server. */
+	if (w->config->errors.n > 0 &&
+		(s->diag.native != 0 || cnd_loss_has_words(&s->diag)))
+		cnd_error_maps_apply(&w->config->errors, &s->diag);
 }
 
 void

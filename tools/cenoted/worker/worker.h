@@ -584,8 +584,14 @@ int cnd_hooks_end(struct cnd_worker *w);
 
 /* query.c */
 /* Judge a statement by the pool's rules, as cnd_serving_ops.judge() says. */
-int cnd_query_judge(struct cnd_serving *s, struct cnp_str sql);
+int cnd_query_judge(struct cnd_serving *s, struct cnp_str *sql);
 void cnd_query_limit_time(struct cnd_serving *s, const struct cnd_limit *limit);
+/* Change an error as the pool says, as cnd_serving_ops.retell() says. */
+void cnd_query_retell(struct cnd_serving *s);
+
+/* replay.c */
+/* Whether a statement may run a second time, as cnd_serving_ops.may_replay() says. */
+bool cnd_replay_allows(struct cnd_serving *s, struct cnp_str sql);
 
 /* pins.c */
 /* Another client begins, or one that resumes: it holds nothing yet. */

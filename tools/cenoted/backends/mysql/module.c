@@ -41,6 +41,7 @@ static const struct cnd_backend backend = {
 	.begin = cnd_my_begin,
 	.commit = cnd_my_commit,
 	.rollback = cnd_my_rollback,
+	.undo = cnd_my_undo,
 	.savepoint = cnd_my_savepoint,
 	.autocommit = cnd_my_autocommit,
 	.catalog = cnd_my_catalog,

@@ -625,6 +625,7 @@ int cnd_my_begin(
 	struct cnd_session *s, uint8_t isolation, uint32_t flags, struct cnd_sink *sink);
 int cnd_my_commit(struct cnd_session *s, struct cnd_sink *sink);
 int cnd_my_rollback(struct cnd_session *s, struct cnd_sink *sink);
+int cnd_my_undo(struct cnd_session *s, struct cnc_diag *ret_diag);
 int cnd_my_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t len,
 	struct cnd_sink *sink);
 int cnd_my_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink);

@@ -86,6 +86,52 @@ cnd_my_rollback(struct cnd_session *s, struct cnd_sink *sink)
 	return r < 0 ? r : run_and_answer(s, "ROLLBACK", "ROLLBACK", sink);
 }
 
+/* ---- undoing a transaction that has failed ---- */
+
+/* What SHOW WARNINGS says of the statement that failed. */
+struct seen {
+	bool has_error;
+	bool is_incomplete; /* a table without transactions was changed */
+};
+
+static int
+take_warning(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
+{
+	struct seen *seen = user;
+
+	(void)lengths;
+	if (n < 2 || !row[0] || !row[1])
+		return CENOTE_OK;
+	seen->has_error = seen->has_error || strcmp(row[0], "Error") == 0;
+	/* ER_WARNING_NOT_COMPLETE_ROLLBACK */
+	seen->is_incomplete = seen->is_incomplete || strcmp(row[1], "1196") == 0;
+	return CENOTE_OK;
+}
+
+/*
+ * A rollback does not undo changes of tables without transactions (MyISAM, Aria). The server warns of that, after a deadlock
+ * together with the error, and after ROLLBACK. If it does not list the error, it keeps no warnings (max_error_count), and
+ * there is no confirmation.
+ */
+int
+cnd_my_undo(struct cnd_session *s, struct cnc_diag *ret_diag)
+{
+	static const char ask[] = "SHOW WARNINGS";
+	struct seen seen = { false, false };
+	int r = cnd_my_enter(s, ret_diag, NULL);
+
+	if (r == CENOTE_OK)
+		r = cnd_my_each(s, ask, sizeof(ask) - 1, take_warning, &seen);
+	if (r == CENOTE_OK && (!seen.has_error || seen.is_incomplete))
+		r = CENOTE_ERR_UNSUPPORTED;
+	if (r == CENOTE_OK && in_tx(s)) {
+		r = cnd_my_run(s, "ROLLBACK", sizeof("ROLLBACK") - 1);
+		if (r == CENOTE_OK && (in_tx(s) || mysql_warning_count(s->my) > 0))
+			r = CENOTE_ERR_UNSUPPORTED;
+	}
+	return r;
+}
+
 int
 cnd_my_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t len,
 	struct cnd_sink *sink)

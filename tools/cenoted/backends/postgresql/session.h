@@ -722,6 +722,7 @@ int cnd_pg_begin(
 	struct cnd_session *s, uint8_t isolation, uint32_t flags, struct cnd_sink *sink);
 int cnd_pg_commit(struct cnd_session *s, struct cnd_sink *sink);
 int cnd_pg_rollback(struct cnd_session *s, struct cnd_sink *sink);
+int cnd_pg_undo(struct cnd_session *s, struct cnc_diag *ret_diag);
 int cnd_pg_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t len,
 	struct cnd_sink *sink);
 int cnd_pg_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink);
@@ -749,6 +750,7 @@ extern const struct cnd_statement_ops cnd_pg_statements;
 	.begin = cnd_pg_begin, \
 	.commit = cnd_pg_commit, \
 	.rollback = cnd_pg_rollback, \
+	.undo = cnd_pg_undo, \
 	.savepoint = cnd_pg_savepoint, \
 	.autocommit = cnd_pg_autocommit, \
 	.catalog = cnd_pg_catalog, \

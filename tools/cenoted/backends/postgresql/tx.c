@@ -102,6 +102,21 @@ cnd_pg_rollback(struct cnd_session *s, struct cnd_sink *sink)
 }
 
 int
+cnd_pg_undo(struct cnd_session *s, struct cnc_diag *ret_diag)
+{
+	int r = cnd_pg_enter(s, ret_diag);
+	uint8_t nothing;
+
+	/* without a transaction, the server has undone the statement */
+	if (r == CENOTE_OK && s->tx != 'I') {
+		(void)cnd_pg_run_begin(s, NULL);
+		r = cnd_pg_ask(s, "ROLLBACK", &nothing, 0);
+	}
+	s->diag = NULL;
+	return r == CENOTE_OK && s->tx != 'I' ? CENOTE_ERR_UNSUPPORTED : r;
+}
+
+int
 cnd_pg_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t len,
 	struct cnd_sink *sink)
 {

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * usage: test_cenoted_replay postgresql|mariadb
+ *
+ * Transactions that run again after a deadlock or a serialization failure (replay), on a real server: the client does not notice,
+ * and gets the error if it could notice.
+ */
+#include "with_pool.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct cnt_server server;
+static bool is_mariadb;
+
+/* Start cenoted with these lines in the pool, and make the table t with the rows 1 to 3. */
+static void
+start(const char *lines)
+{
+	char config[8192], all[512];
+	cenote_conn *conn;
+
+	snprintf(all, sizeof(all), "sessions = 4\n%s", lines);
+	wp_start(cnt_server_config(&server, all, config, sizeof(config)));
+	conn = wp_attach(NULL);
+	wp_exec(conn, "drop table if exists t");
+	wp_exec(conn, "create table t (id int primary key, v int)");
+	wp_exec(conn, "insert into t values (1, 0), (2, 0), (3, 0)");
+	cenote_conn_destroy(conn);
+}
+
+static void
+expect_row(int id, const char *value)
+{
+	cenote_conn *conn = wp_attach(NULL);
+	char sql[64];
+
+	snprintf(sql, sizeof(sql), "select v from t where id = %d", id);
+	assert_string_equal(wp_value(conn, sql), value);
+	cenote_conn_destroy(conn);
+}
+
+/* ---- deadlocks ---- */
+
+/* One of two clients, each of which has locked a row and now wants that of the other. */
+struct half {
+	cenote_conn *conn;
+	const char *sql;
+	int status;
+	char sqlstate[6];
+};
+
+static void *
+run_half(void *arg)
+{
+	struct half *h = arg;
+
+	h->status = wp_status_of(h->conn, h->sql);
+	snprintf(h->sqlstate, sizeof(h->sqlstate), "%s", wp_sqlstate(h->conn));
+	if (h->status == CENOTE_OK)
+		h->status = wp_status_of(h->conn, "commit");
+	else
+		(void)wp_status_of(h->conn, "rollback");
+	return NULL;
+}
+
+/* Both clients have locked their own row. Returns how many of them get an error, which must be that of a deadlock. */
+static int
+deadlock(cenote_conn *one, cenote_conn *two)
+{
+	struct half halves[2] = { { .conn = one,
+					  .sql = "update t set v = v + 1 where id = 2" },
+		{ .conn = two, .sql = "update t set v = v + 1 where id = 1" } };
+	int n_errors = 0;
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, run_half, &halves[0]), 0);
+	(void)run_half(&halves[1]);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	for (int i = 0; i < 2; i++) {
+		if (halves[i].status == CENOTE_OK)
+			continue;
+		n_errors++;
+		assert_string_equal(halves[i].sqlstate, is_mariadb ? "40001" : "40P01");
+	}
+	return n_errors;
+}
+
+/* Begin two transactions, let each run `extra` and lock its row, and bring them into a deadlock. Returns the number of errors. */
+static int
+meet(const char *extra)
+{
+	cenote_conn *one = wp_attach(NULL), *two = wp_attach(NULL);
+	int n;
+
+	wp_exec(one, "begin");
+	wp_exec(two, "begin");
+	if (extra != NULL) {
+		wp_exec(one, extra);
+		wp_exec(two, extra);
+	}
+	wp_exec(one, "update t set v = v + 1 where id = 1");
+	wp_exec(two, "update t set v = v + 1 where id = 2");
+	n = deadlock(one, two);
+	/* both can go on */
+	assert_string_equal(wp_value(one, "select 1"), "1");
+	assert_string_equal(wp_value(two, "select 1"), "1");
+	cenote_conn_destroy(one);
+	cenote_conn_destroy(two);
+	return n;
+}
+
+static void
+without_the_key_one_client_gets_the_error(void **state)
+{
+	start("");
+	assert_int_equal(meet(NULL), 1);
+	expect_row(1, "1");
+	expect_row(2, "1");
+}
+
+static void
+both_clients_of_a_deadlock_succeed(void **state)
+{
+	start("replay = 3\n");
+	assert_int_equal(meet(NULL), 0);
+	expect_row(1, "2");
+	expect_row(2, "2");
+	wp_await_log("ran a transaction again");
+}
+
+static void
+a_client_that_has_seen_rows_gets_the_error(void **state)
+{
+	start("replay = 3\n");
+	assert_int_equal(meet("select v from t where id = 3"), 1);
+	expect_row(1, "1");
+}
+
+/* The deadlock comes from the transactions of the requests BEGIN and EXECUTE, too. */
+static void
+prepared_statements_run_again(void **state)
+{
+	cenote_conn *conns[2];
+	cenote_stmt *stmts[2];
+
+	start("replay = 3\n");
+	for (int i = 0; i < 2; i++) {
+		char sql[64];
+		cenote_result *res;
+
+		conns[i] = wp_attach(NULL);
+		snprintf(sql, sizeof(sql), "update t set v = v + 1 where id = %d", i + 1);
+		assert_ok(cenote_begin(conns[i], 0, 0));
+		assert_ok(cenote_stmt_create(conns[i], sql, CENOTE_NTS, &stmts[i]));
+		assert_ok(cenote_stmt_prepare(stmts[i]));
+		assert_ok(cenote_stmt_execute(stmts[i], NULL, NULL, &res));
+		cenote_result_destroy(res);
+	}
+	assert_int_equal(deadlock(conns[0], conns[1]), 0);
+	for (int i = 0; i < 2; i++) {
+		cenote_stmt_destroy(stmts[i]);
+		cenote_conn_destroy(conns[i]);
+	}
+	expect_row(1, "2");
+	expect_row(2, "2");
+}
+
+/* ---- MariaDB ---- */
+
+static void
+a_table_that_is_not_rolled_back_is_not_changed_twice(void **state)
+{
+	cenote_conn *conn;
+
+	start("replay = 3\n");
+	conn = wp_attach(NULL);
+	wp_exec(conn, "drop table if exists aria");
+	wp_exec(conn, "create table aria (a int) engine = aria");
+	assert_int_equal(meet("insert into aria values (1)"), 1);
+	assert_string_equal(wp_value(conn, "select count(*) from aria"), "2");
+	cenote_conn_destroy(conn);
+}
+
+static void
+a_client_that_knows_its_insert_id_gets_the_error(void **state)
+{
+	cenote_conn *conn;
+
+	start("replay = 3\n");
+	conn = wp_attach(NULL);
+	wp_exec(conn, "drop table if exists ids");
+	wp_exec(conn, "create table ids (a int auto_increment primary key)");
+	assert_int_equal(meet("insert into ids values (null)"), 1);
+	assert_string_equal(wp_value(conn, "select count(*) from ids"), "1");
+	cenote_conn_destroy(conn);
+}
+
+static void
+an_isolation_for_one_transaction_is_not_lost(void **state)
+{
+	cenote_conn *one, *two;
+
+	start("replay = 3\n");
+	one = wp_attach(NULL);
+	two = wp_attach(NULL);
+	wp_exec(one, "set transaction isolation level serializable");
+	wp_exec(two, "set transaction isolation level serializable");
+	wp_exec(one, "begin");
+	wp_exec(two, "begin");
+	wp_exec(one, "update t set v = v + 1 where id = 1");
+	wp_exec(two, "update t set v = v + 1 where id = 2");
+	assert_int_equal(deadlock(one, two), 1);
+	cenote_conn_destroy(one);
+	cenote_conn_destroy(two);
+}
+
+/* ---- PostgreSQL: serialization failures, which need no second thread ---- */
+
+#define REPEATABLE "begin isolation level repeatable read"
+
+static void
+a_serialization_failure_is_not_seen(void **state)
+{
+	cenote_conn *one, *two;
+
+	start("replay = 1\n");
+	one = wp_attach(NULL);
+	two = wp_attach(NULL);
+	wp_exec(one, REPEATABLE);
+	wp_exec(one, "update t set v = v + 10 where id = 3");
+	wp_exec(two, "update t set v = 5 where id = 1");
+	wp_exec(one, "update t set v = v + 10 where id = 1");
+	wp_exec(one, "commit");
+	expect_row(1, "15");
+	expect_row(3, "10");
+	cenote_conn_destroy(one);
+	cenote_conn_destroy(two);
+}
+
+/* Two transactions read what the other one writes: the server refuses the second COMMIT. */
+static void
+a_commit_that_fails_runs_all_again(void **state)
+{
+	cenote_conn *one, *two;
+
+	start("replay = 2\n");
+	one = wp_attach(NULL);
+	two = wp_attach(NULL);
+	wp_exec(one, "begin isolation level serializable");
+	wp_exec(two, "begin isolation level serializable");
+	wp_exec(one,
+		"update t set v = 1 + (select sum(v) from t where id = 2) where id = 1");
+	wp_exec(two,
+		"update t set v = 1 + (select sum(v) from t where id = 1) where id = 2");
+	wp_exec(one, "commit");
+	wp_exec(two, "commit");
+	expect_row(1, "1");
+	expect_row(2, "2");
+	wp_await_log("ran a transaction again");
+	cenote_conn_destroy(one);
+	cenote_conn_destroy(two);
+}
+
+/* Run a text that may have several statements. */
+static void
+run_text(cenote_conn *conn, const char *sql)
+{
+	cenote_result *res;
+	int r = cenote_query(conn, sql, CENOTE_NTS, NULL, NULL, &res);
+
+	while (r == CENOTE_OK) {
+		cenote_result_destroy(res);
+		r = cenote_get_result(conn, &res);
+	}
+	assert_int_equal(r, CENOTE_DONE);
+}
+
+/* Run `first` in a transaction, change the row 1 elsewhere, and want to change it: the client gets the error, and its transaction
+ * has failed. */
+static void
+expect_error_after(const char *first)
+{
+	cenote_conn *one = wp_attach(NULL), *two = wp_attach(NULL);
+
+	wp_exec(one, REPEATABLE);
+	run_text(one, first);
+	/* not every statement makes the server take its snapshot */
+	wp_exec(one, "update t set v = v where id = 3");
+	wp_exec(two, "update t set v = v + 1 where id = 1");
+	if (wp_status_of(one, "update t set v = 99 where id = 1") != CENOTE_ERR_SERVER)
+		fail_msg("no error after: %s", first);
+	assert_string_equal(wp_sqlstate(one), "40001");
+	assert_non_null(strstr(wp_message(one), "could not serialize access"));
+	assert_true(wp_status_of(one, "update t set v = 77 where id = 2") < 0);
+	assert_string_equal(wp_sqlstate(one), "25P02");
+	wp_exec(one, "rollback");
+	assert_string_equal(wp_value(one, "select 1"), "1");
+	cenote_conn_destroy(one);
+	cenote_conn_destroy(two);
+}
+
+static void
+what_the_client_could_notice_is_not_run_again(void **state)
+{
+	static const char *const firsts[] = {
+		"select v from t where id = 2",
+		"select v from t where id = -1",
+		"update t set v = v where id = 2 returning v",
+		"update t set v = v + random()::int where id = 2",
+		"set local work_mem = '8MB'",
+		"savepoint s",
+		"create temp table x (a int) on commit drop",
+		"do $$ begin perform 1; end $$",
+		"update t set v = v where id = 2; update t set v = v where id = 3",
+		/* another row count, when row 1 has changed */
+		"insert into t select id + 10, v from t where v = 0",
+	};
+	cenote_conn *conn;
+
+	start("replay = 3\n");
+	conn = wp_attach(NULL);
+	for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++) {
+		wp_exec(conn, "update t set v = 0");
+		expect_error_after(firsts[i]);
+	}
+	cenote_conn_destroy(conn);
+	expect_row(2, "0");
+}
+
+/* The second run wants another row than the first, and a third client has locked that one. */
+static void
+a_time_limit_ends_the_second_run(void **state)
+{
+	cenote_conn *one, *two, *three;
+
+	start("replay = 3\nquery_timeout = 1s\n");
+	one = wp_attach(NULL);
+	two = wp_attach(NULL);
+	three = wp_attach(NULL);
+	wp_exec(two, "drop table if exists pick");
+	wp_exec(two, "create table pick (id int)");
+	wp_exec(two, "insert into pick values (3)");
+	wp_exec(one, REPEATABLE);
+	wp_exec(one, "update t set v = v + 1 where id = (select max(id) from pick)");
+	wp_exec(three, "begin");
+	wp_exec(three, "update t set v = v + 1 where id = 2");
+	wp_exec(two, "update pick set id = 2");
+	wp_exec(two, "update t set v = v + 1 where id = 1");
+	assert_true(wp_status_of(one, "update t set v = 99 where id = 1") < 0);
+	assert_string_equal(wp_sqlstate(one), "57014");
+	assert_true(wp_status_of(one, "update t set v = 77 where id = 3") < 0);
+	assert_string_equal(wp_sqlstate(one), "25P02");
+	wp_exec(one, "rollback");
+	assert_string_equal(wp_value(one, "select 1"), "1");
+	cenote_conn_destroy(three);
+	cenote_conn_destroy(two);
+	cenote_conn_destroy(one);
+}
+
+/* Nothing is kept of a transaction that has ended. */
+static void
+a_transaction_after_a_failed_one_runs_again(void **state)
+{
+	start("replay = 3\n");
+	expect_error_after("select v from t where id = 2");
+	assert_int_equal(meet(NULL), 0);
+}
+
+static int
+setup(void **state)
+{
+	if (cnt_server_create(&server, is_mariadb ? CNT_MARIADB : CNT_POSTGRESQL, 0) <
+			0 ||
+		(!is_mariadb &&
+			cnt_server_configure(&server, "deadlock_timeout = 100ms\n") < 0))
+		return -1;
+	return cnt_server_run(&server);
+}
+
+static int
+teardown(void **state)
+{
+	cnt_server_stop(&server);
+	return 0;
+}
+
+#define TEST(f) cmocka_unit_test_teardown(f, wp_teardown)
+#define OF_ALL                                                                           \
+	TEST(without_the_key_one_client_gets_the_error),                                 \
+		TEST(both_clients_of_a_deadlock_succeed),                                \
+		TEST(a_client_that_has_seen_rows_gets_the_error),                        \
+		TEST(prepared_statements_run_again)
+
+int
+main(int argc, char **argv)
+{
+	static const struct CMUnitTest of_mariadb[] = {
+		OF_ALL,
+		TEST(a_table_that_is_not_rolled_back_is_not_changed_twice),
+		TEST(a_client_that_knows_its_insert_id_gets_the_error),
+		TEST(an_isolation_for_one_transaction_is_not_lost),
+	};
+	static const struct CMUnitTest of_postgresql[] = {
+		OF_ALL,
+		TEST(a_serialization_failure_is_not_seen),
+		TEST(a_commit_that_fails_runs_all_again),
+		TEST(what_the_client_could_notice_is_not_run_again),
+		TEST(a_time_limit_ends_the_second_run),
+		TEST(a_transaction_after_a_failed_one_runs_again),
+	};
+
+	is_mariadb = argc == 2 && strcmp(argv[1], "mariadb") == 0;
+	if (argc != 2 || (!is_mariadb && strcmp(argv[1], "postgresql") != 0)) {
+		fprintf(stderr, "usage: %s postgresql|mariadb\n", argv[0]);
+		return 2;
+	}
+	return is_mariadb ? cmocka_run_group_tests(of_mariadb, setup, teardown)
+			  : cmocka_run_group_tests(of_postgresql, setup, teardown);
+}

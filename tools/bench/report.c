@@ -1,0 +1,983 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The command report: runs a table of sets of measurements on the servers that are there, and writes
+ * a directory. main.c calls it. The state is struct runner.
+ *
+ * Each case is measured by a process of its own, which sends its figures through a socket. So a case
+ * that fails, or a library that keeps settings of its process, does not affect the next one.
+ */
+#include "report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cenote/cenote.h>
+
+#include "figures.h"
+#include "servers.h"
+
+#define MAX_CLIENT_STEPS 8
+/* A case that takes so much longer than planned hangs. */
+#define PATIENCE_NS      120000000000
+
+enum kind {
+	KIND_SQLITE,
+	KIND_POSTGRESQL,
+	KIND_MARIADB,
+	N_KINDS
+};
+
+static const char *const kind_names[N_KINDS] = { "sqlite", "postgresql", "mariadb" };
+
+/* Which pool a set uses: in the mode session, in the mode transaction, or that of retail. */
+enum pool {
+	POOL_HELD,
+	POOL_TRANSACTION,
+	POOL_RETAIL,
+	N_POOLS
+};
+
+static const struct {
+	const char *names[N_KINDS];
+	uint32_t sessions;
+} pools[N_POOLS] = {
+	{ { "bench", "pg", "my" }, CNB_SESSIONS_HELD },
+	{ { NULL, "pgtx", "mytx" }, CNB_SESSIONS_TRANSACTION },
+	{ { NULL, "pgretail", "myretail" }, CNB_SESSIONS_RETAIL },
+};
+
+/* A set: what is measured, where, and for how many clients. */
+static const struct set {
+	const char *name;
+	const char *workloads;
+	enum pool pool;
+	int is_pinned; /* everything on one CPU */
+	int kinds[N_KINDS];
+	const char *targets; /* NULL: those of the kind of server */
+	uint32_t processes;
+	double crowd_s, quick_crowd_s; /* not 0: retail's way to measure */
+	uint32_t clients[MAX_CLIENT_STEPS], quick_clients[MAX_CLIENT_STEPS];
+} sets[] = {
+	{ "queries", "rows", POOL_HELD, 1, { 1, 1, 1 }, NULL, 1, 0, 0, { 1 }, { 1 } },
+	{ "work", "connect,steady,prepared,medium,large,bulk", POOL_HELD, 1, { 1, 1, 1 },
+		NULL, 1, 0, 0, { 1 }, { 1 } },
+	{ "work", "copy", POOL_HELD, 1, { 0, 1, 0 }, NULL, 1, 0, 0, { 1 }, { 1 } },
+	{ "pipeline", "pipeline,steady", POOL_HELD, 1, { 0, 1, 0 }, NULL, 1, 0, 0, { 1 },
+		{ 1 } },
+	{ "clients", "transaction", POOL_TRANSACTION, 0, { 0, 1, 1 }, NULL, 1, 0, 0,
+		{ 1, 4, 16, 64, 256 }, { 1, 8, 64 } },
+	{ "think", "think", POOL_TRANSACTION, 0, { 0, 1, 1 }, NULL, 1, 0, 0, { 200 },
+		{ 200 } },
+	{ "idle", "idle", POOL_TRANSACTION, 0, { 0, 1, 1 }, NULL, 1, 0, 0,
+		{ 100, 500, 2000 }, { 50, 200 } },
+	{ "tls", "connect,steady,large", POOL_HELD, 1, { 1, 0, 0 },
+		"TLS_AES_256_GCM_SHA384,TLS_AES_128_GCM_SHA256,TLS_CHACHA20_POLY1305_"
+		"SHA256,ECDHE-RSA-AES256-GCM-SHA384,ECDHE-RSA-AES256-SHA384,ECDHE-RSA-"
+		"CHACHA20-POLY1305,clear",
+		1, 0, 0, { 1 }, { 1 } },
+	{ "retail", "retail", POOL_RETAIL, 0, { 0, 1, 1 }, NULL, 4, 8, 2,
+		{ 250, 500, 1000, 2000, 3500, 5250 }, { 500, 5250 } },
+};
+
+#define N_SETS (sizeof(sets) / sizeof(sets[0]))
+
+/* Queries per connection in a quick report. */
+static const uint32_t quick_points[] = { 1, 3, 10, 30 };
+
+struct runner {
+	const struct cnb_options *options;
+	const volatile sig_atomic_t *interrupted;
+	struct cnb_servers servers;
+	struct cnb_daemon daemon;
+	/* A cenoted lets a user have half of what a pool may have, and a pool more if it is the
+	 * only one. 5,250 users need that. */
+	struct cnb_daemon retail_daemons[N_KINDS];
+	struct cnb_report report;
+	char shim_dirs[N_KINDS][256]; /* where the shim of that kind is; "": nowhere */
+	cpu_set_t cpus; /* that this process may use */
+	int64_t start_ns;
+	double planned_s, done_s; /* time of measurements */
+	size_t n_failed;
+};
+
+/* What a case's process sends: a figure each, and at its end why it failed. */
+struct message {
+	int is_figure;
+	struct cnb_figure figure;
+	struct cnb_error error;
+};
+
+/* -------------------------------------------------------------- progress -- */
+
+#define BAR_WIDTH 30
+
+static void
+show(const struct runner *r, const char *what)
+{
+	double share = r->planned_s > 0 ? r->done_s / r->planned_s : 0;
+	double spent_s = (double)(cnb_now_ns() - r->start_ns) / 1e9;
+	char bar[BAR_WIDTH + 1], left[32] = "";
+	int n;
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	share = share > 1 ? 1 : share;
+	n = (int)(share * BAR_WIDTH);
+	memset(bar, '.', BAR_WIDTH);
+	memset(bar, '#', (size_t)n);
+	bar[BAR_WIDTH] = '\0';
+	if (share > 0.02) {
+		long s = (long)(spent_s * (1 - share) / share);
+
+		snprintf(left, sizeof(left), ", %ld:%02ld left", s / 60, s % 60);
+	}
+	fprintf(stderr, "\r[%s] %3.0f %%%s  %.40s\033[K", bar, share * 100, left, what);
+}
+
+static void
+clear_line(void)
+{
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+}
+
+/* ---------------------------------------------------------- the options -- */
+
+static int
+is_in_list(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (; list != NULL; list = strchr(list, ',')) {
+		list += *list == ',';
+		if (strncmp(list, word, n) == 0 && (list[n] == ',' || list[n] == '\0'))
+			return 1;
+	}
+	return 0;
+}
+
+static int
+is_wanted(const char *list, const char *word)
+{
+	return list == NULL || is_in_list(list, word);
+}
+
+static const enum cnb_service services[N_KINDS] = { 0, CNB_POSTGRESQL, CNB_MARIADB };
+
+static int
+has_server(const struct runner *r, enum kind kind)
+{
+	if (kind == KIND_SQLITE)
+		return is_wanted(r->options->servers, "sqlite") &&
+		       cnb_target_find("direct") != NULL;
+	return r->servers.services[services[kind]].pid > 0;
+}
+
+static void
+target_list(const struct runner *r, const struct set *set, enum kind kind, char *ret_list,
+	size_t size)
+{
+	static const char *const direct[N_KINDS] = { "direct", "postgresql", "mariadb" };
+	static const char *const shims[N_KINDS] = { "", "shim", "mysql-shim" };
+	int has_shim = r->shim_dirs[kind][0] != '\0';
+	int has_pgbouncer =
+		kind == KIND_POSTGRESQL && r->servers.services[CNB_PGBOUNCER].pid > 0;
+
+	if (set->targets != NULL)
+		snprintf(ret_list, size, "%s", set->targets);
+	else
+		snprintf(ret_list, size, "pooled%s%s%s,%s", has_shim ? "," : "",
+			has_shim ? shims[kind] : "", has_pgbouncer ? ",pgbouncer" : "",
+			direct[kind]);
+}
+
+/* The options of one case: those of the command line, with the set's targets and clients. */
+static int
+case_options(const struct runner *r, const struct set *set, enum kind kind,
+	uint32_t clients, struct cnb_options *ret_options)
+{
+	const struct cnb_options *given = r->options;
+	char targets[512];
+
+	target_list(r, set, kind, targets, sizeof(targets));
+	*ret_options = *given;
+	ret_options->n_targets = ret_options->n_workloads = 0;
+	if (cnb_options_choose(ret_options, targets, set->workloads) < 0)
+		return -1;
+	if (given->is_quick) {
+		ret_options->n_points = sizeof(quick_points) / sizeof(quick_points[0]);
+		memcpy(ret_options->points, quick_points, sizeof(quick_points));
+	}
+	ret_options->clients = clients;
+	ret_options->processes = set->processes;
+	ret_options->sessions = pools[set->pool].sessions;
+	ret_options->crowd_s = given->is_quick ? set->quick_crowd_s : set->crowd_s;
+	if (given->time_s == 0)
+		ret_options->time_s = given->is_quick ? 0.25 : 4;
+	if (given->rounds == 0)
+		ret_options->rounds = given->is_quick ? 3 : 10;
+	if (ret_options->crowd_s > 0)
+		ret_options->rounds = 1;
+	return 0;
+}
+
+static const uint32_t *
+steps_of(const struct runner *r, const struct set *set)
+{
+	return r->options->is_quick ? set->quick_clients : set->clients;
+}
+
+/* How long a case measures. */
+static double
+planned_of(const struct runner *r, const struct set *set, enum kind kind)
+{
+	static struct cnb_case cases[CNB_MAX_CASES];
+	struct cnb_options o;
+
+	if (case_options(r, set, kind, 1, &o) < 0)
+		return 0;
+	if (o.crowd_s > 0)
+		return (o.crowd_s + 1) * (double)o.n_targets;
+	return (o.time_s + 0.2) * (double)cnb_cases_make(&o, cases) * (double)o.n_targets;
+}
+
+/* ------------------------------------------------- one case: the figures -- */
+
+static void
+copy_summary(
+	const struct cnb_summary *s, double *ret_median, double *ret_p25, double *ret_p75)
+{
+	*ret_median = s->median;
+	*ret_p25 = s->p25;
+	*ret_p75 = s->p75;
+}
+
+static double
+known(const struct cnb_bench *bench, enum cnb_part part, double v)
+{
+	size_t i;
+
+	for (i = 0; i < bench->n_roots; i++) {
+		if (bench->parts[i] == part)
+			return v;
+	}
+	return NAN;
+}
+
+/* Compare with the last target, which has no pool. */
+static void
+set_ratios(const struct cnb_case *c, size_t at, struct cnb_figure *f)
+{
+	const struct cnb_series *s = &c->series[at];
+	size_t last = c->n_series - 1;
+
+	if (at == last)
+		return;
+	snprintf(f->base, sizeof(f->base), "%.15s", c->series[last].target->name);
+	copy_summary(&s->ratio_wall[last], &f->wall_ratio, &f->wall_ratio_p25,
+		&f->wall_ratio_p75);
+	copy_summary(
+		&s->ratio_cpu[last], &f->cpu_ratio, &f->cpu_ratio_p25, &f->cpu_ratio_p75);
+}
+
+static void
+begin_figure(const struct set *set, enum kind kind, const struct cnb_options *options,
+	const struct cnb_workload *workload, const struct cnb_target *target,
+	struct cnb_figure *ret_figure)
+{
+	cnb_figure_init(ret_figure);
+	snprintf(ret_figure->set, sizeof(ret_figure->set), "%s", set->name);
+	snprintf(ret_figure->server, sizeof(ret_figure->server), "%s", kind_names[kind]);
+	snprintf(ret_figure->target, sizeof(ret_figure->target), "%s", target->name);
+	snprintf(
+		ret_figure->workload, sizeof(ret_figure->workload), "%s", workload->name);
+	ret_figure->clients = ret_figure->x = options->clients;
+	if (target->place == CNB_PLACE_POOL || target->place == CNB_PLACE_PGBOUNCER)
+		ret_figure->sessions = options->sessions;
+	ret_figure->rounds = options->rounds;
+}
+
+static void
+make_figure(const struct set *set, enum kind kind, const struct cnb_bench *bench,
+	const struct cnb_case *c, size_t at, struct cnb_figure *ret_figure)
+{
+	const struct cnb_series *s = &c->series[at];
+	struct cnb_figure *f = ret_figure;
+
+	begin_figure(set, kind, bench->options, c->workload, s->target, f);
+	if (c->workload->has_points || c->workload->has_depths)
+		f->x = c->queries;
+	copy_summary(&s->wall, &f->wall_us, &f->wall_us_p25, &f->wall_us_p75);
+	copy_summary(&s->cpu, &f->cpu_us, &f->cpu_us_p25, &f->cpu_us_p75);
+	f->queries_per_s = 1e6 / s->wall.median;
+	f->p50_us = s->p50.median;
+	f->p90_us = s->p90.median;
+	f->p99_us = s->p99.median;
+	f->p999_us = s->p999.median;
+	f->client_cpu_us = s->client.median;
+	f->cenoted_cpu_us =
+		known(bench, CNB_PART_CENOTED, s->parts[CNB_PART_CENOTED].median);
+	f->pgbouncer_cpu_us =
+		known(bench, CNB_PART_PGBOUNCER, s->parts[CNB_PART_PGBOUNCER].median);
+	f->server_cpu_us =
+		known(bench, CNB_PART_SERVER, s->parts[CNB_PART_SERVER].median);
+	if (c->workload->is_idle)
+		f->memory_kib = s->memory.median;
+	set_ratios(c, at, f);
+}
+
+/* Measure all cases of the options, and send the figures. */
+static int
+measure_rounds(const struct set *set, enum kind kind, const struct cnb_bench *bench,
+	int fd, struct cnb_error *ret_error)
+{
+	static struct cnb_case cases[CNB_MAX_CASES];
+	size_t n = cnb_cases_make(bench->options, cases), i, k;
+	struct message m = { .is_figure = 1 };
+
+	for (i = 0; i < n; i++) {
+		if (cnb_measure(bench, &cases[i], ret_error) < 0)
+			return -1;
+		for (k = 0; k < cases[i].n_series; k++) {
+			make_figure(set, kind, bench, &cases[i], k, &m.figure);
+			if (send(fd, &m, sizeof(m), MSG_NOSIGNAL) < 0)
+				return -1;
+		}
+		cnb_case_finish(&cases[i]);
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------- one case: retail -- */
+
+/* Say what kept the users from more operations. */
+static void
+say_limit(const struct cnb_work *work, const struct cnb_target *target, double per_s,
+	double think_s, uint32_t clients, long n_cpus, struct cnb_figure *f)
+{
+	double offered = clients / think_s;
+
+	if (work->n_refused > 0)
+		snprintf(f->note, sizeof(f->note),
+			"connections: %u users were refused: %.100s", work->n_refused,
+			work->refusal.text);
+	else if (per_s > 0.85 * offered)
+		snprintf(f->note, sizeof(f->note),
+			"nothing: the users' pauses allow no more");
+	else if (f->cpus_busy > 0.85 * (double)n_cpus)
+		snprintf(f->note, sizeof(f->note), "CPU: %.1f of %ld are busy",
+			f->cpus_busy, n_cpus);
+	else if (target->place == CNB_PLACE_POOL || target->place == CNB_PLACE_PGBOUNCER)
+		snprintf(f->note, sizeof(f->note),
+			"sessions, or the server's locks: %.1f of %ld CPUs are busy",
+			f->cpus_busy, n_cpus);
+	else
+		snprintf(f->note, sizeof(f->note),
+			"the server's locks: %.1f of %ld CPUs are busy", f->cpus_busy,
+			n_cpus);
+}
+
+static void
+retail_figure(const struct cnb_bench *bench, const struct cnb_target *target,
+	const struct cnb_work *work, const int64_t part_ns[CNB_N_PARTS],
+	struct cnb_figure *f)
+{
+	double n = (double)work->n_operations, s = (double)work->measured_ns / 1e9;
+	/* CPU is known of the whole time, operations of the measured part of it. */
+	double share = (double)work->measured_ns / (double)work->wall_ns / n / 1e3;
+	const enum cnb_part parts[] = { CNB_PART_CENOTED, CNB_PART_PGBOUNCER,
+		CNB_PART_SERVER };
+	double *const cpus[] = { &f->cenoted_cpu_us, &f->pgbouncer_cpu_us,
+		&f->server_cpu_us };
+	size_t i;
+
+	f->queries_per_s = n / s;
+	f->wall_us = 1e6 / f->queries_per_s;
+	f->p50_us = cnb_latency_quantile(&work->latency, 0.5) / 1e3;
+	f->p90_us = cnb_latency_quantile(&work->latency, 0.9) / 1e3;
+	f->p99_us = cnb_latency_quantile(&work->latency, 0.99) / 1e3;
+	f->p999_us = cnb_latency_quantile(&work->latency, 0.999) / 1e3;
+	f->refused = work->n_refused;
+	f->cpu_us = f->client_cpu_us = (double)work->cpu_ns * share;
+	for (i = 0; i < 3; i++) {
+		*cpus[i] = known(bench, parts[i], (double)part_ns[parts[i]] * share);
+		f->cpu_us += isnan(*cpus[i]) ? 0 : *cpus[i];
+	}
+	f->cpus_busy = f->cpu_us * n * 1e3 / (double)work->measured_ns;
+	say_limit(work, target, f->queries_per_s,
+		cnb_workload_find("retail")->think_ms / 1e3, bench->options->clients,
+		sysconf(_SC_NPROCESSORS_ONLN), f);
+}
+
+static int
+measure_users(const struct cnb_bench *bench, const struct cnb_target *target,
+	struct cnb_work *ret_work, int64_t ret_part_ns[CNB_N_PARTS],
+	struct cnb_error *ret_error)
+{
+	struct cnb_run pattern = { .target = target,
+		.workload = cnb_workload_find("retail"),
+		.env = &bench->env,
+		.queries = 1 };
+	int64_t before[CNB_N_PARTS];
+	struct cnb_crew *crew;
+	int r, i;
+
+	if (cnb_crew_begin(&pattern, bench->options, 1, &crew, ret_error) < 0)
+		return -1;
+	r = cnb_parts_cpu(bench, target, before, ret_error);
+	if (r == 0)
+		r = cnb_crew_work(crew, ret_work, ret_error);
+	if (r == 0)
+		r = cnb_parts_cpu(bench, target, ret_part_ns, ret_error);
+	for (i = 0; r == 0 && i < CNB_N_PARTS; i++)
+		ret_part_ns[i] -= before[i];
+	cnb_crew_end(crew);
+	return r;
+}
+
+static int
+measure_retail(const struct set *set, enum kind kind, const struct cnb_bench *bench,
+	int fd, struct cnb_error *ret_error)
+{
+	const struct cnb_workload *workload = cnb_workload_find("retail");
+	struct message m = { .is_figure = 1 };
+	struct cnb_work work;
+	int64_t part_ns[CNB_N_PARTS];
+	size_t i;
+
+	for (i = 0; i < bench->options->n_targets; i++) {
+		const struct cnb_target *target = bench->options->targets[i];
+
+		if (!workload->can(target))
+			continue;
+		begin_figure(set, kind, bench->options, workload, target, &m.figure);
+		if (measure_users(bench, target, &work, part_ns, ret_error) == 0)
+			retail_figure(bench, target, &work, part_ns, &m.figure);
+		else
+			snprintf(m.figure.note, sizeof(m.figure.note),
+				"not measured: %.140s", ret_error->text);
+		if (*bench->interrupted || send(fd, &m, sizeof(m), MSG_NOSIGNAL) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* -------------------------------------------------- one case: its process -- */
+
+static const struct cnb_daemon *
+daemon_of(const struct runner *r, const struct set *set, enum kind kind)
+{
+	return set->pool == POOL_RETAIL ? &r->retail_daemons[kind] : &r->daemon;
+}
+
+static void
+find_places(const struct runner *r, const struct set *set, enum kind kind,
+	struct cnb_bench *bench, char places[3][256])
+{
+	const char *pool = pools[set->pool].names[kind];
+
+	memset(&bench->env, 0, sizeof(bench->env));
+	if (set->targets != NULL)
+		snprintf(places[0], 256, "cenote://bench@127.0.0.1:%d/%s", r->daemon.port,
+			pool);
+	else
+		snprintf(places[0], 256, "cenote:///%s?run_dir=%s", pool,
+			daemon_of(r, set, kind)->dir);
+	bench->env.places[CNB_PLACE_POOL] = places[0];
+	bench->env.places[CNB_PLACE_FILE] = r->daemon.file;
+	cnb_pgbouncer_place(&r->servers, pool, places[1], 256);
+	bench->env.places[CNB_PLACE_PGBOUNCER] = places[1];
+	bench->env.places[CNB_PLACE_POSTGRESQL] =
+		r->servers.services[CNB_POSTGRESQL].place;
+	bench->env.places[CNB_PLACE_MARIADB] = r->servers.services[CNB_MARIADB].place;
+}
+
+static void
+add_root(struct cnb_bench *bench, pid_t pid, enum cnb_part part)
+{
+	if (pid <= 0)
+		return;
+	bench->roots[bench->n_roots] = pid;
+	bench->parts[bench->n_roots++] = part;
+}
+
+static void
+find_roots(const struct runner *r, const struct set *set, enum kind kind,
+	struct cnb_bench *bench)
+{
+	bench->n_roots = 0;
+	add_root(bench, daemon_of(r, set, kind)->pid, CNB_PART_CENOTED);
+	if (kind == KIND_POSTGRESQL) {
+		add_root(bench, r->servers.services[CNB_PGBOUNCER].pid,
+			CNB_PART_PGBOUNCER);
+		add_root(bench, r->servers.services[CNB_POSTGRESQL].pid, CNB_PART_SERVER);
+	} else if (kind == KIND_MARIADB) {
+		add_root(bench, r->servers.services[CNB_MARIADB].pid, CNB_PART_SERVER);
+	}
+}
+
+static void
+bind_families(const struct runner *r, const struct cnb_bench *bench, int is_pinned)
+{
+	cpu_set_t cpus = r->cpus;
+	size_t i;
+	int cpu;
+
+	if (is_pinned && !r->options->is_pinned)
+		is_pinned = 0;
+	/* The first CPU gets most interrupts, so take the last. */
+	for (cpu = 0; is_pinned && cpu < CPU_SETSIZE; cpu++) {
+		if (CPU_ISSET(cpu, &r->cpus)) {
+			CPU_ZERO(&cpus);
+			CPU_SET(cpu, &cpus);
+		}
+	}
+	(void)sched_setaffinity(0, sizeof(cpus), &cpus);
+	for (i = 0; i < bench->n_roots; i++)
+		cnb_family_bind(bench->roots[i], &cpus);
+}
+
+static void
+be_case(const struct runner *r, const struct set *set, enum kind kind,
+	const struct cnb_options *options, int fd)
+{
+	struct cnb_bench bench = { .options = options, .interrupted = r->interrupted };
+	struct message m = { .is_figure = 0 };
+	char places[3][256];
+	int result;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	find_places(r, set, kind, &bench, places);
+	find_roots(r, set, kind, &bench);
+	bind_families(r, &bench, set->is_pinned);
+	if (r->shim_dirs[kind][0] != '\0')
+		setenv("CENOTE_SHIM_DIR", r->shim_dirs[kind], 1);
+	if (options->crowd_s > 0)
+		result = measure_retail(set, kind, &bench, fd, &m.error);
+	else
+		result = measure_rounds(set, kind, &bench, fd, &m.error);
+	if (result == 0)
+		m.error.text[0] = '\0';
+	(void)send(fd, &m, sizeof(m), MSG_NOSIGNAL);
+}
+
+/* ----------------------------------------------------- running the cases -- */
+
+static void
+print_line(const struct cnb_figure *f)
+{
+	if (isnan(f->queries_per_s)) {
+		printf("%-10s %-11s %-13.13s %6.0f  %.50s\n", f->server, f->workload,
+			f->target, f->x, f->note);
+		return;
+	}
+	printf("%-10s %-11s %-13.13s %6.0f %8.0f/s  p50 %8.0f  p99 %8.0f  CPU %7.1f\n",
+		f->server, f->workload, f->target, f->x, f->queries_per_s, f->p50_us,
+		f->p99_us, f->cpu_us);
+}
+
+static void
+print_figure(const struct cnb_figure *f)
+{
+	clear_line();
+	print_line(f);
+	fflush(stdout);
+}
+
+/* Receive a case's figures until its process has ended. 0; -1: it failed. */
+static int
+take_figures(struct runner *r, int fd, pid_t pid, double limit_s, struct cnb_error *why)
+{
+	int64_t end_ns = cnb_now_ns() + (int64_t)(limit_s * 3e9) + PATIENCE_NS;
+	struct pollfd wait = { fd, POLLIN, 0 };
+	struct message m;
+
+	snprintf(why->text, sizeof(why->text), "its process ended early");
+	while (!*r->interrupted) {
+		if (cnb_now_ns() > end_ns) {
+			snprintf(why->text, sizeof(why->text), "it took too long");
+			break;
+		}
+		if (poll(&wait, 1, 500) <= 0)
+			continue;
+		if (recv(fd, &m, sizeof(m), 0) != (ssize_t)sizeof(m))
+			return -1;
+		if (!m.is_figure) {
+			*why = m.error;
+			return m.error.text[0] == '\0' ? 0 : -1;
+		}
+		if (cnb_figures_add(&r->report.figures, &m.figure) < 0)
+			break;
+		print_figure(&m.figure);
+	}
+	kill(pid, SIGKILL);
+	return -1;
+}
+
+static int
+run_case(struct runner *r, const struct set *set, enum kind kind,
+	const struct cnb_options *options, double planned_s, struct cnb_error *why)
+{
+	int fds[2], result;
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+		return -1;
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		close(fds[0]);
+		be_case(r, set, kind, options, fds[1]);
+		_exit(0);
+	}
+	close(fds[1]);
+	result = pid > 0 ? take_figures(r, fds[0], pid, planned_s, why) : -1;
+	close(fds[0]);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return result;
+}
+
+/* Note that a case was not measured. */
+static void
+add_failure(struct runner *r, const struct set *set, enum kind kind, uint32_t clients,
+	const struct cnb_target *target, const char *why)
+{
+	struct cnb_figure f;
+
+	cnb_figure_init(&f);
+	snprintf(f.set, sizeof(f.set), "%s", set->name);
+	snprintf(f.server, sizeof(f.server), "%s", kind_names[kind]);
+	snprintf(f.target, sizeof(f.target), "%s", target != NULL ? target->name : "all");
+	snprintf(f.workload, sizeof(f.workload), "%.*s",
+		(int)strcspn(set->workloads, ","), set->workloads);
+	snprintf(f.note, sizeof(f.note), "not measured: %.140s", why);
+	f.x = f.clients = clients;
+	(void)cnb_figures_add(&r->report.figures, &f);
+	print_figure(&f);
+}
+
+/* Measure a case; if that fails, measure it without its last target: the server itself may refuse so
+ * many connections. */
+static void
+run_step(struct runner *r, const struct set *set, enum kind kind, uint32_t clients)
+{
+	double planned_s = planned_of(r, set, kind);
+	size_t n_before = r->report.figures.n;
+	struct cnb_options options;
+	struct cnb_error why;
+	char what[64];
+
+	snprintf(what, sizeof(what), "%s: %s, %u client%s", kind_names[kind], set->name,
+		clients, clients == 1 ? "" : "s");
+	show(r, what);
+	if (case_options(r, set, kind, clients, &options) == 0 &&
+		run_case(r, set, kind, &options, planned_s, &why) < 0 &&
+		!*r->interrupted) {
+		if (set->clients[1] > 0 && options.n_targets > 1 &&
+			r->report.figures.n == n_before) {
+			options.n_targets--;
+			add_failure(r, set, kind, clients,
+				options.targets[options.n_targets], why.text);
+			if (run_case(r, set, kind, &options, planned_s, &why) < 0)
+				add_failure(r, set, kind, clients, NULL, why.text);
+		} else {
+			r->n_failed++;
+			add_failure(r, set, kind, clients, NULL, why.text);
+		}
+	}
+	r->done_s += planned_s;
+	/* If this program is killed, the figures remain. An error is told at the end. */
+	(void)cnb_report_save(&r->report, r->options->report_dir, &why);
+}
+
+static int
+is_set_wanted(const struct runner *r, const struct set *set, enum kind kind)
+{
+	if (!set->kinds[kind] || !has_server(r, kind) ||
+		!is_wanted(r->options->sets, set->name))
+		return 0;
+	return set->targets == NULL || r->daemon.port > 0;
+}
+
+static void
+each_step(struct runner *r, void (*step)(struct runner *r, const struct set *set,
+				    enum kind kind, uint32_t clients))
+{
+	size_t s, k, i;
+
+	for (s = 0; s < N_SETS; s++) {
+		for (k = 0; k < N_KINDS; k++) {
+			const uint32_t *clients = steps_of(r, &sets[s]);
+
+			if (!is_set_wanted(r, &sets[s], k))
+				continue;
+			for (i = 0; i < MAX_CLIENT_STEPS && clients[i] > 0 &&
+				    !*r->interrupted;
+				i++)
+				step(r, &sets[s], k, clients[i]);
+		}
+	}
+}
+
+static void
+plan_step(struct runner *r, const struct set *set, enum kind kind, uint32_t clients)
+{
+	(void)clients;
+	r->planned_s += planned_of(r, set, kind);
+}
+
+/* -------------------------------------------------------- begin and end -- */
+
+static void
+find_shim(const char *beside, const char *file, char *ret_dir, size_t size)
+{
+	const char *given = getenv("CENOTE_SHIM_DIR");
+	const char *const dirs[] = { given, beside, CNB_SHIM_DIR };
+	char self[200], dir[512], path[600];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	size_t i;
+
+	ret_dir[0] = '\0';
+	self[n > 0 ? n : 0] = '\0';
+	if (strrchr(self, '/') != NULL)
+		*strrchr(self, '/') = '\0';
+	for (i = 0; i < 3; i++) {
+		if (dirs[i] == NULL || dirs[i][0] == '\0')
+			continue;
+		if (dirs[i][0] == '/')
+			snprintf(dir, sizeof(dir), "%.250s", dirs[i]);
+		else
+			snprintf(dir, sizeof(dir), "%s/%.250s", self, dirs[i]);
+		snprintf(path, sizeof(path), "%s/%s", dir, file);
+		if (access(path, R_OK) == 0 && strlen(dir) < size) {
+			snprintf(ret_dir, size, "%.255s", dir);
+			return;
+		}
+	}
+}
+
+static void
+describe_machine(struct runner *r)
+{
+	struct cnb_report *report = &r->report;
+	struct cnb_machine machine = { 0 };
+	time_t now = time(NULL);
+	struct tm tm;
+	size_t used = 0, i;
+
+	cnb_machine_read(&machine);
+	snprintf(report->version, sizeof(report->version), "%d.%d.%d",
+		CENOTE_VERSION_MAJOR, CENOTE_VERSION_MINOR, CENOTE_VERSION_PATCH);
+	snprintf(report->cpu, sizeof(report->cpu), "%s", machine.cpu_model);
+	snprintf(report->kernel, sizeof(report->kernel), "%s", machine.kernel);
+	report->n_cpus = (double)machine.n_cpus;
+	report->is_quick = r->options->is_quick;
+	if (getloadavg(&report->load, 1) != 1)
+		report->load = NAN;
+	gmtime_r(&now, &tm);
+	strftime(report->started, sizeof(report->started), "%Y-%m-%d %H:%M:%S", &tm);
+	for (i = 0; i < CNB_N_SERVICES; i++) {
+		if (r->servers.services[i].pid > 0 && used < sizeof(report->servers))
+			used += (size_t)snprintf(report->servers + used,
+				sizeof(report->servers) - used, "%s%s",
+				used > 0 ? "; " : "", r->servers.services[i].version);
+	}
+}
+
+/* Say which servers are missing, and why. */
+static void
+tell_missing(const struct runner *r)
+{
+	static const char *const names[CNB_N_SERVICES] = { "PostgreSQL", "PgBouncer",
+		"MariaDB" };
+	size_t i;
+
+	for (i = 0; i < CNB_N_SERVICES; i++) {
+		if (r->servers.services[i].why[0] != '\0')
+			fprintf(stderr, "cenote-bench: without %s: %s\n", names[i],
+				r->servers.services[i].why);
+	}
+}
+
+/* Wait until a pool serves, and make the tables in its database. */
+static int
+prepare_kind(struct runner *r, enum kind kind, struct cnb_error *ret_error)
+{
+	static const char *const direct[N_KINDS] = { "direct", "postgresql", "mariadb" };
+	const struct cnb_target *target = cnb_target_find(direct[kind]);
+	const struct set *set = &sets[0];
+	struct cnb_bench bench = { .options = r->options };
+	char places[3][256];
+	int has_retail = kind != KIND_SQLITE && is_wanted(r->options->sets, "retail");
+
+	find_places(r, set, kind, &bench, places);
+	if (cnb_pool_wait(places[0], ret_error) < 0 ||
+		cnb_setup(target, &bench.env, ret_error) < 0)
+		return -1;
+	return has_retail ? cnb_retail_setup(target, &bench.env, r->options->retail_rows,
+				    ret_error)
+			  : 0;
+}
+
+/* A second cenoted, with nothing but the pool for retail. */
+static int
+start_retail(struct runner *r, enum kind kind, struct cnb_error *ret_error)
+{
+	struct cnb_options options = *r->options;
+	char text[1024];
+
+	if (kind == KIND_SQLITE || !has_server(r, kind) ||
+		!is_wanted(options.sets, "retail"))
+		return 0;
+	cnb_servers_pools(&r->servers, services[kind], 1, text, sizeof(text));
+	options.more_pools = text;
+	options.only_pool = pools[POOL_RETAIL].names[kind];
+	return cnb_daemon_start(&options, &r->retail_daemons[kind], ret_error);
+}
+
+static int
+start_cenoted(struct runner *r, struct cnb_error *ret_error)
+{
+	struct cnb_options options = *r->options;
+	char text[2048];
+	size_t used;
+
+	cnb_servers_pools(&r->servers, CNB_POSTGRESQL, 0, text, sizeof(text));
+	used = strlen(text);
+	cnb_servers_pools(&r->servers, CNB_MARIADB, 0, text + used, sizeof(text) - used);
+	options.more_pools = text;
+	options.sessions = CNB_SESSIONS_HELD;
+	options.has_tls = is_wanted(options.servers, "sqlite") &&
+			  is_wanted(options.sets, "tls") && cnb_has_tls();
+	return cnb_daemon_start(&options, &r->daemon, ret_error);
+}
+
+static int
+start_all(struct runner *r, struct cnb_error *ret_error)
+{
+	const char *list = r->options->servers;
+	const int wanted[CNB_N_SERVICES] = { is_wanted(list, "postgresql"),
+		is_wanted(list, "postgresql"), is_wanted(list, "mariadb") };
+	size_t k;
+
+	show(r, "starting servers");
+	if (cnb_servers_start(&r->servers, wanted, ret_error) < 0)
+		return -1;
+	tell_missing(r);
+	show(r, "starting cenoted");
+	if (start_cenoted(r, ret_error) < 0)
+		return -1;
+	for (k = 0; k < N_KINDS && !*r->interrupted; k++) {
+		show(r, "making tables");
+		if (has_server(r, k) && (prepare_kind(r, k, ret_error) < 0 ||
+						start_retail(r, k, ret_error) < 0))
+			return -1;
+	}
+	return 0;
+}
+
+static void
+raise_limit_of_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static int
+make_output(const struct cnb_options *options, struct cnb_error *ret_error)
+{
+	if (mkdir(options->report_dir, 0777) == 0 || errno == EEXIST) {
+		if (access(options->report_dir, W_OK | X_OK) == 0)
+			return 0;
+	}
+	snprintf(ret_error->text, sizeof(ret_error->text), "%.400s: %s",
+		options->report_dir, strerror(errno));
+	return -1;
+}
+
+static int
+check_gnuplot(const struct cnb_options *options, struct cnb_error *ret_error)
+{
+	char path[256];
+
+	if (!options->has_plots)
+		return 0;
+	cnb_find_program("gnuplot", path, sizeof(path));
+	if (path[0] != '\0')
+		return 0;
+	snprintf(ret_error->text, sizeof(ret_error->text),
+		"gnuplot is not installed, which draws the pictures: install the package "
+		"gnuplot-nox, or give --no-plots");
+	return -1;
+}
+
+static void
+run_sets(struct runner *r)
+{
+	r->start_ns = cnb_now_ns();
+	each_step(r, plan_step);
+	puts("server     work        target             x   queries/s  "
+	     "p50, p99 and CPU in microseconds");
+	each_step(r, run_step);
+	clear_line();
+	r->report.is_complete = !*r->interrupted && r->n_failed == 0;
+}
+
+int
+cnb_report_run(const struct cnb_options *options,
+	const volatile sig_atomic_t *interrupted, struct cnb_error *ret_error)
+{
+	static struct runner r;
+	int result;
+	size_t k;
+
+	r = (struct runner){ .options = options, .interrupted = interrupted };
+	r.start_ns = cnb_now_ns();
+	if (make_output(options, ret_error) < 0 || check_gnuplot(options, ret_error) < 0)
+		return -1;
+	raise_limit_of_files();
+	(void)sched_getaffinity(0, sizeof(r.cpus), &r.cpus);
+	find_shim("../../shims/libpq", "libpq.so.5", r.shim_dirs[KIND_POSTGRESQL],
+		sizeof(r.shim_dirs[0]));
+	find_shim("../../shims/libmysql", "libmariadb.so.3", r.shim_dirs[KIND_MARIADB],
+		sizeof(r.shim_dirs[0]));
+	result = start_all(&r, ret_error);
+	describe_machine(&r);
+	if (result == 0)
+		run_sets(&r);
+	cnb_daemon_stop(&r.daemon);
+	for (k = 0; k < N_KINDS; k++)
+		cnb_daemon_stop(&r.retail_daemons[k]);
+	cnb_servers_stop(&r.servers);
+	if (result == 0)
+		result = cnb_report_write(
+			&r.report, options->report_dir, options->has_plots, ret_error);
+	if (result == 0)
+		printf("%s/report.html\n", options->report_dir);
+	if (result == 0 && r.n_failed > 0) {
+		snprintf(ret_error->text, sizeof(ret_error->text),
+			"%zu of the cases could not be measured; the report says why",
+			r.n_failed);
+		result = -1;
+	}
+	cnb_figures_finish(&r.report.figures);
+	return result;
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reads JSON lines. records.c calls it. The state is struct json_reader.
+ */
+#include "json_reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What is left of the line. */
+struct parser {
+	struct json_reader *r;
+	const char *p, *end;
+	unsigned depth;
+};
+
+void
+json_reader_init(struct json_reader *r, FILE *file)
+{
+	*r = (struct json_reader){ .file = file };
+}
+
+void
+json_reader_finish(struct json_reader *r)
+{
+	text_finish(&r->text);
+	text_finish(&r->data);
+	free(r->names);
+	free(r->values);
+	free(r->offsets);
+	free(r->is_null);
+	*r = (struct json_reader){ 0 };
+}
+
+static int
+fail(struct parser *p, const char *error)
+{
+	p->r->error = error;
+	return -1;
+}
+
+static void
+skip_blanks(struct parser *p)
+{
+	while (p->p < p->end && (*p->p == ' ' || *p->p == '\t' || *p->p == '\r'))
+		p->p++;
+}
+
+static int
+expect(struct parser *p, char c, const char *error)
+{
+	skip_blanks(p);
+	if (p->p == p->end || *p->p != c)
+		return fail(p, error);
+	p->p++;
+	return 0;
+}
+
+/* Whether the next character is this one; then it is taken. */
+static bool
+accept(struct parser *p, char c)
+{
+	skip_blanks(p);
+	if (p->p == p->end || *p->p != c)
+		return false;
+	p->p++;
+	return true;
+}
+
+/* ---- texts ---- */
+
+static int
+hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c = (char)(c | 0x20);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The four digits after \u; negative: they are not there. */
+static int32_t
+take_unit(struct parser *p)
+{
+	int32_t unit = 0;
+	int i;
+
+	if (p->end - p->p < 4)
+		return -1;
+	for (i = 0; i < 4; i++) {
+		int digit = hex_digit(*p->p++);
+
+		if (digit < 0)
+			return -1;
+		unit = unit * 16 + digit;
+	}
+	return unit;
+}
+
+static void
+add_utf8(struct text *t, uint32_t c)
+{
+	if (c < 0x80) {
+		text_add_char(t, (char)c);
+	} else if (c < 0x800) {
+		text_add_char(t, (char)(0xc0 | c >> 6));
+		text_add_char(t, (char)(0x80 | (c & 0x3f)));
+	} else if (c < 0x10000) {
+		text_add_char(t, (char)(0xe0 | c >> 12));
+		text_add_char(t, (char)(0x80 | (c >> 6 & 0x3f)));
+		text_add_char(t, (char)(0x80 | (c & 0x3f)));
+	} else {
+		text_add_char(t, (char)(0xf0 | c >> 18));
+		text_add_char(t, (char)(0x80 | (c >> 12 & 0x3f)));
+		text_add_char(t, (char)(0x80 | (c >> 6 & 0x3f)));
+		text_add_char(t, (char)(0x80 | (c & 0x3f)));
+	}
+}
+
+/* The character of \uXXXX, or of two of them that are a surrogate pair. */
+static int
+take_unicode(struct parser *p, struct text *out)
+{
+	int32_t unit = take_unit(p), low;
+
+	if (unit < 0)
+		return fail(p, "\\u needs four hexadecimal digits");
+	if (unit >= 0xdc00 && unit < 0xe000)
+		return fail(p, "\\u is half of a surrogate pair");
+	if (unit >= 0xd800 && unit < 0xdc00) {
+		if (p->end - p->p < 2 || p->p[0] != '\\' || p->p[1] != 'u')
+			return fail(p, "\\u is half of a surrogate pair");
+		p->p += 2;
+		low = take_unit(p);
+		if (low < 0xdc00 || low >= 0xe000)
+			return fail(p, "\\u is half of a surrogate pair");
+		unit = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+	}
+	add_utf8(out, (uint32_t)unit);
+	return 0;
+}
+
+static int
+take_escape(struct parser *p, struct text *out)
+{
+	static const char letters[] = "\"\\/bfnrt", special[] = "\"\\/\b\f\n\r\t";
+	char c = p->p < p->end ? *p->p++ : '\0';
+	const char *found = c ? strchr(letters, c) : NULL;
+
+	if (c == 'u')
+		return take_unicode(p, out);
+	if (!found)
+		return fail(p, "an escape that JSON does not have");
+	text_add_char(out, special[found - letters]);
+	return 0;
+}
+
+/* The text after its opening quote. */
+static int
+take_string(struct parser *p, struct text *out)
+{
+	while (p->p < p->end) {
+		const char *begin = p->p;
+
+		while (p->p < p->end && *p->p != '"' && *p->p != '\\' &&
+			(unsigned char)*p->p >= 0x20)
+			p->p++;
+		text_add(out, begin, (size_t)(p->p - begin));
+		if (p->p == p->end)
+			break;
+		if (*p->p == '"') {
+			p->p++;
+			return 0;
+		}
+		if (*p->p != '\\')
+			return fail(p, "a control character in a text");
+		p->p++;
+		if (take_escape(p, out) < 0)
+			return -1;
+	}
+	return fail(p, "a quote is not closed");
+}
+
+/* ---- values ---- */
+
+static size_t
+skip_digits(struct parser *p)
+{
+	const char *begin = p->p;
+
+	while (p->p < p->end && *p->p >= '0' && *p->p <= '9')
+		p->p++;
+	return (size_t)(p->p - begin);
+}
+
+static int
+skip_number(struct parser *p)
+{
+	const char *begin;
+
+	if (*p->p == '-')
+		p->p++;
+	begin = p->p;
+	if (skip_digits(p) == 0 || (*begin == '0' && p->p > begin + 1))
+		return fail(p, "not a JSON value");
+	if (p->p < p->end && *p->p == '.') {
+		p->p++;
+		if (skip_digits(p) == 0)
+			return fail(p, "not a JSON number");
+	}
+	if (p->p < p->end && (*p->p == 'e' || *p->p == 'E')) {
+		p->p++;
+		if (p->p < p->end && (*p->p == '+' || *p->p == '-'))
+			p->p++;
+		if (skip_digits(p) == 0)
+			return fail(p, "not a JSON number");
+	}
+	return 0;
+}
+
+static bool
+accept_word(struct parser *p, const char *word)
+{
+	size_t len = strlen(word);
+
+	if ((size_t)(p->end - p->p) < len || memcmp(p->p, word, len) != 0)
+		return false;
+	p->p += len;
+	return true;
+}
+
+static int skip_value(struct parser *p);
+
+static int
+skip_member(struct parser *p)
+{
+	struct text name = { 0 };
+	int r = expect(p, '"', "a name in quotes expected");
+
+	if (r == 0)
+		r = take_string(p, &name);
+	if (r == 0)
+		r = expect(p, ':', "a colon expected after a name");
+	text_finish(&name);
+	return r < 0 ? r : skip_value(p);
+}
+
+/* An object or array after its opening bracket. */
+static int
+skip_nested(struct parser *p, bool is_object)
+{
+	char close = is_object ? '}' : ']';
+
+	if (p->depth++ >= JSON_DEPTH_MAX)
+		return fail(p, "objects and arrays are nested too deeply");
+	if (!accept(p, close)) {
+		do {
+			if ((is_object ? skip_member(p) : skip_value(p)) < 0)
+				return -1;
+		} while (accept(p, ','));
+		if (expect(p, close, "an object or array is not closed") < 0)
+			return -1;
+	}
+	p->depth--;
+	return 0;
+}
+
+static int
+skip_value(struct parser *p)
+{
+	struct text unused = { 0 };
+	int r = 0;
+
+	skip_blanks(p);
+	if (accept(p, '"')) {
+		r = take_string(p, &unused);
+		text_finish(&unused);
+	} else if (accept(p, '{')) {
+		r = skip_nested(p, true);
+	} else if (accept(p, '[')) {
+		r = skip_nested(p, false);
+	} else if (!accept_word(p, "true") && !accept_word(p, "false") &&
+		   !accept_word(p, "null")) {
+		r = p->p < p->end ? skip_number(p) : fail(p, "a value expected");
+	}
+	return r;
+}
+
+/* Take the value of a member into r->data. */
+static int
+take_value(struct parser *p, unsigned char *ret_is_null)
+{
+	const char *begin;
+
+	*ret_is_null = 0;
+	if (accept(p, '"'))
+		return take_string(p, &p->r->data);
+	begin = p->p;
+	if (accept_word(p, "null")) {
+		*ret_is_null = 1;
+	} else if (accept_word(p, "true")) {
+		text_add_char(&p->r->data, '1');
+	} else if (accept_word(p, "false")) {
+		text_add_char(&p->r->data, '0');
+	} else {
+		if (skip_value(p) < 0)
+			return -1;
+		text_add(&p->r->data, begin, (size_t)(p->p - begin));
+	}
+	return 0;
+}
+
+/* ---- lines ---- */
+
+static void
+grow(struct json_reader *r)
+{
+	if (r->n < r->cap)
+		return;
+	r->cap = r->cap ? r->cap * 2 : 16;
+	r->names = mem_resize(r->names, r->cap, sizeof(r->names[0]));
+	r->values = mem_resize(r->values, r->cap, sizeof(r->values[0]));
+	r->offsets = mem_resize(r->offsets, 2 * r->cap, sizeof(r->offsets[0]));
+	r->is_null = mem_resize(r->is_null, r->cap, 1);
+}
+
+static int
+take_member(struct parser *p)
+{
+	struct json_reader *r = p->r;
+
+	if (r->n >= CSV_FIELDS_MAX)
+		return fail(p, "too many members");
+	grow(r);
+	r->offsets[2 * r->n] = r->data.len;
+	if (expect(p, '"', "a name in quotes expected") < 0 ||
+		take_string(p, &r->data) < 0 ||
+		expect(p, ':', "a colon expected after a name") < 0)
+		return -1;
+	text_add_char(&r->data, '\0');
+	r->offsets[2 * r->n + 1] = r->data.len;
+	if (take_value(p, &r->is_null[r->n]) < 0)
+		return -1;
+	text_add_char(&r->data, '\0');
+	r->n++;
+	return 0;
+}
+
+static int
+take_object(struct parser *p)
+{
+	if (expect(p, '{', "each line must be a JSON object, {...}") < 0)
+		return -1;
+	if (!accept(p, '}')) {
+		do {
+			if (take_member(p) < 0)
+				return -1;
+		} while (accept(p, ','));
+		if (expect(p, '}', "the object is not closed") < 0)
+			return -1;
+	}
+	skip_blanks(p);
+	return p->p < p->end ? fail(p, "text behind the object") : 0;
+}
+
+/* Read a line. 1; 0: the end; -1: an error. */
+static int
+read_line(struct json_reader *r)
+{
+	int c;
+
+	text_clear(&r->text);
+	r->is_complete = false;
+	while ((c = getc_unlocked(r->file)) != EOF && c != '\n') {
+		if (r->text.len >= CSV_RECORD_MAX) {
+			r->error = "the line is too long";
+			return -1;
+		}
+		text_add_char(&r->text, (char)c);
+	}
+	r->is_complete = c == '\n';
+	r->n_bytes += r->text.len + r->is_complete;
+	if (c == EOF && ferror(r->file)) {
+		r->error = "cannot be read on";
+		return -1;
+	}
+	return r->is_complete || r->text.len > 0;
+}
+
+static void
+point_at(struct json_reader *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->n; i++) {
+		size_t name = r->offsets[2 * i], value = r->offsets[2 * i + 1];
+		size_t end = i + 1 < r->n ? r->offsets[2 * i + 2] : r->data.len;
+
+		r->names[i] = (struct cell){ r->data.data + name, value - name - 1 };
+		r->values[i] = (struct cell){ 0 };
+		if (!r->is_null[i])
+			r->values[i] =
+				(struct cell){ r->data.data + value, end - value - 1 };
+	}
+}
+
+int
+json_read(struct json_reader *r)
+{
+	struct parser p = { .r = r };
+	int more;
+
+	do {
+		r->line++;
+		more = read_line(r);
+		if (more <= 0)
+			return more;
+		p.p = text_str(&r->text);
+		p.end = p.p + r->text.len;
+		skip_blanks(&p);
+	} while (p.p == p.end);
+	r->n = 0;
+	text_clear(&r->data);
+	if (take_object(&p) < 0)
+		return -1;
+	point_at(r);
+	return 1;
+}
