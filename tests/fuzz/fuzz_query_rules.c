@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "query/query_rules.h"
+#include "query/read_only.h"
 
 static void
 check_names(const struct cnd_sql_names *names, const char *sql, size_t n)
@@ -32,6 +32,7 @@ judge(const struct cnd_query_rules *rules, const char *sql, size_t n, uint32_t d
 	cnd_summarize(sql, n, dialect, &summary);
 	check_names(&summary.tables, sql, n);
 	check_names(&summary.functions, sql, n);
+	FUZZ_CHECK(!summary.is_unsure || cnd_read_only_fault(&q, dialect) != NULL);
 	for (size_t i = 0; i < rules->n; i++) {
 		enum cnd_match match =
 			cnd_query_rule_match(&rules->list[i], &q, &condition);

@@ -193,6 +193,192 @@ a_function_called_by_number_is_a_call(void **state)
 	cenote_conn_destroy(conn);
 }
 
+/* ---- limits ---- */
+
+/* Read all results of what was sent. Returns the status of the first failure, and the rows that came. */
+static int
+read_all(cenote_conn *conn, int r, cenote_result *res, uint64_t *ret_rows)
+{
+	*ret_rows = 0;
+	while (r == CENOTE_OK) {
+		*ret_rows += cenote_result_n_rows(res);
+		cenote_result_destroy(res);
+		r = cenote_get_result(conn, &res);
+	}
+	return r;
+}
+
+static void
+expect_limited(cenote_conn *conn, int r, const char *message)
+{
+	if (r != CENOTE_ERR_SERVER)
+		fail_msg("not limited: %d, %s", r, message);
+	assert_string_equal(wp_sqlstate(conn), "54000");
+	if (strstr(wp_message(conn), message) == NULL)
+		fail_msg("%s", wp_message(conn));
+}
+
+static int
+run_text(cenote_conn *conn, const char *sql, uint64_t *ret_rows)
+{
+	cenote_result *res = NULL;
+	int r = cenote_query(conn, sql, CENOTE_NTS, NULL, NULL, &res);
+
+	return read_all(conn, r, res, ret_rows);
+}
+
+static void
+make_numbers(void)
+{
+	cenote_conn *conn = wp_attach("free");
+	char sql[64];
+
+	wp_exec(conn, "drop table if exists numbers");
+	wp_exec(conn, "create table numbers (a int)");
+	for (int i = 1; i <= 8; i++) {
+		snprintf(sql, sizeof(sql), "insert into numbers values (%d)", i);
+		wp_exec(conn, sql);
+	}
+	cenote_conn_destroy(conn);
+}
+
+/* The limit holds for texts, prepared statements and batches. The session and its transaction live on. */
+static void
+an_answer_has_no_more_rows_than_its_limit(void **state)
+{
+	static const char sql[] = "select a from numbers where a <= 4";
+	cenote_conn *conn;
+	cenote_stmt *stmt;
+	cenote_result *res = NULL;
+	uint64_t n;
+
+	start("rule = tables=numbers -> limit rows=3\n"
+	      "rule = -> limit rows=100 dry-run\n"
+	      "rule = class=read,write,ddl,transaction,session -> allow\n"
+	      "rule = -> deny\n");
+	make_numbers();
+	conn = wp_attach(NULL);
+	assert_int_equal(
+		run_text(conn, "select a from numbers where a <= 3", &n), CENOTE_DONE);
+	assert_int_equal(n, 3);
+	wp_exec(conn, "begin");
+	expect_limited(conn, run_text(conn, sql, &n), "allows an answer of 3 rows");
+	/* others have no limit */
+	wp_exec(conn, "rollback");
+	assert_int_equal(run_text(conn,
+				 "select 1 union all select 2 union all select 3 "
+				 "union all select 4",
+				 &n),
+		CENOTE_DONE);
+	assert_int_equal(n, 4);
+	assert_ok(cenote_stmt_create(conn, sql, CENOTE_NTS, &stmt));
+	assert_ok(cenote_stmt_prepare(stmt));
+	for (int i = 0; i < 2; i++)
+		expect_limited(conn,
+			read_all(conn, cenote_stmt_execute(stmt, NULL, NULL, &res), res,
+				&n),
+			"the pool's rule of line ");
+	cenote_stmt_destroy(stmt);
+	cenote_conn_destroy(conn);
+}
+
+/* A client that fetches in batches gets no more rows than one that does not. */
+static void
+batches_count_together(void **state)
+{
+	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
+	cenote_conn *conn;
+	cenote_result *res = NULL;
+	uint64_t n = 0;
+	int r;
+
+	options.stream = 1;
+	options.batch_rows = 2;
+	start("rule = -> limit rows=3\n");
+	make_numbers();
+	conn = wp_attach(NULL);
+	r = cenote_query(conn, "select a from numbers", CENOTE_NTS, NULL, &options, &res);
+	assert_int_equal(r, CENOTE_OK);
+	while ((r = cenote_result_next(res)) == CENOTE_ROW)
+		n += cenote_result_n_rows(res);
+	assert_true(n <= 3);
+	expect_limited(conn, r, "of 3 rows");
+	cenote_result_destroy(res);
+	assert_string_equal(wp_value(conn, "select 1"), "1");
+	cenote_conn_destroy(conn);
+}
+
+static void
+an_answer_has_no_more_bytes_than_its_limit(void **state)
+{
+	cenote_conn *conn;
+	uint64_t n;
+
+	start("rule = -> limit bytes=100\n");
+	make_numbers();
+	conn = wp_attach(NULL);
+	assert_string_equal(wp_value(conn, "select 'short'"), "short");
+	expect_limited(conn,
+		run_text(conn,
+			"select 'a long text that has more than a hundred bytes, and so "
+			"more than the limit of bytes that is in the rule allows'",
+			&n),
+		"100 bytes");
+	assert_string_equal(wp_value(conn, "select 'short'"), "short");
+	cenote_conn_destroy(conn);
+}
+
+/* What PREPARE, DECLARE and COPY do, and how long a statement takes. */
+static void
+nothing_gets_round_a_limit(void **state)
+{
+	cenote_conn *conn;
+	cenote_stmt *stmt;
+	cenote_result *res = NULL;
+	const char *data;
+	size_t len;
+	uint64_t n = 0;
+	int r;
+
+	start("rule = tables=numbers -> limit rows=3\n"
+	      "rule = functions=pg_sleep -> limit time=100ms\n");
+	make_numbers();
+	conn = wp_attach(NULL);
+	/* a statement with a name at the server */
+	assert_ok(cenote_stmt_create(conn, "select a from numbers", CENOTE_NTS, &stmt));
+	assert_ok(cenote_stmt_set_name(stmt, "s"));
+	assert_ok(cenote_stmt_prepare(stmt));
+	expect_limited(conn,
+		read_all(conn, cenote_stmt_execute(stmt, NULL, NULL, &res), res, &n),
+		"of 3 rows");
+	cenote_stmt_destroy(stmt);
+	r = cenote_query(conn, "copy numbers to stdout", CENOTE_NTS, NULL, NULL, &res);
+	assert_int_equal(r, CENOTE_OK);
+	for (n = 0; (r = cenote_copy_get(conn, &data, &len)) == CENOTE_OK;)
+		n++;
+	assert_int_equal(n, 3);
+	assert_int_equal(r, CENOTE_DONE);
+	cenote_result_destroy(res);
+	/* the copy has begun, so its error is a result */
+	res = wp_next_result(conn, CENOTE_RESULT_ERROR);
+	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), "54000");
+	cenote_result_destroy(res);
+	wp_next_result(conn, 0);
+	assert_int_equal(wp_status_of(conn, "select pg_sleep(20)"), CENOTE_ERR_SERVER);
+	assert_string_equal(wp_sqlstate(conn), "57014");
+	assert_non_null(strstr(wp_message(conn), "rule of line "));
+	/* what follows these is not known, so the limit holds for all that follows */
+	wp_exec(conn, "prepare p as select a from numbers");
+	expect_limited(conn, run_text(conn, "execute p", &n), "of 3 rows");
+	expect_limited(
+		conn, run_text(conn, "select generate_series(1, 4)", &n), "of 3 rows");
+	cenote_conn_destroy(conn);
+	conn = wp_attach(NULL);
+	assert_int_equal(run_text(conn, "select generate_series(1, 4)", &n), CENOTE_DONE);
+	assert_int_equal(n, 4);
+	cenote_conn_destroy(conn);
+}
+
 /* ---- PostgreSQL ---- */
 
 static const char *const postgresql_tries[] = {
@@ -570,7 +756,11 @@ teardown(void **state)
 }
 
 #define TEST(f) cmocka_unit_test_teardown(f, wp_teardown)
-#define OF_ALL  TEST(nothing_gets_round_a_rule), TEST(without_rules_each_try_works)
+#define OF_ALL                                                                           \
+	TEST(nothing_gets_round_a_rule), TEST(without_rules_each_try_works),             \
+		TEST(an_answer_has_no_more_rows_than_its_limit),                         \
+		TEST(batches_count_together),                                            \
+		TEST(an_answer_has_no_more_bytes_than_its_limit)
 
 int
 main(int argc, char **argv)
@@ -582,6 +772,7 @@ main(int argc, char **argv)
 		TEST(each_rule_counts_what_it_decides),
 		TEST(a_statement_is_judged_when_it_is_prepared),
 		TEST(a_function_called_by_number_is_a_call),
+		TEST(nothing_gets_round_a_limit),
 		OF_ALL,
 	};
 

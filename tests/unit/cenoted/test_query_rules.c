@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/query_rules.h"
+#include "query/read_only.h"
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -401,6 +401,8 @@ a_part_is_enough_to_deny_and_not_to_allow(void **state)
 	assert_true(decides("tables=a -> deny", "select 'open"));
 	assert_true(decides("tables!=a -> deny", "select 'open"));
 	assert_false(decides("tables!=a -> allow", "select 'open"));
+	assert_true(decides("tables=a -> limit rows=1", "select 'open"));
+	assert_true(decides("tables=a -> limit rows=1", both));
 }
 
 static void
@@ -455,6 +457,53 @@ a_time_is_by_day_and_clock(void **state)
 	assert_true(decides("\"time=10:00-11:00 Europe/Berlin\" -> deny", "select 1"));
 }
 
+/* What a pool with read_only = yes refuses by the text. The server refuses more; tests/integration/test_read_only.c has that. */
+static void
+a_read_only_pool_refuses_what_the_server_would_allow(void **state)
+{
+	static const struct {
+		const char *sql;
+		uint32_t dialect;
+		bool is_refused;
+	} list[] = {
+		{ "select f()", CNC_SQL_POSTGRESQL, false },
+		{ "select 1; select 2", CNC_SQL_POSTGRESQL, false },
+		{ "select 1; select 2", CNC_SQL_MYSQL, true },
+		{ "begin", CNC_SQL_POSTGRESQL, false },
+		{ "begin; select 1", CNC_SQL_POSTGRESQL, true },
+		{ "begin isolation level serializable read only", CNC_SQL_POSTGRESQL,
+			false },
+		{ "begin read /* */ WRITE", CNC_SQL_POSTGRESQL, true },
+		{ "commit prepared 'x'", CNC_SQL_POSTGRESQL, true },
+		{ "set search_path = x", CNC_SQL_POSTGRESQL, false },
+		{ "set transaction_read_only = off", CNC_SQL_POSTGRESQL, true },
+		{ "set \"Transaction_Read_Only\" = off", CNC_SQL_POSTGRESQL, true },
+		{ "set U&\"x\\005fy\" = off", CNC_SQL_POSTGRESQL, true },
+		{ "copy t to stdout", CNC_SQL_POSTGRESQL, false },
+		{ "copy t from stdin", CNC_SQL_POSTGRESQL, true },
+		{ "do $$ $$", CNC_SQL_POSTGRESQL, true },
+		{ "select 'open", CNC_SQL_POSTGRESQL, true },
+		{ "set names utf8mb4", CNC_SQL_MYSQL, false },
+		{ "set @@tx_read_only = 0", CNC_SQL_MYSQL, true },
+		{ "/*! set tx_read_only = 0 */", CNC_SQL_MYSQL, true },
+		{ "set @a = '\\' , tx_read_only = 0 , b = '", CNC_SQL_MYSQL, true },
+		{ "pragma query_only = off", CNC_SQL_SQLITE, false },
+		{ "vacuum into 'x'", CNC_SQL_SQLITE, true },
+	};
+	struct cnd_summary summary;
+
+	for (size_t i = 0; i < N_ITEMS(list); i++) {
+		struct cnd_query q = { .summary = &summary,
+			.sql = list[i].sql,
+			.sql_len = strlen(list[i].sql) };
+
+		cnd_summarize(q.sql, q.sql_len, list[i].dialect, &summary);
+		if ((cnd_read_only_fault(&q, list[i].dialect) != NULL) !=
+			list[i].is_refused)
+			fail_msg("%s", list[i].sql);
+	}
+}
+
 static void
 a_wrong_rule_says_what_is_allowed(void **state)
 {
@@ -489,6 +538,12 @@ a_wrong_rule_says_what_is_allowed(void **state)
 		{ "-> deny sqlstate=00000", "SQLSTATE of an error" },
 		{ "-> deny sqlstate=4250", "SQLSTATE of an error" },
 		{ "-> allow \"a\"", "cannot stand after allow" },
+		{ "-> limit", "with a value above 0" },
+		{ "-> limit rows=0", "with a value above 0" },
+		{ "-> limit rows=many", "rows=NUMBER" },
+		{ "-> limit rows", "rows=NUMBER" },
+		{ "-> limit bytes=-1", "bytes=SIZE" },
+		{ "-> limit time=soon", "time=2s" },
 		{ "-> deny \"a", "quote does not end" },
 		{ "class=\"read -> deny", "quote does not end" },
 		{ "text~a(b -> deny", "at byte 4" },
@@ -529,6 +584,14 @@ an_action_has_a_message_and_an_sqlstate(void **state)
 	assert_string_equal(rules.list[0].message, "ask \"Ann\" first");
 	assert_string_equal(rules.list[0].sqlstate, "0A000");
 	assert_true(rules.list[0].is_dry_run);
+	assert_int_equal(cnd_query_rules_parse(&rules,
+				 "-> limit rows=1000 bytes=2MB time=2s", 9, error),
+		0);
+	assert_int_equal(rules.list[2].max_rows, 1000);
+	assert_int_equal(rules.list[2].max_bytes, 2 << 20);
+	assert_int_equal(rules.list[2].max_ms, 2000);
+	assert_false(cnd_query_rule_decides(&rules.list[2]));
+	assert_true(cnd_query_rule_decides(&rules.list[1]));
 	assert_null(rules.list[1].message);
 	assert_string_equal(rules.list[1].sqlstate, "42501");
 	cnd_query_rules_destroy(&rules);
@@ -549,6 +612,7 @@ main(void)
 		cmocka_unit_test(all_conditions_must_hold),
 		cmocka_unit_test(a_pattern_sees_the_text),
 		cmocka_unit_test(a_time_is_by_day_and_clock),
+		cmocka_unit_test(a_read_only_pool_refuses_what_the_server_would_allow),
 		cmocka_unit_test(a_wrong_rule_says_what_is_allowed),
 		cmocka_unit_test(an_action_has_a_message_and_an_sqlstate),
 	};

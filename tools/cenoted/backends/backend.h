@@ -50,6 +50,22 @@ struct cnd_server_spec {
 	 * password yet. In login() it has them, and the login proves who the client is. So login() must fail if the
 	 * server accepts the user without asking for the password. */
 	uint8_t is_clients;
+	bool is_read_only; /* the session must not write, if the backend has read_only() */
+};
+
+/* A limit of a rule on the answer to a statement, and the rule's line. */
+struct cnd_limit {
+	uint64_t max; /* 0: there is none */
+	unsigned line;
+};
+
+struct cnd_limits {
+	struct cnd_limit rows, bytes, time_ms;
+};
+
+/* What counts for the limits. */
+struct cnd_limited {
+	uint64_t rows, bytes;
 };
 
 /*
@@ -67,6 +83,8 @@ struct cnd_statement {
 	size_t len;
 	uint64_t
 		sent; /* which columns the client has, as the backend counts them; 0: none */
+	struct cnd_limits limits; /* of its executions; only cenoted uses them */
+	bool is_plain; /* it only reads; only cenoted uses it */
 	void *own;
 };
 
@@ -75,6 +93,8 @@ struct cnd_portal {
 	/* the client's bounds; only cenoted uses them */
 	uint64_t max_rows; /* of each further result */
 	uint64_t rows_left; /* of this result */
+	struct cnd_limits limits;
+	struct cnd_limited limited;
 	void *own;
 };
 
@@ -477,6 +497,15 @@ struct cnd_backend {
 	 * cnc_digest_rule. 0: that is not known. NULL: it is known for no text.
 	 */
 	uint32_t (*sql_rules)(struct cnd_session *s, const char *sql, size_t len);
+
+	/*
+	 * Make all transactions read-only that begin from now on, and let the server confirm it. The login asked for it in its
+	 * spec, but the client may have changed it since. It is called outside of a unit of requests; and outside of a
+	 * transaction, if the backend has sync(). CENOTE_OK: the server has confirmed it. CENOTE_ERR_UNSUPPORTED: the session
+	 * cannot be asked now. NULL: the servers have no read-only transactions.
+	 */
+	int (*read_only)(
+		struct cnd_session *s, struct cnd_sink *sink, struct cnc_diag *ret_diag);
 
 	/*
 	 * Lending (docs/lending.md). All five members are NULL if the backend cannot lend.

@@ -12,6 +12,7 @@
 
 #include "core/digest.h"
 #include "core/mem.h"
+#include "query/read_only.h"
 #include "query/rewrite.h"
 
 struct question {
@@ -205,7 +206,18 @@ print_summary(const struct cnd_summary *s, uint64_t digest)
 		puts("note: rules cannot see what functions, procedures and blocks do");
 }
 
-/* True: the rule applies, and is in force. */
+static const char *
+what_it_does(const struct cnd_query_rule *rule)
+{
+	if (rule->action == CND_QUERY_LIMIT)
+		return rule->is_dry_run ? "would limit the answer (dry-run)"
+					: "limits the answer, and the next rules go on";
+	if (rule->action == CND_QUERY_REWRITE)
+		return rule->is_dry_run ? "would rewrite (dry-run)" : "rewrites";
+	return rule->is_dry_run ? "would decide (dry-run)" : "decides";
+}
+
+/* True: the rule decides, or rewrites the text. */
 static bool
 print_rule(const struct question *q, const struct cnd_config *c,
 	const struct cnd_query_rule *rule)
@@ -213,18 +225,32 @@ print_rule(const struct question *q, const struct cnd_config *c,
 	const struct cnd_query_condition *condition;
 	enum cnd_match match = cnd_query_rule_match(rule, &q->text.query, &condition);
 	bool applies = cnd_query_rule_applies(rule, match);
-	const char *what = rule->action == CND_QUERY_REWRITE ? "rewrite" : "decide";
 
 	printf("%s:%u: %s: ", c->path, rule->line, rule->text);
-	if (applies && rule->is_dry_run)
-		printf("would %s (dry-run)\n", what);
-	else if (applies)
-		printf("%ss\n", what);
+	if (applies)
+		puts(what_it_does(rule));
 	else
 		printf("%s %s\n", cnd_query_condition_text(condition),
 			match == CND_MATCH_PARTLY ? "holds only for a part of the text"
 						  : "does not match");
-	return applies && !rule->is_dry_run;
+	return applies && !rule->is_dry_run && rule->action != CND_QUERY_LIMIT;
+}
+
+/* The text passes the rules. 1: `read_only` denies it; 0. */
+static int
+print_pass(const struct question *q)
+{
+	const char *fault = q->pool->is_read_only
+				    ? cnd_read_only_fault(&q->text.query,
+					      cnd_query_dialect(q->pool->backend))
+				    : NULL;
+
+	if (fault != NULL)
+		printf("read_only = yes denies the statement: %s\n", fault);
+	else if (q->pool->is_read_only)
+		puts("read_only = yes: the server refuses what writes, also in "
+		     "functions");
+	return fault != NULL;
 }
 
 static void
@@ -254,7 +280,7 @@ print_rules(struct question *q, const struct cnd_config *c)
 		if (!print_rule(q, c, rule))
 			continue;
 		if (rule->action != CND_QUERY_REWRITE)
-			return rule->action == CND_QUERY_DENY;
+			return rule->action == CND_QUERY_DENY ? 1 : print_pass(q);
 		r = cnd_query_text_rewrite(&q->text, rule);
 		if (r < 0)
 			return print_error(&q->text);
@@ -266,7 +292,7 @@ print_rules(struct question *q, const struct cnd_config *c)
 			     "or a text that servers may read in different ways");
 	}
 	puts("no rule decides: the statement passes");
-	return 0;
+	return print_pass(q);
 }
 
 static int

@@ -79,6 +79,7 @@ static const struct cnd_key pool_keys[] = {
 	{ "workers", P(workers), &cnd_kind_workers, "0", 0 },
 	{ "mode", P(mode), &cnd_kind_mode, "session", 0 },
 	{ "strict", P(is_strict), &cnd_kind_yes, "no", 0 },
+	{ "read_only", P(is_read_only), &cnd_kind_yes, "no", 0 },
 	{ "digests", P(has_digests), &cnd_kind_yes, "no", 0 },
 	{ "lend", P(lend), &cnd_kind_lend, "off", 0 },
 	{ "auth", P(rules), &cnd_kind_rules, NULL, 1 },

@@ -159,6 +159,7 @@ struct cnd_pool_config {
 	uint64_t max_row;
 	int mode; /* enum cnd_mode */
 	int is_strict; /* refuse statements that would pin a session */
+	int is_read_only; /* no transaction may write */
 	int has_digests; /* keep statistics of statements */
 	int lend; /* enum cnd_lend */
 	const char *no_lend; /* why it lends nothing in spite of `lend`; NULL: it can */
@@ -269,6 +270,9 @@ void cnd_pool_config_check_strict(struct cnd_config *c, const struct cnd_pool_co
 /* Check `digests`. backend: that of the pool. */
 void cnd_pool_config_check_digests(struct cnd_config *c, const struct cnd_pool_config *p,
 	const struct cnd_backend *backend);
+/* Check `read_only`. backend: that of the pool. */
+void cnd_pool_config_check_read_only(struct cnd_config *c,
+	const struct cnd_pool_config *p, const struct cnd_backend *backend);
 /* Check `replay`. backend: that of the pool. */
 void cnd_pool_config_check_replay(struct cnd_config *c, const struct cnd_pool_config *p,
 	const struct cnd_backend *backend);

@@ -394,6 +394,22 @@ cnd_pool_config_check_digests(struct cnd_config *c, const struct cnd_pool_config
 }
 
 void
+cnd_pool_config_check_read_only(struct cnd_config *c, const struct cnd_pool_config *p,
+	const struct cnd_backend *backend)
+{
+	if (p->is_read_only && backend->read_only == NULL)
+		cnd_config_error(c, p->line,
+			"pool %s: read_only: backend %s cannot make its server confirm "
+			"that it does not write; give the pool a user of the database "
+			"that may only read",
+			p->name, p->backend);
+	/* nobody looks at the session before a transaction that runs again */
+	if (p->is_read_only && p->replay > 0)
+		cnd_config_error(c, p->line,
+			"pool %s: read_only and replay cannot be used together", p->name);
+}
+
+void
 cnd_pool_config_check_replay(struct cnd_config *c, const struct cnd_pool_config *p,
 	const struct cnd_backend *backend)
 {
@@ -536,6 +552,8 @@ cnd_pool_config_set_lend(struct cnd_pool_config *p, const struct cnd_backend *ba
 		p->no_lend = "its clients log in to the server as themselves";
 	else if (p->query_rules.n > 0)
 		p->no_lend = "its rules judge each statement (rule)";
+	else if (p->is_read_only)
+		p->no_lend = "it judges each statement (read_only)";
 	else if (cnd_pool_config_judges(p) || p->errors.n > 0)
 		p->no_lend = "it changes statements or errors (program_sql, normalize, "
 			     "on_error)";

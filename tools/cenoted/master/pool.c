@@ -96,6 +96,7 @@ cnd_pool_check_backends(struct cnd_config *c, const struct cnd_backend **ret_bac
 			cnd_pool_config_set_lend(p, ret_backends[i]);
 			cnd_pool_config_check_strict(c, p, ret_backends[i]);
 			cnd_pool_config_check_digests(c, p, ret_backends[i]);
+			cnd_pool_config_check_read_only(c, p, ret_backends[i]);
 			cnd_pool_config_check_replay(c, p, ret_backends[i]);
 			cnd_pool_config_check_target(c, p, ret_backends[i]);
 			cnd_pool_config_check_router(c, p, ret_backends[i]);

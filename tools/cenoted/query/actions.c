@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared/units.h"
+
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 
 static int
@@ -36,6 +38,43 @@ take_deny_word(struct cnd_rule_parser *p, const char *word)
 			p, "rule: deny has one message; put it in double quotes");
 	rule->message = strdup(word);
 	return rule->message != NULL ? 0 : cnd_rule_bad(p, "out of memory");
+}
+
+static int
+take_limit_word(struct cnd_rule_parser *p, const char *word)
+{
+	struct cnd_query_rule *rule = p->rule;
+	const char *value = strchr(word, '=');
+	int64_t ms = 0;
+	int r = -1;
+
+	value = value != NULL ? value + 1 : word;
+	if (strncmp(word, "rows=", 5) == 0)
+		r = cnd_number_parse(value, UINT64_MAX / 2, &rule->max_rows);
+	else if (strncmp(word, "bytes=", 6) == 0)
+		r = cnd_number_parse(value, UINT64_MAX / 2, &rule->max_bytes) == 0
+			    ? 0
+			    : cnd_size_parse(value, &rule->max_bytes);
+	else if (strncmp(word, "time=", 5) == 0)
+		r = cnd_ms_parse(value, &ms);
+	if (ms > 0)
+		rule->max_ms = (uint64_t)ms;
+	return r == 0 ? 0
+		      : cnd_rule_bad(p,
+				"rule: limit: \"%.64s\" is not rows=NUMBER, bytes=SIZE "
+				"or "
+				"time=TIME, such as time=2s",
+				word);
+}
+
+static int
+check_limit(const struct cnd_query_rule *rule, char error[CND_QUERY_ERROR_MAX])
+{
+	if (rule->max_rows > 0 || rule->max_bytes > 0 || rule->max_ms > 0)
+		return 0;
+	snprintf(error, CND_QUERY_ERROR_MAX,
+		"rule: limit: write rows=, bytes= or time=, with a value above 0");
+	return -1;
 }
 
 static int
@@ -80,6 +119,7 @@ static const struct action {
 } actions[] = {
 	[CND_QUERY_ALLOW] = { "allow", NULL, NULL },
 	[CND_QUERY_DENY] = { "deny", take_deny_word, NULL },
+	[CND_QUERY_LIMIT] = { "limit", take_limit_word, check_limit },
 	[CND_QUERY_REWRITE] = { "rewrite", take_rewrite_word, cnd_rewrite_check },
 	[CND_QUERY_POOL] = { "pool", take_target, check_target },
 };
@@ -99,8 +139,8 @@ find_action(struct cnd_rule_parser *p, const char *name)
 			return &actions[i];
 	}
 	cnd_rule_bad(p,
-		"rule: \"%.64s\" is not an action; there are allow, deny, rewrite and "
-		"pool",
+		"rule: \"%.64s\" is not an action; there are allow, deny, limit, pool "
+		"and rewrite",
 		name);
 	return NULL;
 }

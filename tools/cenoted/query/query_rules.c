@@ -149,7 +149,15 @@ bool
 cnd_query_rule_applies(const struct cnd_query_rule *rule, enum cnd_match match)
 {
 	return match == CND_MATCH_YES ||
-	       (match == CND_MATCH_PARTLY && rule->action == CND_QUERY_DENY);
+	       (match == CND_MATCH_PARTLY && (rule->action == CND_QUERY_DENY ||
+						     rule->action == CND_QUERY_LIMIT));
+}
+
+bool
+cnd_query_rule_decides(const struct cnd_query_rule *rule)
+{
+	return !rule->is_dry_run && rule->action != CND_QUERY_LIMIT &&
+	       rule->action != CND_QUERY_REWRITE;
 }
 
 uint32_t

@@ -12,18 +12,19 @@
 #include "summary.h"
 
 /*
- * Which statements a pool lets pass: its `rule` lines, CONDITIONS -> ACTION. The first rule that matches decides. If none
- * matches, the statement passes.
+ * Which statements a pool lets pass: its `rule` lines, CONDITIONS -> ACTION. The first rule that matches decides, unless its
+ * action is one that lets the next rules go on. If none decides, the statement passes.
  */
 enum cnd_query_action {
 	CND_QUERY_ALLOW,
 	CND_QUERY_DENY,
+	CND_QUERY_LIMIT, /* limit the answer, and ask the next rule */
 	CND_QUERY_REWRITE, /* put another text in the place of the statement, and ask the next rule */
 	CND_QUERY_POOL /* send it to a target of the router */
 };
 
-/* A condition, or a rule, may hold for a part of a text only. Then a rule that denies matches, and one that allows does
- * not. */
+/* A condition, or a rule, may hold for a part of a text only. Then a rule that denies or limits matches, and one that allows
+ * does not. */
 enum cnd_match {
 	CND_MATCH_NO,
 	CND_MATCH_PARTLY,
@@ -53,6 +54,10 @@ struct cnd_query_rule {
 	char *message; /* for the client; NULL: a message that names the rule. Of a rewrite: the new text */
 	char *target; /* of a router: the name of a target; else NULL */
 	char sqlstate[6];
+	/* of the action `limit`; 0: there is no such limit */
+	uint64_t max_rows;
+	uint64_t max_bytes;
+	uint64_t max_ms;
 };
 
 struct cnd_query_rules {
@@ -88,8 +93,10 @@ void cnd_query_rules_print(const struct cnd_query_rules *rules, FILE *out);
 /* *ret_condition: the first condition that does not hold; NULL: there is none. */
 enum cnd_match cnd_query_rule_match(const struct cnd_query_rule *rule,
 	const struct cnd_query *q, const struct cnd_query_condition **ret_condition);
-/* Whether a rule with this match decides. */
+/* Whether a rule with this match does what its action says. */
 bool cnd_query_rule_applies(const struct cnd_query_rule *rule, enum cnd_match match);
+/* Whether no other rule is asked after this one, which applies. */
+bool cnd_query_rule_decides(const struct cnd_query_rule *rule);
 /* The word for an action: "deny". */
 const char *cnd_query_action_name(uint8_t action);
 /* How the condition is written, without its values: "class!=". */

@@ -420,6 +420,7 @@ end_statement(struct cnd_walk *w)
 {
 	if (w->verb.kind == CNC_SQL_END && w->classes == 0)
 		return;
+	w->n_statements++;
 	if (cnd_walk_has_verb(w, "copy") && !(w->classes & CND_CLASS_WRITE))
 		w->classes |= CND_CLASS_READ;
 	w->out->classes |=
@@ -448,6 +449,8 @@ walk_text(struct cnd_summary *out, const char *sql, size_t len, uint32_t rules)
 		}
 	}
 	end_statement(&w);
+	if (w.n_statements > out->n_statements)
+		out->n_statements = w.n_statements;
 }
 
 /* May a server read the text differently, depending on the character set of the session? In some, a backslash may be the
@@ -524,6 +527,7 @@ cnd_summarize(
 	const char *sql, size_t len, uint32_t dialect, struct cnd_summary *ret_summary)
 {
 	ret_summary->classes = 0;
+	ret_summary->n_statements = 0;
 	ret_summary->is_unsure = false;
 	ret_summary->tables.n = ret_summary->functions.n = 0;
 	ret_summary->tables.is_cut = ret_summary->functions.is_cut = false;

@@ -44,6 +44,7 @@ struct cnd_sql_names {
  */
 struct cnd_summary {
 	uint32_t classes; /* enum cnd_class; 0: the text has no statement */
+	uint32_t n_statements;
 	bool is_unsure; /* a server may read the text in another way; then it has all classes */
 	struct cnd_sql_names tables;
 	struct cnd_sql_names functions; /* those that the text calls by name */

@@ -42,6 +42,7 @@ struct cnd_walk {
 	uint32_t depth;
 	struct cnd_cte ctes[CND_WALK_CTES];
 	uint32_t n_ctes;
+	uint32_t n_statements;
 	const char *columns_after; /* the table that a list of columns may follow */
 	/* of this statement */
 	uint32_t classes;

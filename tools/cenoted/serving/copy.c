@@ -26,8 +26,10 @@ cnd_copy_data(struct cnd_sink *sink, const void *data, size_t len)
 	struct cnp_msg m = { .code = CNP_MSG_COPY_DATA,
 		.as.copy_data.data = { data, len } };
 	const uint8_t *bytes;
-	int r = cnp_server_reply(s->server, &m, 0);
+	int r = s->result.is_limited ? cnd_limits_count(s, len) : CENOTE_OK;
 
+	if (r == CENOTE_OK)
+		r = cnp_server_reply(s->server, &m, 0);
 	if (r < 0 || cnp_server_output(s->server, &bytes) < COPY_BYTES)
 		return r;
 	s->ops->long_result(s);

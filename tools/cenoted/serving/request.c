@@ -48,6 +48,8 @@ settle_portal(struct cnd_serving *s, struct cnd_portal *portal)
 		return;
 	portal->max_rows = s->result.max_rows;
 	portal->rows_left = s->result.rows_left;
+	portal->limits = s->result.limits;
+	portal->limited = s->result.limited;
 }
 
 /* Check that the backend has a feature. `has_op` is 0 if it lacks the function for it. */
@@ -137,7 +139,11 @@ set_exec(struct cnd_serving *s, struct cnd_exec *exec, struct cnp_str params,
 static int
 judge(struct cnd_serving *s, struct cnp_str *sql)
 {
-	return s->has_rules ? s->ops->judge(s, sql) : CENOTE_OK;
+	int r = s->has_rules ? s->ops->judge(s, sql) : CENOTE_OK;
+
+	if (s->has_rules && r == CENOTE_OK)
+		cnd_limits_start(s);
+	return r == CENOTE_OK ? cnd_read_only_enter(s) : r;
 }
 
 static int
@@ -225,10 +231,14 @@ on_prepare(struct cnd_serving *s, const struct cnp_msg *m)
 		return r;
 	if (p->statement == 0) {
 		prepare.is_next = prepare.is_setup && is_next(s, p->name);
-		return s->backend->statements->prepare(s->session, &prepare, &s->sink);
+		r = s->backend->statements->prepare(s->session, &prepare, &s->sink);
+	} else {
+		r = cnd_statement_prepare(
+			&s->statements, s->session, p->statement, &prepare, &s->sink);
 	}
-	return cnd_statement_prepare(
-		&s->statements, s->session, p->statement, &prepare, &s->sink);
+	if (s->has_rules && r == CENOTE_OK)
+		cnd_limits_keep(s, p->statement, p->name);
+	return r;
 }
 
 static int
@@ -277,6 +287,12 @@ on_execute(struct cnd_serving *s, const struct cnp_msg *m)
 		r = set_exec(s, &exec, e->params, e->max_rows);
 	if (r < 0)
 		return r;
+	if (s->has_rules)
+		cnd_limits_recall(s, &which);
+	s->read_only.is_plain = which.statement != NULL && which.statement->is_plain;
+	r = cnd_read_only_enter(s);
+	if (r < 0)
+		return r;
 	/* the client counts them as used, even if the execution fails */
 	cnd_statement_end_pieces(&s->statements, which.statement);
 	r = s->backend->statements->execute(s->session, &which, &exec, &s->sink);
@@ -294,6 +310,9 @@ on_close(struct cnd_serving *s, const struct cnp_msg *m)
 	};
 	int r = check_named(s, c->statement, c->name, c->kind);
 
+	if (r == CENOTE_OK && s->has_rules && c->statement == 0 &&
+		c->kind == CNP_NAMED_STATEMENT)
+		cnd_limits_forget(s, c->name);
 	return r < 0 ? r
 		     : cnd_statement_close(&s->statements, s->session, c->statement,
 			       &which, &s->sink);
@@ -345,6 +364,8 @@ on_fetch(struct cnd_serving *s, const struct cnp_msg *m)
 		return r;
 	set_bounds(&s->result, p->max_rows, f->batch_rows);
 	s->result.rows_left = p->rows_left;
+	if (s->has_rules)
+		cnd_limits_continue(s, p);
 	r = s->backend->statements->fetch(
 		s->session, p, f->batch_rows, f->columns, &s->sink);
 	if (r == CENOTE_OK)
@@ -364,22 +385,29 @@ on_close_portal(struct cnd_serving *s, const struct cnp_msg *m)
 static int
 on_begin(struct cnd_serving *s, const struct cnp_msg *m)
 {
-	return s->backend->begin(
-		s->session, m->as.begin.isolation, m->as.begin.flags, &s->sink);
+	int r = cnd_read_only_enter(s);
+
+	return r < 0 ? r
+		     : s->backend->begin(s->session, m->as.begin.isolation,
+			       m->as.begin.flags, &s->sink);
 }
 
 static int
 on_commit(struct cnd_serving *s, const struct cnp_msg *m)
 {
+	int r = cnd_read_only_end_transaction(s);
+
 	(void)m;
-	return s->backend->commit(s->session, &s->sink);
+	return r < 0 ? r : s->backend->commit(s->session, &s->sink);
 }
 
 static int
 on_rollback(struct cnd_serving *s, const struct cnp_msg *m)
 {
+	int r = cnd_read_only_end_transaction(s);
+
 	(void)m;
-	return s->backend->rollback(s->session, &s->sink);
+	return r < 0 ? r : s->backend->rollback(s->session, &s->sink);
 }
 
 static int
@@ -576,6 +604,7 @@ cnd_request_begin_answer(struct cnd_serving *s)
 	s->result.has_shown = false;
 	s->result.answer.n = 0;
 	s->result.n_rows = 0;
+	s->result.limited = (struct cnd_limited){ .rows = 0 };
 	set_bounds(&s->result, 0, 0);
 }
 
@@ -584,6 +613,10 @@ begin(struct cnd_serving *s, const struct cnp_request *req)
 {
 	s->result.is_quiet = req->number == 0;
 	s->request.is_sync = (req->flags & CNP_FRAME_SYNC) != 0;
+	s->result.is_limited = false;
+	if (s->has_rules)
+		cnd_limits_begin(s);
+	cnd_read_only_begin(s);
 	cnd_request_begin_answer(s);
 	if (s->ahead.n == 0) {
 		s->ahead.last = req->number;
@@ -695,8 +728,10 @@ finish(struct cnd_serving *s, const struct cnp_request *req, bool was_answered)
 	if (req->number != 0) {
 		s->ops->end(s, req);
 		s->held.is_ready = s->request.is_sync || req->msg.code == CNP_MSG_SYNC;
-		if (s->held.is_ready)
+		if (s->held.is_ready) {
 			s->loss.may_have_committed = false;
+			cnd_read_only_synced(s);
+		}
 	}
 	if (!s->is_lost && !s->is_suspending)
 		cnd_request_take_state(s, &state);
@@ -887,6 +922,8 @@ cnd_request_forget_client(struct cnd_serving *s)
 	s->held.is_manual = false;
 	s->held.has_written = false;
 	s->held.settled_at = 0;
+	cnd_limits_forget_client(s);
+	cnd_read_only_synced(s);
 	cnd_replay_forget(s);
 }
 
@@ -908,6 +945,7 @@ cnd_serving_init(struct cnd_serving *s)
 void
 cnd_serving_finish(struct cnd_serving *s)
 {
+	cnd_limits_forget_client(s);
 	cnc_buf_finish(&s->parameters);
 	cnc_arena_finish(&s->request.arena);
 	cnc_buf_finish(&s->replay.steps);

@@ -33,6 +33,8 @@ struct cnd_serving_ops {
 	/* Whether the client may send this statement. sql->p NULL: it calls a function by its number. Negative: it may not, and
 	 * s->diag says why. *sql becomes the text that the server gets; it does no more than the client's. Only if s->has_rules. */
 	int (*judge)(struct cnd_serving *s, struct cnp_str *sql);
+	/* The running request may take this long, at most. Only if s->has_rules. */
+	void (*limit_time)(struct cnd_serving *s, const struct cnd_limit *limit);
 	/* s->diag has an error for the client, who may get another one in its place. NULL: it does not. */
 	void (*retell)(struct cnd_serving *s);
 	/* Whether a statement may run a second time, as its text shows. Only if replay.max > 0. */
@@ -100,9 +102,21 @@ struct cnd_serving_result {
 	uint8_t done_flags; /* flags of the last done() */
 	bool has_columns; /* the result that is under way has rows */
 	uint64_t n_rows; /* rows that the request returned or changed */
+	bool is_limited; /* limits.c: `limits` has a limit */
+	size_t last_row; /* where the last row of the batch ends */
+	struct cnd_limits limits;
+	struct cnd_limited limited;
 	/* only if replay.max > 0 */
 	struct cnd_serving_answer answer;
 	bool has_shown; /* the client has got more than that: columns, a copy, a notice or a parameter */
+};
+
+/* limits.c: the limits of the client's statements. */
+struct cnd_serving_limited {
+	struct cnd_limits all; /* of each further request */
+	struct cnd_limits others; /* of statements whose name is not in the list */
+	struct cnd_limits_name **names; /* NULL: there is no list */
+	size_t n;
 };
 
 /* replay.c: the open transaction, so that it can run again. */
@@ -141,6 +155,15 @@ struct cnd_serving_held {
 	uint32_t settled_at; /* n_served at the last settle() */
 };
 
+/* read_only.c: what has run since the last synchronization point. */
+struct cnd_serving_read_only {
+	bool is_in_unit; /* a request */
+	bool has_ended; /* a transaction may have ended in the unit, after another request */
+	/* of the running request; judge() sets these */
+	bool may_end; /* it may end a transaction */
+	bool is_plain; /* it only reads */
+};
+
 struct cnd_serving {
 	/* the owner sets these */
 	const struct cnd_serving_ops *ops;
@@ -155,6 +178,7 @@ struct cnd_serving {
 	bool takes_position; /* set_position() takes the client's position */
 	bool tells_writes; /* the client learns the server's position after a write */
 	bool has_rules; /* ask ops->judge() before each statement */
+	bool is_read_only; /* no transaction may write */
 
 	/* both set these */
 	struct cnc_buf
@@ -176,6 +200,8 @@ struct cnd_serving {
 	struct cnd_serving_ahead ahead;
 	struct cnd_serving_loss loss;
 	struct cnd_serving_held held;
+	struct cnd_serving_limited limited;
+	struct cnd_serving_read_only read_only;
 	struct cnd_serving_replay replay;
 };
 
@@ -267,6 +293,34 @@ bool cnd_loss_left_no_transaction(
 int cnd_loss_has_words(const struct cnc_diag *diag);
 /* Say in s->diag what the loss of the session means for the running request. */
 void cnd_loss_explain(struct cnd_serving *s, const struct cnp_msg *m);
+
+/* limits.c */
+/* Lower the limits to those of `by`. */
+void cnd_limits_narrow(struct cnd_limits *l, const struct cnd_limits *by);
+/* A request begins. */
+void cnd_limits_begin(struct cnd_serving *s);
+/* The limits of the request are known: let them hold. */
+void cnd_limits_start(struct cnd_serving *s);
+/* The same for the execution of a prepared statement, and for more rows of a portal. */
+void cnd_limits_recall(struct cnd_serving *s, const struct cnd_named *which);
+void cnd_limits_continue(struct cnd_serving *s, const struct cnd_portal *portal);
+/* The statement was prepared: keep the limits of the request for its executions. */
+void cnd_limits_keep(struct cnd_serving *s, uint32_t statement, struct cnp_str name);
+/* The statement of this name is closed. */
+void cnd_limits_forget(struct cnd_serving *s, struct cnp_str name);
+void cnd_limits_forget_client(struct cnd_serving *s);
+/* Count a row, or a piece of a copy. CENOTE_ERR_SERVER: a limit has passed, and s->diag says which. */
+int cnd_limits_count(struct cnd_serving *s, uint64_t bytes);
+
+/* read_only.c */
+/* A request begins. */
+void cnd_read_only_begin(struct cnd_serving *s);
+/* It may begin a transaction. Negative: it must not run, and s->diag says why. */
+int cnd_read_only_enter(struct cnd_serving *s);
+/* The same for one that may also end a transaction. */
+int cnd_read_only_end_transaction(struct cnd_serving *s);
+/* A synchronization point has come. */
+void cnd_read_only_synced(struct cnd_serving *s);
 
 /* sink.c */
 extern const struct cnd_sink_ops cnd_sink_ops;

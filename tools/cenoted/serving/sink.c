@@ -52,6 +52,7 @@ begin_rows(struct cnd_serving *s)
 				s->server, &s->result.batch, s->result.n_columns);
 	}
 	s->result.is_in_rows = r == CENOTE_OK;
+	s->result.last_row = r == CENOTE_OK ? cnc_batch_len(&s->result.batch) : 0;
 	if (cnd_sink_bounds_rows(s))
 		s->result.batch.out->max =
 			cnc_buf_len(s->result.batch.out) + longest_batch(s);
@@ -118,11 +119,32 @@ sink_columns(
 	return begin_rows(s);
 }
 
+/* A row was written. If it is one too many, take it back. */
+static int
+count_row(struct cnd_serving *s)
+{
+	struct cnc_batch *batch = &s->result.batch;
+	size_t len = s->result.is_in_rows ? cnc_batch_len(batch) : 0;
+	size_t row = s->result.is_in_rows ? len - s->result.last_row : 0;
+	int r = cnd_limits_count(s, row);
+
+	if (r == CENOTE_OK)
+		s->result.last_row = len;
+	if (r == CENOTE_OK || !s->result.is_in_rows)
+		return r;
+	batch->row -= row;
+	batch->n_rows--;
+	cnc_batch_row_undo(batch);
+	return r;
+}
+
 static int
 sink_row_done(struct cnd_sink *sink)
 {
 	struct cnd_serving *s = cnd_sink_serving(sink);
 
+	if (s->result.is_limited && count_row(s) < 0)
+		return CENOTE_ERR_SERVER;
 	if (s->result.rows_left != UINT64_MAX && --s->result.rows_left == 0)
 		return CENOTE_DONE;
 	if (s->result.batch_left > 0 && --s->result.batch_left == 0)

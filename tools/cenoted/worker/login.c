@@ -327,6 +327,7 @@ fill_spec(struct cnd_worker *w, const struct cnd_server_line *s,
 		.n_options = s->n_options,
 		.settings = w->login.settings,
 		.run_dir = w->child->config->run_dir,
+		.is_read_only = w->serving.is_read_only,
 		.is_clients = (uint8_t)w->config->clients_login };
 	if (!ret_spec->is_clients)
 		return 0;
@@ -348,6 +349,16 @@ fill_spec(struct cnd_worker *w, const struct cnd_server_line *s,
 	ret_spec->options = options;
 	ret_spec->n_options = n;
 	return 0;
+}
+
+/* A server that cannot confirm it is of no use to the pool. */
+static int
+confirm_read_only(
+	struct cnd_worker *w, struct cnd_session *session, struct cnc_diag *diag)
+{
+	int r = w->serving.backend->read_only(session, NULL, diag);
+
+	return r < 0 ? CENOTE_ERR_CONN : r;
 }
 
 static int
@@ -379,6 +390,8 @@ try_line(struct cnd_worker *w, size_t line, struct cnd_session **ret_session,
 			cnd_host_begin_service(w);
 			r = cnd_hooks_start(w, *ret_session, diag);
 		}
+		if (r >= 0 && w->serving.is_read_only)
+			r = confirm_read_only(w, *ret_session, diag);
 		if (r < 0) {
 			w->serving.backend->logout(*ret_session);
 			*ret_session = NULL;

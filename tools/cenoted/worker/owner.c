@@ -305,9 +305,9 @@ set_position(struct cnd_serving *s, struct cnp_str text)
 	{                                                                                \
 		.flush = flush, .await_piece = await_piece, .long_result = long_result,  \
 		.begin = (BEGIN), .end = (END), .judge = cnd_query_judge,                \
-		.retell = cnd_query_retell, .may_replay = cnd_replay_allows,             \
-		.failed = (FAILED), .lost = lost, .may_move = may_move,                  \
-		.publish = publish, .info = info,                                        \
+		.limit_time = cnd_query_limit_time, .retell = cnd_query_retell,          \
+		.may_replay = cnd_replay_allows, .failed = (FAILED), .lost = lost,       \
+		.may_move = may_move, .publish = publish, .info = info,                  \
 		.parameter_changed = parameter_changed, .facts_changed = facts_changed,  \
 		.log_in_again = log_in_again, .start = start, .suspend = suspend,        \
 		.committed = committed, .set_position = set_position                     \
@@ -340,7 +340,8 @@ cnd_owner_init(struct cnd_worker *w)
 	s->pool = w->config->name;
 	s->max_row = w->config->max_row;
 	s->replay.max = w->config->replay;
-	s->has_rules = cnd_pool_config_judges(w->config);
+	s->is_read_only = w->config->is_read_only != 0;
+	s->has_rules = cnd_pool_config_judges(w->config) || s->is_read_only;
 	cnd_host_init(w);
 	cnd_digests_init(w);
 	cnd_serving_init(s);

@@ -9,12 +9,10 @@
 #include <time.h>
 
 #include "core/digest.h"
-#include "core/sql.h"
 #include "core/sqlstate.h"
+#include "query/read_only.h"
 #include "query/rewrite.h"
 #include "shared/log.h"
-
-#define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 
 /* How often a worker writes a message about its rules. */
 #define LOG_MS 1000
@@ -22,6 +20,8 @@
 static const char *
 what_happens(const struct cnd_query_rule *rule)
 {
+	if (rule->action == CND_QUERY_LIMIT)
+		return "would limit";
 	if (rule->action == CND_QUERY_REWRITE)
 		return "would rewrite";
 	return rule->is_dry_run ? "would deny" : "denied";
@@ -73,56 +73,28 @@ deny(struct cnd_worker *w, const struct cnd_query_rule *rule)
 	return CENOTE_ERR_SERVER;
 }
 
-/*
- * Whether the text asks what an earlier statement did, such as LAST_INSERT_ID(). To find this in a text that does not ask is
- * harmless: the statement goes where the one before it went.
- */
+/* Whether later requests get rows of what the text names: PREPARE, DECLARE. */
 static bool
-asks_last(const struct cnd_summary *summary, struct cnp_str sql)
+has_consequences(const struct cnd_summary *summary)
 {
-	static const char *const functions[] = { "last_insert_id", "last_insert_rowid",
-		"changes", "total_changes", "row_count", "found_rows", "lastval",
-		"currval", "scope_identity", "rowcount_big" };
-	static const char *const variables[] = { "@@identity", "@@last_insert_id",
-		"@@warning_count", "@@error_count", "@@rowcount" };
-	static const char *const lists[] = { "warnings", "errors", "count", NULL };
-	struct cnc_sql x = cnc_sql_begin(sql.p, sql.n, CNC_SQL_UNKNOWN);
+	const uint32_t harmless = CND_CLASS_SESSION | CND_CLASS_TRANSACTION;
 
-	for (uint32_t i = 0; i < summary->functions.n; i++) {
-		for (size_t j = 0; j < N_ITEMS(functions); j++) {
-			if (cnd_sql_name_is(&summary->functions.list[i], functions[j]))
-				return true;
-		}
-	}
-	for (size_t i = 0; i < N_ITEMS(variables); i++) {
-		if (strcasestr(sql.p, variables[i]) != NULL)
-			return true;
-	}
-	return cnc_sql_take(&x, "show") && cnc_sql_take_one_of(&x, lists);
+	return (summary->classes & CND_CLASS_SESSION) && (summary->classes & ~harmless);
 }
 
-/* Tell a router where the statement goes. `rule` NULL: none decides. */
 static void
-route(struct cnd_worker *w, const struct cnd_query_rule *rule, const struct cnd_query *q)
+limit(struct cnd_worker *w, const struct cnd_query_rule *rule,
+	const struct cnd_summary *summary)
 {
-	const struct cnd_router_ops *router = w->serving.backend->router;
-	const uint32_t settings = CND_CLASS_SESSION | CND_CLASS_READ;
-	uint32_t classes = q->summary->classes;
-	struct cnd_route to = { .target = NULL };
+	const struct cnd_limits limits = { { rule->max_rows, rule->line },
+		{ rule->max_bytes, rule->line }, { rule->max_ms, rule->line } };
 
-	if (router == NULL)
-		return;
-	to.sets_state = (classes & CND_CLASS_SESSION) != 0 && (classes & ~settings) == 0;
-	/* the pointer is NULL for a call of a function by its number */
-	to.asks_last = q->sql != NULL &&
-		       asks_last(q->summary, (struct cnp_str){ q->sql, q->sql_len });
-	if (rule != NULL && rule->action == CND_QUERY_POOL) {
-		to.target = rule->target;
-		to.line = rule->line;
-	}
-	router->route(w->serving.session, &to);
+	cnd_limits_narrow(&w->serving.result.limits, &limits);
+	if (has_consequences(summary))
+		cnd_limits_narrow(&w->serving.limited.all, &limits);
 }
 
+/* A rule with this action changes the text, and the rules after it see the new one. */
 static int
 rewrite(struct cnd_worker *w, struct cnd_query_text *t, const struct cnd_query_rule *rule)
 {
@@ -154,18 +126,42 @@ decide(struct cnd_worker *w, struct cnd_query_text *t)
 			r = rewrite(w, t, rule);
 			continue;
 		}
-		if (rule->action == CND_QUERY_DENY)
+		if (rule->action == CND_QUERY_DENY ||
+			(rule->action == CND_QUERY_LIMIT && rule->is_dry_run))
 			log_decision(w, rule, &t->query);
-		if (rule->is_dry_run)
+		else if (rule->action == CND_QUERY_LIMIT)
+			limit(w, rule, t->query.summary);
+		if (!cnd_query_rule_decides(rule))
 			continue;
 		if (rule->action == CND_QUERY_DENY)
 			return deny(w, rule);
-		route(w, rule, &t->query);
+		cnd_query_route(w, rule, &t->query);
 		return CENOTE_OK;
 	}
 	if (r == CENOTE_OK)
-		route(w, NULL, &t->query);
+		cnd_query_route(w, NULL, &t->query);
 	return r;
+}
+
+static int
+judge_read_only(struct cnd_worker *w, const struct cnd_query *q)
+{
+	uint32_t dialect = cnd_query_dialect(w->config->backend);
+	const uint32_t reads = CND_CLASS_READ | CND_CLASS_COPY;
+	struct cnd_serving *s = &w->serving;
+	const char *fault = cnd_read_only_fault(q, dialect);
+
+	s->read_only.may_end = (q->summary->classes & CND_CLASS_TRANSACTION) != 0;
+	s->read_only.is_plain = (q->summary->classes & ~reads) == 0;
+	/* nobody would know later that an execution ends the transaction */
+	if (fault == NULL && s->read_only.may_end && s->result.is_describing &&
+		s->backend->sync != NULL)
+		fault = "statements of transactions cannot be prepared";
+	if (fault == NULL)
+		return CENOTE_OK;
+	cnc_diag_set(&s->diag, CNC_SQLSTATE(READ_ONLY),
+		"pool %s is read-only (read_only = yes): %s", w->config->name, fault);
+	return CENOTE_ERR_SERVER;
 }
 
 int
@@ -195,7 +191,10 @@ cnd_query_judge(struct cnd_serving *s, struct cnp_str *sql)
 	if (r == CENOTE_OK && summary.classes != 0)
 		r = decide(w, &t);
 	else if (r == CENOTE_OK)
-		route(w, NULL, &t.query);
+		cnd_query_route(w, NULL, &t.query);
+	/* the server gets the text that the rules have made */
+	if (r == CENOTE_OK && summary.classes != 0 && s->is_read_only)
+		r = judge_read_only(w, &t.query);
 	if (r == CENOTE_OK)
 		*sql = (struct cnp_str){ t.query.sql, t.query.sql_len };
 	return r;
@@ -210,4 +209,18 @@ cnd_query_retell(struct cnd_serving *s)
 	if (w->config->errors.n > 0 &&
 		(s->diag.native != 0 || cnd_loss_has_words(&s->diag)))
 		cnd_error_maps_apply(&w->config->errors, &s->diag);
+}
+
+void
+cnd_query_limit_time(struct cnd_serving *s, const struct cnd_limit *limit)
+{
+	struct cnd_worker *w = s->owner;
+	int64_t until =
+		limit->max < INT32_MAX ? cnd_now_ms() + (int64_t)limit->max : CND_NEVER;
+
+	if (until >= w->stop.until_ms)
+		return;
+	w->stop.until_ms = until;
+	snprintf(w->query.limit, sizeof(w->query.limit), "rule of line %u", limit->line);
+	w->stop.option = w->query.limit;
 }

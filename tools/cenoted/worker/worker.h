@@ -123,7 +123,7 @@ struct cnd_worker_client {
 /* host.c: when the backend must stop waiting. */
 struct cnd_worker_stop {
 	int64_t until_ms;
-	const char *option; /* the configuration key that set until_ms */
+	const char *option; /* the configuration key, or the rule, that set until_ms */
 	bool is_impatient; /* until_ms was brought forward */
 	bool is_cancelled; /* on the client's request */
 	int64_t looked_ms; /* when interrupted() last made system calls */
@@ -182,6 +182,7 @@ struct cnd_worker_loan {
 struct cnd_worker_query {
 	int64_t logged_ms; /* when there was the last message; 0: never */
 	uint64_t n_unlogged; /* decisions without a message since then */
+	char limit[32]; /* what w->stop.option says for a rule that limits the time */
 };
 
 struct cnd_seat;
@@ -591,8 +592,12 @@ int cnd_hooks_end(struct cnd_worker *w);
 /* query.c */
 /* Judge a statement by the pool's rules, as cnd_serving_ops.judge() says. */
 int cnd_query_judge(struct cnd_serving *s, struct cnp_str *sql);
+void cnd_query_limit_time(struct cnd_serving *s, const struct cnd_limit *limit);
 /* Change an error as the pool says, as cnd_serving_ops.retell() says. */
 void cnd_query_retell(struct cnd_serving *s);
+/* route.c. Tell a router where the statement goes. `rule`: the one that decides; NULL: none does. */
+void cnd_query_route(struct cnd_worker *w, const struct cnd_query_rule *rule,
+	const struct cnd_query *q);
 
 /* replay.c */
 /* Whether a statement may run a second time, as cnd_serving_ops.may_replay() says. */

@@ -53,6 +53,7 @@ static const struct cnd_backend backend = {
 	.can_refuse_pins = 1,
 	.sql_rules = cnd_my_sql_rules,
 	.role = cnd_my_role,
+	.read_only = cnd_my_read_only,
 	.position = cnd_my_position,
 	.covers = cnd_gtid_covers,
 	.function = cnd_my_function,

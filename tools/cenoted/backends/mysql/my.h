@@ -376,6 +376,7 @@ struct cnd_session {
 	/* the running request */
 	struct cnc_diag *diag;
 	struct cnc_arena arena; /* freed when the request ends */
+	bool is_read_only; /* the server has confirmed read-only transactions once */
 	int stop; /* the host's reason to stop, a negative CENOTE_ERR_…; 0: go on */
 	struct cnd_sink *sink; /* may be NULL */
 	struct cnd_my_infile infile;
@@ -554,6 +555,8 @@ void cnd_my_tell_progress(struct cnd_session *s, const struct cnd_my_progress *p
 void cnd_my_tell_more(struct cnd_session *s);
 
 /* role.c */
+int cnd_my_read_only(
+	struct cnd_session *s, struct cnd_sink *sink, struct cnc_diag *ret_diag);
 int cnd_my_role(struct cnd_session *s, struct cnd_sink *sink,
 	struct cnd_server_role *ret_role, struct cnc_diag *ret_diag);
 int cnd_my_position(struct cnd_session *s, struct cnd_sink *sink,

@@ -232,3 +232,52 @@ cnd_my_position(struct cnd_session *s, struct cnd_sink *sink,
 	s->trace.is_moved = 1;
 	return r;
 }
+
+/* ---- read-only sessions ---- */
+
+/* A row of SHOW VARIABLES. */
+static int
+take_mode(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
+{
+	bool *is_read_only = user;
+
+	(void)lengths;
+	if (n != 2 || !row[0])
+		return CENOTE_ERR_PROTOCOL;
+	*is_read_only = is_on(row[1]);
+	return CENOTE_OK;
+}
+
+/* The variable has another name on each server. */
+static int
+confirm(struct cnd_session *s)
+{
+	static const char sql[] =
+		"SHOW SESSION VARIABLES WHERE Variable_name IN ('tx_read_only', "
+		"'transaction_read_only')";
+	bool is_read_only = false;
+	int r = cnd_my_each(s, sql, sizeof(sql) - 1, take_mode, &is_read_only);
+
+	if (r < 0 || is_read_only)
+		return r;
+	return cnd_refuse(s->diag, CNC_SQLSTATE(UNSUPPORTED), NULL,
+		"the server does not say that its transactions are read-only (read_only "
+		"= yes)");
+}
+
+/* A statement may have changed the default without a trace, so it is set each time. The server confirms it by its answer, and the
+ * first time also by its variable. */
+int
+cnd_my_read_only(struct cnd_session *s, struct cnd_sink *sink, struct cnc_diag *ret_diag)
+{
+	static const char sql[] = "SET SESSION TRANSACTION READ ONLY";
+	int r = cnd_my_enter(s, ret_diag, sink);
+
+	if (r == CENOTE_OK)
+		r = cnd_my_run(s, sql, sizeof(sql) - 1);
+	if (r == CENOTE_OK && !s->is_read_only)
+		r = confirm(s);
+	s->is_read_only = s->is_read_only || r == CENOTE_OK;
+	s->trace.is_moved = 1;
+	return r;
+}

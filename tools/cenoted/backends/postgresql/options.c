@@ -88,11 +88,12 @@ read_one(struct cnd_pg_options *o, size_t *n, const PQconninfoOption *all,
 	return CENOTE_OK;
 }
 
-/* The client's settings come after those of the server line, and override them. */
+/* The client's settings come after those of the server line, and override them. Nothing overrides `read_only`. */
 static int
-add_settings(
-	struct cnd_pg_options *o, size_t n, const char *settings, struct cnc_diag *diag)
+add_settings(struct cnd_pg_options *o, size_t n, const char *settings, bool is_read_only,
+	struct cnc_diag *diag)
 {
+	static const char read_only[] = " -c default_transaction_read_only=on";
 	const char *given = "";
 
 	for (size_t i = 0; i < n; i++) {
@@ -100,8 +101,8 @@ add_settings(
 			given = o->values[i];
 	}
 	if (n == CND_PG_KEYS_MAX ||
-		(size_t)snprintf(o->settings, sizeof(o->settings), "%s %s", given,
-			settings) >= sizeof(o->settings)) {
+		(size_t)snprintf(o->settings, sizeof(o->settings), "%s %s%s", given,
+			settings, is_read_only ? read_only : "") >= sizeof(o->settings)) {
 		cnc_diag_set(diag, CNC_SQLSTATE(LIMIT),
 			"the settings of the login are too long");
 		return CENOTE_ERR_SERVER;
@@ -143,6 +144,7 @@ cnd_pg_options_read(const struct cnd_server_spec *spec,
 	struct cnd_pg_options o = { .keys = { "client_encoding",
 					    "fallback_application_name", "gssencmode" },
 		.values = { "UTF8", "cenoted", "disable" } };
+	bool is_set = spec->settings != NULL && *spec->settings != '\0';
 	PQconninfoOption *all;
 	size_t n = 3;
 	int r = check_libpq(ret_diag);
@@ -159,8 +161,9 @@ cnd_pg_options_read(const struct cnd_server_spec *spec,
 	PQconninfoFree(all);
 	if (r == CENOTE_OK)
 		*ret_options = o;
-	if (r == CENOTE_OK && spec->settings != NULL && *spec->settings != '\0')
-		r = add_settings(ret_options, n, spec->settings, ret_diag);
+	if (r == CENOTE_OK && (is_set || spec->is_read_only))
+		r = add_settings(ret_options, n, is_set ? spec->settings : "",
+			spec->is_read_only, ret_diag);
 	return r;
 }
 

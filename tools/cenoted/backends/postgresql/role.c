@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/value.h"
 
@@ -130,6 +131,61 @@ cnd_pg_role(struct cnd_session *s, struct cnd_sink *sink,
 		r = ask(s, ret_role);
 		(void)cnd_pg_run_begin(s, NULL);
 	}
+	s->diag = NULL;
+	return r;
+}
+
+/* ---- read-only sessions ---- */
+
+/* PostgreSQL 14 and later report the default at the login, and each change of it when they are ready for the next request. */
+static const char *
+reported_default(const struct cnd_session *s)
+{
+	for (size_t i = 0; i < s->n_parameters; i++) {
+		if (strcmp(s->parameters[i].name, "default_transaction_read_only") == 0)
+			return s->parameters[i].value;
+	}
+	return NULL;
+}
+
+static bool
+is_read_only(const struct cnd_session *s)
+{
+	const char *value = reported_default(s);
+
+	return value != NULL && strcmp(value, "on") == 0;
+}
+
+static int
+set_read_only(struct cnd_session *s)
+{
+	static const char sql[] =
+		"SELECT pg_catalog.set_config('default_transaction_read_only', 'on', "
+		"false) OPERATOR(pg_catalog.=) 'on'";
+	uint8_t is_on = 0;
+	int r = cnd_pg_ask(s, sql, &is_on, 1);
+
+	return r < 0 ? r : s->run.status;
+}
+
+int
+cnd_pg_read_only(struct cnd_session *s, struct cnd_sink *sink, struct cnc_diag *ret_diag)
+{
+	int r;
+
+	if (!s->is_lost && is_read_only(s))
+		return CENOTE_OK;
+	r = s->is_lost || can_ask(s) ? cnd_pg_enter(s, ret_diag) : CENOTE_ERR_UNSUPPORTED;
+	if (r == CENOTE_OK) {
+		(void)cnd_pg_run_begin(s, sink);
+		r = set_read_only(s);
+		(void)cnd_pg_run_begin(s, NULL);
+	}
+	if (r == CENOTE_OK && !is_read_only(s))
+		r = cnd_pg_refuse(s, CNC_SQLSTATE(UNSUPPORTED),
+			"the server does not report default_transaction_read_only, as "
+			"PostgreSQL 14 and later do, so nobody knows whether it writes "
+			"(read_only = yes)");
 	s->diag = NULL;
 	return r;
 }

@@ -532,6 +532,8 @@ int cnd_pg_listen(
 	struct cnd_session *s, const struct cnd_channels *what, struct cnd_sink *sink);
 
 /* role.c */
+int cnd_pg_read_only(
+	struct cnd_session *s, struct cnd_sink *sink, struct cnc_diag *ret_diag);
 int cnd_pg_role(struct cnd_session *s, struct cnd_sink *sink,
 	struct cnd_server_role *ret_role, struct cnc_diag *ret_diag);
 int cnd_pg_position(struct cnd_session *s, struct cnd_sink *sink,
@@ -757,6 +759,7 @@ extern const struct cnd_statement_ops cnd_pg_statements;
 	.sync = cnd_pg_sync, \
 	.settle = cnd_pg_settle, \
 	.role = cnd_pg_role, \
+	.read_only = cnd_pg_read_only, \
 	.position = cnd_pg_position, \
 	.covers = cnd_lsn_covers, \
 	.can_refuse_pins = 1, \

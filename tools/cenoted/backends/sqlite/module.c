@@ -52,6 +52,7 @@ static const struct cnd_backend backend = {
 	.savepoint = cnd_sq_savepoint,
 	.autocommit = cnd_sq_autocommit,
 	.catalog = cnd_sq_catalog,
+	.read_only = cnd_sq_read_only,
 	.sql_rules = sql_rules,
 };
 

@@ -345,6 +345,9 @@ cnd_sq_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
 		return CENOTE_ERR_NOMEM;
 	s->host = host;
 	s->mem = host->mem;
+	/* SQLite then refuses each write to the file, and to those that ATTACH names */
+	if (spec->is_read_only)
+		opt.mode = CND_SQ_MODE_RO;
 	r = keep_options(s, &opt);
 	if (r == CENOTE_OK)
 		r = open_session(s, ret_diag);
@@ -521,4 +524,18 @@ cnd_sq_state(const struct cnd_session *s, struct cnd_state *ret_state)
 	cnc_put_u64(p + 16, (uint64_t)now.total);
 	p[24] = now.is_manual;
 	ret_state->carry = (struct cnp_str){ (const char *)p, CND_SQ_CARRY_LEN };
+}
+
+/* ---- read-only sessions ---- */
+
+int
+cnd_sq_read_only(struct cnd_session *s, struct cnd_sink *sink, struct cnc_diag *ret_diag)
+{
+	(void)sink;
+	if (s->db != NULL && sqlite3_db_readonly(s->db, "main") == 1)
+		return CENOTE_OK;
+	cnc_diag_set(ret_diag, "25006",
+		"SQLite does not say that the file is open for reading only (read_only = "
+		"yes)");
+	return CENOTE_ERR_SERVER;
 }

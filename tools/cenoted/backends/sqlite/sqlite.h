@@ -318,6 +318,8 @@ int cnd_sq_before_statement(struct cnd_session *s, const struct cnd_sq_stmt *st)
 int cnd_sq_in_tx(const struct cnd_session *s);
 
 /* catalog.c */
+int cnd_sq_read_only(
+	struct cnd_session *s, struct cnd_sink *sink, struct cnc_diag *ret_diag);
 int cnd_sq_catalog(
 	struct cnd_session *s, const struct cnp_catalog *filter, struct cnd_sink *sink);
 

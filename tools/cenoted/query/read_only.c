@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Judge a text for a pool with `read_only = yes`. serving/read_only.c makes the transactions read-only; this file refuses what
+ * would undo that where the server allows it. worker/query.c and `cenoted --explain-sql` ask. It has no state.
+ */
+#include "read_only.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "walk.h"
+
+/* These are the classes that only read, or that the words below judge. */
+#define ALLOWED                                                                          \
+	((uint32_t)(CND_CLASS_READ | CND_CLASS_TRANSACTION | CND_CLASS_SESSION |         \
+		    CND_CLASS_COPY))
+
+static bool
+contains(const struct cnc_sql_token *t, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (size_t i = 0; i + n <= t->n; i++) {
+		if (strncasecmp(t->p + i, word, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Names of settings are words, quoted names or texts, and the names of all servers have "read_only" in them. A name with escapes
+ * may be any name. `write` is the word of READ WRITE; `prepared` that of COMMIT PREPARED, which commits what another session has
+ * written.
+ */
+static bool
+is_forbidden(const struct cnc_sql_token *t)
+{
+	return contains(t, "read_only") || cnc_sql_is(t, "write") ||
+	       cnc_sql_is(t, "prepared") || cnd_name_has_escapes(t);
+}
+
+static bool
+has_forbidden(const char *sql, size_t len, uint32_t rules)
+{
+	struct cnc_sql x = cnc_sql_begin(sql, len, rules);
+	struct cnc_sql_token t;
+
+	while ((t = cnc_sql_next(&x)).kind != CNC_SQL_END) {
+		if (t.kind == CNC_SQL_BAD || is_forbidden(&t))
+			return true;
+	}
+	return false;
+}
+
+/* A server may read a text with a backslash in either way. */
+static bool
+may_have_forbidden(const char *sql, size_t len, uint32_t rules)
+{
+	return has_forbidden(sql, len, rules) ||
+	       has_forbidden(sql, len, rules ^ CNC_SQL_BACKSLASH);
+}
+
+const char *
+cnd_read_only_fault(const struct cnd_query *q, uint32_t dialect)
+{
+	uint32_t classes = q->summary->classes;
+
+	if (q->sql == NULL)
+		return "a function is called by its number";
+	if (q->summary->is_unsure)
+		return "servers may read this text in different ways";
+	if (classes & CND_CLASS_CALL)
+		return "CALL, DO and EXECUTE may end the transaction, and begin one that "
+		       "writes";
+	if (classes & ~ALLOWED)
+		return "the statement does more than read";
+	/* On SQLite the file itself is open for reading only. */
+	if (dialect == CNC_SQL_SQLITE)
+		return NULL;
+	/* The transaction of the second statement begins before cenoted can look at the session again. */
+	if (q->summary->n_statements > 1 &&
+		(dialect != CNC_SQL_POSTGRESQL || (classes & CND_CLASS_TRANSACTION)))
+		return "a text with several statements could begin a transaction that "
+		       "writes";
+	if ((classes & (CND_CLASS_TRANSACTION | CND_CLASS_SESSION)) &&
+		may_have_forbidden(q->sql, q->sql_len, dialect))
+		return "this could make transactions read-write";
+	return NULL;
+}
