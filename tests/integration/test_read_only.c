@@ -267,6 +267,7 @@ static const char *const postgresql_setup[] = {
 	"create function rw() returns int language plpgsql as $$ begin perform "
 	"set_config('default_transaction_read_only', 'off', false); return 1; end $$",
 	"create view v_rw as select rw()",
+	"create view v_name as select 'default_transaction_read_only'::text as name",
 	"create procedure p() language plpgsql as $$ begin commit; set transaction read "
 	"write; insert into t values (2); end $$",
 };
@@ -314,8 +315,7 @@ static const char *const postgresql_tries[] = {
 	"begin|set \"transaction_read_only\" to off|select w()|commit",
 	"begin|set TRANSACTION_READ_ONLY to off|select w()|commit",
 	"begin|set U&\"transaction\\005fread\\005fonly\" to off|select w()|commit",
-	"begin|set U&\"transaction!005fread!005fonly\" uescape '!' to off|select "
-	"w()|commit",
+	"begin|set U&\"transaction_read!005fonly\" uescape '!' = 0|select w()|commit",
 	"begin|reset transaction_read_only|select w()|commit",
 	"begin|savepoint a|set transaction_read_only = off|select w()|commit",
 	"begin|select set_config('transaction_read_only', 'off', true)|select w()|commit",
@@ -323,15 +323,10 @@ static const char *const postgresql_tries[] = {
 	"set session default_transaction_read_only = off|begin|select w()|commit",
 	"set session characteristics as transaction read write|select w()",
 	"select set_config('default_transaction_read_only', 'off', false)|select w()",
-	"select set_config('default_' || 'transaction_read' || '_only', 'off', "
-	"false)|begin|select w()|commit",
-	"select set_config('default_transaction_read_only', 'off', false); commit; "
-	"select "
-	"w()",
-	"update pg_settings set setting = 'off' where name = "
-	"'default_transaction_read_only'|select w()",
-	"alter system set default_transaction_read_only = off|insert into t values (2)|"
-	"alter system reset default_transaction_read_only",
+	"select set_config(name, 'off', false) from v_name|begin|select w()|commit",
+	"select set_config(name, 'off', false) from v_name; commit; select w()",
+	"update pg_settings set setting = 'off' where name ~ '^default.*only'|select w()",
+	"alter system set work_mem = '5MB'|insert into t values (2)",
 	"discard all|select w()",
 	"reset all|select w()",
 	"reset default_transaction_read_only|select w()",
