@@ -105,12 +105,20 @@ make_long()
 }
 
 # Kill an import at a random moment, again and again, until it comes to its end.
+# The file, with a pause in it, so that a quick machine does not import all of it before it is killed.
+slowly() # FILE
+{
+	head -n 20001 "$1"
+	sleep 0.4
+	tail -n +20002 "$1"
+}
+
 import_survives_kills() # POOL
 {
 	local status=1 kills=0 pid
 	sql "$1" "drop table if exists copy" "create table copy (id bigint primary key, name varchar(99))"
 	while [ $status != 0 ]; do
-		cenote-import -Q -t copy --resume --batch 2000 -i long.csv "$1" 2>killed &
+		cenote-import -Q -t copy --name kills --resume --batch 2000 "$1" < <(slowly long.csv) 2>killed &
 		pid=$!
 		if [ $kills -lt 5 ]; then
 			sleep "$(printf '0.%02d' $((RANDOM % 20 + 4)))"
@@ -124,7 +132,7 @@ import_survives_kills() # POOL
 	cmp <(cenote-export -Q -t copy "$1") long.csv
 	[ $kills -gt 0 ] || echo "it was never killed"
 	# A run after the end imports nothing again.
-	cenote-import -t copy --resume -i long.csv "$1" 2>&1 | grep -v 'is complete'
+	cenote-import -t copy --name kills --resume "$1" <long.csv 2>&1 | grep -v 'is complete'
 }
 
 # SIGINT ends a run after its batch; what it says is true.

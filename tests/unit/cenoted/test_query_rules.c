@@ -513,7 +513,7 @@ a_wrong_rule_says_what_is_allowed(void **state)
 	} list[] = {
 		{ "", "CONDITIONS -> ACTION" },
 		{ "class=read", "CONDITIONS -> ACTION" },
-		{ "class=read ->", "-> deny, or -> allow" },
+		{ "class=read ->", "-> deny, -> allow, or -> pool NAME" },
 		{ "class=read -> refuse", "there are allow, deny" },
 		{ "class=read -> pool", "write -> pool NAME" },
 		{ "class=read -> pool a b", "pool has one name" },
