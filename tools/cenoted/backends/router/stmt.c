@@ -245,13 +245,13 @@ static int
 get_handle(struct cnd_session *s, const struct cnd_named *which, cenote_stmt **ret_handle,
 	bool *ret_is_own, struct cnc_diag *diag)
 {
+	struct cnd_rt_stmt *st = which->statement != NULL ? which->statement->own : NULL;
 	struct cnd_rt_named *n;
 	cenote_stmt *handle = NULL;
 	int r = CENOTE_OK;
 
-	*ret_is_own = which->statement == NULL;
-	if (which->statement != NULL) {
-		struct cnd_rt_stmt *st = which->statement->own;
+	*ret_is_own = st == NULL;
+	if (st != NULL) {
 		cenote_stmt **at = &st->handles[s->at - s->targets];
 
 		if (*at == NULL)
