@@ -6,17 +6,15 @@
  * Each case is measured by a process of its own, which sends its figures through a socket. So a case
  * that fails, or a library that keeps settings of its process, does not affect the next one.
  */
-#include "report.h"
+#include "report_internal.h"
 
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -26,51 +24,18 @@
 
 #include <cenote/cenote.h>
 
-#include "figures.h"
-#include "servers.h"
-
-#define MAX_CLIENT_STEPS 8
 /* A case that takes so much longer than planned hangs. */
-#define PATIENCE_NS      120000000000
+#define PATIENCE_NS 120000000000
 
-enum kind {
-	KIND_SQLITE,
-	KIND_POSTGRESQL,
-	KIND_MARIADB,
-	N_KINDS
-};
+const char *const cnb_kind_names[N_KINDS] = { "sqlite", "postgresql", "mariadb" };
 
-static const char *const kind_names[N_KINDS] = { "sqlite", "postgresql", "mariadb" };
-
-/* Which pool a set uses: in the mode session, in the mode transaction, or that of retail. */
-enum pool {
-	POOL_HELD,
-	POOL_TRANSACTION,
-	POOL_RETAIL,
-	N_POOLS
-};
-
-static const struct {
-	const char *names[N_KINDS];
-	uint32_t sessions;
-} pools[N_POOLS] = {
+const struct cnb_report_pool cnb_report_pools[N_POOLS] = {
 	{ { "bench", "pg", "my" }, CNB_SESSIONS_HELD },
 	{ { NULL, "pgtx", "mytx" }, CNB_SESSIONS_TRANSACTION },
 	{ { NULL, "pgretail", "myretail" }, CNB_SESSIONS_RETAIL },
 };
 
-/* A set: what is measured, where, and for how many clients. */
-static const struct set {
-	const char *name;
-	const char *workloads;
-	enum pool pool;
-	int is_pinned; /* everything on one CPU */
-	int kinds[N_KINDS];
-	const char *targets; /* NULL: those of the kind of server */
-	uint32_t processes;
-	double crowd_s, quick_crowd_s; /* not 0: retail's way to measure */
-	uint32_t clients[MAX_CLIENT_STEPS], quick_clients[MAX_CLIENT_STEPS];
-} sets[] = {
+static const struct set sets[] = {
 	{ "queries", "rows", POOL_HELD, 1, { 1, 1, 1 }, NULL, 1, 0, 0, { 1 }, { 1 } },
 	{ "work", "connect,steady,prepared,medium,large,bulk", POOL_HELD, 1, { 1, 1, 1 },
 		NULL, 1, 0, 0, { 1 }, { 1 } },
@@ -96,29 +61,6 @@ static const struct set {
 
 /* Queries per connection in a quick report. */
 static const uint32_t quick_points[] = { 1, 3, 10, 30 };
-
-struct runner {
-	const struct cnb_options *options;
-	const volatile sig_atomic_t *interrupted;
-	struct cnb_servers servers;
-	struct cnb_daemon daemon;
-	/* A cenoted lets a user have half of what a pool may have, and a pool more if it is the
-	 * only one. 5,250 users need that. */
-	struct cnb_daemon retail_daemons[N_KINDS];
-	struct cnb_report report;
-	char shim_dirs[N_KINDS][256]; /* where the shim of that kind is; "": nowhere */
-	cpu_set_t cpus; /* that this process may use */
-	int64_t start_ns;
-	double planned_s, done_s; /* time of measurements */
-	size_t n_failed;
-};
-
-/* What a case's process sends: a figure each, and at its end why it failed. */
-struct message {
-	int is_figure;
-	struct cnb_figure figure;
-	struct cnb_error error;
-};
 
 /* -------------------------------------------------------------- progress -- */
 
@@ -223,7 +165,7 @@ case_options(const struct runner *r, const struct set *set, enum kind kind,
 	}
 	ret_options->clients = clients;
 	ret_options->processes = set->processes;
-	ret_options->sessions = pools[set->pool].sessions;
+	ret_options->sessions = cnb_report_pools[set->pool].sessions;
 	ret_options->crowd_s = given->is_quick ? set->quick_crowd_s : set->crowd_s;
 	if (given->time_s == 0)
 		ret_options->time_s = given->is_quick ? 0.25 : 4;
@@ -252,326 +194,6 @@ planned_of(const struct runner *r, const struct set *set, enum kind kind)
 	if (o.crowd_s > 0)
 		return (o.crowd_s + 1) * (double)o.n_targets;
 	return (o.time_s + 0.2) * (double)cnb_cases_make(&o, cases) * (double)o.n_targets;
-}
-
-/* ------------------------------------------------- one case: the figures -- */
-
-static void
-copy_summary(
-	const struct cnb_summary *s, double *ret_median, double *ret_p25, double *ret_p75)
-{
-	*ret_median = s->median;
-	*ret_p25 = s->p25;
-	*ret_p75 = s->p75;
-}
-
-static double
-known(const struct cnb_bench *bench, enum cnb_part part, double v)
-{
-	size_t i;
-
-	for (i = 0; i < bench->n_roots; i++) {
-		if (bench->parts[i] == part)
-			return v;
-	}
-	return NAN;
-}
-
-/* Compare with the last target, which has no pool. */
-static void
-set_ratios(const struct cnb_case *c, size_t at, struct cnb_figure *f)
-{
-	const struct cnb_series *s = &c->series[at];
-	size_t last = c->n_series - 1;
-
-	if (at == last)
-		return;
-	snprintf(f->base, sizeof(f->base), "%.15s", c->series[last].target->name);
-	copy_summary(&s->ratio_wall[last], &f->wall_ratio, &f->wall_ratio_p25,
-		&f->wall_ratio_p75);
-	copy_summary(
-		&s->ratio_cpu[last], &f->cpu_ratio, &f->cpu_ratio_p25, &f->cpu_ratio_p75);
-}
-
-static void
-begin_figure(const struct set *set, enum kind kind, const struct cnb_options *options,
-	const struct cnb_workload *workload, const struct cnb_target *target,
-	struct cnb_figure *ret_figure)
-{
-	cnb_figure_init(ret_figure);
-	snprintf(ret_figure->set, sizeof(ret_figure->set), "%s", set->name);
-	snprintf(ret_figure->server, sizeof(ret_figure->server), "%s", kind_names[kind]);
-	snprintf(ret_figure->target, sizeof(ret_figure->target), "%s", target->name);
-	snprintf(
-		ret_figure->workload, sizeof(ret_figure->workload), "%s", workload->name);
-	ret_figure->clients = ret_figure->x = options->clients;
-	if (target->place == CNB_PLACE_POOL || target->place == CNB_PLACE_PGBOUNCER)
-		ret_figure->sessions = options->sessions;
-	ret_figure->rounds = options->rounds;
-}
-
-static void
-make_figure(const struct set *set, enum kind kind, const struct cnb_bench *bench,
-	const struct cnb_case *c, size_t at, struct cnb_figure *ret_figure)
-{
-	const struct cnb_series *s = &c->series[at];
-	struct cnb_figure *f = ret_figure;
-
-	begin_figure(set, kind, bench->options, c->workload, s->target, f);
-	if (c->workload->has_points || c->workload->has_depths)
-		f->x = c->queries;
-	copy_summary(&s->wall, &f->wall_us, &f->wall_us_p25, &f->wall_us_p75);
-	copy_summary(&s->cpu, &f->cpu_us, &f->cpu_us_p25, &f->cpu_us_p75);
-	f->queries_per_s = 1e6 / s->wall.median;
-	f->p50_us = s->p50.median;
-	f->p90_us = s->p90.median;
-	f->p99_us = s->p99.median;
-	f->p999_us = s->p999.median;
-	f->client_cpu_us = s->client.median;
-	f->cenoted_cpu_us =
-		known(bench, CNB_PART_CENOTED, s->parts[CNB_PART_CENOTED].median);
-	f->pgbouncer_cpu_us =
-		known(bench, CNB_PART_PGBOUNCER, s->parts[CNB_PART_PGBOUNCER].median);
-	f->server_cpu_us =
-		known(bench, CNB_PART_SERVER, s->parts[CNB_PART_SERVER].median);
-	if (c->workload->is_idle)
-		f->memory_kib = s->memory.median;
-	set_ratios(c, at, f);
-}
-
-/* Measure all cases of the options, and send the figures. */
-static int
-measure_rounds(const struct set *set, enum kind kind, const struct cnb_bench *bench,
-	int fd, struct cnb_error *ret_error)
-{
-	static struct cnb_case cases[CNB_MAX_CASES];
-	size_t n = cnb_cases_make(bench->options, cases), i, k;
-	struct message m = { .is_figure = 1 };
-
-	for (i = 0; i < n; i++) {
-		if (cnb_measure(bench, &cases[i], ret_error) < 0)
-			return -1;
-		for (k = 0; k < cases[i].n_series; k++) {
-			make_figure(set, kind, bench, &cases[i], k, &m.figure);
-			if (send(fd, &m, sizeof(m), MSG_NOSIGNAL) < 0)
-				return -1;
-		}
-		cnb_case_finish(&cases[i]);
-	}
-	return 0;
-}
-
-/* ------------------------------------------------------- one case: retail -- */
-
-/* Say what kept the users from more operations. */
-static void
-say_limit(const struct cnb_work *work, const struct cnb_target *target, double per_s,
-	double think_s, uint32_t clients, long n_cpus, struct cnb_figure *f)
-{
-	double offered = clients / think_s;
-
-	if (work->n_refused > 0)
-		snprintf(f->note, sizeof(f->note),
-			"connections: %u users were refused: %.100s", work->n_refused,
-			work->refusal.text);
-	else if (per_s > 0.85 * offered)
-		snprintf(f->note, sizeof(f->note),
-			"nothing: the users' pauses allow no more");
-	else if (f->cpus_busy > 0.85 * (double)n_cpus)
-		snprintf(f->note, sizeof(f->note), "CPU: %.1f of %ld are busy",
-			f->cpus_busy, n_cpus);
-	else if (target->place == CNB_PLACE_POOL || target->place == CNB_PLACE_PGBOUNCER)
-		snprintf(f->note, sizeof(f->note),
-			"sessions, or the server's locks: %.1f of %ld CPUs are busy",
-			f->cpus_busy, n_cpus);
-	else
-		snprintf(f->note, sizeof(f->note),
-			"the server's locks: %.1f of %ld CPUs are busy", f->cpus_busy,
-			n_cpus);
-}
-
-static void
-retail_figure(const struct cnb_bench *bench, const struct cnb_target *target,
-	const struct cnb_work *work, const int64_t part_ns[CNB_N_PARTS],
-	struct cnb_figure *f)
-{
-	double n = (double)work->n_operations, s = (double)work->measured_ns / 1e9;
-	/* CPU is known of the whole time, operations of the measured part of it. */
-	double share = (double)work->measured_ns / (double)work->wall_ns / n / 1e3;
-	const enum cnb_part parts[] = { CNB_PART_CENOTED, CNB_PART_PGBOUNCER,
-		CNB_PART_SERVER };
-	double *const cpus[] = { &f->cenoted_cpu_us, &f->pgbouncer_cpu_us,
-		&f->server_cpu_us };
-	size_t i;
-
-	f->queries_per_s = n / s;
-	f->wall_us = 1e6 / f->queries_per_s;
-	f->p50_us = cnb_latency_quantile(&work->latency, 0.5) / 1e3;
-	f->p90_us = cnb_latency_quantile(&work->latency, 0.9) / 1e3;
-	f->p99_us = cnb_latency_quantile(&work->latency, 0.99) / 1e3;
-	f->p999_us = cnb_latency_quantile(&work->latency, 0.999) / 1e3;
-	f->refused = work->n_refused;
-	f->cpu_us = f->client_cpu_us = (double)work->cpu_ns * share;
-	for (i = 0; i < 3; i++) {
-		*cpus[i] = known(bench, parts[i], (double)part_ns[parts[i]] * share);
-		f->cpu_us += isnan(*cpus[i]) ? 0 : *cpus[i];
-	}
-	f->cpus_busy = f->cpu_us * n * 1e3 / (double)work->measured_ns;
-	say_limit(work, target, f->queries_per_s,
-		cnb_workload_find("retail")->think_ms / 1e3, bench->options->clients,
-		sysconf(_SC_NPROCESSORS_ONLN), f);
-}
-
-static int
-measure_users(const struct cnb_bench *bench, const struct cnb_target *target,
-	struct cnb_work *ret_work, int64_t ret_part_ns[CNB_N_PARTS],
-	struct cnb_error *ret_error)
-{
-	struct cnb_run pattern = { .target = target,
-		.workload = cnb_workload_find("retail"),
-		.env = &bench->env,
-		.queries = 1 };
-	int64_t before[CNB_N_PARTS];
-	struct cnb_crew *crew;
-	int r, i;
-
-	if (cnb_crew_begin(&pattern, bench->options, 1, &crew, ret_error) < 0)
-		return -1;
-	r = cnb_parts_cpu(bench, target, before, ret_error);
-	if (r == 0)
-		r = cnb_crew_work(crew, ret_work, ret_error);
-	if (r == 0)
-		r = cnb_parts_cpu(bench, target, ret_part_ns, ret_error);
-	for (i = 0; r == 0 && i < CNB_N_PARTS; i++)
-		ret_part_ns[i] -= before[i];
-	cnb_crew_end(crew);
-	return r;
-}
-
-static int
-measure_retail(const struct set *set, enum kind kind, const struct cnb_bench *bench,
-	int fd, struct cnb_error *ret_error)
-{
-	const struct cnb_workload *workload = cnb_workload_find("retail");
-	struct message m = { .is_figure = 1 };
-	struct cnb_work work;
-	int64_t part_ns[CNB_N_PARTS];
-	size_t i;
-
-	for (i = 0; i < bench->options->n_targets; i++) {
-		const struct cnb_target *target = bench->options->targets[i];
-
-		if (!workload->can(target))
-			continue;
-		begin_figure(set, kind, bench->options, workload, target, &m.figure);
-		if (measure_users(bench, target, &work, part_ns, ret_error) == 0)
-			retail_figure(bench, target, &work, part_ns, &m.figure);
-		else
-			snprintf(m.figure.note, sizeof(m.figure.note),
-				"not measured: %.140s", ret_error->text);
-		if (*bench->interrupted || send(fd, &m, sizeof(m), MSG_NOSIGNAL) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* -------------------------------------------------- one case: its process -- */
-
-static const struct cnb_daemon *
-daemon_of(const struct runner *r, const struct set *set, enum kind kind)
-{
-	return set->pool == POOL_RETAIL ? &r->retail_daemons[kind] : &r->daemon;
-}
-
-static void
-find_places(const struct runner *r, const struct set *set, enum kind kind,
-	struct cnb_bench *bench, char places[3][256])
-{
-	const char *pool = pools[set->pool].names[kind];
-
-	memset(&bench->env, 0, sizeof(bench->env));
-	if (set->targets != NULL)
-		snprintf(places[0], 256, "cenote://bench@127.0.0.1:%d/%s", r->daemon.port,
-			pool);
-	else
-		snprintf(places[0], 256, "cenote:///%s?run_dir=%s", pool,
-			daemon_of(r, set, kind)->dir);
-	bench->env.places[CNB_PLACE_POOL] = places[0];
-	bench->env.places[CNB_PLACE_FILE] = r->daemon.file;
-	cnb_pgbouncer_place(&r->servers, pool, places[1], 256);
-	bench->env.places[CNB_PLACE_PGBOUNCER] = places[1];
-	bench->env.places[CNB_PLACE_POSTGRESQL] =
-		r->servers.services[CNB_POSTGRESQL].place;
-	bench->env.places[CNB_PLACE_MARIADB] = r->servers.services[CNB_MARIADB].place;
-}
-
-static void
-add_root(struct cnb_bench *bench, pid_t pid, enum cnb_part part)
-{
-	if (pid <= 0)
-		return;
-	bench->roots[bench->n_roots] = pid;
-	bench->parts[bench->n_roots++] = part;
-}
-
-static void
-find_roots(const struct runner *r, const struct set *set, enum kind kind,
-	struct cnb_bench *bench)
-{
-	bench->n_roots = 0;
-	add_root(bench, daemon_of(r, set, kind)->pid, CNB_PART_CENOTED);
-	if (kind == KIND_POSTGRESQL) {
-		add_root(bench, r->servers.services[CNB_PGBOUNCER].pid,
-			CNB_PART_PGBOUNCER);
-		add_root(bench, r->servers.services[CNB_POSTGRESQL].pid, CNB_PART_SERVER);
-	} else if (kind == KIND_MARIADB) {
-		add_root(bench, r->servers.services[CNB_MARIADB].pid, CNB_PART_SERVER);
-	}
-}
-
-static void
-bind_families(const struct runner *r, const struct cnb_bench *bench, int is_pinned)
-{
-	cpu_set_t cpus = r->cpus;
-	size_t i;
-	int cpu;
-
-	if (is_pinned && !r->options->is_pinned)
-		is_pinned = 0;
-	/* The first CPU gets most interrupts, so take the last. */
-	for (cpu = 0; is_pinned && cpu < CPU_SETSIZE; cpu++) {
-		if (CPU_ISSET(cpu, &r->cpus)) {
-			CPU_ZERO(&cpus);
-			CPU_SET(cpu, &cpus);
-		}
-	}
-	(void)sched_setaffinity(0, sizeof(cpus), &cpus);
-	for (i = 0; i < bench->n_roots; i++)
-		cnb_family_bind(bench->roots[i], &cpus);
-}
-
-static void
-be_case(const struct runner *r, const struct set *set, enum kind kind,
-	const struct cnb_options *options, int fd)
-{
-	struct cnb_bench bench = { .options = options, .interrupted = r->interrupted };
-	struct message m = { .is_figure = 0 };
-	char places[3][256];
-	int result;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	find_places(r, set, kind, &bench, places);
-	find_roots(r, set, kind, &bench);
-	bind_families(r, &bench, set->is_pinned);
-	if (r->shim_dirs[kind][0] != '\0')
-		setenv("CENOTE_SHIM_DIR", r->shim_dirs[kind], 1);
-	if (options->crowd_s > 0)
-		result = measure_retail(set, kind, &bench, fd, &m.error);
-	else
-		result = measure_rounds(set, kind, &bench, fd, &m.error);
-	if (result == 0)
-		m.error.text[0] = '\0';
-	(void)send(fd, &m, sizeof(m), MSG_NOSIGNAL);
 }
 
 /* ----------------------------------------------------- running the cases -- */
@@ -640,7 +262,7 @@ run_case(struct runner *r, const struct set *set, enum kind kind,
 	pid = fork();
 	if (pid == 0) {
 		close(fds[0]);
-		be_case(r, set, kind, options, fds[1]);
+		cnb_report_case(r, set, kind, options, fds[1]);
 		_exit(0);
 	}
 	close(fds[1]);
@@ -660,7 +282,7 @@ add_failure(struct runner *r, const struct set *set, enum kind kind, uint32_t cl
 
 	cnb_figure_init(&f);
 	snprintf(f.set, sizeof(f.set), "%s", set->name);
-	snprintf(f.server, sizeof(f.server), "%s", kind_names[kind]);
+	snprintf(f.server, sizeof(f.server), "%s", cnb_kind_names[kind]);
 	snprintf(f.target, sizeof(f.target), "%s", target != NULL ? target->name : "all");
 	snprintf(f.workload, sizeof(f.workload), "%.*s",
 		(int)strcspn(set->workloads, ","), set->workloads);
@@ -681,8 +303,8 @@ run_step(struct runner *r, const struct set *set, enum kind kind, uint32_t clien
 	struct cnb_error why;
 	char what[64];
 
-	snprintf(what, sizeof(what), "%s: %s, %u client%s", kind_names[kind], set->name,
-		clients, clients == 1 ? "" : "s");
+	snprintf(what, sizeof(what), "%s: %s, %u client%s", cnb_kind_names[kind],
+		set->name, clients, clients == 1 ? "" : "s");
 	show(r, what);
 	if (case_options(r, set, kind, clients, &options) == 0 &&
 		run_case(r, set, kind, &options, planned_s, &why) < 0 &&
@@ -824,7 +446,7 @@ prepare_kind(struct runner *r, enum kind kind, struct cnb_error *ret_error)
 	char places[3][256];
 	int has_retail = kind != KIND_SQLITE && is_wanted(r->options->sets, "retail");
 
-	find_places(r, set, kind, &bench, places);
+	cnb_report_places(r, set, kind, &bench, places);
 	if (cnb_pool_wait(places[0], ret_error) < 0 ||
 		cnb_setup(target, &bench.env, ret_error) < 0)
 		return -1;
@@ -845,7 +467,7 @@ start_retail(struct runner *r, enum kind kind, struct cnb_error *ret_error)
 		return 0;
 	cnb_servers_pools(&r->servers, services[kind], 1, text, sizeof(text));
 	options.more_pools = text;
-	options.only_pool = pools[POOL_RETAIL].names[kind];
+	options.only_pool = cnb_report_pools[POOL_RETAIL].names[kind];
 	return cnb_daemon_start(&options, &r->retail_daemons[kind], ret_error);
 }
 
