@@ -237,10 +237,11 @@ tend_upgrade(int64_t now)
 	struct cnd_upgrade_news news;
 	int64_t again = cnd_upgrade_look(now, &news);
 
-	if (news.successor != 0 || news.why != NULL)
-		cnd_admin_end_upgrade(news.why, news.successor);
+	/* whoever asked may connect after the answer: then this process must take no client any more */
 	if (news.successor != 0)
 		leave(news.successor);
+	if (news.successor != 0 || news.why != NULL)
+		cnd_admin_end_upgrade(news.why, news.successor);
 	return again;
 }
 
