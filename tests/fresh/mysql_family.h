@@ -11,7 +11,8 @@
 
 /* ---- setup ---- */
 
-/* Then each makes its own table fr_hidden (a int, b int) and the procedures fr_settings, fr_within and fr_take. */
+/* Between these two parts, each server makes its own table fr_hidden (a int, b int) and the procedures fr_settings, fr_within and
+ * fr_take. */
 #define MY_SETUP                                                                         \
 	"create role fr_role;\n"                                                         \
 	"grant fr_role to app@localhost;\n"                                              \
@@ -20,7 +21,7 @@
 	"create table fr_myisam (a int) engine = myisam;\n"                              \
 	"create view fr_v as select get_lock('fr_inside', 0) as l;\n"
 
-/* Effects that the text of a client's statement does not show. */
+/* Objects with effects that the text of a client's statement does not show. */
 #define MY_SETUP_END                                                                     \
 	"create view fr_w as select fr_within() as w;\n"                                 \
 	"create trigger fr_hides before insert on fr_hidden for each row set @inside = " \
@@ -51,7 +52,7 @@
 			 "values ('clear text');\n"                                      \
 			 "grant all on app.* to fr_role;\n"
 
-/* A function with the name of a built-in function; the server calls one or the other. */
+/* A function with the name of a built-in function. A statement may call either. */
 #define MY_NAMESAKE(name)                                                                \
 	"create function `" name                                                         \
 	"`(a int) returns int begin call fr_take(); return 1; end//\n"
@@ -184,7 +185,7 @@ static const char *const my_copies[] = {
 	"load data local infile '/nonexistent' into table fr_t (a)", NULL
 };
 
-/* COM_RESET_CONNECTION leaves some things, but the backend clears them. */
+/* Forgives nothing: COM_RESET_CONNECTION leaves some things, but the backend clears them. */
 static int
 my_forgive(char *line)
 {
@@ -192,7 +193,7 @@ my_forgive(char *line)
 	return 1;
 }
 
-/* Empty for the same reason. */
+/* Empty, since the backend clears what the reset leaves. */
 static const struct fr_leftover my_leftovers[] = {
 	{ NULL, 0, NULL, NULL, NULL, NULL },
 };

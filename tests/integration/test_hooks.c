@@ -12,9 +12,10 @@
 
 /* What differs between the servers. */
 static const struct kind {
-	const char *start,
-		*started; /* how the pool changes a setting, and its value then */
-	const char *change, *changed; /* how a client changes it, and its value then */
+	/* how the pool changes a setting, and its value then */
+	const char *start, *started;
+	/* how a client changes it, and its value then */
+	const char *change, *changed;
 	const char *ask; /* shows the value */
 } kinds[] = {
 	[WS_POSTGRESQL] = { "set statement_timeout = '77s'", "77s",
@@ -80,7 +81,7 @@ it_runs_after_each_login(void **state)
 	}
 }
 
-/* Two clients take turns on one session. What a client has set itself moves with it. */
+/* Two clients take turns on one session. The setting that a client made moves with that client. */
 static void
 clients_that_share_a_session_keep_their_own_settings(void **state)
 {
@@ -130,7 +131,7 @@ the_end_runs_after_a_rollback(void **state)
 	conn = wp_attach(NULL);
 	assert_string_equal(wp_value(conn, "select count(*) from ends"), "1");
 	assert_string_equal(wp_value(conn, "select what from ends"), "end");
-	/* a reset is no end */
+	/* a reset does not end the session */
 	assert_ok(cenote_reset(conn));
 	assert_string_equal(wp_value(conn, "select count(*) from ends"), "1");
 	cenote_conn_destroy(conn);
@@ -158,7 +159,18 @@ sleep_long(void *arg)
 	return 0;
 }
 
-/* PostgreSQL */
+static void
+await_value(cenote_conn *conn, const char *sql, const char *wanted)
+{
+	int64_t until = wp_now_ms() + 20000;
+
+	while (strcmp(wp_value(conn, sql), wanted) != 0) {
+		assert_true(wp_now_ms() < until);
+		wp_pause_ms(5);
+	}
+}
+
+/* Only with PostgreSQL. */
 static void
 the_end_runs_after_a_client_that_died_in_a_request(void **state)
 {
@@ -170,14 +182,12 @@ the_end_runs_after_a_client_that_died_in_a_request(void **state)
 	conn = wp_attach(NULL);
 	wp_exec(conn, "delete from ends");
 	child = wp_fork(sleep_long, NULL, -1);
-	while (strcmp(wp_value(conn, "select count(*) from pg_stat_activity where "
-				     "wait_event = 'PgSleep'"),
-		       "1") != 0)
-		wp_pause_ms(5);
+	await_value(conn,
+		"select count(*) from pg_stat_activity where wait_event = 'PgSleep'",
+		"1");
 	assert_int_equal(kill(child, SIGKILL), 0);
 	(void)wp_join(child);
-	while (strcmp(wp_value(conn, "select count(*) from ends"), "1") != 0)
-		wp_pause_ms(5);
+	await_value(conn, "select count(*) from ends", "1");
 	cenote_conn_destroy(conn);
 }
 
@@ -212,6 +222,8 @@ static void
 a_reload_runs_the_new_start(void **state)
 {
 	char config[8192], lines[256];
+	int64_t until;
+	bool is_new = false;
 	cenote_conn *conn;
 
 	ws_start("sessions = 1\n");
@@ -224,17 +236,13 @@ a_reload_runs_the_new_start(void **state)
 		0);
 	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
 	wp_await_log("reloaded");
-	for (int i = 0; i < 100; i++) {
-		int is_new;
-
+	for (until = wp_now_ms() + 20000; !is_new && wp_now_ms() < until;) {
 		conn = wp_attach(NULL);
 		is_new = strcmp(wp_value(conn, kind->ask), kind->started) == 0;
 		cenote_conn_destroy(conn);
-		if (is_new)
-			return;
 		wp_pause_ms(20);
 	}
-	fail_msg("the new start never ran");
+	assert_true(is_new);
 }
 
 #define TEST(f) cmocka_unit_test_teardown(f, wp_teardown)
@@ -256,7 +264,7 @@ main(int argc, char **argv)
 		TEST(clients_that_share_a_session_keep_their_own_settings),
 		TEST(the_end_runs_after_a_client_that_died_in_a_request),
 	};
-	/* SQLite's settings hold the session */
+	/* with SQLite, a setting holds the session, so clients cannot take turns */
 	static const struct CMUnitTest of_mariadb[] = {
 		OF_ALL,
 		TEST(clients_that_share_a_session_keep_their_own_settings),

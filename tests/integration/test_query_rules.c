@@ -241,7 +241,7 @@ an_answer_has_no_more_rows_than_its_limit(void **state)
 	assert_int_equal(n, 3);
 	wp_exec(conn, "begin");
 	expect_limited(conn, run_text(conn, sql, &n), "allows an answer of 3 rows");
-	/* others have no limit */
+	/* other statements have no limit */
 	wp_exec(conn, "rollback");
 	assert_int_equal(run_text(conn,
 				 "select 1 union all select 2 union all select 3 "
@@ -306,7 +306,7 @@ an_answer_has_no_more_bytes_than_its_limit(void **state)
 	cenote_conn_destroy(conn);
 }
 
-/* What PREPARE, DECLARE and COPY do, and how long a statement takes. */
+/* Limits also hold for named statements, for COPY, and for PREPARE and EXECUTE as texts. */
 static void
 nothing_gets_round_a_limit(void **state)
 {
@@ -345,7 +345,7 @@ nothing_gets_round_a_limit(void **state)
 	assert_int_equal(wp_status_of(conn, "select pg_sleep(20)"), CENOTE_ERR_SERVER);
 	assert_string_equal(wp_sqlstate(conn), "57014");
 	assert_non_null(strstr(wp_message(conn), "rule of line "));
-	/* what follows these is not known, so the limit holds for all that follows */
+	/* cenoted does not know what a later EXECUTE runs, so from now on the limit holds for every statement */
 	wp_exec(conn, "prepare p as select a from numbers");
 	expect_limited(conn, run_text(conn, "execute p", &n), "of 3 rows");
 	expect_limited(

@@ -306,7 +306,7 @@ static const char *const postgresql_tries[] = {
 	"select rw()|copy (select w()) to stdout",
 };
 
-/* The requests of a pipeline run without a look at the session in between. */
+/* cenoted does not look at the session between the requests of a pipeline. */
 static void
 no_pipeline_writes(void **state)
 {

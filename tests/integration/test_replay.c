@@ -2,8 +2,8 @@
 /*
  * usage: test_cenoted_replay postgresql|mariadb
  *
- * Transactions that run again after a deadlock or a serialization failure (replay), on a real server: the client does not notice,
- * and gets the error if it could notice.
+ * Transactions that run again after a deadlock or a serialization failure (replay), on a real server. The client does not notice
+ * that. If it could notice, it gets the error instead.
  */
 #include "with_server.h"
 
@@ -40,7 +40,7 @@ expect_row(int id, const char *value)
 
 /* ---- deadlocks ---- */
 
-/* One of two clients, each of which has locked a row and now wants that of the other. */
+/* One of two clients. Each has locked a row, and now wants to change the row of the other. */
 struct half {
 	cenote_conn *conn;
 	const char *sql;
@@ -108,7 +108,7 @@ meet(const char *before, const char *extra)
 	wp_exec(one, "update t set v = v + 1 where id = 1");
 	wp_exec(two, "update t set v = v + 1 where id = 2");
 	n = deadlock(one, two);
-	/* both can go on */
+	/* both connections still work */
 	assert_string_equal(wp_value(one, "select 1"), "1");
 	assert_string_equal(wp_value(two, "select 1"), "1");
 	cenote_conn_destroy(one);
@@ -309,7 +309,7 @@ what_the_client_could_notice_is_not_run_again(void **state)
 	expect_row(2, "0");
 }
 
-/* The second run wants another row than the first, and a third client has locked that one. */
+/* The second run changes another row than the first run, and a third client has locked that row. */
 static void
 a_time_limit_ends_the_second_run(void **state)
 {
@@ -339,7 +339,7 @@ a_time_limit_ends_the_second_run(void **state)
 	cenote_conn_destroy(one);
 }
 
-/* Nothing is kept of a transaction that has ended. */
+/* cenoted forgets what it kept of a transaction that has ended. */
 static void
 a_transaction_after_a_failed_one_runs_again(void **state)
 {

@@ -104,7 +104,7 @@ expect_refused(cenote_conn *conn, const char *sql, const char *message)
 		fail_msg("%s: %s", sql, wp_message(conn));
 }
 
-/* libcenote knows only the program's text: the new one may do no more. */
+/* libcenote knows only the program's text, so the new text may do no more than that one. */
 static void
 a_new_text_does_no_more_than_the_old_one(void **state)
 {
@@ -261,7 +261,7 @@ an_error_of_the_server_becomes_another_one(void **state)
 	assert_int_equal(cenote_diag_native(cenote_conn_diag(conn)), 1213);
 	assert_int_equal(wp_status_of(conn, "select * from nowhere"), CENOTE_ERR_SERVER);
 	assert_string_equal(wp_sqlstate(conn), "42704");
-	/* the server's text */
+	/* the message is still the server's */
 	assert_non_null(strstr(wp_message(conn), "nowhere"));
 	assert_int_equal(wp_status_of(conn, "select 1 +"), CENOTE_ERR_SERVER);
 	cenote_conn_destroy(conn);

@@ -192,6 +192,19 @@ executed(cenote_conn *conn, cenote_stmt *stmt)
 	return text;
 }
 
+/* A statement that asks for the target's name. `name` NULL: the statement has no name at the server. */
+static cenote_stmt *
+prepare(cenote_conn *conn, const char *name)
+{
+	cenote_stmt *stmt;
+
+	assert_ok(cenote_stmt_create(conn, "select name from who", CENOTE_NTS, &stmt));
+	if (name != NULL)
+		assert_ok(cenote_stmt_set_name(stmt, name));
+	assert_ok(cenote_stmt_prepare(stmt));
+	return stmt;
+}
+
 static void
 a_prepared_statement_follows(void **state)
 {
@@ -200,10 +213,7 @@ a_prepared_statement_follows(void **state)
 
 	start(SPLIT);
 	conn = wp_attach(NULL);
-	assert_int_equal(
-		cenote_stmt_create(conn, "select name from who", CENOTE_NTS, &stmt),
-		CENOTE_OK);
-	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	stmt = prepare(conn, NULL);
 	assert_string_equal(executed(conn, stmt), "two");
 	wp_exec(conn, "begin");
 	assert_string_equal(executed(conn, stmt), "one");
@@ -221,12 +231,7 @@ a_named_statement_follows(void **state)
 
 	start(SPLIT);
 	conn = wp_attach(NULL);
-	assert_int_equal(
-		cenote_stmt_create(conn, "select name from who", CENOTE_NTS, &stmt),
-		CENOTE_OK);
-	assert_int_equal(cenote_stmt_set_name(stmt, "s"), CENOTE_OK);
-	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
-	cenote_stmt_destroy(stmt);
+	cenote_stmt_destroy(prepare(conn, "s"));
 	assert_int_equal(cenote_stmt_by_name(conn, "s", &stmt), CENOTE_OK);
 	assert_string_equal(executed(conn, stmt), "two");
 	wp_exec(conn, "begin");

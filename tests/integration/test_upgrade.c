@@ -270,7 +270,7 @@ who_holds_something_stays_with_the_old_one(void **state)
 	wp_exec(holder, "begin");
 	wp_exec(holder, "create temp table mine (a int) on commit drop");
 	new = expect_upgrade();
-	/* until then, the old door may still take a client, who would wait for the held session */
+	/* until the old cenoted drains, it may take one more client, which would wait for the held session */
 	wp_await_log("draining");
 	other = wp_attach(NULL);
 	assert_string_equal(wp_value(other, "select 1"), "1");

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* What tests share that run on each of several servers. The test's only argument names the server. */
+/* What tests that run on several servers share. The only argument of such a test names its server. */
 
 enum ws_kind {
 	WS_POSTGRESQL,
@@ -28,9 +28,9 @@ int ws_teardown(void **state);
 
 /* Write a configuration to `ret`, and return it: the pool main on the server, with these lines. */
 const char *ws_config(const char *lines, char *ret, size_t size);
-/* Start cenoted with it. */
+/* Start cenoted with such a configuration. */
 void ws_start(const char *lines);
-/* The same, with a second pool on the server: "free", which has `free_lines`. */
+/* Start cenoted with two pools on the server: main has `lines`, and free has `free_lines`. */
 void ws_start_with_free(const char *lines, const char *free_lines);
 
 #endif
