@@ -1,78 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Fresh equivalence on MariaDB: the probe's questions, the random statements, and what
- * the server's own reset leaves.
- */
-#include "fresh.h"
+/* Fresh equivalence on MariaDB: the probe's questions and the random statements. */
+#include "mysql_family.h"
 
-#include <string.h>
-
-static const char setup[] =
-	"create role fr_role;\n"
-	"grant fr_role to app@localhost;\n"
-	"create table fr_t (id int auto_increment primary key, a varchar(200), b int);\n"
-	"insert into fr_t (a, b) select concat('row ', seq), seq from seq_1_to_20;\n"
-	"create table fr_myisam (a int) engine = myisam;\n"
+static const char setup[] = MY_SETUP
 	"create sequence fr_s;\n"
-	/* effects that the text of a client's statement does not show */
-	"create view fr_v as select get_lock('fr_inside', 0) as l;\n"
+	"insert into fr_t (a, b) select concat('row ', seq), seq from seq_1_to_20;\n"
 	"create table fr_hidden (a int default nextval(fr_s), b int);\n"
-	"create trigger fr_hides before insert on fr_hidden for each row set @inside = "
-	"'secret', @b = get_lock('fr_l1', 0);\n"
 	"delimiter //\n"
-	"create procedure fr_objects() begin set @inside = 'secret';\n"
-	"create temporary table if not exists fr_inside (a text);\n"
-	"insert into fr_inside values ('secret'); prepare fr_in from 'select 5';\n"
-	"do get_lock('fr_inside', 0); end//\n"
 	"create procedure fr_settings() begin set session sql_mode = 'ansi';\n"
 	"set session time_zone = '+03:00'; set profiling = 1; set role fr_role;\n"
 	"select nextval(fr_s); end//\n"
-	"create function fr_function() returns int begin set @inside = 'secret';\n"
-	"insert into fr_t (a) values ('function'); return last_insert_id(); end//\n"
 	"create function fr_within() returns int begin set session sql_mode = 'ansi';\n"
 	"create or replace temporary table fr_inside (a text); set role fr_role;\n"
 	"return last_insert_id(66); end//\n"
-	"create view fr_w as select fr_within() as w//\n"
-	/* functions with the names of built-in functions; the server calls one or the other */
 	"create procedure fr_take() begin set @inside = 'secret';\n"
-	"set role fr_role; do get_lock('fr_inside', 0); end//\n"
-	"create function `count`(a int) returns int begin call fr_take(); return 1; "
-	"end//\n"
-	"create function `trim`(a int) returns int begin call fr_take(); return 1; "
-	"end//\n"
-	"create function `point`(a int) returns int begin call fr_take(); return 1; "
-	"end//\n"
-	"create function `json_table`(a int) returns int begin call fr_take(); return 1; "
-	"end//\n"
-	"create function `lag`(a int) returns int begin call fr_take(); return 1; end//\n"
-	"create procedure fr_out(out o int, inout io int) begin set o = 7, io = io + 1;\n"
-	"select 1; select 2; end//\n"
-	"create procedure enable_key(name text, password text) begin\n"
-	"create temporary table enabled_keys as select name as k, password as p;\n"
-	"set @enabled_key = password; prepare fr_decrypt from 'select t from "
-	"fr_secret';\n"
-	"do get_lock('fr_key', 0); end//\n"
-	"create function decrypt_secret() returns text begin\n"
-	"if @enabled_key is null then signal sqlstate '45000' set message_text = 'no "
-	"key';\n"
-	"end if; return (select t from fr_secret); end//\n"
-	"delimiter ;\n"
-	"create table fr_secret (t text); insert into fr_secret values ('clear text');\n"
-	"grant all on app.* to fr_role;\n";
-
-static const struct fr_pool pools[] = {
-	{ "app", "app", 0 },
-	{ "super", "root", 1 },
-};
+	"set role fr_role; do get_lock('fr_inside', 0); end//\n" MY_NAMESAKE("json_table")
+		MY_NAMESAKE("lag") "delimiter ;\n" MY_SETUP_END;
 
 static const struct fr_probe probes[] = {
-	/* The order matters: each statement changes what some of the others tell. */
-	/* Do not ask found_rows(): before the first SELECT of a login, it has the value of another
-	 * login that the server's thread served before. */
-	{ "last", "select row_count(), @@warning_count, @@error_count" },
-	{ "warnings", "show warnings" },
-	{ "insert id",
-		"select last_insert_id(), @@last_insert_id, @@identity, @@insert_id" },
+	MY_PROBES_BEGIN,
 	/* Leave out global variables, and variables whose values differ in each session. */
 	{ "variable", "", NULL,
 		"select concat('select concat_ws(''" FR_BETWEEN "'', ',"
@@ -83,119 +29,40 @@ static const struct fr_probe probes[] = {
 		" where variable_scope <> 'GLOBAL' and variable_name not in"
 		" ('PSEUDO_THREAD_ID', 'RAND_SEED1', 'RAND_SEED2', 'TIMESTAMP',"
 		" 'LAST_GTID')" },
-	/* Ask only for locks of this session: a session that ended in the middle of a statement
-	 * holds its locks for a moment. */
-	{ "session", "select database(), current_user(), substring_index(user(), '@', 1),"
-		     " current_role(), session_user() = user(),"
-		     " abs(timestampdiff(second, now(), sysdate())) < 3,"
-		     " @@timestamp > 1700000000, @@rand_seed1 in (5, 6),"
-		     " @@pseudo_thread_id = connection_id(),"
-		     " is_used_lock('fr_l1') <=> connection_id(),"
-		     " is_used_lock('fr_l2') <=> connection_id(),"
-		     " is_used_lock('fr_inside') <=> connection_id(),"
-		     " charset('x'), collation('x'), '\\\\', \"a\" = 'a',"
-		     " convert(x'e282ac' using utf8mb4)" },
+	MY_PROBE_SESSION,
 	{ "user variable", "select * from information_schema.user_variables order by 1" },
-	{ "profile", "show profiles" },
-	{ "profiling", "select count(*) from information_schema.profiling" },
-	{ "trace", "select query from information_schema.optimizer_trace" },
-	{ "temporary", "select * from fr_inside" },
-	{ "temporary 2", "select * from fr_tmp" },
-	{ "temporary 3", "select * from app2.fr_tmp" },
-	{ "hidden table", "select count(*) > 0 from fr_t where b = 1" },
-	{ "statement", "execute fr_p1" },
-	{ "statement 2", "execute fr_in" },
-	{ "handler", "handler fr_t read first" },
-	{ "handler 2", "handler fr_h read first" },
+	MY_PROBES_OBJECTS,
 	{ "sequence", "select previous value for fr_s" },
 	{ "process", "select command, db, user from information_schema.processlist"
 		     " where id = connection_id()" },
-	{ "limit", "select 1 union select 2" },
-	{ "begin", "start transaction" },
-	{ "writes", "insert into fr_t (a) values ('probe')" },
-	{ "rollback", "rollback" },
-	{ "write myisam", "insert into fr_myisam values (1)" },
-	{ "discarded", "delete from fr_myisam" },
-	{ "discarded 2", "delete from fr_t where b is null" },
-	{ "statements", "show global status like 'prepared_stmt_count'", "0" },
-	{ NULL, NULL },
+	MY_PROBES_END,
 };
 
 #define SETTING                                                                          \
-	"{sql_mode = '{ansi|ansi_quotes|no_backslash_escapes|}'|time_zone = '+03:00'"    \
-	"|autocommit = 0|tx_isolation = 'serializable'|tx_read_only = 1|lc_messages = "  \
-	"'de_DE'|lc_time_names = 'de_DE'|sql_select_limit = 1|profiling = {0|1}"         \
-	"|profiling_history_size = {0|3}|optimizer_trace = 'enabled=on'|timestamp = "    \
-	"1000000"                                                                        \
-	"|insert_id = 77|last_insert_id = 78|foreign_key_checks = 0|unique_checks = 0"   \
-	"|max_statement_time = {9|0.001}|lock_wait_timeout = 7|group_concat_max_len = "  \
-	"10"                                                                             \
-	"|default_storage_engine = myisam|character_set_results = null"                  \
-	"|character_set_client = latin1|collation_connection = latin1_swedish_ci"        \
-	"|character_set_database = latin1|collation_database = utf8mb4_bin"              \
-	"|wait_timeout = 9|net_{read|write}_timeout = 9|net_retry_count = "              \
-	"1|sort_buffer_size = 65536|big_tables = "                                       \
-	"1"                                                                              \
-	"|sql_safe_updates = 1|sql_quote_show_create = 0|old_mode = "                    \
-	"''|div_precision_increment"                                                     \
-	" = 1|join_cache_level = 1|optimizer_switch = 'index_merge=off'|rand_seed1 = 5"  \
-	"|session_track_schema = 0|session_track_system_variables = ''|max_sort_length " \
-	"= 8"                                                                            \
-	"|low_priority_updates = 1|auto_increment_increment = 3|query_cache_type = 0"    \
-	"|system_versioning_asof = '2000-01-01'|explicit_defaults_for_timestamp = 0"     \
-	"|completion_type = {1|2}|sql_warnings = 1|check_constraint_checks = 0}"
+	"{" MY_SETTINGS "|"                                                              \
+	"tx_isolation = 'serializable'|tx_read_only = 1|"                                \
+	"max_statement_time = {9|0.001}|old_mode = ''|join_cache_level = 1|"             \
+	"max_sort_length = 8|query_cache_type = 0|"                                      \
+	"system_versioning_asof = '2000-01-01'|"                                         \
+	"explicit_defaults_for_timestamp = 0|check_constraint_checks = 0"                \
+	"}"
 
 static const char *const statements[] = {
+	MY_STATEMENTS,
 	"set {|session |@@session.}" SETTING,
 	"set {|session |@@session.}" SETTING,
 	"set {|session |@@session.}" SETTING,
 	"!set {sql_log_bin = 0|skip_replication = 1|gtid_domain_id = 5|server_id = 9"
 	"|pseudo_thread_id = 99|gtid_seq_no = 7|binlog_format = 'row'|sql_log_off = 1}",
-	"set {names|character set} {latin1|utf8mb4|default|utf8mb4 collate utf8mb4_bin}",
-	"set @{a|b|inside} = {'secret'|1|null|(select max(a) from fr_t)}",
-	"select @a := 'secret', @b := 2",
-	"set {|session }transaction {isolation level {serializable|read "
-	"uncommitted|read committed}|read only|read write}",
 	"set role {fr_role|none}",
-	"use {app2|app|information_schema}",
-	"{begin|start transaction|start transaction read only|start transaction with "
-	"consistent snapshot}",
-	"{commit|rollback|commit and chain|rollback and chain}",
-	"{savepoint s1|release savepoint s1|rollback to s1}",
-	"create temporary table {fr_inside|fr_tmp|fr_t|app2.fr_tmp} (a text){| engine = "
-	"myisam}",
-	"create temporary table fr_tmp as select * from fr_t",
 	"create temporary sequence fr_s",
-	"insert into {fr_tmp|fr_inside|fr_t (a)|fr_myisam} values ('7')",
-	"insert into fr_t (a) values ('secret'), ('b')",
 	"select {next value for fr_s|nextval(fr_s)|lastval(fr_s)|setval(fr_s, 9)}",
-	"prepare fr_p{1|2} from 'select \"secret\"'",
 	"{execute fr_p1|deallocate prepare fr_p1|execute immediate 'set @a = 5'}",
-	"{select|do} get_lock('fr_l{1|2}', 0)",
-	"select release_{lock('fr_l1')|all_locks()}",
-	"lock tables fr_t {read|write}, fr_myisam {read|write}",
-	"unlock tables",
-	"handler fr_t open{| as fr_h}",
-	"{handler fr_t read first|handler fr_h read next|handler fr_t close}",
-	"!flush tables{| fr_t with read lock| with read lock| fr_t for export}",
 	"!backup stage {start|end}",
 	"!backup {lock fr_t|unlock}",
-	"select "
-	"{last_insert_id()|last_insert_id(55)|found_rows()|row_count()|rand(5)|rand()}",
-	"select sql_calc_found_rows * from fr_t limit 2",
 	"select * from fr_t{| order by b desc| for update| limit 3| lock in share mode}",
-	"update fr_t set b = b + 0 where id = {1|2|3}",
 	"select {nothing|cast('x' as int)|1 / 0|repeat('x', 100000)|sleep(0.001)|uuid()"
 	"|uuid_short()|benchmark(10, md5('a'))}",
-	"syntax error here",
-	"{show warnings|show errors|show profiles|show profile|show status like "
-	"'com_select'}",
-	"signal sqlstate '{01000|45000}' set message_text = 'secret'",
-	"call fr_{objects|settings}()",
-	"call fr_out(@o, @io)",
-	"select fr_function()",
-	"select {l from fr_v|w from fr_w|count(*) from information_schema.views}",
-	"insert into fr_hidden (b) values (1)",
 	"!flush {local |}status",
 	"{|set sql_mode = 'oracle'; }select {fr_s.nextval|fr_s.currval|previous value "
 	"for "
@@ -204,112 +71,25 @@ static const char *const statements[] = {
 	"select {count|trim|point|json_table|lag}{| |/**/|\n}(1)",
 	"begin not atomic {set @a = 'secret'|create temporary table fr_tmp (a int)|do "
 	"get_lock('fr_l1', 0)|set profiling = 1|prepare fr_p1 from 'select 3'}; end",
-	"{xa start 'x1'|xa end 'x1'|xa rollback 'x1'|xa recover}",
 	"set statement max_statement_time = {1|0.0001} for select count(*) from fr_t",
 	"{explain|analyze|explain extended} select * from fr_t",
 	"!create or replace database app2{| character set latin2}",
-	"{create table fr_made (a int)|drop table if exists fr_made|truncate fr_myisam}",
 	"{analyze table fr_t|check table fr_myisam|flush status|reset query cache}",
 	"select * from seq_1_to_500",
-	"select 'secret' into @a",
-	"~kill connection_id()",
-	"kill query connection_id()",
 	"select * from fr_t procedure analyse()",
-	"get diagnostics condition 1 @a = message_text",
 	"{set global max_sort_length = @@global.max_sort_length|set password = "
 	"password('')}",
-	"",
-	"-- nothing",
-};
-
-static const char *const copies[] = {
-	"load data local infile '/nonexistent' into table fr_t (a)", NULL
-};
-
-/* COM_RESET_CONNECTION leaves some things, but the backend clears them. */
-static int
-forgive(char *line)
-{
-	(void)line;
-	return 1;
-}
-
-/* Empty: the backend clears what the server's reset leaves. */
-static const struct fr_leftover leftovers[] = {
-	{ NULL, 0, NULL, NULL, NULL, NULL },
 };
 
 static const struct fr_planted planted[] = {
-	{ "set sql_mode = 'ansi'", 0 },
-	{ "set time_zone = '+03:00'", 0 },
-	{ "set autocommit = 0", 0 },
-	{ "set names latin1", 0 },
-	{ "set character_set_results = null", 0 },
-	{ "set collation_database = utf8mb4_bin", 0 },
-	{ "set lc_messages = 'de_DE'", 0 },
-	{ "set sql_select_limit = 1", 0 },
+	MY_PLANTED,
 	{ "set max_statement_time = 9", 0 },
-	{ "set optimizer_switch = 'index_merge=off'", 0 },
-	{ "set foreign_key_checks = 0", 0 },
-	{ "set optimizer_trace = 'enabled=on'", 0 },
-	{ "set default_storage_engine = myisam", 0 },
 	{ "set default_regex_flags = 'dotall'", 0 },
-	{ "set session transaction isolation level serializable", 0 },
-	{ "set transaction read only", 0 },
-	{ "set insert_id = 77", 0 },
-	{ "set timestamp = 1000000", 0 },
-	{ "set rand_seed1 = 5", 0 },
-	{ "set profiling = 1", 0 },
-	{ "set @a = 'secret'", 0 },
-	{ "set role fr_role", 0 },
-	{ "use app2", 0 },
-	{ "begin", 0 },
-	{ "xa start 'x1'", 0 },
-	{ "create temporary table fr_inside (a text)", 0 },
-	{ "create temporary table app2.fr_tmp (a text)", 0 },
-	{ "create temporary table fr_t (a text)", 0 },
-	{ "prepare fr_p1 from 'select 1'", 0 },
-	{ "do get_lock('fr_l1', 0)", 0 },
-	{ "lock tables fr_t read", 0 },
-	{ "handler fr_t open", 0 },
 	{ "select nextval(fr_s)", 0 },
-	{ "select last_insert_id(55)", 0 },
-	{ "insert into fr_t (a) values ('planted')", 0 },
-	{ "select nothing", 0 },
-	{ "call fr_objects()", 0 },
-	{ "select count (1)", 0 },
-	{ "select l from fr_v", 0 },
-	{ "select w from fr_w", 0 },
-	{ "insert into fr_hidden (b) values (1)", 0 },
 	{ "select point(1)", 0 },
-	{ "call fr_settings()", 0 },
 	{ "set sql_log_bin = 0", 1 },
 	{ "set gtid_domain_id = 5", 1 },
-	{ "flush tables with read lock", 1 },
 	{ NULL, 0 },
 };
 
-static const char *const enable_key[] = { "call enable_key('k', 'pw')",
-	"select decrypt_secret()", NULL };
-
-static const char *const look_for_key[] = { "select decrypt_secret()",
-	"select k from enabled_keys", "select @enabled_key", "execute fr_decrypt",
-	"handler fr_secret read first", "select is_used_lock('fr_key')", NULL };
-
-const struct fr_backend fr_mariadb = {
-	.name = "MariaDB",
-	.kind = CNT_MARIADB,
-	.setup = setup,
-	.pools = pools,
-	.n_pools = sizeof(pools) / sizeof(pools[0]),
-	.probes = probes,
-	.statements = statements,
-	.n_statements = sizeof(statements) / sizeof(statements[0]),
-	.copies = copies,
-	.slow = "select sleep(0.0{2|5|9})",
-	.forgive = forgive,
-	.leftovers = leftovers,
-	.planted = planted,
-	.enable_key = enable_key,
-	.look_for_key = look_for_key,
-};
+const struct fr_backend fr_mariadb = { .name = "MariaDB", MY_BACKEND };

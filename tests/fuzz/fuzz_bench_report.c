@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The JSON of cenote-bench's reports: what is read and written is read again as the same. */
+/* The JSON of cenote-bench's reports. A report that was read is written and read again, and must be the same. */
 #include "fuzz.h"
 
 #include <string.h>

@@ -33,7 +33,7 @@ read_all(const char *bytes, size_t n, const struct records_options *options)
 	fclose(file);
 }
 
-/* The first byte chooses the format and the options: what cenote-import reads comes from anywhere. */
+/* cenote-import reads files from anywhere. The first byte chooses the format and the options. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

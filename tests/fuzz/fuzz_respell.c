@@ -11,7 +11,7 @@
 #include "core/sql.h"
 #include "query/respell.h"
 
-/* Only blanks, comments and the case of words changed. What an executed comment has is kept as it is. */
+/* Check that only blanks, comments and the case of words have changed. The text of an executed comment must not. */
 static void
 compare(struct cnc_sql x, struct cnc_sql y)
 {
@@ -55,8 +55,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					how.dialect & ~(uint32_t)CNC_SQL_EXECUTED),
 				cnc_sql_begin(text, cnc_buf_len(&to),
 					how.dialect & ~(uint32_t)CNC_SQL_EXECUTED));
-		/* There is nothing left to do. But a name's last byte and its new backquote may be one character in some
-		 * character sets of MySQL. */
+		/* A second time changes nothing. But the last byte of a name and its new backquote may be one character in some
+		 * character sets of MySQL; then the text is left alone. */
 		status = cnd_respell(&how, text, cnc_buf_len(&to), &again, &diag);
 		if (status == CENOTE_DONE && how.dialect == CNC_SQL_MYSQL)
 			goto out;

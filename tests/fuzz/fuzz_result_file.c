@@ -24,7 +24,7 @@ read_values(const cenote_result *res)
 	FUZZ_CHECK(sum <= cenote_result_n_rows(res) * CNC_BATCH_COLS_MAX);
 }
 
-/* Put in the right length and checksum: nothing else would get past them. */
+/* Write the right length and checksum. Without these, the reader would refuse almost every input at once. */
 static void
 set_sum(uint8_t *file, size_t size)
 {
@@ -35,7 +35,7 @@ set_sum(uint8_t *file, size_t size)
 				       cnc_saved_sum(file, 40, 0)));
 }
 
-/* Any bytes are a result, or are refused. The bytes are also a text whose reach is asked. */
+/* Any bytes are read as a result, or are refused. The same bytes are also a text of SQL for cnc_sql_reach(). */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_cache sqlite|postgresql|mysql: the option cache on a real server. A second connection without the option changes the
+ * test_cache postgresql|mariadb|sqlite: the option cache on a real server. A second connection without the option changes the
  * table, so an old value proves that a file answered.
  */
-#include "with_pool.h"
+#include "with_server.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,17 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *backend;
-static struct cnt_server server;
+/* Where the results are kept. */
 static char dir[CNT_PATH_MAX + 16];
-/* without the option */
+/* A connection without the option. */
 static cenote_conn *other;
-
-static int
-is_sqlite(void)
-{
-	return strcmp(backend, "sqlite") == 0;
-}
 
 /* ---- clients ---- */
 
@@ -132,15 +125,15 @@ a_process_reads_what_another_has_written(void **state)
 static void
 a_result_is_used_for_its_time_only(void **state)
 {
-	cenote_conn *conn = connect_with(NULL, "300ms"), *patient = connect_cached();
+	cenote_conn *conn = connect_with(NULL, "1s"), *patient = connect_cached();
 
 	assert_string_equal(ask_page(conn), "1");
 	set_value(other, 2);
-	wp_pause_ms(310);
+	wp_pause_ms(1010);
 	assert_string_equal(ask_page(conn), "2");
 	/* The writer's limit counts also for a reader with a longer one. */
 	assert_string_equal(ask_page(patient), "2 saved");
-	wp_pause_ms(310);
+	wp_pause_ms(1010);
 	set_value(other, 3);
 	assert_string_equal(ask_page(patient), "3");
 	cenote_conn_destroy(conn);
@@ -156,7 +149,7 @@ a_connection_sees_its_own_writes(void **state)
 	set_value(conn, 2);
 	assert_string_equal(ask_page(reader), "1 saved");
 	assert_string_equal(ask_page(conn), "2");
-	/* and what it has read then is for all */
+	/* every connection gets the new file */
 	assert_string_equal(ask_page(conn), "2 saved");
 	assert_string_equal(ask_page(reader), "2 saved");
 	cenote_conn_destroy(conn);
@@ -208,13 +201,13 @@ create_stmt(cenote_conn *conn)
 	cenote_stmt *stmt;
 
 	assert_ok(cenote_stmt_create(conn,
-		strcmp(backend, "postgresql") == 0 ? "select v from page where id = $1"
-						   : "select v from page where id = ?",
+		ws_kind == WS_POSTGRESQL ? "select v from page where id = $1"
+					 : "select v from page where id = ?",
 		CENOTE_NTS, &stmt));
 	return stmt;
 }
 
-/* What a program does when it begins must not keep it from the files that are there. */
+/* Programs often begin with statements that write nothing. After those, the files must still answer. */
 static void
 a_read_or_a_transaction_makes_no_file_old(void **state)
 {
@@ -230,7 +223,7 @@ a_read_or_a_transaction_makes_no_file_old(void **state)
 	wp_exec(conn, "begin");
 	wp_exec(conn, "commit");
 	assert_string_equal(ask_page(conn), "1 saved");
-	/* The end of a transaction that has written does. */
+	/* After a transaction that has written, the server answers. */
 	assert_ok(cenote_begin(conn, CENOTE_ISOLATION_DEFAULT, 0));
 	set_value(conn, 3);
 	assert_ok(cenote_commit(conn));
@@ -299,14 +292,17 @@ each_user_has_own_results(void **state)
 	cenote_conn_destroy(b);
 }
 
-/* A statement that changes what others mean. */
+/* A statement that changes the meaning of other statements. */
 static const char *
 setting(void)
 {
-	if (is_sqlite())
-		return "pragma case_sensitive_like = 1";
-	return strcmp(backend, "postgresql") == 0 ? "set datestyle = 'German'"
-						  : "set sql_mode = 'ANSI_QUOTES'";
+	static const char *const settings[] = {
+		[WS_POSTGRESQL] = "set datestyle = 'German'",
+		[WS_MARIADB] = "set sql_mode = 'ANSI_QUOTES'",
+		[WS_SQLITE] = "pragma case_sensitive_like = 1",
+	};
+
+	return settings[ws_kind];
 }
 
 static void
@@ -318,22 +314,22 @@ each_setting_has_its_own_results(void **state)
 	wp_exec(a, setting());
 	/* SQLite's setting holds the session, and then no file is used. */
 	assert_string_equal(ask_page(a), "1");
-	assert_string_equal(ask_page(a), is_sqlite() ? "1" : "1 saved");
+	assert_string_equal(ask_page(a), ws_kind == WS_SQLITE ? "1" : "1 saved");
 	assert_string_equal(ask_page(b), "1 saved");
-	/* The same setting, in a transaction that ends without it. */
+	/* b makes the same setting, in a transaction that is rolled back. */
 	wp_exec(b, "begin");
 	wp_exec(b, setting());
 	wp_exec(b, "rollback");
 	assert_string_equal(ask_page(b), "1");
-	/* A fresh session has made no setting. SQLite's may also have written. */
+	/* The reset removes the setting, and the files answer again. SQLite's setting also counts as a write, so the server answers first. */
 	assert_ok(cenote_reset(a));
-	assert_string_equal(ask_page(a), is_sqlite() ? "1" : "1 saved");
+	assert_string_equal(ask_page(a), ws_kind == WS_SQLITE ? "1" : "1 saved");
 	assert_string_equal(ask_page(a), "1 saved");
 	cenote_conn_destroy(a);
 	cenote_conn_destroy(b);
 }
 
-/* PostgreSQL undoes the setting at the synchronisation point, since a request before that fails. */
+/* A request of the pipeline fails, so PostgreSQL undoes the setting at the synchronisation point. */
 static void
 a_setting_that_a_pipeline_undoes_is_no_setting(void **state)
 {
@@ -350,7 +346,7 @@ a_setting_that_a_pipeline_undoes_is_no_setting(void **state)
 	cenote_result_destroy(res);
 	assert_int_equal(cenote_get_result(b, &res), CENOTE_DONE);
 	assert_ok(cenote_send_query(b, "select v from nowhere", CENOTE_NTS, NULL, NULL));
-	/* A file must not answer what the server skips. */
+	/* The server skips this one, so no file may answer it. */
 	assert_ok(cenote_send_query(
 		b, "select v from page where id = 1", CENOTE_NTS, NULL, NULL));
 	assert_ok(cenote_send_sync(b));
@@ -457,7 +453,7 @@ a_damaged_file_is_replaced(void **state)
 	assert_ok(truncate(path, st.st_size / 2));
 	assert_string_equal(ask_page(conn), "1");
 	assert_string_equal(ask_page(conn), "1 saved");
-	/* somebody else may read it, or has put a link there */
+	/* a file that other users may read is not used */
 	assert_ok(chmod(path, 0644));
 	assert_string_equal(ask_page(conn), "1");
 	assert_string_equal(ask_page(conn), "1 saved");
@@ -468,7 +464,9 @@ static void
 without_a_directory_the_server_answers(void **state)
 {
 	cenote_conn *conn = connect_cached();
+	char moved[PATH_SIZE];
 
+	snprintf(moved, sizeof(moved), "%s-moved", dir);
 	assert_string_equal(ask_page(conn), "1");
 	assert_ok(chmod(dir, 0770));
 	assert_string_equal(ask_page(conn), "1");
@@ -483,18 +481,18 @@ without_a_directory_the_server_answers(void **state)
 			"the directory belongs to another user");
 		assert_ok(chown(dir, 0, 0));
 	}
-	assert_ok(rename(dir, "/tmp/cenote-test-moved"));
+	assert_ok(rename(dir, moved));
 	assert_string_equal(ask_page(conn), "1");
 	assert_string_equal(cenote_info(conn, "cache"), "the directory does not exist");
-	assert_ok(symlink("/tmp/cenote-test-moved", dir));
+	assert_ok(symlink(moved, dir));
 	assert_string_equal(ask_page(conn), "1");
 	assert_ok(unlink(dir));
-	assert_ok(rename("/tmp/cenote-test-moved", dir));
+	assert_ok(rename(moved, dir));
 	assert_string_equal(ask_page(conn), "1 saved");
 	cenote_conn_destroy(conn);
 }
 
-/* A limit of the process for files fails as a full disk does. */
+/* A limit of the process for the size of its files takes the place of a full disk. */
 static void
 when_the_disk_is_full_the_server_answers(void **state)
 {
@@ -537,16 +535,8 @@ a_long_result_is_not_kept(void **state)
 static int
 setup(void **state)
 {
-	char config[4096];
-
-	if (is_sqlite())
-		snprintf(config, sizeof(config), "%s",
-			WP_POOL("sessions = 4\nauth = trust\n"));
-	else
-		(void)cnt_server_config(
-			&server, "sessions = 4\nauth = trust\n", config, sizeof(config));
 	if (!wp_daemon.pid)
-		wp_start(config);
+		ws_start("sessions = 4\nauth = trust\n");
 	snprintf(dir, sizeof(dir), "%s/cache", wp_daemon.dir);
 	if (mkdir(dir, 0700) < 0)
 		return -1;
@@ -568,22 +558,11 @@ teardown(void **state)
 }
 
 static int
-start_all(void **state)
-{
-	return is_sqlite() ? 0
-			   : cnt_server_start(&server,
-				     strcmp(backend, "mysql") == 0 ? CNT_MARIADB
-								   : CNT_POSTGRESQL,
-				     0);
-}
-
-static int
 stop_all(void **state)
 {
 	int r = wp_teardown(state);
 
-	if (!is_sqlite())
-		cnt_server_stop(&server);
+	(void)ws_teardown(state);
 	return r;
 }
 
@@ -612,9 +591,7 @@ main(int argc, char **argv)
 		TEST(a_long_result_is_not_kept),
 	};
 
-	backend = argc > 1 ? argv[1] : "sqlite";
-	if (!is_sqlite())
-		cnt_server_need(
-			strcmp(backend, "mysql") == 0 ? CNT_MARIADB : CNT_POSTGRESQL);
-	return cmocka_run_group_tests(tests, start_all, stop_all);
+	if (!ws_choose(argc, argv, "postgresql|mariadb|sqlite"))
+		return 2;
+	return cmocka_run_group_tests(tests, ws_setup, stop_all);
 }

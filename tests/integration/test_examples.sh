@@ -73,7 +73,7 @@ skipped" "$examples/example_pipeline" "$uri"
 tap_passes "cancel ends an endless statement" \
 	check_output "CENOTE_ERR_SERVER 57014" timeout 20 "$examples/example_cancel" "$uri"
 
-# What cached_page keeps, and what cenote-cache says of it.
+# The example cached_page keeps its results in files, which cenote-cache lists and removes.
 pages=$tmp/pages
 mkdir -m 700 "$pages"
 fill_items() # NAME…
@@ -101,7 +101,7 @@ tap_passes "cenote-cache lists it" check_list '[0-9]+s'
 tap_passes "cenote-cache counts it" check_output "1 files, $(stat -c %s "$pages"/*) bytes; of these, 0 files, 0 bytes are too old or damaged" \
 	"$cache" size "$pages"
 tap_passes "cenote-cache removes nothing that is fresh" check_output "removed 0 files, 0 bytes" "$cache" clean "$pages"
-# The second when it was written becomes one of 1970; the checksum does not matter for a list.
+# Let the file say that it was written in 1970. The list does not look at the checksum, which is wrong then.
 for file in "$pages"/*; do
 	printf '\1\0\0\0\0\0\0\0' | dd of="$file" bs=1 seek=16 conv=notrunc status=none
 done

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_holds postgresql|mysql: docs/transaction-mode.md through the C API (support/cnt_holds.h). */
-#include "with_pool.h"
+/* test_holds postgresql|mariadb: docs/transaction-mode.md through the C API (support/cnt_holds.h). */
+#include "with_server.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "support/cnt_holds.h"
-
-static enum cnt_server_kind kind;
-static struct cnt_server server;
 
 static void *
 connect_to_pool(void)
@@ -61,26 +57,10 @@ the_page_is_true(void **state)
 {
 	static const struct cnt_holds_face face = { connect_to_pool, disconnect, run,
 		look, message };
-	char config[4096];
 
-	wp_start(cnt_server_config(&server,
-		"sessions = 1\nmode = transaction\nqueue_timeout = 60s\n", config,
-		sizeof(config)));
-	cnt_holds_try(
-		&face, kind == CNT_POSTGRESQL ? "## PostgreSQL" : "## MySQL and MariaDB");
-}
-
-static int
-setup(void **state)
-{
-	return cnt_server_start(&server, kind, 0);
-}
-
-static int
-teardown(void **state)
-{
-	cnt_server_stop(&server);
-	return 0;
+	ws_start("sessions = 1\nmode = transaction\nqueue_timeout = 60s\n");
+	cnt_holds_try(&face,
+		ws_kind == WS_POSTGRESQL ? "## PostgreSQL" : "## MySQL and MariaDB");
 }
 
 int
@@ -90,7 +70,7 @@ main(int argc, char **argv)
 		cmocka_unit_test_teardown(the_page_is_true, wp_teardown),
 	};
 
-	kind = argc > 1 && strcmp(argv[1], "mysql") == 0 ? CNT_MARIADB : CNT_POSTGRESQL;
-	cnt_server_need(kind);
-	return cmocka_run_group_tests(tests, setup, teardown);
+	if (!ws_choose(argc, argv, "postgresql|mariadb"))
+		return 2;
+	return cmocka_run_group_tests(tests, ws_setup, ws_teardown);
 }

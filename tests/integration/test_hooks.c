@@ -4,54 +4,38 @@
  *
  * The SQL that a pool runs when a session begins and ends (session_start, session_end), on a real server.
  */
-#include "with_pool.h"
+#include "with_server.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
-#define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
-
-static struct cnt_server server;
-
 /* What differs between the servers. */
 static const struct kind {
-	const char *name;
-	const char *start, *change; /* set the setting, as the pool and as a client */
-	const char *ask;
-	const char *started, *changed; /* its values */
+	/* how the pool changes a setting, and its value then */
+	const char *start, *started;
+	/* how a client changes it, and its value then */
+	const char *change, *changed;
+	const char *ask; /* shows the value */
 } kinds[] = {
-	{ "postgresql", "set statement_timeout = '77s'", "set statement_timeout = '5s'",
-		"show statement_timeout", "77s", "5s" },
-	{ "mariadb", "set time_zone = '+03:00'", "set time_zone = '+05:00'",
-		"select @@time_zone", "+03:00", "+05:00" },
-	{ "sqlite", "pragma cache_size = -777", "pragma cache_size = -555",
-		"pragma cache_size", "-777", "-555" },
+	[WS_POSTGRESQL] = { "set statement_timeout = '77s'", "77s",
+		"set statement_timeout = '5s'", "5s", "show statement_timeout" },
+	[WS_MARIADB] = { "set time_zone = '+03:00'", "+03:00", "set time_zone = '+05:00'",
+		"+05:00", "select @@time_zone" },
+	[WS_SQLITE] = { "pragma cache_size = -777", "-777", "pragma cache_size = -555",
+		"-555", "pragma cache_size" },
 };
 
 static const struct kind *kind;
 
-/* Start cenoted with these lines in the pool, and with `hooks`. */
-static void
-start(const char *lines, const char *hooks)
-{
-	char config[8192], all[2048];
-
-	snprintf(all, sizeof(all), "%s%s", lines, hooks);
-	if (strcmp(kind->name, "sqlite") == 0)
-		snprintf(config, sizeof(config), WP_POOL("%s"), all);
-	else
-		cnt_server_config(&server, all, config, sizeof(config));
-	wp_start(config);
-}
-
+/* Start cenoted with these lines in the pool, which changes the setting when a session begins. */
 static void
 start_with_setting(const char *lines)
 {
-	char hooks[256];
+	char all[512];
 
-	snprintf(hooks, sizeof(hooks), "session_start = %s\n", kind->start);
-	start(lines, hooks);
+	snprintf(all, sizeof(all), "%ssession_start = %s\n", lines, kind->start);
+	ws_start(all);
 }
 
 #define EXPECT(conn, value) assert_string_equal(wp_value(conn, kind->ask), value)
@@ -97,7 +81,7 @@ it_runs_after_each_login(void **state)
 	}
 }
 
-/* Two clients take turns on one session. What a client has set itself moves with it. */
+/* Two clients take turns on one session. The setting that a client made moves with that client. */
 static void
 clients_that_share_a_session_keep_their_own_settings(void **state)
 {
@@ -119,12 +103,12 @@ the_lines_run_in_their_order(void **state)
 {
 	cenote_conn *conn;
 
-	start("sessions = 1\n",
-		"session_start = drop table if exists t_order\n"
-		"session_start = create table t_order (a int)\n"
-		"session_start = insert into t_order values (1)\n"
-		"session_start = select a from t_order\n"
-		"session_start = insert into t_order select a + 1 from t_order\n");
+	ws_start("sessions = 1\n"
+		 "session_start = drop table if exists t_order\n"
+		 "session_start = create table t_order (a int)\n"
+		 "session_start = insert into t_order values (1)\n"
+		 "session_start = select a from t_order\n"
+		 "session_start = insert into t_order select a + 1 from t_order\n");
 	conn = wp_attach(NULL);
 	assert_string_equal(wp_value(conn, "select sum(a) from t_order"), "3");
 	cenote_conn_destroy(conn);
@@ -137,8 +121,8 @@ the_end_runs_after_a_rollback(void **state)
 {
 	cenote_conn *conn;
 
-	start("sessions = 1\n",
-		MAKE_ENDS "session_end = insert into ends values ('end')\n");
+	ws_start("sessions = 1\n" MAKE_ENDS
+		 "session_end = insert into ends values ('end')\n");
 	conn = wp_attach(NULL);
 	wp_exec(conn, "delete from ends");
 	wp_exec(conn, "begin");
@@ -147,7 +131,7 @@ the_end_runs_after_a_rollback(void **state)
 	conn = wp_attach(NULL);
 	assert_string_equal(wp_value(conn, "select count(*) from ends"), "1");
 	assert_string_equal(wp_value(conn, "select what from ends"), "end");
-	/* a reset is no end */
+	/* a reset does not end the session */
 	assert_ok(cenote_reset(conn));
 	assert_string_equal(wp_value(conn, "select count(*) from ends"), "1");
 	cenote_conn_destroy(conn);
@@ -158,7 +142,7 @@ a_session_whose_end_fails_is_closed(void **state)
 {
 	cenote_conn *conn;
 
-	start("sessions = 1\n", "session_end = insert into nowhere values (1)\n");
+	ws_start("sessions = 1\nsession_end = insert into nowhere values (1)\n");
 	conn = wp_attach(NULL);
 	wp_exec(conn, "select 1");
 	cenote_conn_destroy(conn);
@@ -175,26 +159,35 @@ sleep_long(void *arg)
 	return 0;
 }
 
-/* PostgreSQL */
+static void
+await_value(cenote_conn *conn, const char *sql, const char *wanted)
+{
+	int64_t until = wp_now_ms() + 20000;
+
+	while (strcmp(wp_value(conn, sql), wanted) != 0) {
+		assert_true(wp_now_ms() < until);
+		wp_pause_ms(5);
+	}
+}
+
+/* Only with PostgreSQL. */
 static void
 the_end_runs_after_a_client_that_died_in_a_request(void **state)
 {
 	cenote_conn *conn;
 	pid_t child;
 
-	start("sessions = 2\n",
-		MAKE_ENDS "session_end = insert into ends values ('end')\n");
+	ws_start("sessions = 2\n" MAKE_ENDS
+		 "session_end = insert into ends values ('end')\n");
 	conn = wp_attach(NULL);
 	wp_exec(conn, "delete from ends");
 	child = wp_fork(sleep_long, NULL, -1);
-	while (strcmp(wp_value(conn, "select count(*) from pg_stat_activity where "
-				     "wait_event = 'PgSleep'"),
-		       "1") != 0)
-		wp_pause_ms(5);
+	await_value(conn,
+		"select count(*) from pg_stat_activity where wait_event = 'PgSleep'",
+		"1");
 	assert_int_equal(kill(child, SIGKILL), 0);
 	(void)wp_join(child);
-	while (strcmp(wp_value(conn, "select count(*) from ends"), "1") != 0)
-		wp_pause_ms(5);
+	await_value(conn, "select count(*) from ends", "1");
 	cenote_conn_destroy(conn);
 }
 
@@ -214,63 +207,42 @@ expect_nobody_gets_in(const char *message)
 static void
 a_start_that_fails_lets_nobody_in(void **state)
 {
-	start("sessions = 1\n", "session_start = insert into nowhere values (1)\n");
+	ws_start("sessions = 1\nsession_start = insert into nowhere values (1)\n");
 	expect_nobody_gets_in("session_start (line ");
 }
 
 static void
 a_start_must_not_leave_a_transaction_open(void **state)
 {
-	start("sessions = 1\n", "session_start = begin\n");
+	ws_start("sessions = 1\nsession_start = begin\n");
 	expect_nobody_gets_in("it has left a transaction open");
 }
 
 static void
 a_reload_runs_the_new_start(void **state)
 {
-	char config[8192], hooks[256];
+	char config[8192], lines[256];
+	int64_t until;
+	bool is_new = false;
 	cenote_conn *conn;
 
-	start("sessions = 1\n", "");
+	ws_start("sessions = 1\n");
 	conn = wp_attach(NULL);
 	assert_string_not_equal(wp_value(conn, kind->ask), kind->started);
 	cenote_conn_destroy(conn);
-	snprintf(hooks, sizeof(hooks), "sessions = 1\nsession_start = %s\n", kind->start);
-	if (strcmp(kind->name, "sqlite") == 0)
-		snprintf(config, sizeof(config), WP_POOL("%s"), hooks);
-	else
-		cnt_server_config(&server, hooks, config, sizeof(config));
-	assert_int_equal(cnt_daemon_configure(&wp_daemon, config), 0);
+	snprintf(lines, sizeof(lines), "sessions = 1\nsession_start = %s\n", kind->start);
+	assert_int_equal(cnt_daemon_configure(
+				 &wp_daemon, ws_config(lines, config, sizeof(config))),
+		0);
 	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
 	wp_await_log("reloaded");
-	for (int i = 0; i < 100; i++) {
-		int is_new;
-
+	for (until = wp_now_ms() + 20000; !is_new && wp_now_ms() < until;) {
 		conn = wp_attach(NULL);
 		is_new = strcmp(wp_value(conn, kind->ask), kind->started) == 0;
 		cenote_conn_destroy(conn);
-		if (is_new)
-			return;
 		wp_pause_ms(20);
 	}
-	fail_msg("the new start never ran");
-}
-
-static int
-setup(void **state)
-{
-	if (strcmp(kind->name, "sqlite") == 0)
-		return 0;
-	return cnt_server_start(&server,
-		strcmp(kind->name, "mariadb") == 0 ? CNT_MARIADB : CNT_POSTGRESQL, 0);
-}
-
-static int
-teardown(void **state)
-{
-	if (strcmp(kind->name, "sqlite") != 0)
-		cnt_server_stop(&server);
-	return 0;
+	assert_true(is_new);
 }
 
 #define TEST(f) cmocka_unit_test_teardown(f, wp_teardown)
@@ -292,23 +264,18 @@ main(int argc, char **argv)
 		TEST(clients_that_share_a_session_keep_their_own_settings),
 		TEST(the_end_runs_after_a_client_that_died_in_a_request),
 	};
-	/* SQLite's settings hold the session */
+	/* with SQLite, a setting holds the session, so clients cannot take turns */
 	static const struct CMUnitTest of_mariadb[] = {
 		OF_ALL,
 		TEST(clients_that_share_a_session_keep_their_own_settings),
 	};
 
-	for (size_t i = 0; i < N_ITEMS(kinds); i++) {
-		if (argc == 2 && strcmp(kinds[i].name, argv[1]) == 0)
-			kind = &kinds[i];
-	}
-	if (kind == NULL) {
-		fprintf(stderr, "usage: %s postgresql|mariadb|sqlite\n", argv[0]);
+	if (!ws_choose(argc, argv, "postgresql|mariadb|sqlite"))
 		return 2;
-	}
-	if (strcmp(kind->name, "sqlite") == 0)
-		return cmocka_run_group_tests(of_sqlite, setup, teardown);
-	return strcmp(kind->name, "mariadb") == 0
-		       ? cmocka_run_group_tests(of_mariadb, setup, teardown)
-		       : cmocka_run_group_tests(of_postgresql, setup, teardown);
+	kind = &kinds[ws_kind];
+	if (ws_kind == WS_SQLITE)
+		return cmocka_run_group_tests(of_sqlite, ws_setup, ws_teardown);
+	return ws_kind == WS_MARIADB
+		       ? cmocka_run_group_tests(of_mariadb, ws_setup, ws_teardown)
+		       : cmocka_run_group_tests(of_postgresql, ws_setup, ws_teardown);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * When users may be in (allow_hours): who comes at another time is refused, and who is in when the time ends may finish its
- * transaction. tests/unit/cenoted/test_hours.c has the lines and the clocks.
+ * The hours of users (allow_hours). A user who comes at another time is refused. A user who is connected when the hours end may
+ * finish the open transaction. tests/unit/cenoted/test_hours.c tests how lines are read, and clocks that change.
  */
 #include "with_pool.h"
 
@@ -14,7 +14,7 @@
 
 #define POOL WP_POOL("sessions = 1..4\n%s")
 
-/* The time by UTC, so many seconds from now. */
+/* The time in UTC, that many seconds from now. */
 static const struct tm *
 utc(int seconds)
 {
@@ -66,7 +66,7 @@ expect_refused(const char *message)
 }
 
 static void
-who_comes_at_another_time_is_told_when_to_come(void **state)
+a_user_who_comes_at_another_time_is_told_when_to_come(void **state)
 {
 	char line[128], when[64];
 
@@ -99,6 +99,7 @@ a_reload_changes_the_hours(void **state)
 {
 	char line[128], config[4096];
 	cenote_conn *conn = NULL;
+	int64_t until;
 	int r = -1;
 
 	start(closed_today(line, sizeof(line)));
@@ -107,7 +108,7 @@ a_reload_changes_the_hours(void **state)
 	assert_int_equal(cnt_daemon_configure(&wp_daemon, config), 0);
 	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
 	wp_await_log("reloaded");
-	for (int i = 0; i < 200 && r < 0; i++) {
+	for (until = wp_now_ms() + 20000; r < 0 && wp_now_ms() < until;) {
 		r = wp_try(NULL, &conn);
 		cenote_conn_destroy(conn);
 		wp_pause_ms(10);
@@ -132,7 +133,7 @@ await_the_end(void)
 }
 
 static void
-who_is_in_may_finish_its_transaction(void **state)
+a_user_who_is_connected_may_finish_the_transaction(void **state)
 {
 	char from[16], to[16], line[128];
 	cenote_conn *idle, *open, *pinned;
@@ -151,12 +152,12 @@ who_is_in_may_finish_its_transaction(void **state)
 	await_the_end();
 	assert_string_equal(wp_value(open, "select count(*) from t"), "1");
 	wp_exec(open, "commit");
-	/* it held nothing, and is refused when it comes back */
+	/* clients that hold nothing are refused when they need a session again */
 	assert_true(wp_status_of(open, "select 1") < 0);
 	assert_string_equal(wp_sqlstate(open), "08004");
 	assert_true(wp_status_of(idle, "select 1") < 0);
 	assert_string_equal(wp_sqlstate(idle), "08004");
-	/* it held something, and has lost it */
+	/* this client held a temporary table, and has lost its session */
 	assert_true(wp_status_of(pinned, "select 1") < 0);
 	assert_string_equal(wp_sqlstate(pinned), "57P01");
 	assert_non_null(strstr(wp_message(pinned), "has ended (allow_hours)"));
@@ -172,10 +173,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(who_comes_at_another_time_is_told_when_to_come),
+		TEST(a_user_who_comes_at_another_time_is_told_when_to_come),
 		TEST(lines_for_a_user_count_for_that_user),
 		TEST(a_reload_changes_the_hours),
-		TEST(who_is_in_may_finish_its_transaction),
+		TEST(a_user_who_is_connected_may_finish_the_transaction),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

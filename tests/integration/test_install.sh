@@ -41,7 +41,7 @@ check_example()
 	grep -v 'password' <<<"$out"
 }
 
-# A pool for every backend that is built, and a password file. That of a router needs two others, so it is a comment.
+# A pool for every backend that is built, and a password file. The pool of a router is in a comment, since it needs two other pools.
 check_pools()
 {
 	local module name

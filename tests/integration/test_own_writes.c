@@ -39,14 +39,6 @@ stop_replay(void)
 	assert_int_equal(cnt_server_sql(&wr_replica, WR_SQL->stop_replay), 0);
 }
 
-static int
-resume_soon(void *arg)
-{
-	(void)arg;
-	wp_pause_ms(500);
-	return cnt_server_sql(&wr_replica, WR_SQL->resume_replay);
-}
-
 /* The position of the last write, in a buffer of its own. */
 static const char *
 position_of(const cenote_conn *conn)
@@ -82,7 +74,7 @@ a_replica_is_read_once_it_has_the_write(void **state)
 	wp_exec(app, "insert into work values (7)");
 	assert_string_equal(n_rows(reads, 7), "0");
 	begun = wp_now_ms();
-	child = wp_fork(resume_soon, NULL, -1);
+	child = wp_fork(wr_resume_soon, NULL, -1);
 	assert_ok(cenote_set_session_option(reads, "position", position_of(app)));
 	assert_string_equal(n_rows(reads, 7), "1");
 	assert_string_equal(wp_value(reads, WR_SQL->is_replica), "1");
@@ -93,7 +85,7 @@ a_replica_is_read_once_it_has_the_write(void **state)
 	wp_exec(app, "insert into work values (8)");
 	later = wp_handle("reads");
 	assert_ok(cenote_set_session_option(later, "position", position_of(app)));
-	child = wp_fork(resume_soon, NULL, -1);
+	child = wp_fork(wr_resume_soon, NULL, -1);
 	assert_ok(cenote_connect(later));
 	assert_string_equal(n_rows(later, 8), "1");
 	assert_string_equal(wp_value(later, WR_SQL->is_replica), "1");

@@ -5,7 +5,7 @@
  * The rules of a pool, with a real server: what they deny, what the client gets, and that texts made to get round them do
  * not. tests/unit/cenoted/test_query_rules.c has what rules see in a text.
  */
-#include "with_pool.h"
+#include "with_server.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,11 +13,8 @@
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 
-static struct cnt_server server;
-
 /* What differs between the servers. */
 struct kind {
-	const char *name;
 	const char *lines; /* of the pool's section */
 	/* texts that give the secret of the table to a client without rules, or change that table */
 	const char *const *tries;
@@ -30,33 +27,14 @@ struct kind {
 
 static const struct kind *kind;
 
-/* The configuration of the server's pool "main" with these lines. */
-static const char *
-config_of(const char *lines, char *config, size_t size)
-{
-	if (strcmp(kind->name, "sqlite") != 0)
-		return cnt_server_config(&server, lines, config, size);
-	snprintf(config, size, CNT_DAEMON_GLOBAL CNT_DAEMON_POOL "%s", lines);
-	return config;
-}
-
 /* Start cenoted with the pool "main", which has these rules, and the pool "free", which has none. */
 static void
 start(const char *rules)
 {
-	static char config[8192], other[4096];
 	char lines[2048];
-	const char *pool;
-	size_t n;
 
 	snprintf(lines, sizeof(lines), "%s%s", kind->lines, rules);
-	snprintf(config, sizeof(config), "%s", config_of(lines, other, sizeof(other)));
-	pool = strstr(config_of(kind->lines, other, sizeof(other)), "[pool main]");
-	assert_non_null(pool);
-	n = strlen(config);
-	snprintf(config + n, sizeof(config) - n, "\n[pool free]%s",
-		pool + strlen("[pool main]"));
-	wp_start(config);
+	ws_start_with_free(lines, kind->lines);
 }
 
 static void
@@ -263,7 +241,7 @@ an_answer_has_no_more_rows_than_its_limit(void **state)
 	assert_int_equal(n, 3);
 	wp_exec(conn, "begin");
 	expect_limited(conn, run_text(conn, sql, &n), "allows an answer of 3 rows");
-	/* others have no limit */
+	/* other statements have no limit */
 	wp_exec(conn, "rollback");
 	assert_int_equal(run_text(conn,
 				 "select 1 union all select 2 union all select 3 "
@@ -328,7 +306,7 @@ an_answer_has_no_more_bytes_than_its_limit(void **state)
 	cenote_conn_destroy(conn);
 }
 
-/* What PREPARE, DECLARE and COPY do, and how long a statement takes. */
+/* Limits also hold for named statements, for COPY, and for PREPARE and EXECUTE as texts. */
 static void
 nothing_gets_round_a_limit(void **state)
 {
@@ -367,7 +345,7 @@ nothing_gets_round_a_limit(void **state)
 	assert_int_equal(wp_status_of(conn, "select pg_sleep(20)"), CENOTE_ERR_SERVER);
 	assert_string_equal(wp_sqlstate(conn), "57014");
 	assert_non_null(strstr(wp_message(conn), "rule of line "));
-	/* what follows these is not known, so the limit holds for all that follows */
+	/* cenoted does not know what a later EXECUTE runs, so from now on the limit holds for every statement */
 	wp_exec(conn, "prepare p as select a from numbers");
 	expect_limited(conn, run_text(conn, "execute p", &n), "of 3 rows");
 	expect_limited(
@@ -644,12 +622,12 @@ static const char *const sqlite_tries[] = {
 };
 
 static const struct kind kinds[] = {
-	{ "postgresql", "sessions = 1\nmode = transaction\n", postgresql_tries,
+	[WS_POSTGRESQL] = { "sessions = 1\nmode = transaction\n", postgresql_tries,
 		N_ITEMS(postgresql_tries), postgresql_blind, N_ITEMS(postgresql_blind),
 		true },
-	{ "mariadb", "sessions = 1\nmode = transaction\n", mariadb_tries,
+	[WS_MARIADB] = { "sessions = 1\nmode = transaction\n", mariadb_tries,
 		N_ITEMS(mariadb_tries), mariadb_blind, N_ITEMS(mariadb_blind), false },
-	{ "sqlite", "sessions = 1\n", sqlite_tries, N_ITEMS(sqlite_tries), NULL, 0,
+	[WS_SQLITE] = { "sessions = 1\n", sqlite_tries, N_ITEMS(sqlite_tries), NULL, 0,
 		true },
 };
 
@@ -698,23 +676,6 @@ nothing_gets_round_a_rule(void **state)
 	cenote_conn_destroy(admin);
 }
 
-/* The status of a text with any number of results. */
-static int
-status_of_all(cenote_conn *conn, const char *sql)
-{
-	cenote_result *res;
-	int r = cenote_query(conn, sql, CENOTE_NTS, NULL, NULL, &res);
-	int more = r;
-
-	while (more == CENOTE_OK) {
-		cenote_result_destroy(res);
-		more = cenote_get_result(conn, &res);
-		if (more < 0)
-			r = more;
-	}
-	return r;
-}
-
 /* The tries are worth something: without rules the server takes each of them. */
 static void
 without_rules_each_try_works(void **state)
@@ -728,7 +689,7 @@ without_rules_each_try_works(void **state)
 		if (kind->rolls_back)
 			wp_exec(conn, "begin");
 		make_tables(conn);
-		if (status_of_all(conn, kind->tries[i]) < 0) {
+		if (wp_run_text(conn, kind->tries[i]) < 0) {
 			fprintf(stderr, "# the server refuses: %s: %s\n", kind->tries[i],
 				wp_message(conn));
 			n_refused++;
@@ -736,23 +697,6 @@ without_rules_each_try_works(void **state)
 		cenote_conn_destroy(conn);
 	}
 	assert_int_equal(n_refused, 0);
-}
-
-static int
-setup(void **state)
-{
-	if (strcmp(kind->name, "sqlite") == 0)
-		return 0;
-	return cnt_server_start(&server,
-		strcmp(kind->name, "mariadb") == 0 ? CNT_MARIADB : CNT_POSTGRESQL, 0);
-}
-
-static int
-teardown(void **state)
-{
-	if (strcmp(kind->name, "sqlite") != 0)
-		cnt_server_stop(&server);
-	return 0;
 }
 
 #define TEST(f) cmocka_unit_test_teardown(f, wp_teardown)
@@ -776,14 +720,10 @@ main(int argc, char **argv)
 		OF_ALL,
 	};
 
-	for (size_t i = 0; i < N_ITEMS(kinds); i++) {
-		if (argc == 2 && strcmp(kinds[i].name, argv[1]) == 0)
-			kind = &kinds[i];
-	}
-	if (kind == NULL) {
-		fprintf(stderr, "usage: %s postgresql|mariadb|sqlite\n", argv[0]);
+	if (!ws_choose(argc, argv, "postgresql|mariadb|sqlite"))
 		return 2;
-	}
-	return kind == &kinds[0] ? cmocka_run_group_tests(of_postgresql, setup, teardown)
-				 : cmocka_run_group_tests(of_all, setup, teardown);
+	kind = &kinds[ws_kind];
+	return ws_kind == WS_POSTGRESQL
+		       ? cmocka_run_group_tests(of_postgresql, ws_setup, ws_teardown)
+		       : cmocka_run_group_tests(of_all, ws_setup, ws_teardown);
 }

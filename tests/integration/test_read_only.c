@@ -5,7 +5,7 @@
  * `read_only = yes`, with a real server: no text, function or sequence of requests writes. Each of the tries writes through a pool
  * without the key.
  */
-#include "with_pool.h"
+#include "with_server.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,12 +14,9 @@
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 
-static struct cnt_server server;
-
 struct kind {
-	const char *name;
-	const char *const
-		*setup; /* statements that make the table t and what the tries use */
+	/* statements that make the table t and what the tries use */
+	const char *const *setup;
 	size_t n_setup;
 	const char *look; /* gives another value after each change */
 	const char *const *tries; /* requests with | between them */
@@ -28,56 +25,23 @@ struct kind {
 
 static const struct kind *kind;
 
-static const char *
-config_of(const char *lines, char *config, size_t size)
-{
-	if (strcmp(kind->name, "sqlite") != 0)
-		return cnt_server_config(&server, lines, config, size);
-	snprintf(config, size, CNT_DAEMON_GLOBAL CNT_DAEMON_POOL "%s", lines);
-	return config;
-}
-
-/* Start cenoted with the pool "main", which has these lines, and the pool "free". */
+/* Start cenoted with the pool "main", which has these lines, and the pool "free", which may write. */
 static void
 start(const char *lines)
 {
-	static char config[8192], other[4096];
-	const char *pool;
-	size_t n;
-
-	snprintf(config, sizeof(config), "%s", config_of(lines, other, sizeof(other)));
-	pool = strstr(config_of("sessions = 1\n", other, sizeof(other)), "[pool main]");
-	assert_non_null(pool);
-	n = strlen(config);
-	snprintf(config + n, sizeof(config) - n, "\n[pool free]%s",
-		pool + strlen("[pool main]"));
-	wp_start(config);
-}
-
-/* Run a text with any number of results. Returns the first failure, or CENOTE_DONE. */
-static int
-run(cenote_conn *conn, const char *sql)
-{
-	cenote_result *res;
-	int r = cenote_query(conn, sql, CENOTE_NTS, NULL, NULL, &res);
-
-	while (r == CENOTE_OK) {
-		cenote_result_destroy(res);
-		r = cenote_get_result(conn, &res);
-	}
-	return r;
+	ws_start_with_free(lines, "sessions = 1\n");
 }
 
 static void
 make(cenote_conn *admin)
 {
 	for (size_t i = 0; i < kind->n_setup; i++) {
-		if (run(admin, kind->setup[i]) < 0)
+		if (wp_run_text(admin, kind->setup[i]) < 0)
 			fail_msg("%s: %s", kind->setup[i], wp_message(admin));
 	}
 }
 
-/* SQLite can open the file for reading when it is there. */
+/* The pool "main" cannot open SQLite's file before it exists, so the pool "free" makes it first. */
 static void
 start_read_only(void)
 {
@@ -90,7 +54,7 @@ start_read_only(void)
 	wp_await("main", "idle", 1);
 }
 
-/* The state of the database; "": the table has gone. */
+/* Write the state of the database to `state`; or "" if the table does not exist. */
 static void
 look(cenote_conn *admin, char state[256])
 {
@@ -105,7 +69,7 @@ look(cenote_conn *admin, char state[256])
 	cenote_result_destroy(res);
 }
 
-/* Make the requests of a try, each after the answer to the one before it. What fails does not end the try. */
+/* Make the requests of a try, each after the answer to the one before it. A request that fails does not end the try. */
 static void
 make_requests(const char *pool, const char *requests)
 {
@@ -114,12 +78,13 @@ make_requests(const char *pool, const char *requests)
 
 	assert_non_null(copy);
 	while ((sql = strsep(&left, "|")) != NULL)
-		(void)run(conn, sql);
+		(void)wp_run_text(conn, sql);
 	free(copy);
 	cenote_conn_destroy(conn);
 }
 
-/* Whether the try changes the database. *io_state: the state that the last try left. */
+/* Returns whether the try changes the database. `io_state` is the state before the last try: without a change since, the tables need
+ * not be made again. */
 static bool
 writes(const char *pool, const char *requests, char io_state[256])
 {
@@ -194,8 +159,8 @@ what_only_reads_works(void **state)
 		wp_exec(conn, "commit");
 		assert_ok(cenote_begin(conn, CENOTE_ISOLATION_DEFAULT, 0));
 		assert_string_equal(wp_value(conn, "select a from t"), "1");
-		(void)run(conn, "insert into t values (2)");
-		(void)run(conn, "select w()");
+		(void)wp_run_text(conn, "insert into t values (2)");
+		(void)wp_run_text(conn, "select w()");
 		assert_ok(cenote_rollback(conn));
 		assert_ok(cenote_stmt_create(conn, "select a from t", CENOTE_NTS, &stmt));
 		assert_ok(cenote_stmt_prepare(stmt));
@@ -210,7 +175,7 @@ what_only_reads_works(void **state)
 	assert_string_equal(wp_sqlstate(conn), "25006");
 	assert_non_null(strstr(wp_message(conn), "read_only = yes"));
 	/* cenoted cannot see what a function does, but the server refuses it */
-	if (strcmp(kind->name, "sqlite") != 0) {
+	if (ws_kind != WS_SQLITE) {
 		assert_int_equal(wp_status_of(conn, "select w()"), CENOTE_ERR_SERVER);
 		assert_string_equal(wp_sqlstate(conn), "25006");
 		assert_null(strstr(wp_message(conn), "read_only = yes"));
@@ -341,7 +306,7 @@ static const char *const postgresql_tries[] = {
 	"select rw()|copy (select w()) to stdout",
 };
 
-/* The requests of a pipeline run without a look at the session in between. */
+/* cenoted does not look at the session between the requests of a pipeline. */
 static void
 no_pipeline_writes(void **state)
 {
@@ -521,27 +486,11 @@ static const char *const sqlite_tries[] = {
 #define LIST(x) (x), N_ITEMS(x)
 
 static const struct kind kinds[] = {
-	{ "postgresql", LIST(postgresql_setup), postgresql_look, LIST(postgresql_tries) },
-	{ "mariadb", LIST(mariadb_setup), mariadb_look, LIST(mariadb_tries) },
-	{ "sqlite", LIST(sqlite_setup), sqlite_look, LIST(sqlite_tries) },
+	[WS_POSTGRESQL] = { LIST(postgresql_setup), postgresql_look,
+		LIST(postgresql_tries) },
+	[WS_MARIADB] = { LIST(mariadb_setup), mariadb_look, LIST(mariadb_tries) },
+	[WS_SQLITE] = { LIST(sqlite_setup), sqlite_look, LIST(sqlite_tries) },
 };
-
-static int
-setup(void **state)
-{
-	if (strcmp(kind->name, "sqlite") == 0)
-		return 0;
-	return cnt_server_start(&server,
-		strcmp(kind->name, "mariadb") == 0 ? CNT_MARIADB : CNT_POSTGRESQL, 0);
-}
-
-static int
-teardown(void **state)
-{
-	if (strcmp(kind->name, "sqlite") != 0)
-		cnt_server_stop(&server);
-	return 0;
-}
 
 #define TEST(f) cmocka_unit_test_teardown(f, wp_teardown)
 #define OF_ALL                                                                           \
@@ -557,16 +506,12 @@ main(int argc, char **argv)
 	static const struct CMUnitTest of_postgresql[] = { OF_ALL,
 		TEST(clients_take_turns), TEST(no_pipeline_writes) };
 
-	for (size_t i = 0; i < N_ITEMS(kinds); i++) {
-		if (argc == 2 && strcmp(kinds[i].name, argv[1]) == 0)
-			kind = &kinds[i];
-	}
-	if (kind == NULL) {
-		fprintf(stderr, "usage: %s postgresql|mariadb|sqlite\n", argv[0]);
+	if (!ws_choose(argc, argv, "postgresql|mariadb|sqlite"))
 		return 2;
-	}
-	if (kind == &kinds[0])
-		return cmocka_run_group_tests(of_postgresql, setup, teardown);
-	return kind == &kinds[1] ? cmocka_run_group_tests(of_mariadb, setup, teardown)
-				 : cmocka_run_group_tests(of_sqlite, setup, teardown);
+	kind = &kinds[ws_kind];
+	if (ws_kind == WS_POSTGRESQL)
+		return cmocka_run_group_tests(of_postgresql, ws_setup, ws_teardown);
+	return ws_kind == WS_MARIADB
+		       ? cmocka_run_group_tests(of_mariadb, ws_setup, ws_teardown)
+		       : cmocka_run_group_tests(of_sqlite, ws_setup, ws_teardown);
 }

@@ -2,28 +2,24 @@
 /*
  * usage: test_cenoted_replay postgresql|mariadb
  *
- * Transactions that run again after a deadlock or a serialization failure (replay), on a real server: the client does not notice,
- * and gets the error if it could notice.
+ * Transactions that run again after a deadlock or a serialization failure (replay), on a real server. The client does not notice
+ * that. If it could notice, it gets the error instead.
  */
-#include "with_pool.h"
+#include "with_server.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-
-static struct cnt_server server;
-static bool is_mariadb;
 
 /* Start cenoted with these lines in the pool, and make the table t with the rows 1 to 3. */
 static void
 start(const char *lines)
 {
-	char config[8192], all[512];
+	char all[512];
 	cenote_conn *conn;
 
 	snprintf(all, sizeof(all), "sessions = 4\n%s", lines);
-	wp_start(cnt_server_config(&server, all, config, sizeof(config)));
+	ws_start(all);
 	conn = wp_attach(NULL);
 	wp_exec(conn, "drop table if exists t");
 	wp_exec(conn, "create table t (id int primary key, v int)");
@@ -44,7 +40,7 @@ expect_row(int id, const char *value)
 
 /* ---- deadlocks ---- */
 
-/* One of two clients, each of which has locked a row and now wants that of the other. */
+/* One of two clients. Each has locked a row, and now wants to change the row of the other. */
 struct half {
 	cenote_conn *conn;
 	const char *sql;
@@ -83,28 +79,36 @@ deadlock(cenote_conn *one, cenote_conn *two)
 		if (halves[i].status == CENOTE_OK)
 			continue;
 		n_errors++;
-		assert_string_equal(halves[i].sqlstate, is_mariadb ? "40001" : "40P01");
+		assert_string_equal(
+			halves[i].sqlstate, ws_kind == WS_MARIADB ? "40001" : "40P01");
 	}
 	return n_errors;
 }
 
-/* Begin two transactions, let each run `extra` and lock its row, and bring them into a deadlock. Returns the number of errors. */
+static void
+exec_both(cenote_conn *one, cenote_conn *two, const char *sql)
+{
+	wp_exec(one, sql);
+	wp_exec(two, sql);
+}
+
+/* Run `before` as two clients, then begin their transactions, and run `extra` there; either may be NULL. Lock the row of each, and
+ * bring them into a deadlock. Returns the number of errors. */
 static int
-meet(const char *extra)
+meet(const char *before, const char *extra)
 {
 	cenote_conn *one = wp_attach(NULL), *two = wp_attach(NULL);
 	int n;
 
-	wp_exec(one, "begin");
-	wp_exec(two, "begin");
-	if (extra != NULL) {
-		wp_exec(one, extra);
-		wp_exec(two, extra);
-	}
+	if (before != NULL)
+		exec_both(one, two, before);
+	exec_both(one, two, "begin");
+	if (extra != NULL)
+		exec_both(one, two, extra);
 	wp_exec(one, "update t set v = v + 1 where id = 1");
 	wp_exec(two, "update t set v = v + 1 where id = 2");
 	n = deadlock(one, two);
-	/* both can go on */
+	/* both connections still work */
 	assert_string_equal(wp_value(one, "select 1"), "1");
 	assert_string_equal(wp_value(two, "select 1"), "1");
 	cenote_conn_destroy(one);
@@ -116,7 +120,7 @@ static void
 without_the_key_one_client_gets_the_error(void **state)
 {
 	start("");
-	assert_int_equal(meet(NULL), 1);
+	assert_int_equal(meet(NULL, NULL), 1);
 	expect_row(1, "1");
 	expect_row(2, "1");
 }
@@ -125,7 +129,7 @@ static void
 both_clients_of_a_deadlock_succeed(void **state)
 {
 	start("replay = 3\n");
-	assert_int_equal(meet(NULL), 0);
+	assert_int_equal(meet(NULL, NULL), 0);
 	expect_row(1, "2");
 	expect_row(2, "2");
 	wp_await_log("ran a transaction again");
@@ -135,11 +139,11 @@ static void
 a_client_that_has_seen_rows_gets_the_error(void **state)
 {
 	start("replay = 3\n");
-	assert_int_equal(meet("select v from t where id = 3"), 1);
+	assert_int_equal(meet(NULL, "select v from t where id = 3"), 1);
 	expect_row(1, "1");
 }
 
-/* The deadlock comes from the transactions of the requests BEGIN and EXECUTE, too. */
+/* The clients use the requests BEGIN and EXECUTE in place of texts. */
 static void
 prepared_statements_run_again(void **state)
 {
@@ -170,51 +174,40 @@ prepared_statements_run_again(void **state)
 
 /* ---- MariaDB ---- */
 
+/* Make the table x. After `insert` in both transactions, one client gets the error, and so many rows are left. */
 static void
-a_table_that_is_not_rolled_back_is_not_changed_twice(void **state)
+expect_one_error_after(const char *create, const char *insert, const char *n_rows)
 {
 	cenote_conn *conn;
 
 	start("replay = 3\n");
 	conn = wp_attach(NULL);
-	wp_exec(conn, "drop table if exists aria");
-	wp_exec(conn, "create table aria (a int) engine = aria");
-	assert_int_equal(meet("insert into aria values (1)"), 1);
-	assert_string_equal(wp_value(conn, "select count(*) from aria"), "2");
+	wp_exec(conn, "drop table if exists x");
+	wp_exec(conn, create);
+	assert_int_equal(meet(NULL, insert), 1);
+	assert_string_equal(wp_value(conn, "select count(*) from x"), n_rows);
 	cenote_conn_destroy(conn);
+}
+
+static void
+a_table_that_is_not_rolled_back_is_not_changed_twice(void **state)
+{
+	expect_one_error_after(
+		"create table x (a int) engine = aria", "insert into x values (1)", "2");
 }
 
 static void
 a_client_that_knows_its_insert_id_gets_the_error(void **state)
 {
-	cenote_conn *conn;
-
-	start("replay = 3\n");
-	conn = wp_attach(NULL);
-	wp_exec(conn, "drop table if exists ids");
-	wp_exec(conn, "create table ids (a int auto_increment primary key)");
-	assert_int_equal(meet("insert into ids values (null)"), 1);
-	assert_string_equal(wp_value(conn, "select count(*) from ids"), "1");
-	cenote_conn_destroy(conn);
+	expect_one_error_after("create table x (a int auto_increment primary key)",
+		"insert into x values (null)", "1");
 }
 
 static void
 an_isolation_for_one_transaction_is_not_lost(void **state)
 {
-	cenote_conn *one, *two;
-
 	start("replay = 3\n");
-	one = wp_attach(NULL);
-	two = wp_attach(NULL);
-	wp_exec(one, "set transaction isolation level serializable");
-	wp_exec(two, "set transaction isolation level serializable");
-	wp_exec(one, "begin");
-	wp_exec(two, "begin");
-	wp_exec(one, "update t set v = v + 1 where id = 1");
-	wp_exec(two, "update t set v = v + 1 where id = 2");
-	assert_int_equal(deadlock(one, two), 1);
-	cenote_conn_destroy(one);
-	cenote_conn_destroy(two);
+	assert_int_equal(meet("set transaction isolation level serializable", NULL), 1);
 }
 
 /* ---- PostgreSQL: serialization failures, which need no second thread ---- */
@@ -264,29 +257,15 @@ a_commit_that_fails_runs_all_again(void **state)
 	cenote_conn_destroy(two);
 }
 
-/* Run a text that may have several statements. */
-static void
-run_text(cenote_conn *conn, const char *sql)
-{
-	cenote_result *res;
-	int r = cenote_query(conn, sql, CENOTE_NTS, NULL, NULL, &res);
-
-	while (r == CENOTE_OK) {
-		cenote_result_destroy(res);
-		r = cenote_get_result(conn, &res);
-	}
-	assert_int_equal(r, CENOTE_DONE);
-}
-
-/* Run `first` in a transaction, change the row 1 elsewhere, and want to change it: the client gets the error, and its transaction
- * has failed. */
+/* Run `first` in a transaction. Another client changes row 1, which the transaction then tries to change, too: its client must get
+ * the error, and its transaction must have failed. */
 static void
 expect_error_after(const char *first)
 {
 	cenote_conn *one = wp_attach(NULL), *two = wp_attach(NULL);
 
 	wp_exec(one, REPEATABLE);
-	run_text(one, first);
+	assert_ok(wp_run_text(one, first));
 	/* not every statement makes the server take its snapshot */
 	wp_exec(one, "update t set v = v where id = 3");
 	wp_exec(two, "update t set v = v + 1 where id = 1");
@@ -315,7 +294,7 @@ what_the_client_could_notice_is_not_run_again(void **state)
 		"create temp table x (a int) on commit drop",
 		"do $$ begin perform 1; end $$",
 		"update t set v = v where id = 2; update t set v = v where id = 3",
-		/* another row count, when row 1 has changed */
+		/* after the change of row 1, this one inserts fewer rows */
 		"insert into t select id + 10, v from t where v = 0",
 	};
 	cenote_conn *conn;
@@ -330,7 +309,7 @@ what_the_client_could_notice_is_not_run_again(void **state)
 	expect_row(2, "0");
 }
 
-/* The second run wants another row than the first, and a third client has locked that one. */
+/* The second run changes another row than the first run, and a third client has locked that row. */
 static void
 a_time_limit_ends_the_second_run(void **state)
 {
@@ -360,31 +339,26 @@ a_time_limit_ends_the_second_run(void **state)
 	cenote_conn_destroy(one);
 }
 
-/* Nothing is kept of a transaction that has ended. */
+/* cenoted forgets what it kept of a transaction that has ended. */
 static void
 a_transaction_after_a_failed_one_runs_again(void **state)
 {
 	start("replay = 3\n");
 	expect_error_after("select v from t where id = 2");
-	assert_int_equal(meet(NULL), 0);
+	assert_int_equal(meet(NULL, NULL), 0);
 }
 
+/* By itself, PostgreSQL looks for deadlocks after a second. */
 static int
 setup(void **state)
 {
-	if (cnt_server_create(&server, is_mariadb ? CNT_MARIADB : CNT_POSTGRESQL, 0) <
-			0 ||
-		(!is_mariadb &&
-			cnt_server_configure(&server, "deadlock_timeout = 100ms\n") < 0))
+	if (ws_setup(state) < 0)
 		return -1;
-	return cnt_server_run(&server);
-}
-
-static int
-teardown(void **state)
-{
-	cnt_server_stop(&server);
-	return 0;
+	return ws_kind == WS_MARIADB
+		       ? 0
+		       : cnt_server_sql(&ws_server,
+				 "alter system set deadlock_timeout = '100ms'; select "
+				 "pg_reload_conf()");
 }
 
 #define TEST(f) cmocka_unit_test_teardown(f, wp_teardown)
@@ -412,11 +386,9 @@ main(int argc, char **argv)
 		TEST(a_transaction_after_a_failed_one_runs_again),
 	};
 
-	is_mariadb = argc == 2 && strcmp(argv[1], "mariadb") == 0;
-	if (argc != 2 || (!is_mariadb && strcmp(argv[1], "postgresql") != 0)) {
-		fprintf(stderr, "usage: %s postgresql|mariadb\n", argv[0]);
+	if (!ws_choose(argc, argv, "postgresql|mariadb"))
 		return 2;
-	}
-	return is_mariadb ? cmocka_run_group_tests(of_mariadb, setup, teardown)
-			  : cmocka_run_group_tests(of_postgresql, setup, teardown);
+	return ws_kind == WS_MARIADB
+		       ? cmocka_run_group_tests(of_mariadb, setup, ws_teardown)
+		       : cmocka_run_group_tests(of_postgresql, setup, ws_teardown);
 }

@@ -5,41 +5,21 @@
  * Pools that change statements and errors, with a real server: the action `rewrite`, and the keys program_sql, normalize and
  * on_error. tests/unit/cenoted/test_respell.c and test_rewrite.c have the texts.
  */
-#include "with_pool.h"
+#include "with_server.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-static struct cnt_server server;
-
-static const struct kind {
-	const char *name;
-	const char *program_sql; /* of another server */
-	/* what such a program writes: a column and two values, of which the server adds both */
+/* A statement that adds two parameters to a column, as a program for another server writes it. */
+static const struct {
+	const char *program_sql; /* that server */
 	const char *sql;
-	int32_t duplicate; /* the server's number of the error */
-} kinds[] = {
-	{ "postgresql", "mysql", "select `a` + ? + ? from `t t` # the sum", 0 },
-	{ "mariadb", "postgresql", "select \"a\" + $1 + $2 from \"t t\"", 1062 },
-	{ "sqlite", "tsql", "select [a] + @P1 + @P2 from [t t]", 1555 },
+} foreign[] = {
+	[WS_POSTGRESQL] = { "mysql", "select `a` + ? + ? from `t t` # the sum" },
+	[WS_MARIADB] = { "postgresql", "select \"a\" + $1 + $2 from \"t t\"" },
+	[WS_SQLITE] = { "tsql", "select [a] + @P1 + @P2 from [t t]" },
 };
-
-static const struct kind *kind;
-
-/* Start cenoted with the pool "main", which has these lines. */
-static void
-start(const char *lines)
-{
-	static char config[8192];
-
-	if (strcmp(kind->name, "sqlite") != 0)
-		(void)cnt_server_config(&server, lines, config, sizeof(config));
-	else
-		snprintf(config, sizeof(config), CNT_DAEMON_GLOBAL CNT_DAEMON_POOL "%s",
-			lines);
-	wp_start(config);
-}
 
 static cenote_conn *
 attach_with_table(void)
@@ -69,10 +49,10 @@ a_rule_puts_another_text_in_the_place_of_the_statement(void **state)
 {
 	cenote_conn *conn;
 
-	start("rule = \"text~(?i)^select who from (\\w+)(?<rest>.*)$\" -> rewrite "
-	      "\"select id + 41 from \\1\\{rest}\"\n"
-	      "rule = class=write functions=nobody -> rewrite \"select 1\"\n"
-	      "rule = text~41 tables=audit in_tx=yes -> deny \"41\"\n");
+	ws_start("rule = \"text~(?i)^select who from (\\w+)(?<rest>.*)$\" -> rewrite "
+		 "\"select id + 41 from \\1\\{rest}\"\n"
+		 "rule = class=write functions=nobody -> rewrite \"select 1\"\n"
+		 "rule = text~41 tables=audit in_tx=yes -> deny \"41\"\n");
 	conn = attach_with_table();
 	assert_string_equal(wp_value(conn, "select who from audit where id = 1"), "42");
 	assert_string_equal(wp_value(conn, "SELECT who FROM audit"), "42");
@@ -88,15 +68,15 @@ a_rule_puts_another_text_in_the_place_of_the_statement(void **state)
 static void
 a_prepared_statement_is_rewritten_when_it_is_prepared(void **state)
 {
-	const char *mark = strcmp(kind->name, "postgresql") == 0 ? "$1" : "?";
+	const char *mark = ws_kind == WS_POSTGRESQL ? "$1" : "?";
 	char sql[80];
 	cenote_params *params = wp_params();
 	cenote_result *res;
 	cenote_stmt *stmt;
 	cenote_conn *conn, *other;
 
-	start("mode = transaction\nsessions = 1..1\n"
-	      "rule = \"text~^select who (.*)$\" -> rewrite \"select id + 41 \\1\"\n");
+	ws_start("mode = transaction\nsessions = 1..1\n"
+		 "rule = \"text~^select who (.*)$\" -> rewrite \"select id + 41 \\1\"\n");
 	conn = attach_with_table();
 	snprintf(sql, sizeof(sql), "select who from audit where id = %s", mark);
 	assert_ok(cenote_params_add_int64(params, 1));
@@ -124,18 +104,18 @@ expect_refused(cenote_conn *conn, const char *sql, const char *message)
 		fail_msg("%s: %s", sql, wp_message(conn));
 }
 
-/* libcenote knows only the program's text: the new one may do no more. */
+/* libcenote knows only the program's text, so the new text may do no more than that one. */
 static void
 a_new_text_does_no_more_than_the_old_one(void **state)
 {
 	cenote_conn *conn;
 
-	start("rule = \"text~^select 1$\" -> rewrite \"delete from audit\"\n"
-	      "rule = \"text~^select 2$\" -> rewrite \"begin\"\n"
-	      "rule = \"text~^select 3$\" -> rewrite \"select 1; select 2\"\n"
-	      "rule = \"text~^select 4$\" -> rewrite \"select 'open\"\n"
-	      "rule = \"text~^delete\" -> rewrite \"select 5\"\n"
-	      "rule = \"text~^(begin|commit)\" -> rewrite \"select 6\"\n");
+	ws_start("rule = \"text~^select 1$\" -> rewrite \"delete from audit\"\n"
+		 "rule = \"text~^select 2$\" -> rewrite \"begin\"\n"
+		 "rule = \"text~^select 3$\" -> rewrite \"select 1; select 2\"\n"
+		 "rule = \"text~^select 4$\" -> rewrite \"select 'open\"\n"
+		 "rule = \"text~^delete\" -> rewrite \"select 5\"\n"
+		 "rule = \"text~^(begin|commit)\" -> rewrite \"select 6\"\n");
 	conn = attach_with_table();
 	expect_refused(conn, "select 1", "does more than the statement");
 	expect_refused(conn, "select 2", "must be one statement");
@@ -154,7 +134,7 @@ a_dry_run_rewrites_nothing(void **state)
 {
 	cenote_conn *conn;
 
-	start("rule = \"text~^select 1$\" -> rewrite \"select 2\" dry-run\n");
+	ws_start("rule = \"text~^select 1$\" -> rewrite \"select 2\" dry-run\n");
 	conn = wp_attach(NULL);
 	assert_string_equal(wp_value(conn, "select 1"), "1");
 	wp_await_log("would rewrite a statement of user");
@@ -181,10 +161,10 @@ explain_sql_prints_the_new_text(void **state)
 {
 	const char *output;
 
-	start("normalize = yes\n"
-	      "rule = \"text~^select 1$\" -> rewrite \"select 2\"\n"
-	      "rule = \"text~^select 2$\" -> rewrite \"select 3\" dry-run\n"
-	      "rule = class=session -> rewrite \"select 4\"\n");
+	ws_start("normalize = yes\n"
+		 "rule = \"text~^select 1$\" -> rewrite \"select 2\"\n"
+		 "rule = \"text~^select 2$\" -> rewrite \"select 3\" dry-run\n"
+		 "rule = class=session -> rewrite \"select 4\"\n");
 	output = explained("SELECT  1", 0);
 	assert_non_null(strstr(output, "text: select 1\n"));
 	assert_non_null(strstr(output, ": rewrites\ntext: select 2\n"));
@@ -204,18 +184,18 @@ a_program_for_another_server_runs(void **state)
 	cenote_conn *conn;
 	char lines[64];
 
-	snprintf(lines, sizeof(lines), "program_sql = %s\n", kind->program_sql);
-	start(lines);
+	snprintf(
+		lines, sizeof(lines), "program_sql = %s\n", foreign[ws_kind].program_sql);
+	ws_start(lines);
 	conn = wp_attach(NULL);
-	wp_exec(conn, strcmp(kind->name, "mariadb") == 0
-			      ? "create or replace table `t t` (a int)"
-			      : "create table \"t t\" (a int)");
-	wp_exec(conn, strcmp(kind->name, "mariadb") == 0
-			      ? "insert into `t t` values (40)"
-			      : "insert into \"t t\" values (40)");
+	wp_exec(conn, ws_kind == WS_MARIADB ? "create or replace table `t t` (a int)"
+					    : "create table \"t t\" (a int)");
+	wp_exec(conn, ws_kind == WS_MARIADB ? "insert into `t t` values (40)"
+					    : "insert into \"t t\" values (40)");
 	for (int i = 0; i < 2; i++)
 		assert_ok(cenote_params_add_int64(params, 1));
-	assert_ok(cenote_query(conn, kind->sql, CENOTE_NTS, params, NULL, &res));
+	assert_ok(
+		cenote_query(conn, foreign[ws_kind].sql, CENOTE_NTS, params, NULL, &res));
 	expect_42(res);
 	cenote_params_destroy(params);
 	cenote_conn_destroy(conn);
@@ -224,26 +204,29 @@ a_program_for_another_server_runs(void **state)
 static void
 a_server_gets_one_line(void **state)
 {
-	/* the server tells the text that it got; SQLite names the column so */
+	/* The text of the client, and that of the server. These statements give the text that the server got; SQLite names its column
+	 * after it. */
 	static const char *const texts[][2] = {
-		{ "SELECT query\n FROM   pg_stat_activity /* me */ WHERE pid =\n"
-		  "pg_backend_pid() -- that is all",
+		[WS_POSTGRESQL] = { "SELECT query\n FROM   pg_stat_activity /* me */ "
+				    "WHERE pid =\n"
+				    "pg_backend_pid() -- that is all",
 			"select query from pg_stat_activity where pid = "
 			"pg_backend_pid()" },
-		{ "SELECT info\n FROM   information_schema.processlist # me\n WHERE  id "
-		  "= "
-		  "connection_id()",
+		[WS_MARIADB] = { "SELECT info\n FROM   information_schema.processlist # "
+				 "me\n WHERE  id "
+				 "= "
+				 "connection_id()",
 			"select info from information_schema.processlist where id = "
 			"connection_id()" },
-		{ "SELECT 'a  b'  /* me */ ||\n'c'", "'a  b' || 'c'" },
+		[WS_SQLITE] = { "SELECT 'a  b'  /* me */ ||\n'c'", "'a  b' || 'c'" },
 	};
-	const char *const *text = texts[kind - kinds];
+	const char *const *text = texts[ws_kind];
 	cenote_result *res;
 	cenote_conn *conn;
 
-	start("normalize = yes\n");
+	ws_start("normalize = yes\n");
 	conn = wp_attach(NULL);
-	if (strcmp(kind->name, "sqlite") != 0) {
+	if (ws_kind != WS_SQLITE) {
 		assert_string_equal(wp_value(conn, text[0]), text[1]);
 	} else {
 		assert_ok(cenote_query(conn, text[0], CENOTE_NTS, NULL, NULL, &res));
@@ -252,9 +235,9 @@ a_server_gets_one_line(void **state)
 			text[1]);
 		cenote_result_destroy(res);
 	}
-	/* a view keeps its text, comments and all */
+	/* the server keeps the text of a definition, so that one is not changed */
 	wp_exec(conn, "create table t1 (a  int /* why */)");
-	if (strcmp(kind->name, "sqlite") == 0)
+	if (ws_kind == WS_SQLITE)
 		assert_string_equal(
 			wp_value(conn, "select sql from sqlite_master where name = 't1'"),
 			"CREATE TABLE t1 (a  int /* why */)");
@@ -267,9 +250,9 @@ an_error_of_the_server_becomes_another_one(void **state)
 {
 	cenote_conn *conn;
 
-	start("on_error = 23505,23000,native=1062,native=1555 -> 40001 native=1213 "
-	      "\"come again\"\n"
-	      "on_error = 42P01,42S02,HY000 -> 42704\n");
+	ws_start("on_error = 23505,23000,native=1062,native=1555 -> 40001 native=1213 "
+		 "\"come again\"\n"
+		 "on_error = 42P01,42S02,HY000 -> 42704\n");
 	conn = attach_with_table();
 	assert_int_equal(wp_status_of(conn, "insert into audit values (1, 'eve')"),
 		CENOTE_ERR_SERVER);
@@ -278,27 +261,10 @@ an_error_of_the_server_becomes_another_one(void **state)
 	assert_int_equal(cenote_diag_native(cenote_conn_diag(conn)), 1213);
 	assert_int_equal(wp_status_of(conn, "select * from nowhere"), CENOTE_ERR_SERVER);
 	assert_string_equal(wp_sqlstate(conn), "42704");
-	/* the server's text */
+	/* the message is still the server's */
 	assert_non_null(strstr(wp_message(conn), "nowhere"));
 	assert_int_equal(wp_status_of(conn, "select 1 +"), CENOTE_ERR_SERVER);
 	cenote_conn_destroy(conn);
-}
-
-static int
-setup(void **state)
-{
-	if (strcmp(kind->name, "sqlite") == 0)
-		return 0;
-	return cnt_server_start(&server,
-		strcmp(kind->name, "mariadb") == 0 ? CNT_MARIADB : CNT_POSTGRESQL, 0);
-}
-
-static int
-teardown(void **state)
-{
-	if (strcmp(kind->name, "sqlite") != 0)
-		cnt_server_stop(&server);
-	return 0;
 }
 
 #define TEST(f) cmocka_unit_test_teardown(f, wp_teardown)
@@ -317,13 +283,7 @@ main(int argc, char **argv)
 		TEST(an_error_of_the_server_becomes_another_one),
 	};
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (argc == 2 && strcmp(kinds[i].name, argv[1]) == 0)
-			kind = &kinds[i];
-	}
-	if (kind == NULL) {
-		fprintf(stderr, "usage: %s postgresql|mariadb|sqlite\n", argv[0]);
+	if (!ws_choose(argc, argv, "postgresql|mariadb|sqlite"))
 		return 2;
-	}
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, ws_setup, ws_teardown);
 }

@@ -6,31 +6,27 @@
  * follows the client there. The table `who` tells a target's name. tests/conformance runs its cases through a router, too.
  */
 #include "with_replica.h"
+#include "with_server.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SPLIT "rule = class=read in_tx=no -> pool second\n"
 
-static struct cnt_server server;
-
 /* What differs between the servers. */
 struct kind {
-	const char *name;
-	const char *database; /* the key of a server line */
-	const char *set, *show,
-		*shown; /* a setting, and a statement of class read that shows it */
-	size_t n_tests; /* so many of the tests in main() are for it */
+	/* a setting; a statement of class read that shows it; and what that gives */
+	const char *set, *show, *shown;
+	size_t n_tests; /* main() runs so many of its tests, from the first on */
 };
 
 static const struct kind kinds[] = {
-	{ "postgresql", "dbname=app", "set work_mem = '7MB'",
-		"select current_setting('work_mem')", "7MB", 14 },
-	{ "mariadb", "dbname=app", "set lock_wait_timeout = 77",
-		"select @@lock_wait_timeout", "77", 11 },
-	{ "sqlite", NULL, "pragma cache_size = 77",
+	[WS_POSTGRESQL] = { "set work_mem = '7MB'", "select current_setting('work_mem')",
+		"7MB", 14 },
+	[WS_MARIADB] = { "set lock_wait_timeout = 77", "select @@lock_wait_timeout", "77",
+		11 },
+	[WS_SQLITE] = { "pragma cache_size = 77",
 		"select cache_size from pragma_cache_size", "77", 8 },
 };
 
@@ -40,39 +36,33 @@ static const struct kind *kind;
 static void
 put_second_line(char *to, size_t size)
 {
-	const char *at = strstr(server.server_line, kind->database);
+	static const char database[] = "dbname=app";
+	const char *line = ws_server.server_line, *at = strstr(line, database);
 
 	assert_non_null(at);
-	at += strlen(kind->database);
-	snprintf(to, size, "%.*s2%s", (int)(at - server.server_line), server.server_line,
-		at);
+	at += strlen(database);
+	snprintf(to, size, "%.*s2%s", (int)(at - line), line, at);
 }
 
-/* The pools one and two, and the router main on them with these lines. */
+/* Start cenoted with the pools one and two, and with the router main on them, which has these lines. */
 static void
 start_daemon(const char *lines)
 {
-	char config[4096], second[512];
+	const char *backend = "sqlite", *first = "path=@DIR@/one.db";
+	char config[4096], second[512] = "path=@DIR@/two.db";
 
-	if (kind->database == NULL) {
-		snprintf(config, sizeof(config),
-			CNT_DAEMON_GLOBAL
-			"\n[pool main]\nbackend = router\nserver = first=one second=two\n"
-			"sessions = 1..4\n%s"
-			"\n[pool one]\nbackend = sqlite\nserver = path=@DIR@/one.db\n"
-			"\n[pool two]\nbackend = sqlite\nserver = path=@DIR@/two.db\n",
-			lines);
-	} else {
+	if (ws_kind != WS_SQLITE) {
+		backend = ws_server.backend;
+		first = ws_server.server_line;
 		put_second_line(second, sizeof(second));
-		snprintf(config, sizeof(config),
-			CNT_DAEMON_GLOBAL
-			"\n[pool main]\nbackend = router\nserver = first=one second=two\n"
-			"sessions = 1..4\n%s"
-			"\n[pool one]\nbackend = %s\nserver = %s\n"
-			"\n[pool two]\nbackend = %s\nserver = %s\n",
-			lines, server.backend, server.server_line, server.backend,
-			second);
 	}
+	snprintf(config, sizeof(config),
+		CNT_DAEMON_GLOBAL
+		"\n[pool main]\nbackend = router\nserver = first=one second=two\n"
+		"sessions = 1..4\n%s"
+		"\n[pool one]\nbackend = %s\nserver = %s\n"
+		"\n[pool two]\nbackend = %s\nserver = %s\n",
+		lines, backend, first, backend, second);
 	wp_start(config);
 }
 
@@ -105,7 +95,7 @@ expect_at(cenote_conn *conn, const char *target)
 		target);
 }
 
-/* The number of rows that a write has left there. */
+/* Check how many rows the writes of a test have left in that target. */
 static void
 expect_rows(const char *pool, const char *n)
 {
@@ -124,7 +114,7 @@ rules_choose_the_target(void **state)
 	start(SPLIT);
 	conn = wp_attach(NULL);
 	assert_string_equal(cenote_info(conn, "backend"),
-		strcmp(kind->name, "mariadb") == 0 ? "mysql" : kind->name);
+		ws_kind == WS_SQLITE ? "sqlite" : ws_server.backend);
 	expect_at(conn, "two");
 	wp_exec(conn, "insert into who values ('new')");
 	expect_at(conn, "two");
@@ -202,6 +192,19 @@ executed(cenote_conn *conn, cenote_stmt *stmt)
 	return text;
 }
 
+/* A statement that asks for the target's name. `name` NULL: the statement has no name at the server. */
+static cenote_stmt *
+prepare(cenote_conn *conn, const char *name)
+{
+	cenote_stmt *stmt;
+
+	assert_ok(cenote_stmt_create(conn, "select name from who", CENOTE_NTS, &stmt));
+	if (name != NULL)
+		assert_ok(cenote_stmt_set_name(stmt, name));
+	assert_ok(cenote_stmt_prepare(stmt));
+	return stmt;
+}
+
 static void
 a_prepared_statement_follows(void **state)
 {
@@ -210,10 +213,7 @@ a_prepared_statement_follows(void **state)
 
 	start(SPLIT);
 	conn = wp_attach(NULL);
-	assert_int_equal(
-		cenote_stmt_create(conn, "select name from who", CENOTE_NTS, &stmt),
-		CENOTE_OK);
-	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	stmt = prepare(conn, NULL);
 	assert_string_equal(executed(conn, stmt), "two");
 	wp_exec(conn, "begin");
 	assert_string_equal(executed(conn, stmt), "one");
@@ -231,12 +231,7 @@ a_named_statement_follows(void **state)
 
 	start(SPLIT);
 	conn = wp_attach(NULL);
-	assert_int_equal(
-		cenote_stmt_create(conn, "select name from who", CENOTE_NTS, &stmt),
-		CENOTE_OK);
-	assert_int_equal(cenote_stmt_set_name(stmt, "s"), CENOTE_OK);
-	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
-	cenote_stmt_destroy(stmt);
+	cenote_stmt_destroy(prepare(conn, "s"));
 	assert_int_equal(cenote_stmt_by_name(conn, "s", &stmt), CENOTE_OK);
 	assert_string_equal(executed(conn, stmt), "two");
 	wp_exec(conn, "begin");
@@ -289,12 +284,18 @@ a_setting_that_is_rolled_back_does_not_follow(void **state)
 static void
 a_question_about_the_last_statement_goes_there(void **state)
 {
-	static const char *const make[] = { "create table ids (n serial, a int)",
-		"create table ids (n int auto_increment primary key, a int)",
-		"create table ids (n integer primary key, a int)" };
-	static const char *const ask[] = { "select lastval()", "select last_insert_id()",
-		"select last_insert_rowid()" };
-	size_t i = (size_t)(kind - kinds);
+	static const char *const make[] = {
+		[WS_POSTGRESQL] = "create table ids (n serial, a int)",
+		[WS_MARIADB] =
+			"create table ids (n int auto_increment primary key, a int)",
+		[WS_SQLITE] = "create table ids (n integer primary key, a int)",
+	};
+	static const char *const ask[] = {
+		[WS_POSTGRESQL] = "select lastval()",
+		[WS_MARIADB] = "select last_insert_id()",
+		[WS_SQLITE] = "select last_insert_rowid()",
+	};
+	size_t i = ws_kind;
 	cenote_conn *conn;
 
 	start(SPLIT);
@@ -330,12 +331,12 @@ a_target_may_be_absent_at_the_start(void **state)
 	cenote_conn *conn;
 	int r;
 
-	assert_int_equal(cnt_server_shutdown(&server), 0);
+	assert_int_equal(cnt_server_shutdown(&ws_server), 0);
 	start_daemon(SPLIT);
 	assert_true(wp_try(NULL, &conn) < 0);
 	assert_non_null(strstr(wp_message(conn), "its server cannot be reached"));
 	cenote_conn_destroy(conn);
-	assert_int_equal(cnt_server_run(&server), 0);
+	assert_int_equal(cnt_server_run(&ws_server), 0);
 	until = wp_now_ms() + 20000;
 	while ((r = wp_try(NULL, &conn)) < 0 && wp_now_ms() < until) {
 		cenote_conn_destroy(conn);
@@ -348,8 +349,8 @@ a_target_may_be_absent_at_the_start(void **state)
 static void
 a_cancel_reaches_the_target(void **state)
 {
-	const char *sql = strcmp(kind->name, "mariadb") == 0 ? "select sleep(60)"
-							     : "select pg_sleep(60)";
+	const char *sql =
+		ws_kind == WS_MARIADB ? "select sleep(60)" : "select pg_sleep(60)";
 	cenote_conn *conn;
 	cenote_cancel *cancel;
 	cenote_result *res;
@@ -397,17 +398,17 @@ notifications_come_through(void **state)
 
 /* ---- a primary and its replica ---- */
 
-/* The line with the servers and the backend of this test in place of those of the example. */
+/* Write a line of the example, with the servers and the backend of this test in place of its own. Returns the next line. */
 static const char *
 put_line(const char *line, FILE *f)
 {
-	static const struct {
+	const struct {
 		const char *text;
 		const char *with;
 	} table[] = {
 		{ "host=db1 dbname=shop user=shop", wr_primary.server_line },
 		{ "host=db2 dbname=shop user=shop", wr_replica.server_line },
-		{ "= postgresql", NULL },
+		{ "postgresql", wr_primary.backend },
 	};
 	size_t n = strcspn(line, "\n");
 
@@ -416,11 +417,7 @@ put_line(const char *line, FILE *f)
 
 		if (at == NULL || at >= line + n)
 			continue;
-		fprintf(f, "%.*s", (int)(at - line), line);
-		if (table[i].with != NULL)
-			fprintf(f, "%s\n", table[i].with);
-		else
-			fprintf(f, "= %s\n", wr_primary.backend);
+		fprintf(f, "%.*s%s\n", (int)(at - line), line, table[i].with);
 		return line + n + 1;
 	}
 	fprintf(f, "%.*s\n", (int)n, line);
@@ -439,7 +436,7 @@ start_split(void)
 	n = fread(example, 1, sizeof(example) - 1, f);
 	example[n] = '\0';
 	fclose(f);
-	wr_kind = strcmp(kind->name, "mariadb") == 0 ? CNT_MARIADB : CNT_POSTGRESQL;
+	wr_kind = ws_kind == WS_MARIADB ? CNT_MARIADB : CNT_POSTGRESQL;
 	wr_start_servers();
 	f = fmemopen(config, sizeof(config), "w");
 	assert_non_null(f);
@@ -448,14 +445,6 @@ start_split(void)
 		line = put_line(line, f);
 	fclose(f);
 	wp_start(config);
-}
-
-static int
-resume_soon(void *arg)
-{
-	(void)arg;
-	wp_pause_ms(500);
-	return cnt_server_sql(&wr_replica, WR_SQL->resume_replay);
 }
 
 static void
@@ -469,7 +458,7 @@ a_split_reads_its_own_writes_and_survives_a_failover(void **state)
 	conn = wp_attach("shop");
 	until = wp_now_ms() + 20000;
 	while (strcmp(wp_value(conn, WR_SQL->is_replica), "1") != 0) {
-		/* the pool counts a replica that has just begun as one that lags */
+		/* a replica that has just begun counts as one that lags */
 		if (wp_now_ms() > until)
 			fail_msg("reads do not go to the replica");
 		cenote_conn_destroy(conn);
@@ -478,7 +467,7 @@ a_split_reads_its_own_writes_and_survives_a_failover(void **state)
 	}
 	assert_int_equal(cnt_server_sql(&wr_replica, WR_SQL->stop_replay), 0);
 	wp_exec(conn, "insert into work values (1)");
-	child = wp_fork(resume_soon, NULL, -1);
+	child = wp_fork(wr_resume_soon, NULL, -1);
 	assert_string_equal(wp_value(conn, "select count(*) from work"), "1");
 	assert_int_equal(wp_join(child), 0);
 	wr_switch_over();
@@ -494,55 +483,33 @@ a_split_reads_its_own_writes_and_survives_a_failover(void **state)
 	cenote_conn_destroy(conn);
 }
 
-static int
-stop(void **state)
-{
-	return wr_teardown(state);
-}
+#define TEST(f) cmocka_unit_test_teardown(f, wr_teardown)
 
 int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(rules_choose_the_target, stop),
-		cmocka_unit_test_teardown(
-			without_a_rule_the_first_target_gets_everything, stop),
-		cmocka_unit_test_teardown(a_transaction_stays_with_its_target, stop),
-		cmocka_unit_test_teardown(a_transaction_on_two_targets_is_refused, stop),
-		cmocka_unit_test_teardown(a_prepared_statement_follows, stop),
-		cmocka_unit_test_teardown(a_setting_follows, stop),
-		cmocka_unit_test_teardown(
-			a_question_about_the_last_statement_goes_there, stop),
-		cmocka_unit_test_teardown(what_cannot_follow_keeps_the_client, stop),
-		/* of a server */
-		cmocka_unit_test_teardown(a_target_may_be_absent_at_the_start, stop),
-		cmocka_unit_test_teardown(a_cancel_reaches_the_target, stop),
-		cmocka_unit_test_teardown(
-			a_split_reads_its_own_writes_and_survives_a_failover, stop),
-		/* of PostgreSQL */
-		cmocka_unit_test_teardown(a_named_statement_follows, stop),
-		cmocka_unit_test_teardown(
-			a_setting_that_is_rolled_back_does_not_follow, stop),
-		cmocka_unit_test_teardown(notifications_come_through, stop),
+		TEST(rules_choose_the_target),
+		TEST(without_a_rule_the_first_target_gets_everything),
+		TEST(a_transaction_stays_with_its_target),
+		TEST(a_transaction_on_two_targets_is_refused),
+		TEST(a_prepared_statement_follows),
+		TEST(a_setting_follows),
+		TEST(a_question_about_the_last_statement_goes_there),
+		TEST(what_cannot_follow_keeps_the_client),
+		/* not with SQLite, which has no server process */
+		TEST(a_target_may_be_absent_at_the_start),
+		TEST(a_cancel_reaches_the_target),
+		TEST(a_split_reads_its_own_writes_and_survives_a_failover),
+		/* only with PostgreSQL */
+		TEST(a_named_statement_follows),
+		TEST(a_setting_that_is_rolled_back_does_not_follow),
+		TEST(notifications_come_through),
 	};
-	int r;
 
-	for (size_t i = 0; argc == 2 && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strcmp(kinds[i].name, argv[1]) == 0)
-			kind = &kinds[i];
-	}
-	if (kind == NULL)
+	if (!ws_choose(argc, argv, "postgresql|mariadb|sqlite"))
 		return 2;
-	if (kind->database != NULL) {
-		enum cnt_server_kind k =
-			strcmp(kind->name, "mariadb") == 0 ? CNT_MARIADB : CNT_POSTGRESQL;
-
-		cnt_server_need(k);
-		if (cnt_server_start(&server, k, 0) < 0)
-			return 1;
-	}
-	r = _cmocka_run_group_tests("router", tests, kind->n_tests, NULL, NULL);
-	if (kind->database != NULL)
-		cnt_server_stop(&server);
-	return r;
+	kind = &kinds[ws_kind];
+	return _cmocka_run_group_tests(
+		"router", tests, kind->n_tests, ws_setup, ws_teardown);
 }

@@ -81,6 +81,19 @@ wp_status_of(cenote_conn *conn, const char *sql)
 	return r;
 }
 
+int
+wp_run_text(cenote_conn *conn, const char *sql)
+{
+	cenote_result *res;
+	int r = cenote_query(conn, sql, CENOTE_NTS, NULL, NULL, &res);
+
+	while (r == CENOTE_OK) {
+		cenote_result_destroy(res);
+		r = cenote_get_result(conn, &res);
+	}
+	return r == CENOTE_DONE ? CENOTE_OK : r;
+}
+
 void
 wp_exec(cenote_conn *conn, const char *sql)
 {

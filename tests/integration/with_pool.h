@@ -34,6 +34,8 @@ void wp_exec(cenote_conn *conn, const char *sql);
 const char *wp_value(cenote_conn *conn, const char *sql);
 /* The status of a statement that may fail. */
 int wp_status_of(cenote_conn *conn, const char *sql);
+/* Run a text of any number of statements, and read all results. Returns CENOTE_OK, or the status of the first failure. */
+int wp_run_text(cenote_conn *conn, const char *sql);
 const char *wp_sqlstate(const cenote_conn *conn);
 const char *wp_message(const cenote_conn *conn);
 

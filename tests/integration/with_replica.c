@@ -131,3 +131,11 @@ wr_switch_over(void)
 	wp_pause_ms(300);
 	assert_int_equal(cnt_server_sql(&wr_replica, WR_SQL->promote), 0);
 }
+
+int
+wr_resume_soon(void *arg)
+{
+	(void)arg;
+	wp_pause_ms(500);
+	return cnt_server_sql(&wr_replica, WR_SQL->resume_replay);
+}

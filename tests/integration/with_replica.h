@@ -33,6 +33,8 @@ int wr_teardown(void **state);
 /* How many sessions the user app has there; and wait for that number. */
 int wr_sessions_on(const struct cnt_server *s);
 void wr_await_sessions(const struct cnt_server *s, int wanted);
+/* For wp_fork(): after half a second, let the replica continue. */
+int wr_resume_soon(void *arg);
 /* Stop the primary in order, and promote its replica. */
 void wr_switch_over(void);
 

@@ -59,7 +59,7 @@ put_lend(const char *config, const char *p, FILE *f)
 
 #define MAIN_POOL "[pool main]"
 
-/* With CNT_ROUTER in the environment, clients reach the pool "main" through a router: it is the pool "behind" then. */
+/* With CNT_ROUTER in the environment, "main" is a router, and the pool of that name is called "behind". */
 static int
 has_router(const char *config)
 {

@@ -292,9 +292,29 @@ my_name_paths(struct cnt_server *s)
 		s->port, s->passfile, s->ca);
 }
 
+/* The lines that MariaDB and MySQL share. Both read this section. */
 static void
-my_write_network(const struct cnt_server *s, FILE *f)
+my_write_common(const struct cnt_server *s, FILE *f)
 {
+	fprintf(f,
+		"[mysqld]\n"
+		"%s"
+		"datadir = %s/data\n"
+		"socket = %s\n"
+		"pid_file = %s/data/pid\n"
+		"tmpdir = %s/data\n"
+		"max_connections = 200\n"
+		"max_allowed_packet = 1G\n"
+		"character_set_server = utf8mb4\n"
+		"default_time_zone = '+00:00'\n"
+		"local_infile = 1\n"
+		"skip_name_resolve\n"
+		/* a TLS handshake may take long on a busy machine */
+		"connect_timeout = 60\n"
+		"innodb_buffer_pool_size = 64M\n"
+		"innodb_flush_log_at_trx_commit = 0\n"
+		"innodb_flush_method = nosync\n",
+		geteuid() == 0 ? "user = root\n" : "", s->dir, s->socket, s->dir, s->dir);
 	if (s->flags & CNT_SERVER_TCP)
 		fprintf(f,
 			"bind_address = 127.0.0.1\n"
@@ -310,31 +330,13 @@ my_write_network(const struct cnt_server *s, FILE *f)
 static int
 my_write_conf(const struct cnt_server *s, FILE *f)
 {
-	fprintf(f,
-		"[mariadbd]\n"
-		"%s"
-		"datadir = %s/data\n"
-		"socket = %s\n"
-		"pid_file = %s/data/pid\n"
-		"tmpdir = %s/data\n"
-		"max_connections = 200\n"
-		"max_allowed_packet = 1G\n"
-		"character_set_server = utf8mb4\n"
-		"default_time_zone = '+00:00'\n"
-		"local_infile = 1\n"
-		"skip_name_resolve\n"
-		/* a TLS handshake may take long on a busy machine */
-		"connect_timeout = 60\n"
-		"innodb_buffer_pool_size = 64M\n"
-		"innodb_log_file_size = 16M\n"
-		"innodb_flush_log_at_trx_commit = 0\n"
-		"innodb_flush_method = nosync\n"
-		"debug_no_sync\n",
-		geteuid() == 0 ? "user = root\n" : "", s->dir, s->socket, s->dir, s->dir);
+	my_write_common(s, f);
+	fputs("innodb_log_file_size = 16M\n"
+	      "debug_no_sync\n",
+		f);
 	/* from 11.4 on, MariaDB would make a certificate for itself at each start, which takes seconds */
 	if (!(s->flags & CNT_SERVER_TCP))
 		fputs("skip_ssl\n", f);
-	my_write_network(s, f);
 	return 0;
 }
 
@@ -436,8 +438,8 @@ my_follow(const struct cnt_server *s, const struct cnt_server *primary)
 
 /* ----------------------------------------------------------------------- MySQL ----- */
 
-/* MariaDB has a table of numbers for each name like seq_1_to_8. Here are those that the tests use: views, from tables of ten, a hundred,
- * … numbers that begin with 0. */
+/* MariaDB has a table with the numbers 1 to 8 by the name seq_1_to_8, and so on. MySQL gets views with the names that the tests use.
+ * They read app2.n1, which has the numbers 0 to 9, or one of the views n2 to n8: n2 has 0 to 99, and n8 0 to 99999999. */
 #define NUMBERS(to, left, right, factor)                                                 \
 	"create view app2." to " as select straight_join " factor                        \
 	" * a.i + b.i as i from app2." left " a, app2." right " b;\n"
@@ -445,49 +447,45 @@ my_follow(const struct cnt_server *s, const struct cnt_server *primary)
 	"create view app.seq_1_to_" last " as select i + 1 as seq from app2." numbers    \
 	" where i < " last ";\n"
 
+/* clang-format off */
 static const char oracle_setup[] = MY_SETUP
 	"create table app2.n1 (i int primary key);\n"
-	"insert into app2.n1 values (0), (1), (2), (3), (4), (5), (6), (7), (8), "
-	"(9);\n" NUMBERS("n2", "n1", "n1", "10") NUMBERS("n3", "n1", "n2", "100") NUMBERS(
-		"n4", "n2", "n2", "100") NUMBERS("n5", "n1", "n4", "10000") NUMBERS("n6",
-		"n2", "n4", "10000") NUMBERS("n8", "n4", "n4", "10000")
-		SEQUENCE("2", "n1") SEQUENCE("3", "n1") SEQUENCE("8", "n1")
-			SEQUENCE("10", "n1") SEQUENCE("40", "n2") SEQUENCE("300", "n3")
-				SEQUENCE("500", "n3") SEQUENCE("1000", "n3") SEQUENCE(
-					"5000", "n4") SEQUENCE("20000", "n5")
-					SEQUENCE("100000", "n5") SEQUENCE("1000000", "n6")
-						SEQUENCE("100000000", "n8");
+	"insert into app2.n1 values (0), (1), (2), (3), (4), (5), (6), (7), (8), (9);\n"
+	NUMBERS("n2", "n1", "n1", "10")
+	NUMBERS("n3", "n1", "n2", "100")
+	NUMBERS("n4", "n2", "n2", "100")
+	NUMBERS("n5", "n1", "n4", "10000")
+	NUMBERS("n6", "n2", "n4", "10000")
+	NUMBERS("n8", "n4", "n4", "10000")
+	SEQUENCE("2", "n1")
+	SEQUENCE("3", "n1")
+	SEQUENCE("8", "n1")
+	SEQUENCE("10", "n1")
+	SEQUENCE("40", "n2")
+	SEQUENCE("300", "n3")
+	SEQUENCE("500", "n3")
+	SEQUENCE("1000", "n3")
+	SEQUENCE("5000", "n4")
+	SEQUENCE("20000", "n5")
+	SEQUENCE("100000", "n5")
+	SEQUENCE("1000000", "n6")
+	SEQUENCE("100000000", "n8");
+/* clang-format on */
 
-/* Only CNT_MYSQL_BIN chooses it. */
+/* None: tests use MySQL only if CNT_MYSQL_BIN names it. */
 static const char *const oracle_where[] = { NULL };
 
 static int
 oracle_write_conf(const struct cnt_server *s, FILE *f)
 {
-	fprintf(f,
-		"[mysqld]\n"
-		"%s"
-		"datadir = %s/data\n"
-		"socket = %s\n"
-		"pid_file = %s/data/pid\n"
-		"tmpdir = %s/data\n"
-		"max_connections = 200\n"
-		"max_allowed_packet = 1G\n"
-		"character_set_server = utf8mb4\n"
-		"default_time_zone = '+00:00'\n"
-		"local_infile = 1\n"
-		"mysqlx = 0\n"
-		/* so that the tables of numbers come in order */
-		"optimizer_switch = 'block_nested_loop=off'\n"
-		"secure_file_priv = \"\"\n"
-		"skip_log_bin\n"
-		"skip_name_resolve\n"
-		"innodb_buffer_pool_size = 64M\n"
-		"innodb_redo_log_capacity = 32M\n"
-		"innodb_flush_log_at_trx_commit = 0\n"
-		"innodb_flush_method = nosync\n",
-		geteuid() == 0 ? "user = root\n" : "", s->dir, s->socket, s->dir, s->dir);
-	my_write_network(s, f);
+	my_write_common(s, f);
+	fputs("mysqlx = 0\n"
+	      /* so that the tables of numbers come in order */
+	      "optimizer_switch = 'block_nested_loop=off'\n"
+	      "secure_file_priv = \"\"\n"
+	      "skip_log_bin\n"
+	      "innodb_redo_log_capacity = 32M\n",
+		f);
 	return 0;
 }
 
@@ -503,6 +501,13 @@ oracle_init_args(const struct cnt_server *s, struct cnt_argv *a)
 }
 
 /* ------------------------------------------------------------------------- all ----- */
+
+/* What MariaDB and MySQL share. */
+#define MY_TYPE                                                                          \
+	.backend = "mysql", .setup_database = "mysql", .passfile = MY_PASSFILE,          \
+	.may_be_root = 1, .end_signal = SIGTERM, .quick_signal = SIGKILL,                \
+	.name_paths = my_name_paths, .run_args = my_run_args, .is_ready = my_is_ready,   \
+	.replicates = my_replicates, .follow = my_follow, .sweep = my_sweep
 
 static const struct cnt_server_type types[] = {
 	[CNT_POSTGRESQL] = {
@@ -528,48 +533,26 @@ static const struct cnt_server_type types[] = {
 		.sweep = pg_sweep,
 	},
 	[CNT_MARIADB] = {
+		MY_TYPE,
 		.name = "MariaDB",
-		.backend = "mysql",
 		.bin_env = "CNT_MARIADB_BIN",
 		.names = { "mariadbd", "mariadb-install-db", "mariadb" },
 		.where = my_where,
 		.setup = my_setup,
-		.setup_database = "mysql",
-		.passfile = MY_PASSFILE,
-		.may_be_root = 1,
-		.end_signal = SIGTERM,
-		.quick_signal = SIGKILL,
-		.name_paths = my_name_paths,
 		.write_conf = my_write_conf,
 		.init_args = my_init_args,
-		.run_args = my_run_args,
 		.client_args = mariadb_client_args,
-		.is_ready = my_is_ready,
-		.replicates = my_replicates,
-		.follow = my_follow,
-		.sweep = my_sweep,
 	},
 	[CNT_MYSQL] = {
+		MY_TYPE,
 		.name = "MySQL",
-		.backend = "mysql",
 		.bin_env = "CNT_MYSQL_BIN",
 		.names = { "mysqld", "mysqld", "mysql" },
 		.where = oracle_where,
 		.setup = oracle_setup,
-		.setup_database = "mysql",
-		.passfile = MY_PASSFILE,
-		.may_be_root = 1,
-		.end_signal = SIGTERM,
-		.quick_signal = SIGKILL,
-		.name_paths = my_name_paths,
 		.write_conf = oracle_write_conf,
 		.init_args = oracle_init_args,
-		.run_args = my_run_args,
 		.client_args = my_client_args,
-		.is_ready = my_is_ready,
-		.replicates = my_replicates,
-		.follow = my_follow,
-		.sweep = my_sweep,
 	},
 };
 

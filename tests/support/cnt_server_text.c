@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tests' SQL is MariaDB's. Where MySQL says the same in other words, this file puts them in. It is for tests/versions, which runs
- * the tests on MySQL.
+ * The tests have SQL for MariaDB. For tests/versions, which runs them on MySQL, this file replaces the words that MySQL does not know
+ * with its own.
  */
 #include "support/cnt_server.h"
 
@@ -22,10 +22,11 @@ static const struct {
 	{ "; set global progress_report_time = 1", "" },
 };
 
-/* "create or replace table NAME" as "drop table if exists NAME; create table NAME". MySQL does replace views. */
+/* For these, MySQL has no CREATE OR REPLACE: "create or replace table NAME" becomes "drop table if exists NAME; create table NAME". */
 static const char *const replaced[] = { "table ", "temporary table ", "procedure ",
 	"function ", "database ", "user " };
 
+/* Write the next character, or the words of MySQL for those here. Returns how many characters of `sql` that took. */
 static size_t
 write_word(const char *sql, FILE *to)
 {
@@ -41,6 +42,8 @@ write_word(const char *sql, FILE *to)
 	return 1;
 }
 
+/* Write DROP and CREATE in place of a CREATE OR REPLACE up to the name. Returns how many characters of `sql` that took; 0: MySQL
+ * knows this statement. */
 static size_t
 write_create(const char *sql, FILE *to)
 {

@@ -200,7 +200,7 @@ def workloads_that_are_named_are_measured():
         series = case["targets"][0]
         check_series(series, "pooled", case["workload"])
         assert ("memory_kib" in series) == (case["workload"] == "idle"), series
-    # a pool of several processes has a megabyte at least
+    # the processes of a pool need a megabyte at least
     assert cases[1]["targets"][0]["memory_kib"]["min"] > 1024, cases[1]
 
 
@@ -210,7 +210,7 @@ def a_transaction_works_in_the_mode_transaction():
     status, out, err = short(*args, "--clients=4", "--processes=2")
     assert status == 0, err
     check_series(json.loads(out)["cases"][0]["targets"][0], "pooled", "transaction")
-    # COPY is PostgreSQL's.
+    # Only PostgreSQL has COPY.
     status, out, err = short("--workloads=copy", "--targets=pooled")
     assert status == 1 and "no copy was begun" in err, (status, err)
 

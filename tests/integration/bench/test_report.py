@@ -60,7 +60,7 @@ def check_page(path, n_pictures):
         page.feed(f.read())
     assert page.open == [], page.open
     assert page.seen.count("svg") == n_pictures, page.seen.count("svg")
-    # It opens anywhere: all that it needs is in it.
+    # The page needs no other file.
     for link in page.links:
         assert link[0] == "#" and link[1:] in page.ids, link
 

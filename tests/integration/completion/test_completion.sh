@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: test_completion.sh COMPLETION_FOLDER SQLSH CENOTED CENOTE_BENCH CENOTECTL CENOTE_CACHE
+# usage: test_completion.sh COMPLETION_FOLDER SQLSH CENOTED CENOTE_BENCH CENOTECTL CENOTE_CACHE CENOTE_EXPORT CENOTE_IMPORT
 #
 # What bash offers for the programs, as they are: every option that --help names, and values.
 

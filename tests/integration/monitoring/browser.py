@@ -18,7 +18,7 @@ PATIENCE_S = 60
 
 class Browser:
     def __init__(self, program):
-        # the browser's own children may write there a little longer than it lives
+        # the browser's children may still write there after the browser has ended
         self.profile = tempfile.TemporaryDirectory(
             prefix="cenote-browser-", dir="/tmp", ignore_cleanup_errors=True
         )

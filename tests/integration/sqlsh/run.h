@@ -51,7 +51,7 @@ struct terminal {
 void terminal_start(struct terminal *t, const char *uri);
 /* The same, with one more argument. */
 void terminal_start_with(struct terminal *t, const char *uri, const char *argument);
-/* The same, and wait for the prompt of the pool main. */
+/* Start sqlsh, and wait for the prompt of the pool main. */
 void terminal_open(struct terminal *t, const char *uri);
 void terminal_send(struct terminal *t, const char *keys);
 /* Wait until sqlsh writes this text. After a while, fail the test and show what it wrote. */

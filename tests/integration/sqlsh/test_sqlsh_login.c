@@ -50,7 +50,7 @@ set_up(void **state)
 	(void)snprintf(plain_uri, sizeof(plain_uri), "%s", daemon.uri);
 	(void)snprintf(daemon.uri, sizeof(daemon.uri), "%.120s&user=known", plain_uri);
 	run_at_home(&daemon);
-	(void)unsetenv("XDG_CONFIG_HOME"); /* so it is ~/.config */
+	(void)unsetenv("XDG_CONFIG_HOME"); /* so that it reads ~/.config */
 	return 0;
 }
 

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 /*
- * The shim does as libmariadb 3.3.20. Where an older original does otherwise, and no program can rely on it, tests write both sides alike:
+ * The shim behaves as libmariadb 3.3.20. Older versions differ in these points, on which no program can rely. Tests that compare with
+ * such a version write both sides alike:
  *
  *     the length that a bound result of a statement has before the first row, that of NULL, and    3.3.19 writes 0
  *     that of a date or a time
@@ -38,14 +39,14 @@ cnt_older_is(void)
 	return getenv(CNT_OLDER) != NULL;
 }
 
-/* The text to compare. */
+/* The text to compare: "" for NULL if the original is older. */
 static inline const char *
 cnt_older_text(const char *text)
 {
 	return text == NULL && cnt_older_is() ? "" : text;
 }
 
-/* The length to compare. `is_unset`: there is no value. */
+/* The length to compare: 0 if the original is older and there is no value (`is_unset`). */
 static inline unsigned long
 cnt_older_length(unsigned long length, bool is_unset)
 {

@@ -8,8 +8,8 @@ standard error what is wrong:
 * a text that counts as reading must not write to a table that it names. The server opens the tables of EXPLAIN UPDATE for
   writing, too, but does not write;
 * each table that the server opened and whose name is a word of the text must be seen. A table without its name in the text
-  came from a view, a trigger or a function, or is in a database that is dropped. So may one whose name is also that of
-  a WITH or an alias of a view, which is left out.
+  came from a view, a trigger or a function, or is in a database that is dropped. A table also counts as one of these if
+  a WITH or an alias in the text has its name.
 """
 import collections
 import re

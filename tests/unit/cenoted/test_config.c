@@ -843,7 +843,7 @@ has_target(const struct cnd_server_spec *spec, const char *target)
 	return false;
 }
 
-/* The error of the pool r with these lines, beside the pool a; "": there is none. */
+/* Returns the error of the pool r with these lines, beside the pool a; or "" if there is none. */
 static const char *
 router_error(const char *lines, const struct cnd_backend *backend)
 {

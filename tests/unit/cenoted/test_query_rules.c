@@ -392,7 +392,7 @@ a_part_is_enough_to_deny_and_not_to_allow(void **state)
 	assert_false(decides("class=read -> allow", "select 1; drop table x"));
 	assert_true(decides("class=read -> allow", "select 1; select 2"));
 	assert_true(decides("class!=read -> deny", "select 1; drop table x"));
-	/* a text that is not only this does not go to another target */
+	/* a text goes to another target only if the conditions hold for all of it */
 	assert_true(decides("class=read -> pool x", "select 1; select 2"));
 	assert_false(decides("class=read -> pool x", "select 1; delete from t"));
 	assert_false(decides("class=read -> pool x", "select 'open"));
@@ -438,7 +438,7 @@ a_pattern_sees_the_text(void **state)
 	assert_true(decides("text~a=1,b -> deny", "select a=1,b"));
 	assert_true(decides("text!~^select -> deny", "delete from t"));
 	assert_false(decides("text!~^select -> deny", "select 1"));
-	/* a rule that denies matches when nobody knows */
+	/* the match ends at its limit without an answer; then a rule that denies applies */
 	snprintf(rule, sizeof(rule), slow, "deny");
 	assert_true(decides(rule, as));
 	snprintf(rule, sizeof(rule), slow, "allow");

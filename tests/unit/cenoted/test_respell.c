@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How a text of SQL is written in another way that means the same (query/respell.c): in one line, and with the server's
- * placeholders and quotes. What the servers think of it is tested in tests/integration/test_rewriting.c.
+ * placeholders and quotes. tests/integration/test_rewriting.c runs such texts on servers.
  */
 #include "support/cnt_cmocka.h"
 
@@ -19,7 +19,7 @@ struct text_case {
 	const char *expected; /* NULL: the text is left alone */
 };
 
-/* The status; the text is in `to`. */
+/* Returns the status. The text is in `to`. */
 static int
 respell(const struct cnd_respelling *how, const char *sql, size_t n, struct cnc_buf *to,
 	struct cnc_diag *diag)
@@ -187,7 +187,7 @@ others_on_other_servers(void **state)
 	static const struct text_case on_mysql[] = {
 		{ "select \"a\"\"b`\" from \"t\" where a = $1 and b=$2",
 			"select `a\"b``` from `t` where a = ? and b=?" },
-		/* what the libpq shim has written already */
+		/* the libpq shim has already written this one for MySQL */
 		{ "select `a` where b = ?", "select `a` where b = ?" },
 	};
 	static const struct text_case on_pg[] = {
@@ -210,7 +210,7 @@ others_on_other_servers(void **state)
 	expect_all(&pg_on_tds, on_tds, N_ITEMS(on_tds));
 }
 
-/* What the server cannot say is an error, and not another statement. */
+/* A text that the server has no words for is an error. It does not become another statement. */
 static void
 what_a_server_cannot_say(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What rules make of statements (query/rewrite.c), and `on_error` lines of errors (query/error_map.c). The servers' part is
- * in tests/integration/test_rewriting.c.
+ * What rules make of statements (query/rewrite.c), and what `on_error` lines make of errors (query/error_map.c).
+ * tests/integration/test_rewriting.c tests the same on servers.
  */
 #include "support/cnt_cmocka.h"
 
@@ -190,7 +190,7 @@ an_error_becomes_another_one(void **state)
 	cnd_error_maps_apply(&maps, &d);
 	assert_string_equal(d.sqlstate, "42704");
 	assert_string_equal(d.message, "where is it");
-	/* libcenote knows by this one that the session is lost */
+	/* from this one, libcenote learns that the session is lost, so it stays */
 	cnc_diag_set(&d, "08006", "gone");
 	cnd_error_maps_apply(&maps, &d);
 	assert_string_equal(d.sqlstate, "08006");

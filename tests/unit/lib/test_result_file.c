@@ -30,7 +30,7 @@ teardown_dir(void **state)
 	return teardown(state) + system(command);
 }
 
-/* Setup: as above, and the connection keeps its results in the directory. */
+/* Setup: make the directory, and a connection that keeps its results there. */
 static int
 setup_cache(void **state)
 {
@@ -74,7 +74,7 @@ is_saved(const cenote_result *res)
 	return (cenote_result_flags(res) & CENOTE_RESULT_FLAG_SAVED) != 0;
 }
 
-/* Run a query; did a file answer it? */
+/* Run a query. Returns whether a file answered it. */
 static int
 answers_from_file(struct fixture *f, const char *sql)
 {
@@ -297,7 +297,7 @@ the_directory_is_a_path_that_chdir_does_not_change(void **state)
 	assert_ok(cenote_conn_set(f->conn, "cache_ttl", "5min"));
 }
 
-/* The peer's words are no SQL. */
+/* This peer's requests are not SQL, so their results may not be kept. */
 static void
 what_is_no_query_is_not_kept(void **state)
 {

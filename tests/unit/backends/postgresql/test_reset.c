@@ -138,7 +138,7 @@ assert_now_leaves_nothing(struct pg *t)
 
 	assert_non_null(strstr(pg_query(t, "select now()"), "row 1MB\n"));
 	said = pg_reset(t);
-	/* PostgreSQL reports a search_path that was reloaded from version 18 on. Then the session is replaced. */
+	/* From version 18 on, PostgreSQL reports the search_path after a reload. Then cenoted replaces the session. */
 	if (strstr(said, "search_path is not what it was at login") != NULL) {
 		pg_logout(t);
 		assert_ok(pg_login(t));
