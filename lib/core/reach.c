@@ -34,7 +34,7 @@ static const char *const varies[] = { "for", "lock", "sql_calc_found_rows",
 	"localtimestamp", "sysdate", "systimestamp", "getdate", "utc_date", "utc_time",
 	"utc_timestamp", "current_user", "session_user", "system_user", "user",
 	"current_role", "current_schema", "current_catalog", "random", "rand",
-	"tablesample", "rowversion", NULL };
+	"tablesample", "rowversion", "now", "today", "tomorrow", "yesterday", NULL };
 
 /* A query that has one of these words may write. Several are here because T-SQL needs no semicolon between statements. */
 static const char *const may_write[] = { "into", "nextval", "next", "insert", "update",
