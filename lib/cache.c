@@ -52,6 +52,18 @@ cn_cache_reach(const cenote_conn *conn, const char *sql, size_t len)
 	return is_on(conn) ? cnc_sql_reach(sql, len) : (uint8_t)CNC_REACH_NONE;
 }
 
+uint8_t
+cn_cache_stmt_reach(cenote_stmt *stmt)
+{
+	if (!is_on(stmt->conn))
+		return CNC_REACH_NONE;
+	if (!stmt->has_reach) {
+		stmt->reach = cnc_sql_reach(stmt->sql, stmt->len);
+		stmt->has_reach = 1;
+	}
+	return stmt->reach;
+}
+
 /* ---- what the session has seen ---- */
 
 void

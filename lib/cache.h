@@ -20,6 +20,8 @@ struct cn_keep;
 
 /* The reach of a text; CNC_REACH_NONE without the option. */
 uint8_t cn_cache_reach(const cenote_conn *conn, const char *sql, size_t len);
+/* The reach of the statement's text, which is read once. CNC_REACH_NONE without the option. */
+uint8_t cn_cache_stmt_reach(cenote_stmt *stmt);
 /* The answer, if a file has it: give it to cn_request_answered(). NULL: ask the server; *ret_keep is NULL, or belongs to the
  * caller, who gives it to the request. */
 cenote_result *cn_cache_ask(

@@ -143,6 +143,8 @@ struct cenote_stmt {
 	uint8_t is_prepared; /* a PREPARE succeeded */
 	uint8_t is_queued; /* a PREPARE waits for its reply */
 	uint8_t effect;
+	uint8_t has_reach; /* `reach` is known */
+	uint8_t reach; /* enum cnc_reach, for the cache */
 	uint8_t format; /* the format that `columns` describe */
 	uint8_t is_foreign; /* this handle does not prepare it */
 	uint8_t is_named; /* it is in conn->named, which then has a reference */

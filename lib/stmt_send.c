@@ -106,7 +106,7 @@ answer_or_queue(cenote_stmt *stmt, const cenote_params *params,
 		.msg = &m,
 		.stmt = stmt,
 		.options = exec,
-		.reach = cn_cache_reach(stmt->conn, stmt->sql, stmt->len),
+		.reach = cn_cache_stmt_reach(stmt),
 	};
 	struct cn_keep *keep;
 	cenote_result *res;
