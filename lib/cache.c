@@ -238,12 +238,13 @@ put_text(struct cnc_buf *b, const char *text)
 	return cnc_buf_str(b, text, strlen(text));
 }
 
-/* Which pool, and as whom. */
+/* Which pool, and as whom. A rule of the pool may give each application another answer. */
 static int
 put_target(struct cnc_buf *b, const cenote_conn *conn)
 {
 	static const int options[] = { CN_OPTION_POOL, CN_OPTION_HOST, CN_OPTION_PORT,
-		CN_OPTION_RUN_DIR, CN_OPTION_USER, CN_OPTION_DATABASE, CN_OPTION_CERT };
+		CN_OPTION_RUN_DIR, CN_OPTION_USER, CN_OPTION_DATABASE, CN_OPTION_CERT,
+		CN_OPTION_APPLICATION_NAME };
 	const struct cnp_attached *facts = &conn->info.facts;
 	int r = CENOTE_OK;
 
