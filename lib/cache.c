@@ -373,9 +373,8 @@ is_valid(cenote_conn *conn, const struct cnc_saved *saved, const struct cnc_buf 
 	       cnc_saved_is_fresh(saved, now, conn->options.number[CN_OPTION_CACHE_TTL]);
 }
 
-/* A result that the program asked for as a stream comes in one batch, the last one. */
-static void
-make_stream(cenote_result *res)
+void
+cn_cache_make_stream(cenote_result *res)
 {
 	res->at = 1;
 	res->stream = CN_STREAM_DONE;
@@ -438,7 +437,7 @@ ask_directory(cenote_conn *conn, int dir, const struct cn_question *q,
 	if (!res)
 		*ret_keep = create_keep(conn, name, key);
 	else if (q->options->stream)
-		make_stream(res);
+		cn_cache_make_stream(res);
 	return res;
 }
 

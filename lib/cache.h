@@ -27,6 +27,9 @@ uint8_t cn_cache_stmt_reach(cenote_stmt *stmt);
 cenote_result *cn_cache_ask(
 	cenote_conn *conn, const struct cn_question *question, struct cn_keep **ret_keep);
 
+/* Make a result from a file a stream: all its rows come in one batch, the last one. */
+void cn_cache_make_stream(cenote_result *res);
+
 /* The state of the session that the cache knows. */
 void cn_cache_session_begins(cenote_conn *conn, int is_known);
 /* A request is queued: note what it may change. */
