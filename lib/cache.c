@@ -76,6 +76,21 @@ cn_cache_session_begins(cenote_conn *conn, int is_known)
 	conn->cache.is_off = !is_known;
 }
 
+/* While a setting is in doubt, nobody knows whether the statement is prepared before it or after it. */
+void
+cn_cache_prepared(cenote_stmt *stmt)
+{
+	const struct cn_cache *cache = &stmt->conn->cache;
+
+	stmt->history_len = cache->is_in_doubt ? SIZE_MAX : cnc_buf_len(&cache->history);
+}
+
+void
+cn_cache_position_given(cenote_conn *conn)
+{
+	conn->cache.wrote_us = cn_wall_us();
+}
+
 static void
 add_history(cenote_conn *conn, const void *bytes, size_t len)
 {
@@ -103,6 +118,7 @@ add_history_request(cenote_conn *conn, const struct cn_send *send)
 		break;
 	case CNP_MSG_EXECUTE:
 		add_history(conn, send->stmt->sql, send->stmt->len);
+		add_history(conn, send->stmt->types, send->stmt->types_len);
 		add_history_str(conn, &m->as.execute.name);
 		add_history_str(conn, &m->as.execute.params);
 		break;
@@ -137,6 +153,10 @@ reach_of(const struct cn_send *send)
 			return CNC_REACH_PRIVATE;
 		return send->stmt->is_foreign ? CNC_REACH_SESSION : send->reach;
 	case CNP_MSG_SET_OPTION:
+		/* Another connection has written what comes before the position. */
+		if (strcmp(send->msg->as.set_option.name.p, CNP_POSITION) == 0)
+			return CNC_REACH_DATA;
+		return CNC_REACH_SETTING;
 	case CNP_MSG_CHANGE_USER:
 	case CNP_MSG_SELECT_DATABASE:
 	case CNP_MSG_AUTOCOMMIT:
@@ -335,6 +355,19 @@ holds_something(const cenote_conn *conn)
 	return (conn->pins & ~known) != 0;
 }
 
+/* A server may read the literals of a statement by the settings of the time at which it was prepared. So a setting must not have
+ * come after that. A statement of another epoch is prepared again before its execution. */
+static int
+is_suitable_stmt(const cenote_stmt *stmt)
+{
+	const cenote_conn *conn = stmt->conn;
+
+	if (stmt->name || stmt->has_long_data)
+		return 0;
+	return stmt->epoch != conn->reattach.epoch ||
+	       stmt->history_len == cnc_buf_len(&conn->cache.history);
+}
+
 static int
 is_suitable(cenote_conn *conn, const struct cn_question *q)
 {
@@ -349,8 +382,7 @@ is_suitable(cenote_conn *conn, const struct cn_question *q)
 		conn->pipeline.n != conn->pipeline.n_finished ||
 		conn->pipeline.needs_sync)
 		return 0;
-	return q->options->max_rows == 0 &&
-	       (!q->stmt || (!q->stmt->name && !q->stmt->has_long_data));
+	return q->options->max_rows == 0 && (!q->stmt || is_suitable_stmt(q->stmt));
 }
 
 static int

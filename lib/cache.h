@@ -32,6 +32,10 @@ void cn_cache_make_stream(cenote_result *res);
 
 /* The state of the session that the cache knows. */
 void cn_cache_session_begins(cenote_conn *conn, int is_known);
+/* A PREPARE of the statement is being queued. */
+void cn_cache_prepared(cenote_stmt *stmt);
+/* The program wants to see what another connection has written up to a position: older results are not used. */
+void cn_cache_position_given(cenote_conn *conn);
 /* A request is queued: note what it may change. */
 void cn_cache_note(cenote_conn *conn, const struct cn_send *send);
 

@@ -157,6 +157,7 @@ struct cenote_stmt {
 	size_t types_len;
 	char *sql;
 	size_t len;
+	size_t history_len; /* length of conn->cache.history when it was last prepared */
 	struct cn_columns *columns; /* NULL: none */
 	struct cnc_arena params_arena;
 	struct cnp_param *params;

@@ -634,6 +634,8 @@ keep_option(cenote_conn *conn, const char *name, const char *value)
 	if (r < 0)
 		return cn_fail(conn, r, CNC_SQLSTATE(LIMIT),
 			"the options of the session are more than 8 kB");
+	if (strcmp(name, CNP_POSITION) == 0)
+		cn_cache_position_given(conn);
 	return CENOTE_OK;
 }
 

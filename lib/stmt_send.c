@@ -40,6 +40,7 @@ queue_prepare(cenote_stmt *stmt, uint8_t sync, int is_hidden)
 	/* Without a session it will be prepared on the next one, whose epoch is not
 	 * known yet. */
 	stmt->epoch = cn_state(stmt->conn) == CN_READY ? stmt->conn->reattach.epoch : 0;
+	cn_cache_prepared(stmt);
 	return CENOTE_OK;
 }
 
