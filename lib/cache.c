@@ -15,7 +15,7 @@
  * The cache of results in files. query.c and stmt_send.c ask it before they queue a request; event.c gives it the answers that
  * come; pipeline.c tells it of each request. It owns conn->cache and each request's `keep`.
  *
- * A result is taken from a file only if the server would surely give the same, as of some time within cache_ttl:
+ * A file answers only if the server would certainly have given the same result at some time within cache_ttl:
  *
  * - The statement is one query that only calls functions which are known to do nothing else (core/reach.h).
  * - No transaction is open, no request is outstanding, and the session holds nothing (pins).
@@ -104,7 +104,7 @@ add_history_str(cenote_conn *conn, const struct cnp_str *s)
 	add_history(conn, s->p, s->n);
 }
 
-/* The part of a request that says what it does. Requests without a case say that by their code. */
+/* Add what the request does: its code, and those values that matter. For requests without a case, the code is enough. */
 static void
 add_history_request(cenote_conn *conn, const struct cn_send *send)
 {
@@ -175,9 +175,9 @@ reach_of(const struct cn_send *send)
 }
 
 /*
- * From a statement that may change a setting to the end of its transaction, every request counts: whether the setting lasts
- * depends on how the transaction ends. After a statement that nobody understands, every write counts too: it may have made a
- * temporary table, and the write fills it.
+ * After a statement that may change a setting, every request goes into the history until the transaction ends: the end decides
+ * whether the setting lasts. After a statement whose effect is unknown, every write goes into the history, too. That
+ * statement may have made a temporary table, and the write fills it.
  */
 void
 cn_cache_note(cenote_conn *conn, const struct cn_send *send)
@@ -199,7 +199,7 @@ cn_cache_note(cenote_conn *conn, const struct cn_send *send)
 		add_history_request(conn, send);
 }
 
-/* Others see a write when its transaction ends, and that request may be a COMMIT or anything else. */
+/* Other connections see a write when its transaction ends. Any request may end it, so each request up to its end counts. */
 static void
 note_write(cenote_conn *conn, const struct cn_request *req)
 {
@@ -228,7 +228,7 @@ not_used(cenote_conn *conn, const char *why)
 	return -1;
 }
 
-/* The directory's descriptor, or -1. */
+/* Open the directory and check it. Returns its descriptor, or -1. */
 static int
 open_directory(cenote_conn *conn)
 {
@@ -277,7 +277,7 @@ put_target(struct cnc_buf *b, const cenote_conn *conn)
 	return r == CENOTE_OK ? put_text(b, facts->user.p) : r;
 }
 
-/* What the program has set. The position in a log of the server is no setting. */
+/* What the program has set. A position in the server's log is no setting. */
 static int
 put_settings(struct cnc_buf *b, const cenote_conn *conn)
 {
@@ -314,7 +314,7 @@ put_key(struct cnc_buf *b, const cenote_conn *conn, const struct cn_question *q)
 
 	if (r == CENOTE_OK)
 		r = cnc_buf_u8(b, m->code);
-	/* Without a list, PostgreSQL uses its simple protocol. */
+	/* For a request without a list of parameters, PostgreSQL uses its simple protocol, and may answer differently. */
 	if (r == CENOTE_OK)
 		r = cnc_buf_u8(b, params->n > 0);
 	if (r == CENOTE_OK)
@@ -341,9 +341,9 @@ make_name(const struct cnc_buf *key, char name[NAME_MAX_LEN])
 /* ---- asking ---- */
 
 /*
- * Does the session hold something that the history does not know? Until the pool has asked its server, every statement counts
- * as one that may have called a function. A changed setting is known if this connection has made settings, and all in plain
- * words.
+ * Does the session hold something that is not in the history? The pin of functions is ignored: until the pool has asked its
+ * server about the functions, every statement sets it. The pin of settings is expected if the history has settings.
+ * But after a statement whose effect is unknown, it may stand for others.
  */
 static int
 holds_something(const cenote_conn *conn)
@@ -374,7 +374,7 @@ is_suitable(cenote_conn *conn, const struct cn_question *q)
 	if (!is_on(conn) || q->reach != CNC_REACH_NONE || conn->cache.is_off ||
 		conn->cache.is_in_doubt || !conn->info.has_facts)
 		return 0;
-	/* A program that polls the descriptor would wait for an answer that does not come from there. */
+	/* A passive program polls the descriptor. It would wait there for an answer that comes from a file. */
 	if (conn->nonblocking == CENOTE_PASSIVE)
 		return 0;
 	if (conn->tx != CENOTE_TX_IDLE || holds_something(conn) ||
@@ -425,7 +425,7 @@ read_result(cenote_conn *conn, const struct cnc_buf *key, struct cnc_block *bloc
 	return res;
 }
 
-/* The result in the file; NULL: there is none that may be used. */
+/* The result in the file. NULL: there is no file, or it must not be used. */
 static cenote_result *
 look_up(cenote_conn *conn, int dir, const char *name, const struct cnc_buf *key)
 {
@@ -537,7 +537,7 @@ cn_keep_rows(struct cn_request *req, const uint8_t *batch, size_t len)
 		cn_keep_drop(req);
 }
 
-/* Only a result that is whole is kept, and one of which the server has nothing else to say. */
+/* Is it a complete result with rows, without warnings and flags? Only such a result is kept. */
 static int
 is_whole(const cenote_result *res)
 {
@@ -553,7 +553,7 @@ cn_keep_end(struct cn_request *req, const cenote_result *res)
 
 	if (!keep)
 		return;
-	if (!res || !keep->is_begun || keep->is_complete || !is_whole(res) ||
+	if (!keep->is_begun || keep->is_complete || !is_whole(res) ||
 		cn_result_put_end(&keep->b, res) < 0) {
 		cn_keep_drop(req);
 		return;

@@ -96,8 +96,8 @@ queue_execute(cenote_stmt *stmt, const struct cn_question *question, uint8_t syn
 	return r;
 }
 
-/* Take the answer from the cache, or queue the execution. `may_prepare`: and before it the statement, if it needs that; in one
- * write. If PREPARE fails, the execution reports that error. */
+/* Take the answer from the cache, or queue the execution. With `may_prepare`, prepare the statement in the same write if it is
+ * not prepared yet. If PREPARE fails, the execution reports that error. */
 static int
 answer_or_queue(cenote_stmt *stmt, const cenote_params *params,
 	const cenote_exec_options *exec, uint8_t sync, int may_prepare)
