@@ -60,13 +60,12 @@ fill_execute(const cenote_stmt *stmt, const cenote_params *params,
 }
 
 static int
-queue_execute(cenote_stmt *stmt, const struct cn_question *question, uint8_t sync,
-	struct cn_keep *keep)
+queue_execute(cenote_stmt *stmt, struct cnp_msg *m, const struct cn_question *question,
+	uint8_t sync, struct cn_keep *keep)
 {
 	const cenote_exec_options *exec = question->options;
-	struct cnp_msg m = *question->msg;
 	struct cn_send send = {
-		.msg = &m,
+		.msg = m,
 		.reach = question->reach,
 		.keep = keep,
 		.effect = stmt->effect,
@@ -89,7 +88,7 @@ queue_execute(cenote_stmt *stmt, const struct cn_question *question, uint8_t syn
 			return r;
 	}
 	send.columns = is_known ? stmt->columns : NULL;
-	m.as.execute.known = is_known != 0;
+	m->as.execute.known = is_known != 0;
 	r = cn_request(stmt->conn, &send);
 	if (r == CENOTE_OK)
 		stmt->has_long_data = 0;
@@ -121,7 +120,7 @@ answer_or_queue(cenote_stmt *stmt, const cenote_params *params,
 		    ? queue_prepare(stmt, 0, 1)
 		    : CENOTE_OK;
 	if (r == CENOTE_OK)
-		r = queue_execute(stmt, &question, sync, keep);
+		r = queue_execute(stmt, &m, &question, sync, keep);
 	if (r < 0)
 		cn_keep_free(keep);
 	return r;
