@@ -32,7 +32,7 @@ static const struct {
 	{ "values (1), (2)", NONE },
 	{ "table t", NONE },
 	{ "select 'o''clock', \"a b\" from t", NONE },
-	/* functions that nobody knows may set something; those of a schema are somebody's own */
+	/* An unknown function may set something. A function with a schema is not known to be the server's. */
 	{ "select app_tenant(5)", SESSION },
 	{ "select set_config('app.tenant', '5', false)", SESSION },
 	{ "select s.count(1)", SESSION },
@@ -48,7 +48,7 @@ static const struct {
 	{ "select f#count\n(1)", SESSION },
 	{ "select f --count\n(1)", SESSION },
 	{ "select * from f(1)", SESSION },
-	/* other answers each time, but nothing else */
+	/* The answer differs each time, and nothing else happens. */
 	{ "select now()", READ },
 	{ "select random(), version()", READ },
 	{ "select current_timestamp", READ },
@@ -140,7 +140,7 @@ a_text_has_the_reach_that_it_may_have(void **state)
 	}
 }
 
-/* A prefix may be any nonsense: it is only not read past its end. */
+/* A prefix may have any reach, but must not be read past its end. */
 static void
 a_text_may_be_cut_anywhere(void **state)
 {

@@ -96,7 +96,7 @@ a_file_with_any_wrong_byte_is_refused(void **state)
 	assert_ok(read_copy(bytes, cnc_buf_len(&f->b)));
 }
 
-/* The list of files shows of whom a long file is, without reading all of it. */
+/* A list of files shows the key of a long file without reading all of it. */
 static void
 the_head_can_be_read_alone(void **state)
 {
