@@ -15,7 +15,7 @@
  * The cache of results in files. query.c and stmt_send.c ask it before they queue a request; event.c gives it the answers that
  * come; pipeline.c tells it of each request. It owns conn->cache and each request's `keep`.
  *
- * A result is taken from a file only if the server would surely give the same, as of some time within cache_ttl:
+ * A file answers only if the server would certainly have given the same result at some time within cache_ttl:
  *
  * - The statement is one query that only calls functions which are known to do nothing else (core/reach.h).
  * - No transaction is open, no request is outstanding, and the session holds nothing (pins).
@@ -52,6 +52,18 @@ cn_cache_reach(const cenote_conn *conn, const char *sql, size_t len)
 	return is_on(conn) ? cnc_sql_reach(sql, len) : (uint8_t)CNC_REACH_NONE;
 }
 
+uint8_t
+cn_cache_stmt_reach(cenote_stmt *stmt)
+{
+	if (!is_on(stmt->conn))
+		return CNC_REACH_NONE;
+	if (!stmt->has_reach) {
+		stmt->reach = cnc_sql_reach(stmt->sql, stmt->len);
+		stmt->has_reach = 1;
+	}
+	return stmt->reach;
+}
+
 /* ---- what the session has seen ---- */
 
 void
@@ -62,6 +74,21 @@ cn_cache_session_begins(cenote_conn *conn, int is_known)
 	conn->cache.is_opaque = 0;
 	conn->cache.is_dirty = 0;
 	conn->cache.is_off = !is_known;
+}
+
+/* While a setting is in doubt, nobody knows whether the statement is prepared before it or after it. */
+void
+cn_cache_prepared(cenote_stmt *stmt)
+{
+	const struct cn_cache *cache = &stmt->conn->cache;
+
+	stmt->history_len = cache->is_in_doubt ? SIZE_MAX : cnc_buf_len(&cache->history);
+}
+
+void
+cn_cache_position_given(cenote_conn *conn)
+{
+	conn->cache.wrote_us = cn_wall_us();
 }
 
 static void
@@ -77,7 +104,7 @@ add_history_str(cenote_conn *conn, const struct cnp_str *s)
 	add_history(conn, s->p, s->n);
 }
 
-/* The part of a request that says what it does. Requests without a case say that by their code. */
+/* Add what the request does: its code, and those values that matter. For requests without a case, the code is enough. */
 static void
 add_history_request(cenote_conn *conn, const struct cn_send *send)
 {
@@ -91,6 +118,7 @@ add_history_request(cenote_conn *conn, const struct cn_send *send)
 		break;
 	case CNP_MSG_EXECUTE:
 		add_history(conn, send->stmt->sql, send->stmt->len);
+		add_history(conn, send->stmt->types, send->stmt->types_len);
 		add_history_str(conn, &m->as.execute.name);
 		add_history_str(conn, &m->as.execute.params);
 		break;
@@ -125,6 +153,10 @@ reach_of(const struct cn_send *send)
 			return CNC_REACH_PRIVATE;
 		return send->stmt->is_foreign ? CNC_REACH_SESSION : send->reach;
 	case CNP_MSG_SET_OPTION:
+		/* Another connection has written what comes before the position. */
+		if (strcmp(send->msg->as.set_option.name.p, CNP_POSITION) == 0)
+			return CNC_REACH_DATA;
+		return CNC_REACH_SETTING;
 	case CNP_MSG_CHANGE_USER:
 	case CNP_MSG_SELECT_DATABASE:
 	case CNP_MSG_AUTOCOMMIT:
@@ -143,9 +175,9 @@ reach_of(const struct cn_send *send)
 }
 
 /*
- * From a statement that may change a setting to the end of its transaction, every request counts: whether the setting lasts
- * depends on how the transaction ends. After a statement that nobody understands, every write counts too: it may have made a
- * temporary table, and the write fills it.
+ * After a statement that may change a setting, every request goes into the history until the transaction ends: the end decides
+ * whether the setting lasts. After a statement whose effect is unknown, every write goes into the history, too. That
+ * statement may have made a temporary table, and the write fills it.
  */
 void
 cn_cache_note(cenote_conn *conn, const struct cn_send *send)
@@ -167,7 +199,7 @@ cn_cache_note(cenote_conn *conn, const struct cn_send *send)
 		add_history_request(conn, send);
 }
 
-/* Others see a write when its transaction ends, and that request may be a COMMIT or anything else. */
+/* Other connections see a write when its transaction ends. Any request may end it, so each request up to its end counts. */
 static void
 note_write(cenote_conn *conn, const struct cn_request *req)
 {
@@ -196,7 +228,7 @@ not_used(cenote_conn *conn, const char *why)
 	return -1;
 }
 
-/* The directory's descriptor, or -1. */
+/* Open the directory and check it. Returns its descriptor, or -1. */
 static int
 open_directory(cenote_conn *conn)
 {
@@ -226,12 +258,13 @@ put_text(struct cnc_buf *b, const char *text)
 	return cnc_buf_str(b, text, strlen(text));
 }
 
-/* Which pool, and as whom. */
+/* Which pool, and as whom. A rule of the pool may give each application another answer. */
 static int
 put_target(struct cnc_buf *b, const cenote_conn *conn)
 {
 	static const int options[] = { CN_OPTION_POOL, CN_OPTION_HOST, CN_OPTION_PORT,
-		CN_OPTION_RUN_DIR, CN_OPTION_USER, CN_OPTION_DATABASE, CN_OPTION_CERT };
+		CN_OPTION_RUN_DIR, CN_OPTION_USER, CN_OPTION_DATABASE, CN_OPTION_CERT,
+		CN_OPTION_APPLICATION_NAME };
 	const struct cnp_attached *facts = &conn->info.facts;
 	int r = CENOTE_OK;
 
@@ -244,7 +277,7 @@ put_target(struct cnc_buf *b, const cenote_conn *conn)
 	return r == CENOTE_OK ? put_text(b, facts->user.p) : r;
 }
 
-/* What the program has set. The position in a log of the server is no setting. */
+/* What the program has set. A position in the server's log is no setting. */
 static int
 put_settings(struct cnc_buf *b, const cenote_conn *conn)
 {
@@ -281,7 +314,7 @@ put_key(struct cnc_buf *b, const cenote_conn *conn, const struct cn_question *q)
 
 	if (r == CENOTE_OK)
 		r = cnc_buf_u8(b, m->code);
-	/* Without a list, PostgreSQL uses its simple protocol. */
+	/* For a request without a list of parameters, PostgreSQL uses its simple protocol, and may answer differently. */
 	if (r == CENOTE_OK)
 		r = cnc_buf_u8(b, params->n > 0);
 	if (r == CENOTE_OK)
@@ -308,9 +341,9 @@ make_name(const struct cnc_buf *key, char name[NAME_MAX_LEN])
 /* ---- asking ---- */
 
 /*
- * Does the session hold something that the history does not know? Until the pool has asked its server, every statement counts
- * as one that may have called a function. A changed setting is known if this connection has made settings, and all in plain
- * words.
+ * Does the session hold something that is not in the history? The pin of functions is ignored: until the pool has asked its
+ * server about the functions, every statement sets it. The pin of settings is expected if the history has settings.
+ * But after a statement whose effect is unknown, it may stand for others.
  */
 static int
 holds_something(const cenote_conn *conn)
@@ -322,13 +355,26 @@ holds_something(const cenote_conn *conn)
 	return (conn->pins & ~known) != 0;
 }
 
+/* A server may read the literals of a statement by the settings of the time at which it was prepared. So a setting must not have
+ * come after that. A statement of another epoch is prepared again before its execution. */
+static int
+is_suitable_stmt(const cenote_stmt *stmt)
+{
+	const cenote_conn *conn = stmt->conn;
+
+	if (stmt->name || stmt->has_long_data)
+		return 0;
+	return stmt->epoch != conn->reattach.epoch ||
+	       stmt->history_len == cnc_buf_len(&conn->cache.history);
+}
+
 static int
 is_suitable(cenote_conn *conn, const struct cn_question *q)
 {
 	if (!is_on(conn) || q->reach != CNC_REACH_NONE || conn->cache.is_off ||
 		conn->cache.is_in_doubt || !conn->info.has_facts)
 		return 0;
-	/* A program that polls the descriptor would wait for an answer that does not come from there. */
+	/* A passive program polls the descriptor. It would wait there for an answer that comes from a file. */
 	if (conn->nonblocking == CENOTE_PASSIVE)
 		return 0;
 	if (conn->tx != CENOTE_TX_IDLE || holds_something(conn) ||
@@ -336,8 +382,7 @@ is_suitable(cenote_conn *conn, const struct cn_question *q)
 		conn->pipeline.n != conn->pipeline.n_finished ||
 		conn->pipeline.needs_sync)
 		return 0;
-	return q->options->max_rows == 0 &&
-	       (!q->stmt || (!q->stmt->name && !q->stmt->has_long_data));
+	return q->options->max_rows == 0 && (!q->stmt || is_suitable_stmt(q->stmt));
 }
 
 static int
@@ -360,9 +405,8 @@ is_valid(cenote_conn *conn, const struct cnc_saved *saved, const struct cnc_buf 
 	       cnc_saved_is_fresh(saved, now, conn->options.number[CN_OPTION_CACHE_TTL]);
 }
 
-/* A result that the program asked for as a stream comes in one batch, the last one. */
-static void
-make_stream(cenote_result *res)
+void
+cn_cache_make_stream(cenote_result *res)
 {
 	res->at = 1;
 	res->stream = CN_STREAM_DONE;
@@ -381,7 +425,7 @@ read_result(cenote_conn *conn, const struct cnc_buf *key, struct cnc_block *bloc
 	return res;
 }
 
-/* The result in the file; NULL: there is none that may be used. */
+/* The result in the file. NULL: there is no file, or it must not be used. */
 static cenote_result *
 look_up(cenote_conn *conn, int dir, const char *name, const struct cnc_buf *key)
 {
@@ -425,7 +469,7 @@ ask_directory(cenote_conn *conn, int dir, const struct cn_question *q,
 	if (!res)
 		*ret_keep = create_keep(conn, name, key);
 	else if (q->options->stream)
-		make_stream(res);
+		cn_cache_make_stream(res);
 	return res;
 }
 
@@ -493,7 +537,7 @@ cn_keep_rows(struct cn_request *req, const uint8_t *batch, size_t len)
 		cn_keep_drop(req);
 }
 
-/* Only a result that is whole is kept, and one of which the server has nothing else to say. */
+/* Is it a complete result with rows, without warnings and flags? Only such a result is kept. */
 static int
 is_whole(const cenote_result *res)
 {
@@ -509,7 +553,7 @@ cn_keep_end(struct cn_request *req, const cenote_result *res)
 
 	if (!keep)
 		return;
-	if (!res || !keep->is_begun || keep->is_complete || !is_whole(res) ||
+	if (!keep->is_begun || keep->is_complete || !is_whole(res) ||
 		cn_result_put_end(&keep->b, res) < 0) {
 		cn_keep_drop(req);
 		return;

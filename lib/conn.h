@@ -143,6 +143,8 @@ struct cenote_stmt {
 	uint8_t is_prepared; /* a PREPARE succeeded */
 	uint8_t is_queued; /* a PREPARE waits for its reply */
 	uint8_t effect;
+	uint8_t has_reach; /* `reach` is known */
+	uint8_t reach; /* enum cnc_reach, for the cache */
 	uint8_t format; /* the format that `columns` describe */
 	uint8_t is_foreign; /* this handle does not prepare it */
 	uint8_t is_named; /* it is in conn->named, which then has a reference */
@@ -155,6 +157,7 @@ struct cenote_stmt {
 	size_t types_len;
 	char *sql;
 	size_t len;
+	size_t history_len; /* length of conn->cache.history when it was last prepared */
 	struct cn_columns *columns; /* NULL: none */
 	struct cnc_arena params_arena;
 	struct cnp_param *params;
@@ -324,14 +327,14 @@ enum cn_offer {
 struct cn_cache {
 	/* the statements that may have changed a setting, from the login on */
 	struct cnc_buf history;
-	/* when the last request ended that may have written, in microseconds since 1970: older results are not used */
+	/* the time at which the last request that may have written ended, in microseconds since 1970: older results are not used */
 	uint64_t wrote_us;
 	uint8_t is_in_doubt; /* a request that may change a setting was sent, and its transaction has not ended */
-	uint8_t is_dirty; /* it may have written in the open transaction */
-	uint8_t is_opaque; /* nobody knows what some statement has changed */
-	uint8_t is_off; /* nobody knows what the session has: not before a reset */
+	uint8_t is_dirty; /* the session may have written in the open transaction */
+	uint8_t is_opaque; /* a statement was sent whose effect is unknown */
+	uint8_t is_off; /* the history does not describe the session: the cache is not used until a reset */
 	const char *
-		state; /* what cenote_info() says of the directory; NULL: not asked yet */
+		state; /* what cenote_info() says of the cache; NULL: no statement has asked it yet */
 };
 
 struct cenote_conn {
@@ -555,7 +558,7 @@ struct cn_send {
 	uint8_t sync; /* CNP_FRAME_SYNC, or 0 */
 	uint8_t is_use; /* see struct cn_request */
 	uint8_t reach; /* QUERY, EXECUTE: enum cnc_reach */
-	struct cn_keep *keep; /* belongs to the request, if that is queued */
+	struct cn_keep *keep; /* once the request is queued, it owns this; NULL: none */
 	cenote_stmt *stmt;
 	struct cn_columns *columns;
 	cenote_result *target;

@@ -451,7 +451,7 @@ on_done(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 	cn_named_done(conn, req, &done->tag);
 	if (req->code == CNP_MSG_RESET || req->code == CNP_MSG_CHANGE_USER)
 		r = session_is_fresh(conn);
-	/* After CHANGE_USER, the history has the user. */
+	/* The history has each CHANGE_USER, so it goes on after that. */
 	if (req->code == CNP_MSG_RESET)
 		cn_cache_session_begins(conn, 1);
 	if (req->code == CNP_MSG_AUTOCOMMIT)

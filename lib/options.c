@@ -139,7 +139,7 @@ parse_traceparent(const struct option_spec *spec, const char *text, uint64_t *re
 		       : CENOTE_ERR_ARG;
 }
 
-/* A relative path would be another directory after chdir(). An empty text is none. */
+/* A relative path would mean another directory after chdir(). An empty text means no directory. */
 static int
 parse_directory(const struct option_spec *spec, const char *text, uint64_t *ret_n)
 {

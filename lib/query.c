@@ -232,6 +232,10 @@ cenote_set_stream(cenote_conn *conn)
 		return CENOTE_ERR_ARG;
 	req = conn->pipeline.n > 0 ? cn_request_at(&conn->pipeline, conn->pipeline.n - 1)
 				   : NULL;
+	if (req && req->first && req->first->flags & CENOTE_RESULT_FLAG_SAVED) {
+		cn_cache_make_stream(req->first);
+		return CENOTE_OK;
+	}
 	if (!req || req->is_hidden || req->is_finished || req->first || req->building)
 		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
 			"no request waits for the beginning of its answer");
@@ -630,6 +634,8 @@ keep_option(cenote_conn *conn, const char *name, const char *value)
 	if (r < 0)
 		return cn_fail(conn, r, CNC_SQLSTATE(LIMIT),
 			"the options of the session are more than 8 kB");
+	if (strcmp(name, CNP_POSITION) == 0)
+		cn_cache_position_given(conn);
 	return CENOTE_OK;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "conn.h"
+#include "cache.h"
 
 #include <string.h>
 
@@ -22,6 +22,7 @@ prepare_again(cenote_stmt *stmt)
 	if (r < 0)
 		return r == CENOTE_ERR_NOMEM ? cn_nomem(stmt->conn) : r;
 	stmt->epoch = stmt->conn->reattach.epoch;
+	cn_cache_prepared(stmt);
 	return CENOTE_OK;
 }
 

@@ -14,12 +14,14 @@ int cn_result_put_columns(struct cnc_buf *b, const struct cn_columns *columns);
 int cn_result_put_batch(struct cnc_buf *b, const uint8_t *batch, size_t len);
 int cn_result_put_end(struct cnc_buf *b, const cenote_result *res);
 
-/* Make a result of a file's content, which keeps `block` alive. CENOTE_OK, CENOTE_ERR_PROTOCOL, CENOTE_ERR_NOMEM. */
+/* Make a result from a file's content. The result has a reference to `block`. CENOTE_OK, CENOTE_ERR_PROTOCOL,
+ * CENOTE_ERR_NOMEM. */
 int cn_result_decode(const struct cenote_allocator *mem, struct cnc_block *block,
 	const struct cnc_saved *saved, cenote_result **ret_res);
 
-/* Read a whole regular file into one block. CENOTE_OK; CENOTE_DONE: there is none; CENOTE_ERR_FILE; CENOTE_ERR_NOMEM.
- * `is_own`: the file must belong to the user, and nobody else may have rights on it. `dir`: as of openat(). */
+/* Read a whole regular file into one block. CENOTE_OK; CENOTE_DONE: there is no such file; CENOTE_ERR_FILE, with
+ * errno; CENOTE_ERR_NOMEM. `dir`: the descriptor of the directory, or AT_FDCWD. `is_own`: the file must belong to the user,
+ * and nobody else may have rights on it. */
 int cn_result_file_read(const struct cenote_allocator *mem, int dir, const char *name,
 	int is_own, struct cnc_block **ret_block);
 /* Write a file under another name and rename it, so that a reader sees the old file or the new one. CENOTE_OK, or

@@ -40,6 +40,7 @@ queue_prepare(cenote_stmt *stmt, uint8_t sync, int is_hidden)
 	/* Without a session it will be prepared on the next one, whose epoch is not
 	 * known yet. */
 	stmt->epoch = cn_state(stmt->conn) == CN_READY ? stmt->conn->reattach.epoch : 0;
+	cn_cache_prepared(stmt);
 	return CENOTE_OK;
 }
 
@@ -59,13 +60,12 @@ fill_execute(const cenote_stmt *stmt, const cenote_params *params,
 }
 
 static int
-queue_execute(cenote_stmt *stmt, const struct cn_question *question, uint8_t sync,
-	struct cn_keep *keep)
+queue_execute(cenote_stmt *stmt, struct cnp_msg *m, const struct cn_question *question,
+	uint8_t sync, struct cn_keep *keep)
 {
 	const cenote_exec_options *exec = question->options;
-	struct cnp_msg m = *question->msg;
 	struct cn_send send = {
-		.msg = &m,
+		.msg = m,
 		.reach = question->reach,
 		.keep = keep,
 		.effect = stmt->effect,
@@ -88,15 +88,15 @@ queue_execute(cenote_stmt *stmt, const struct cn_question *question, uint8_t syn
 			return r;
 	}
 	send.columns = is_known ? stmt->columns : NULL;
-	m.as.execute.known = is_known != 0;
+	m->as.execute.known = is_known != 0;
 	r = cn_request(stmt->conn, &send);
 	if (r == CENOTE_OK)
 		stmt->has_long_data = 0;
 	return r;
 }
 
-/* Take the answer from the cache, or queue the execution. `may_prepare`: and before it the statement, if it needs that; in one
- * write. If PREPARE fails, the execution reports that error. */
+/* Take the answer from the cache, or queue the execution. With `may_prepare`, prepare the statement in the same write if it is
+ * not prepared yet. If PREPARE fails, the execution reports that error. */
 static int
 answer_or_queue(cenote_stmt *stmt, const cenote_params *params,
 	const cenote_exec_options *exec, uint8_t sync, int may_prepare)
@@ -106,7 +106,7 @@ answer_or_queue(cenote_stmt *stmt, const cenote_params *params,
 		.msg = &m,
 		.stmt = stmt,
 		.options = exec,
-		.reach = cn_cache_reach(stmt->conn, stmt->sql, stmt->len),
+		.reach = cn_cache_stmt_reach(stmt),
 	};
 	struct cn_keep *keep;
 	cenote_result *res;
@@ -120,7 +120,7 @@ answer_or_queue(cenote_stmt *stmt, const cenote_params *params,
 		    ? queue_prepare(stmt, 0, 1)
 		    : CENOTE_OK;
 	if (r == CENOTE_OK)
-		r = queue_execute(stmt, &question, sync, keep);
+		r = queue_execute(stmt, &m, &question, sync, keep);
 	if (r < 0)
 		cn_keep_free(keep);
 	return r;

@@ -3,8 +3,8 @@
  * Find out from a statement's text whether its result may be kept, and what it changes for the statements after it (reach.h).
  * lib/cache.c calls this file. It owns no state.
  *
- * It reads the text without any rule of quotes, so that it sees every word that any server may see. A word in a text then
- * only makes the answer more cautious.
+ * It ignores quotes, so that it sees every word that any server may see. A word inside a string literal only makes the answer
+ * more cautious.
  */
 #include "core/reach.h"
 
@@ -15,28 +15,29 @@
 
 /* ---- words ---- */
 
-/* The words with which a statement begins that can be kept. */
+/* A statement whose result may be kept begins with one of these words. */
 static const char *const queries[] = { "select", "values", "table", "with", NULL };
 
-/* The statements that read, or begin or end a transaction. */
+/* Statements that begin with one of these words read, or begin or end a transaction. */
 static const char *const reads[] = { "select", "values", "table", "with", "begin",
 	"start", "commit", "end", "rollback", "abort", "savepoint", "release", "show",
 	"describe", "desc", "fetch", "move", "close", "declare", NULL };
 
-/* The statements that change data only. */
+/* Statements that begin with one of these words change only data. */
 static const char *const changes[] = { "insert", "update", "delete", "merge", "replace",
 	"explain", "analyze", "truncate", "notify", "listen", "unlisten", "lock", "copy",
 	NULL };
 
-/* A query that has one of these words gives another answer each time, or locks. */
+/* A query with one of these words may give another answer each time, or may lock rows. */
 static const char *const varies[] = { "for", "lock", "sql_calc_found_rows",
 	"current_date", "current_time", "current_timestamp", "localtime",
 	"localtimestamp", "sysdate", "systimestamp", "getdate", "utc_date", "utc_time",
 	"utc_timestamp", "current_user", "session_user", "system_user", "user",
 	"current_role", "current_schema", "current_catalog", "random", "rand",
-	"tablesample", "rowversion", NULL };
+	"tablesample", "rowversion", "now", "today", "tomorrow", "yesterday", NULL };
 
-/* A query that has one of these words may write. Several are here because T-SQL needs no semicolon between statements. */
+/* A query with one of these words may write. Some of the words begin statements, because T-SQL needs no semicolon before
+ * these. */
 static const char *const may_write[] = { "into", "nextval", "next", "insert", "update",
 	"delete", "merge", "exec", "execute", "call", "create", "alter", "drop",
 	"truncate", "grant", "revoke", "deny", "backup", "restore", "kill", "shutdown",
@@ -45,20 +46,22 @@ static const char *const may_write[] = { "into", "nextval", "next", "insert", "u
 	"revert", "receive", "enable", "disable", "writetext", "updatetext", "if",
 	"while", "print", "currval", "lastval", NULL };
 
-/* A statement that has one of these words may change its session. */
+/* A statement with one of these words may change its session. */
 static const char *const changes_session[] = { "reset", "use", "call", "exec", "execute",
 	"pragma", "attach", "detach", "discard", "prepare", "deallocate", "create",
 	"alter", "drop", "grant", "revoke", "load", "setuser", "revert", "handler",
 	NULL };
 
-/* The statements that set something. */
+/* Statements that begin with one of these words make a setting. */
 static const char *const sets[] = { "set", "reset", "use", NULL };
 
+/* A statement with one of these words may be PRIVATE. */
 static const char *const makes_private[] = { "temp", "temporary", "password",
 	"identified", NULL };
 
 /* ---- what may stand before a parenthesis ---- */
 
+/* These words are no functions. */
 static const char *const keywords[] = { "all", "and", "any", "array", "as", "between",
 	"by", "case", "char", "character", "conflict", "decimal", "distinct", "else",
 	"except", "exists", "filter", "float", "from", "group", "having", "in",
@@ -67,7 +70,7 @@ static const char *const keywords[] = { "all", "and", "any", "array", "as", "bet
 	"returning", "row", "select", "set", "some", "then", "union", "using", "values",
 	"varchar", "when", "where", "within", NULL };
 
-/* Functions of the servers themselves that answer from their arguments alone, or from these and settings. */
+/* Functions of the servers. Their answers depend only on the arguments and on settings. */
 static const char *const pure[] = { "abs", "array_agg", "array_length", "array_position",
 	"array_to_string", "avg", "bool_and", "bool_or", "btrim", "cast", "ceil",
 	"ceiling", "char_length", "character_length", "coalesce", "concat", "concat_ws",
@@ -86,8 +89,8 @@ static const char *const pure[] = { "abs", "array_agg", "array_length", "array_p
 	"trim", "trunc", "unnest", "upper", "var_pop", "var_samp", "variance", "week",
 	"year", NULL };
 
-/* Functions that answer differently from one time to the next, but leave nothing in the session that a later statement without
- * such a function sees. */
+/* Functions whose answers may differ each time. A later statement without such a function does not notice that they were
+ * called. */
 static const char *const harmless[] = { "changes", "clock_timestamp", "connection_id",
 	"curdate", "current_database", "current_setting", "curtime", "database", "date",
 	"datetime", "found_rows", "gen_random_uuid", "getdate", "julianday", "now",
@@ -101,9 +104,9 @@ struct reading {
 	struct cnc_sql_token first; /* the text's first word */
 	struct cnc_sql_token before; /* the token before the current one */
 	struct cnc_sql_token two_before;
-	bool is_kept;
-	bool is_read;
-	bool is_data; /* or sets something */
+	bool is_kept; /* so far, its result may be kept */
+	bool is_read; /* so far, it only reads */
+	bool is_data; /* so far, it changes only data, or makes settings that its text names */
 	bool is_private;
 	bool is_naming; /* the name after INTO is being read */
 	bool has_conflict;
@@ -141,7 +144,7 @@ is_part(const struct reading *rd)
 	return strchr(".$#@\"`\\[]", *t->p) != NULL || (unsigned char)*t->p >= 0x80;
 }
 
-/* A parenthesis opens: what does the token before it call? */
+/* A parenthesis opens. Find out whether the token before it is a function, and which. */
 static void
 read_paren(struct reading *rd)
 {
@@ -168,7 +171,7 @@ read_paren(struct reading *rd)
 		rd->is_data = false;
 }
 
-/* May the statement have the word SET? UPDATE has it once, also that of an INSERT. */
+/* The word SET came. Is it a part of this statement? UPDATE has one SET, and so has INSERT … ON CONFLICT DO UPDATE. */
 static bool
 may_set(struct reading *rd)
 {
@@ -176,8 +179,7 @@ may_set(struct reading *rd)
 	return rd->n_set == 1 && (cnc_sql_is(&rd->first, "update") || rd->has_conflict);
 }
 
-/* Only statements that name the table behind INTO keep it in the database; SELECT INTO may make a temporary table, or set
- * variables. */
+/* The word INTO came. Does it name a table for new rows? In a SELECT, it may make a temporary table, or set variables. */
 static bool
 may_have_into(const struct reading *rd)
 {
@@ -266,7 +268,7 @@ cnc_sql_reach(const char *sql, size_t len)
 	struct cnc_sql_token t;
 
 	while ((t = cnc_sql_next(&x)).kind != CNC_SQL_END) {
-		/* Something follows a semicolon, or stands before the first word. */
+		/* Another statement follows the semicolon. */
 		if (rd.is_over && !cnc_sql_is_char(&t, ';'))
 			rd.is_kept = rd.is_data = false;
 		if (t.kind == CNC_SQL_WORD) {

@@ -7,7 +7,7 @@
 
 /* What a statement can change for the statements after it. */
 enum cnc_reach {
-	/* Nothing. It is one query, which calls only functions that are known to give the same answer for the same data. So its
+	/* Nothing. It is one query, and calls only functions that are known to give the same answer for the same data. So its
 	 * result may be kept. */
 	CNC_REACH_NONE,
 	/* It reads, begins or ends a transaction, but its answer may differ from one time to the next. */
@@ -19,15 +19,15 @@ enum cnc_reach {
 	/* It may change what later statements of this session mean or see, and nobody knows how: it calls an unknown function, for
 	 * example. */
 	CNC_REACH_SESSION,
-	/* As SESSION, and the same text may do different things in two sessions: it makes temporary tables. Or it has a
-	 * password, which nobody should keep. */
+	/* It may change the session like SESSION, and its text must not be kept. It makes a temporary table, so the same text
+	 * makes another table in each session; or it has a password. */
 	CNC_REACH_PRIVATE
 };
 
 /*
- * Judge a text, for the cache of results. It does not know the server: a text that is harmless only on some servers counts as
- * harmful, and one that it does not understand counts as SESSION. Words inside texts and comments count too. What it cannot
- * see are functions that a view, a trigger or an operator calls.
+ * Find out what a text can change: enum cnc_reach. This does not depend on the server: a text that is harmless only on some
+ * servers counts as harmful. A text that is not understood counts as SESSION. Words inside string literals and comments
+ * count, too. Functions that a view, a trigger or an operator calls are not seen.
  */
 uint8_t cnc_sql_reach(const char *sql, size_t len);
 

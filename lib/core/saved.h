@@ -5,8 +5,8 @@
 #include "core/buf.h"
 
 /*
- * The frame of a file that holds a result (docs/client-cache.md has the format). It says whose result the file
- * has, how old it is, and whether the file is whole. All numbers are little-endian.
+ * The frame of a file that holds a result (docs/client-cache.md has the format). It has the key and the age of the
+ * result, and a checksum. All numbers are little-endian.
  *
  *     bytes  0  "CENOTERS"
  *            8  u32 version, u32 0
@@ -29,25 +29,25 @@ struct cnc_saved {
 	size_t body_len;
 };
 
-/* A checksum of bytes: any wrong byte changes it. It is no protection from somebody who writes the file. `seed`: the sum of
- * the bytes before, or 0. */
+/* A checksum of bytes: any wrong byte changes it. It does not protect from somebody who can write the file. `seed`: the
+ * sum of the bytes before these, or 0. */
 uint64_t cnc_saved_sum(const void *bytes, size_t len, uint64_t seed);
 
-/* Begin a file in an empty buffer: append the result, then call cnc_saved_end(). CENOTE_OK, CENOTE_ERR_LIMIT,
+/* Begin a file in an empty buffer. The caller then appends the result, and calls cnc_saved_end(). CENOTE_OK, CENOTE_ERR_LIMIT,
  * CENOTE_ERR_NOMEM. */
 int cnc_saved_begin(struct cnc_buf *b, const void *key, size_t key_len);
-/* All of it was appended: fill in the head. */
+/* The whole result was appended: fill in the head. */
 void cnc_saved_end(struct cnc_buf *b, uint64_t written_us, uint64_t keep_ms);
 
-/* Read the head only, without the checksum: for a list of files. `len` bytes of a file of `file_len` bytes are there.
- * CENOTE_OK, or CENOTE_ERR_PROTOCOL: it is no such file, or was cut. */
+/* Read the head and the key, and do not check the checksum. That is enough for a list of files. `bytes` has the first `len`
+ * bytes of a file of `file_len` bytes. CENOTE_OK; CENOTE_ERR_PROTOCOL: it is no file with a result, or was cut. */
 int cnc_saved_peek(
 	const uint8_t *bytes, size_t len, uint64_t file_len, struct cnc_saved *ret_saved);
-/* Read a whole file, and check all of it. Returns as cnc_saved_peek(). */
+/* Read a whole file, and check the checksum. CENOTE_OK; CENOTE_ERR_PROTOCOL: it is no file with a result, or was damaged. */
 int cnc_saved_read(const uint8_t *bytes, size_t len, struct cnc_saved *ret_saved);
 
 /* May the result be used at the time now_us? A result from the future is not used: the clock was set back since, and nobody
- * knows how old the result is. `keep_ms`: the reader's own limit beside that of the file; 0: none. */
+ * knows how old the result is. `keep_ms`: the reader's own limit, in addition to that of the file; 0: none. */
 int cnc_saved_is_fresh(const struct cnc_saved *s, uint64_t now_us, uint64_t keep_ms);
 
 #endif

@@ -193,10 +193,10 @@ bool cnc_sql_skip_blanks(struct cnc_sql *x);
 
 /* What stands between tokens. */
 enum cnc_sql_gap_kind {
-	CNC_SQL_GAP_NONE, /* a token is next, or the end, or a comment that does not end: then n is not 0 */
+	CNC_SQL_GAP_NONE, /* a token or the text's end is next, and n is 0; or a comment does not end, and n is not 0 */
 	CNC_SQL_GAP_BLANK, /* one blank */
 	CNC_SQL_GAP_DASHES, /* a comment from -- to the end of the line, without the newline */
-	CNC_SQL_GAP_HASH, /* the same from # */
+	CNC_SQL_GAP_HASH, /* a comment from # to the end of the line, without the newline */
 	CNC_SQL_GAP_BLOCK, /* a comment of C's form */
 	CNC_SQL_GAP_HINT, /* such a comment that begins with +: servers read it */
 	CNC_SQL_GAP_EXECUTED /* such a comment that MySQL or MariaDB may execute, read without CNC_SQL_EXECUTED */

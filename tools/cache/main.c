@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The program cenote-cache: shows the files of the client's cache of results, and removes those that are too old. It needs no
- * cenoted. It looks only at names that libcenote makes, so that a wrong directory loses nothing.
+ * cenoted. It looks only at files with names that libcenote makes, so it removes nothing else from a wrong directory.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -18,9 +18,10 @@
 
 #include "core/saved.h"
 
-/* 32 hexadecimal digits, ".res"; while the file is written, more behind it. */
+/* A name has 32 hexadecimal digits and ".res". While the file is being written, more follows, and ".tmp" is the end. */
 #define N_DIGITS   32u
 #define SUFFIX     ".res"
+#define TEMPORARY  ".tmp"
 /* A file that is being written is not older than this, unless its writer has died. */
 #define WRITING_S  60
 /* The part of a statement that is shown. */
@@ -61,16 +62,19 @@ static bool clean_all;
 /* ---- one file ---- */
 
 static bool
-is_name(const char *name)
-{
-	return strspn(name, "0123456789abcdef") == N_DIGITS &&
-	       strncmp(name + N_DIGITS, SUFFIX, strlen(SUFFIX)) == 0;
-}
-
-static bool
 is_temporary(const char *name)
 {
 	return name[N_DIGITS + strlen(SUFFIX)] != '\0';
+}
+
+static bool
+is_name(const char *name)
+{
+	if (strspn(name, "0123456789abcdef") != N_DIGITS ||
+		strncmp(name + N_DIGITS, SUFFIX, strlen(SUFFIX)) != 0)
+		return false;
+	return !is_temporary(name) ||
+	       strcmp(name + strlen(name) - strlen(TEMPORARY), TEMPORARY) == 0;
 }
 
 /* The statement is the first text of the key. What a terminal would not show becomes a blank. */

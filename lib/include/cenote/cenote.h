@@ -195,10 +195,10 @@ CENOTE_API void cenote_conn_set_getpid(cenote_conn *conn, long (*function)(void)
  *                     no: never
  *   cache             a directory (absolute path): keep results of queries in files there, and take
  *                     them from there while they are young enough (docs/client-cache.md). It must
- *                     exist and belong to the user, and nobody else may write to it. Otherwise, and
- *                     whenever a file cannot be used, the server answers. Then
- *                     cenote_info(conn, "cache") says why. Default: none. It is not used on a handle
- *                     with CENOTE_PASSIVE.
+ *                     exist and belong to the user, and nobody else may write to it. Otherwise the
+ *                     server answers, and cenote_info(conn, "cache") says why. The server also answers
+ *                     whenever a file cannot be used. A handle with CENOTE_PASSIVE does not use the
+ *                     directory. Default: none
  *   cache_ttl         how old such a result may be (default 60s; 0: any age)
  *   allow_files       no (default) or yes: may the server ask for a file of the client?
  *                     (MySQL's LOAD DATA LOCAL INFILE); see cenote_copy_file(). May also be set
@@ -336,7 +336,8 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_wait(cenote_conn *conn, int timeout_ms);
  * SCRAM-SHA-256, PLAIN, EXTERNAL; "": the pool asked for none), protocol, features (names of the
  * backend's capabilities, comma-separated), attaches (how often this handle was attached),
  * data_path (lent: the program talks to the server itself; relayed: through the pool),
- * cache ("used", or why the option cache is not; "": not asked yet),
+ * cache ("used", or why the directory of the option cache is not used; "": no statement has needed
+ * it yet),
  * position (where the server was after the program's last write, if the pool has read_own_writes),
  * and each parameter that the backend reported under its own name.
  *
@@ -394,7 +395,8 @@ CENOTE_API void cenote_set_notice_handler(cenote_conn *conn,
  * Set a function that gets each notification (PostgreSQL's NOTIFY), from within calls that
  * read. If no request is outstanding, those are cenote_process() and cenote_wait(). The function
  * must not call into the connection, and the texts are borrowed for its duration. A client that
- * listens hears everything, also while it has no session (mode=transaction). NULL: none (the default: they are dropped).
+ * listens gets every notification, even while it has no session (mode=transaction). NULL: no
+ * function, and notifications are dropped (the default).
  *
  * handler: `pid` is the server's number of the session that sent it
  * Since: 0.1
@@ -1141,8 +1143,8 @@ CENOTE_API size_t cenote_result_memory(const cenote_result *res);
 
 /**
  * Write a result to a file that any process can read with cenote_result_open(). The file has mode
- * 0600. A reader sees the former file or the new one, never a part of it. For a cache that the
- * library fills by itself, see the option cache of cenote_conn_set().
+ * 0600. A reader sees the former file or the new one, never a part of it. The option cache of
+ * cenote_conn_set() keeps results without such calls.
  *
  * @param res      a whole result of kind CENOTE_RESULT_ROWS
  * @param keep_ms  for how long the file may be used; 0: for ever

@@ -308,6 +308,103 @@ what_is_no_query_is_not_kept(void **state)
 	assert_int_equal(count_files(), 0);
 }
 
+/* Begin a new session. */
+static void
+connect_again(struct fixture *f, const char *application_name)
+{
+	cenote_close(f->conn);
+	assert_ok(cenote_conn_set(f->conn, "application_name", application_name));
+	assert_ok(cenote_connect(f->conn));
+}
+
+static void
+each_application_has_its_own_results(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_false(answers_from_file(f, "select 1"));
+	assert_true(answers_from_file(f, "select 1"));
+	connect_again(f, "other");
+	assert_false(answers_from_file(f, "select 1"));
+	assert_true(answers_from_file(f, "select 1"));
+	connect_again(f, NULL);
+	assert_true(answers_from_file(f, "select 1"));
+}
+
+/* With a position, the program asks for what another connection has written. An older file does not have that. */
+static void
+a_position_makes_the_files_old(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_false(answers_from_file(f, "select 1"));
+	assert_true(answers_from_file(f, "select 1"));
+	cenote_close(f->conn);
+	assert_ok(cenote_set_session_option(f->conn, "position", "0/1"));
+	assert_ok(cenote_connect(f->conn));
+	assert_false(answers_from_file(f, "select 1"));
+	assert_true(answers_from_file(f, "select 1"));
+	assert_ok(cenote_set_session_option(f->conn, "position", "0/2"));
+	assert_false(answers_from_file(f, "select 1"));
+	/* The position is no part of the key. */
+	assert_true(answers_from_file(f, "select 1"));
+	assert_int_equal(count_files(), 1);
+}
+
+static void
+a_request_that_a_file_answers_can_become_a_stream(void **state)
+{
+	struct fixture *f = *state;
+	cenote_result *res;
+
+	assert_false(answers_from_file(f, "select 1"));
+	assert_ok(cenote_send_query(f->conn, "select 1", CENOTE_NTS, NULL, NULL));
+	assert_ok(cenote_set_stream(f->conn));
+	assert_ok(cenote_get_result(f->conn, &res));
+	assert_true(is_saved(res));
+	assert_int_equal(cenote_result_next(res), CENOTE_ROW);
+	assert_int_equal(cenote_result_next(res), CENOTE_DONE);
+	cenote_result_destroy(res);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+	assert_int_equal(cenote_set_stream(f->conn), CENOTE_ERR_STATE);
+}
+
+static int
+executes_from_file(cenote_stmt *stmt)
+{
+	cenote_result *res;
+	int is;
+
+	assert_ok(cenote_stmt_execute(stmt, NULL, NULL, &res));
+	is = is_saved(res);
+	cenote_result_destroy(res);
+	return is;
+}
+
+/* A server may read the statement's literals by the settings of the time at which it was prepared. */
+static void
+a_statement_that_was_prepared_before_a_setting_is_not_kept(void **state)
+{
+	struct fixture *f = *state;
+	cenote_stmt *before, *after;
+
+	assert_ok(cenote_stmt_create(f->conn, "select 1", CENOTE_NTS, &before));
+	assert_ok(cenote_stmt_create(f->conn, "select 1", CENOTE_NTS, &after));
+	assert_false(executes_from_file(before));
+	assert_true(executes_from_file(before));
+	cenote_result_destroy(query(f, "set a = 1"));
+	assert_false(executes_from_file(before));
+	assert_false(executes_from_file(before));
+	assert_false(executes_from_file(after));
+	assert_true(executes_from_file(after));
+	assert_false(executes_from_file(before));
+	/* On the next session, it is prepared again. */
+	connect_again(f, NULL);
+	assert_true(executes_from_file(after));
+	cenote_stmt_destroy(before);
+	cenote_stmt_destroy(after);
+}
+
 int
 main(void)
 {
@@ -333,6 +430,16 @@ main(void)
 			teardown_dir),
 		cmocka_unit_test_setup_teardown(
 			what_is_no_query_is_not_kept, setup_cache, teardown_dir),
+		cmocka_unit_test_setup_teardown(
+			each_application_has_its_own_results, setup_cache, teardown_dir),
+		cmocka_unit_test_setup_teardown(
+			a_position_makes_the_files_old, setup_cache, teardown_dir),
+		cmocka_unit_test_setup_teardown(
+			a_request_that_a_file_answers_can_become_a_stream, setup_cache,
+			teardown_dir),
+		cmocka_unit_test_setup_teardown(
+			a_statement_that_was_prepared_before_a_setting_is_not_kept,
+			setup_cache, teardown_dir),
 	};
 
 	return cmocka_run_group_tests_name("lib_result_file", tests, NULL, NULL);

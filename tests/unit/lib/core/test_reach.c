@@ -54,6 +54,8 @@ static const struct {
 	{ "select current_timestamp", READ },
 	{ "select a from t where d < CURRENT_DATE", READ },
 	{ "select date('now')", READ },
+	{ "select 'now'::timestamp", READ },
+	{ "select a from t where d = 'today'", READ },
 	/* locks, sequences, writes within a query */
 	{ "select a from t for update", DATA },
 	{ "select a from t lock in share mode", READ },
