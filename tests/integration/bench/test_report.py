@@ -27,7 +27,7 @@ def run(*args, env=None):
 
 
 class Page(html.parser.HTMLParser):
-    """Each element that begins ends, and no name is there twice."""
+    """Checks that each element ends, and that no two elements have the same name."""
 
     def __init__(self):
         super().__init__()
@@ -60,7 +60,7 @@ def check_page(path, n_pictures):
         page.feed(f.read())
     assert page.open == [], page.open
     assert page.seen.count("svg") == n_pictures, page.seen.count("svg")
-    # It opens anywhere: all that it needs is in it.
+    # The page needs no other file.
     for link in page.links:
         assert link[0] == "#" and link[1:] in page.ids, link
 
@@ -158,7 +158,7 @@ def an_interrupted_report_has_what_was_measured():
             assert "not complete" in f.read()
 
 
-def what_cannot_be_written_is_said_and_the_figures_are_printed():
+def a_file_that_cannot_be_written_is_reported_and_the_figures_are_printed():
     with tempfile.TemporaryDirectory(prefix="cnr", dir="/tmp") as tmp:
         out = f"{tmp}/report"
         os.makedirs(f"{out}/.report.json.new/full")
@@ -198,7 +198,7 @@ def compare_tells_a_regression_from_noise():
         assert status == 0 and "better" in text, (status, text, err)
 
 
-def wrong_arguments_are_said():
+def wrong_arguments_are_reported():
     for args, status, part in (
         (["report"], 2, "report DIR"),
         (["report", "/tmp/x", "--sets=nonsense"], 2, "--sets=nonsense"),
@@ -215,9 +215,9 @@ def wrong_arguments_are_said():
 TESTS = [
     a_report_of_sqlite_is_complete,
     an_interrupted_report_has_what_was_measured,
-    what_cannot_be_written_is_said_and_the_figures_are_printed,
+    a_file_that_cannot_be_written_is_reported_and_the_figures_are_printed,
     compare_tells_a_regression_from_noise,
-    wrong_arguments_are_said,
+    wrong_arguments_are_reported,
 ]
 if shutil.which("gnuplot"):
     TESTS.append(the_pictures_are_drawn)
