@@ -13,9 +13,6 @@
  */
 #include "load.h"
 
-#include "support/cnt_daemon.h"
-#include "support/cnt_server.h"
-
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,14 +38,12 @@ static struct options {
 	bool is_session_mode;
 	unsigned n_new;
 	unsigned n_sessions;
-	int n_turns;
+	unsigned n_turns;
 	double rest_s; /* before and after the crowd */
 } options = { .n_new = 5000, .n_sessions = 8, .n_turns = 2, .rest_s = 5 };
 
-static struct cnt_server server;
-static struct cnt_daemon pool;
+static struct load_stage stage;
 static char uri[CNT_PATH_MAX + 64];
-static struct load load;
 static unsigned n_old; /* the clients that work already; they are the first ones */
 static struct load_figures others[LOAD_PHASES];
 /* Of the newcomers. */
@@ -120,7 +115,7 @@ await_all(void *arg)
 	cenote_result *res = NULL;
 	cenote_conn *conn = load_handle(arg);
 
-	while (load.n_asked < load.n_clients && !load.is_over)
+	while (stage.load.n_asked < stage.load.n_clients && !stage.load.is_over)
 		cnt_pause_ms(1);
 	if (conn != NULL && cenote_conn_set(conn, "user", "old") == CENOTE_OK &&
 		cenote_set_nonblocking(conn, CENOTE_BLOCKING) == CENOTE_OK)
@@ -159,7 +154,7 @@ make_client(struct load_client *c, unsigned number)
 	}
 	number = (number - n_old) % 50;
 	c->user = number < 40 ? 0 : number - 39;
-	c->n_turns = options.n_turns;
+	c->n_turns = (int)options.n_turns;
 	c->look_ns = load_now_ns() + (int64_t)(options.rest_s * 1e9);
 	n_wanted[c->user]++;
 	return name_user(c);
@@ -170,18 +165,18 @@ make_clients(void)
 {
 	n_old = options.is_session_mode ? options.n_sessions / 2 : 64;
 	n_left = options.n_new;
-	load.n_clients = n_old + options.n_new;
-	load.clients = calloc(load.n_clients, sizeof(*load.clients));
-	if (load.clients == NULL)
+	stage.load.n_clients = n_old + options.n_new;
+	stage.load.clients = calloc(stage.load.n_clients, sizeof(*stage.load.clients));
+	if (stage.load.clients == NULL)
 		return -1;
-	for (unsigned i = 0; i < load.n_clients; i++) {
-		if (make_client(&load.clients[i], i) < 0)
+	for (unsigned i = 0; i < stage.load.n_clients; i++) {
+		if (make_client(&stage.load.clients[i], i) < 0)
 			return -1;
 	}
-	load.attached = attached;
-	load.prepare = prepare;
-	load.done = done;
-	load.ended = ended;
+	stage.load.attached = attached;
+	stage.load.prepare = prepare;
+	stage.load.done = done;
+	stage.load.ended = ended;
 	return 0;
 }
 
@@ -212,7 +207,7 @@ start(void)
 	int port = cnt_server_free_port();
 
 	limit_clients();
-	if (cnt_server_start(&server, CNT_POSTGRESQL, 0) < 0)
+	if (cnt_server_start(&stage.server, CNT_POSTGRESQL, 0) < 0)
 		return -1;
 	snprintf(lines, sizeof(lines), "listen = 127.0.0.1:%d\nsocket_mode = 0666\n",
 		port);
@@ -222,14 +217,14 @@ start(void)
 		"auth = trust door=tcp, trust\nallow_users = *\n",
 		options.n_sessions, options.n_sessions,
 		options.is_session_mode ? "session" : "transaction");
-	if (cnt_daemon_start(
-		    &pool, cnt_server_config(&server, lines, config, sizeof(config))) < 0)
+	if (cnt_daemon_start(&stage.pool,
+		    cnt_server_config(&stage.server, lines, config, sizeof(config))) < 0)
 		return -1;
-	snprintf(uri, sizeof(uri), "%s", pool.uri);
+	snprintf(uri, sizeof(uri), "%s", stage.pool.uri);
 	if (options.by_tcp)
 		snprintf(uri, sizeof(uri), "cenote://127.0.0.1:%d/main", port);
 	/* the other users connect there */
-	return chmod(pool.dir, 0711);
+	return chmod(stage.pool.dir, 0711);
 }
 
 /* ---- the result ---- */
@@ -250,11 +245,11 @@ share_of_busiest(void)
 static void
 print_figures(void)
 {
-	printf("%u clients connect at once to %u sessions (%s, mode = %s), do %d "
+	printf("%u clients connect at once to %u sessions (%s, mode = %s), do %u "
 	       "transactions each, and go; %u others work; %llu errors\n\n",
 		options.n_new, options.n_sessions, options.by_tcp ? "TCP" : "unix",
 		options.is_session_mode ? "session" : "transaction", options.n_turns,
-		n_old, (unsigned long long)load.n_errors);
+		n_old, (unsigned long long)stage.load.n_errors);
 	load_print_head(stdout);
 	load_print(stdout, "the newcomers' first", &first_turns);
 	if (later_turns.n_turns > 0)
@@ -275,13 +270,13 @@ measure(void)
 
 	if (make_clients() < 0 || pthread_create(&thread, NULL, await_all, uri) != 0)
 		return -1;
-	r = load_run(&load);
-	load.is_over = true;
+	r = load_run(&stage.load);
+	stage.load.is_over = true;
 	pthread_join(thread, NULL);
 	if (r < 0)
 		return -1;
 	print_figures();
-	return load.n_errors == 0 && first_turns.n_turns == options.n_new &&
+	return stage.load.n_errors == 0 && first_turns.n_turns == options.n_new &&
 			       others[LOAD_DURING].n_turns > 0 &&
 			       others[LOAD_AFTER].n_turns > 0 &&
 			       share_of_busiest() <= SHARE_MAX
@@ -291,64 +286,42 @@ measure(void)
 
 /* ---- options ---- */
 
-static int
-usage(void)
-{
-	fputs("usage: at_once unix|tcp [-m session|transaction] [-c CLIENTS] "
-	      "[-s SESSIONS] [-n TURNS] [-r SECONDS]\n"
-	      "  -m  mode of the pool (transaction)\n"
-	      "  -c  how many clients come (5000)\n"
-	      "  -s  sessions of the pool (8)\n"
-	      "  -n  transactions of each client (2)\n"
-	      "  -r  how long to measure before they come, and after they have gone (5 "
-	      "s)\n",
-		stderr);
-	return -1;
-}
+static const char usage[] =
+	"usage: at_once unix|tcp [-m session|transaction] [-c CLIENTS] [-s SESSIONS] "
+	"[-n TURNS] [-r SECONDS]\n"
+	"  -m  mode of the pool (transaction)\n"
+	"  -c  how many clients come (5000)\n"
+	"  -s  sessions of the pool, at least 2 (8)\n"
+	"  -n  transactions of each client (2)\n"
+	"  -r  how long to measure before they come, and after they have gone (5 s)\n";
 
 static int
 parse(int argc, char **argv)
 {
-	int letter;
+	const char *mode = "transaction";
+	const struct load_option list[] = {
+		{ .letter = 'm', .word = &mode },
+		{ .letter = 'c', .number = &options.n_new },
+		{ .letter = 's', .number = &options.n_sessions },
+		{ .letter = 'n', .number = &options.n_turns },
+		{ .letter = 'r', .time = &options.rest_s },
+		{ 0 },
+	};
 
 	if (argc < 2 || (strcmp(argv[1], "unix") != 0 && strcmp(argv[1], "tcp") != 0))
-		return usage();
+		return load_usage(usage);
 	options.by_tcp = strcmp(argv[1], "tcp") == 0;
-	optind = 2;
-	while ((letter = getopt(argc, argv, "m:c:s:n:r:")) != -1) {
-		if (letter == 'm')
-			options.is_session_mode = strcmp(optarg, "session") == 0;
-		else if (letter == 'c')
-			options.n_new = (unsigned)strtoul(optarg, NULL, 10);
-		else if (letter == 's')
-			options.n_sessions = (unsigned)strtoul(optarg, NULL, 10);
-		else if (letter == 'n')
-			options.n_turns = (int)strtol(optarg, NULL, 10);
-		else if (letter == 'r')
-			options.rest_s = strtod(optarg, NULL);
-		else
-			return usage();
-	}
-	return options.n_new > 0 && options.n_sessions > 1 && options.n_turns > 0
+	if (load_parse(argc, argv, list, usage) < 0)
+		return -1;
+	options.is_session_mode = strcmp(mode, "session") == 0;
+	return options.n_sessions > 1 && (options.is_session_mode ||
+						 strcmp(mode, "transaction") == 0)
 		       ? 0
-		       : usage();
+		       : load_usage(usage);
 }
 
 int
 main(int argc, char **argv)
 {
-	int r;
-
-	if (parse(argc, argv) < 0)
-		return 2;
-	if (!cnt_server_is_installed(CNT_POSTGRESQL))
-		return 77; /* Meson: the test is skipped */
-	r = start();
-	if (r == 0)
-		r = measure();
-	if (pool.pid != 0 && cnt_daemon_stop(&pool) < 0)
-		r = -1;
-	cnt_server_stop(&server);
-	free(load.clients);
-	return r < 0 ? 1 : 0;
+	return parse(argc, argv) < 0 ? 2 : load_main(&stage, start, measure);
 }

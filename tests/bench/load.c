@@ -7,6 +7,8 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -313,4 +315,81 @@ load_print(FILE *out, const char *what, const struct load_figures *f)
 		cnb_latency_quantile(&f->latency, 0.99) / 1e6,
 		cnb_latency_quantile(&f->latency, 0.999) / 1e6,
 		(double)f->longest_ns / 1e6);
+}
+
+/* ---- the program ---- */
+
+int
+load_usage(const char *usage)
+{
+	fputs(usage, stderr);
+	return -1;
+}
+
+/* Set the option's value. 0; -1: the text is wrong. */
+static int
+set_option(const struct load_option *option, const char *text)
+{
+	unsigned long n;
+	double v;
+	char *end;
+
+	if (option->word != NULL) {
+		*option->word = text;
+		return 0;
+	}
+	if (text[0] < '0' || text[0] > '9')
+		return -1;
+	if (option->time != NULL) {
+		v = strtod(text, &end);
+		if (*end != '\0' || !isfinite(v))
+			return -1;
+		*option->time = v;
+		return 0;
+	}
+	n = strtoul(text, &end, 10);
+	if (*end != '\0' || n == 0 || n > INT_MAX)
+		return -1;
+	*option->number = (unsigned)n;
+	return 0;
+}
+
+int
+load_parse(int argc, char **argv, const struct load_option *options, const char *usage)
+{
+	char letters[32] = "";
+	size_t n = 0;
+	int letter;
+
+	for (size_t i = 0; options[i].letter != 0 && n + 2 < sizeof(letters); i++) {
+		letters[n++] = options[i].letter;
+		letters[n++] = ':';
+	}
+	optind = 2;
+	while ((letter = getopt(argc, argv, letters)) != -1) {
+		const struct load_option *option = options;
+
+		while (option->letter != 0 && option->letter != letter)
+			option++;
+		if (option->letter == 0 || set_option(option, optarg) < 0)
+			return load_usage(usage);
+	}
+	return optind == argc ? 0 : load_usage(usage);
+}
+
+int
+load_main(struct load_stage *stage, int (*start)(void), int (*measure)(void))
+{
+	int r;
+
+	if (!cnt_server_is_installed(CNT_POSTGRESQL))
+		return 77;
+	r = start();
+	if (r == 0)
+		r = measure();
+	if (stage->pool.pid != 0 && cnt_daemon_stop(&stage->pool) < 0)
+		r = -1;
+	cnt_server_stop(&stage->server);
+	free(stage->load.clients);
+	return r < 0 ? 1 : 0;
 }

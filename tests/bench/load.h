@@ -11,6 +11,8 @@
 #include <sys/types.h>
 
 #include "../../tools/bench/bench.h"
+#include "support/cnt_daemon.h"
+#include "support/cnt_server.h"
 
 /*
  * Many clients of a pool, all in one thread with one loop, so that they leave the CPUs to the pool.
@@ -62,7 +64,8 @@ struct load {
 	/* Another thread, or `done`, may change these two. */
 	_Atomic int phase;
 	atomic_bool is_over;
-	/* When a client has got its first session. Before a client's turn, after it, and after a client has ended, also by an error. NULL: nothing to do. */
+	/* Called when a client has got its first session; before each turn; after each turn; and after a client has ended, also by an error.
+	 * `done` is needed; the others may be NULL. */
 	void (*attached)(struct load *l, struct load_client *c);
 	void (*prepare)(struct load *l, struct load_client *c);
 	void (*done)(struct load *l, struct load_client *c, int64_t ns);
@@ -90,5 +93,31 @@ void load_count(struct load_figures *figures, const struct load *l,
 /* A table with a row for each phase, in milliseconds. */
 void load_print_head(FILE *out);
 void load_print(FILE *out, const char *what, const struct load_figures *figures);
+
+/* ---- the program ---- */
+
+/* An option with a letter and a value. One of the pointers is set: it gets a whole number from 1, or a time from 0. */
+struct load_option {
+	char letter; /* 0 ends the list */
+	unsigned *number;
+	double *time;
+	const char **word;
+};
+
+/* Read the options that follow argv[1]. 0; -1: they are wrong, and `usage` was printed. */
+int load_parse(
+	int argc, char **argv, const struct load_option *options, const char *usage);
+/* Print `usage` on standard error. Returns -1. */
+int load_usage(const char *usage);
+
+/* What a program runs. */
+struct load_stage {
+	struct cnt_server server; /* PostgreSQL */
+	struct cnt_daemon pool;
+	struct load load;
+};
+
+/* Start server and pool, measure, and stop them. Returns the exit status; 77 without PostgreSQL: Meson skips the test. */
+int load_main(struct load_stage *stage, int (*start)(void), int (*measure)(void));
 
 #endif

@@ -58,11 +58,11 @@ class Report:
 def machine(r):
     head = r.head
     kind = "A quick run" if head["is_quick"] else "A whole run"
-    busy = (" Other work ran on the machine, so the figures are rough: trust the ratios, and those of CPU most."
+    busy = (" Other work ran on the machine, so the figures are rough. Trust the ratios more, and those of CPU time most."
             if head["load"] > head["n_cpus"] else "")
     return [f"{kind} of {head['started'][:10]}, Cenote {head['version']}: {head['cpu']}, "
             f"{head['n_cpus']:.0f} CPUs, {head['kernel']}; {head['servers']}. "
-            f"The load of the machine at the begin was {head['load']:.1f}.{busy}"]
+            f"The load of the machine at the start was {head['load']:.1f}.{busy}"]
 
 
 def ratio_rows(r):
@@ -102,8 +102,7 @@ def by_clients(r, name, *columns):
     for server in r.servers(name):
         for f in r.of(set=name, server=server):
             cells = [number(f[c] / scale if f[c] is not None else None) for c, scale in columns]
-            rows.append([f"{NAMES[server]}, {f['clients']:,.0f}, {f['target']}"] + cells
-                        + ([f["note"]] if name == "retail" else []))
+            rows.append([f"{NAMES[server]}, {f['clients']:,.0f}, {f['target']}"] + cells)
     return rows
 
 
@@ -143,7 +142,7 @@ def tls(r):
 
 
 def retail(r):
-    """For each target: the most, where it is reached, and what there is with most users."""
+    """For each target: its most operations per second, the users that this takes, and its figures with most users."""
     rows = []
     for server in r.servers("retail"):
         for target in r.targets("retail", server):

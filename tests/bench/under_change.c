@@ -11,9 +11,6 @@
  */
 #include "load.h"
 
-#include "support/cnt_daemon.h"
-#include "support/cnt_server.h"
-
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -42,10 +39,8 @@ static struct options {
 	double pause_ms; /* of a client, between two transactions */
 } options = { .n_clients = 64, .during_s = 60, .rest_s = 20, .pause_ms = 20 };
 
-static struct cnt_server server;
-static struct cnt_daemon pool;
+static struct load_stage stage;
 static int port;
-static struct load load;
 static struct load_figures figures[LOAD_PHASES];
 static uint64_t n_committed;
 static unsigned n_changes;
@@ -61,8 +56,8 @@ control(const char *words, char *ret_said, size_t size)
 	size_t n;
 	FILE *f;
 
-	snprintf(line, sizeof(line), "%s -r %s %s 2>&1", CNT_CENOTECTL_PATH, pool.run_dir,
-		words);
+	snprintf(line, sizeof(line), "%s -r %s %s 2>&1", CNT_CENOTECTL_PATH,
+		stage.pool.run_dir, words);
 	f = popen(line, "r");
 	if (f == NULL)
 		return -1;
@@ -93,11 +88,11 @@ upgrade(unsigned n)
 		fprintf(stderr, "cenotectl upgrade: %s", said);
 		return -1;
 	}
-	if (waitpid(pool.pid, &status, 0) != pool.pid || status != 0) {
+	if (waitpid(stage.pool.pid, &status, 0) != stage.pool.pid || status != 0) {
 		fprintf(stderr, "the old cenoted ended with status %d\n", status);
 		return -1;
 	}
-	pool.pid = (pid_t)pid;
+	stage.pool.pid = (pid_t)pid;
 	return 0;
 }
 
@@ -111,7 +106,7 @@ configure(unsigned number, char *ret, size_t size)
 		"sessions = 8\nmode = transaction\nqueue_timeout = 60s\n"
 		"auth = trust door=tcp, trust\nmax_row = %uMB\n",
 		10 + number % 2);
-	return cnt_server_config(&server, lines, ret, size);
+	return cnt_server_config(&stage.server, lines, ret, size);
 }
 
 static int
@@ -119,8 +114,8 @@ reload(unsigned number)
 {
 	char config[4096], said[1024];
 
-	if (cnt_daemon_configure(&pool, configure(number + 1, config, sizeof(config))) <
-		0)
+	if (cnt_daemon_configure(
+		    &stage.pool, configure(number + 1, config, sizeof(config))) < 0)
 		return -1;
 	return control("reload", said, sizeof(said));
 }
@@ -153,15 +148,15 @@ make_changes(void *arg)
 
 	(void)arg;
 	cnt_pause_ms((long)(options.rest_s * 1000));
-	load.phase = LOAD_DURING;
+	stage.load.phase = LOAD_DURING;
 	until_ms = cnt_now_ms() + (int64_t)(options.during_s * 1000);
 	while (!is_failed && cnt_now_ms() < until_ms) {
 		is_failed = changes[options.change].make(n_changes++) < 0;
 		cnt_pause_ms(REST_MS);
 	}
-	load.phase = LOAD_AFTER;
+	stage.load.phase = LOAD_AFTER;
 	cnt_pause_ms((long)(options.rest_s * 1000));
-	load.is_over = true;
+	stage.load.is_over = true;
 	return NULL;
 }
 
@@ -189,15 +184,15 @@ make_clients(void)
 	char remote[128];
 
 	snprintf(remote, sizeof(remote), "cenote://app@127.0.0.1:%d/main", port);
-	load.clients = calloc(options.n_clients, sizeof(*load.clients));
-	load.n_clients = options.n_clients;
-	if (load.clients == NULL)
+	stage.load.clients = calloc(options.n_clients, sizeof(*stage.load.clients));
+	stage.load.n_clients = options.n_clients;
+	if (stage.load.clients == NULL)
 		return -1;
 	/* Half of them come by TCP. Of each kind, every fourth connects for each transaction. */
 	for (unsigned i = 0; i < options.n_clients; i++) {
-		struct load_client *c = &load.clients[i];
+		struct load_client *c = &stage.load.clients[i];
 
-		c->conn = load_handle(i % 2 == 0 ? pool.uri : remote);
+		c->conn = load_handle(i % 2 == 0 ? stage.pool.uri : remote);
 		if (c->conn == NULL)
 			return -1;
 		c->user = i;
@@ -207,8 +202,8 @@ make_clients(void)
 		snprintf(c->sql[0], sizeof(c->sql[0]), "begin");
 		snprintf(c->sql[2], sizeof(c->sql[2]), "commit");
 	}
-	load.prepare = prepare;
-	load.done = done;
+	stage.load.prepare = prepare;
+	stage.load.done = done;
 	return 0;
 }
 
@@ -221,16 +216,17 @@ start(void)
 
 	/* the new cenoted is a child of the old one, which ends */
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 ||
-		cnt_server_start(&server, CNT_POSTGRESQL, 0) < 0)
+		cnt_server_start(&stage.server, CNT_POSTGRESQL, 0) < 0)
 		return -1;
 	port = cnt_server_free_port();
 	snprintf(line, sizeof(line), "listen = 127.0.0.1:%d\ndrain_timeout = 10min\n",
 		port);
 	setenv("CNT_DAEMON_LINES", line, 1);
-	if (cnt_server_sql(&server, "create table ledger (who int, n int8, primary key "
-				    "(who, n)); grant all on ledger to app") < 0)
+	if (cnt_server_sql(&stage.server,
+		    "create table ledger (who int, n int8, primary key (who, n)); "
+		    "grant all on ledger to app") < 0)
 		return -1;
-	return cnt_daemon_start(&pool, configure(0, config, sizeof(config)));
+	return cnt_daemon_start(&stage.pool, configure(0, config, sizeof(config)));
 }
 
 /* Whether the table has all rows that were committed. A client may have been stopped in a commit. */
@@ -240,11 +236,11 @@ has_all_rows(void)
 	char text[64];
 	uint64_t n;
 
-	if (cnt_server_ask(&server, "select count(*) from ledger", text, sizeof(text)) <
-		0)
+	if (cnt_server_ask(
+		    &stage.server, "select count(*) from ledger", text, sizeof(text)) < 0)
 		return false;
 	n = strtoull(text, NULL, 10);
-	if (n >= n_committed && n <= n_committed + load.n_clients)
+	if (n >= n_committed && n <= n_committed + stage.load.n_clients)
 		return true;
 	fprintf(stderr, "%llu transactions were committed, and the table has %llu rows\n",
 		(unsigned long long)n_committed, (unsigned long long)n);
@@ -258,7 +254,7 @@ print_figures(void)
 
 	printf("%u clients while %s, %u times in %.0f s; %llu errors\n\n",
 		options.n_clients, changes[options.change].about, n_changes,
-		options.during_s, (unsigned long long)load.n_errors);
+		options.during_s, (unsigned long long)stage.load.n_errors);
 	load_print_head(stdout);
 	for (int i = 0; i < LOAD_PHASES; i++)
 		load_print(stdout, names[i], &figures[i]);
@@ -273,70 +269,43 @@ measure(void)
 
 	if (make_clients() < 0 || pthread_create(&thread, NULL, make_changes, NULL) != 0)
 		return -1;
-	is_failed |= load_run(&load) < 0;
+	is_failed |= load_run(&stage.load) < 0;
 	pthread_join(thread, NULL);
 	print_figures();
-	return !is_failed && load.n_errors == 0 && has_all_rows() ? 0 : -1;
+	return !is_failed && stage.load.n_errors == 0 && has_all_rows() ? 0 : -1;
 }
 
 /* ---- options ---- */
 
-static int
-usage(void)
-{
-	fputs("usage: under_change upgrade|reload|pause [-c CLIENTS] [-t SECONDS] "
-	      "[-r SECONDS] [-p MS]\n"
-	      "  -c  clients (64)\n"
-	      "  -t  how long changes are made (60 s)\n"
-	      "  -r  how long to measure before and after them (20 s)\n"
-	      "  -p  how long a client pauses between two transactions (20 ms)\n",
-		stderr);
-	return -1;
-}
+static const char usage[] =
+	"usage: under_change upgrade|reload|pause [-c CLIENTS] [-t SECONDS] "
+	"[-r SECONDS] [-p MS]\n"
+	"  -c  clients (64)\n"
+	"  -t  how long changes are made (60 s)\n"
+	"  -r  how long to measure before and after them (20 s)\n"
+	"  -p  how long a client pauses between two transactions (20 ms)\n";
 
 static int
 parse(int argc, char **argv)
 {
-	int letter;
+	static const struct load_option list[] = {
+		{ .letter = 'c', .number = &options.n_clients },
+		{ .letter = 't', .time = &options.during_s },
+		{ .letter = 'r', .time = &options.rest_s },
+		{ .letter = 'p', .time = &options.pause_ms },
+		{ 0 },
+	};
 
-	if (argc < 2)
-		return usage();
-	while (options.change < N_CHANGES &&
+	while (argc > 1 && options.change < N_CHANGES &&
 		strcmp(argv[1], changes[options.change].name) != 0)
 		options.change++;
-	if (options.change == N_CHANGES)
-		return usage();
-	optind = 2;
-	while ((letter = getopt(argc, argv, "c:t:r:p:")) != -1) {
-		if (letter == 'c')
-			options.n_clients = (unsigned)strtoul(optarg, NULL, 10);
-		else if (letter == 't')
-			options.during_s = strtod(optarg, NULL);
-		else if (letter == 'r')
-			options.rest_s = strtod(optarg, NULL);
-		else if (letter == 'p')
-			options.pause_ms = strtod(optarg, NULL);
-		else
-			return usage();
-	}
-	return options.n_clients > 0 ? 0 : usage();
+	if (argc < 2 || options.change == N_CHANGES)
+		return load_usage(usage);
+	return load_parse(argc, argv, list, usage);
 }
 
 int
 main(int argc, char **argv)
 {
-	int r;
-
-	if (parse(argc, argv) < 0)
-		return 2;
-	if (!cnt_server_is_installed(CNT_POSTGRESQL))
-		return 77; /* Meson: the test is skipped */
-	r = start();
-	if (r == 0)
-		r = measure();
-	if (pool.pid != 0 && cnt_daemon_stop(&pool) < 0)
-		r = -1;
-	cnt_server_stop(&server);
-	free(load.clients);
-	return r < 0 ? 1 : 0;
+	return parse(argc, argv) < 0 ? 2 : load_main(&stage, start, measure);
 }

@@ -132,7 +132,7 @@ struct cnb_script {
 	uint64_t random; /* the state of its random numbers */
 	uint32_t step; /* the number of its statement */
 	uint32_t key; /* the row that the operation is about */
-	int is_query; /* the statement gives rows, at least one */
+	int is_query; /* the statement must return a row */
 	char sql[224];
 };
 
@@ -161,10 +161,11 @@ struct cnb_workload {
 	int is_crowd; /* all clients are in one process, and --think applies */
 	int is_idle; /* of the crowd, only one client works */
 	double think_ms; /* of a crowd, if --think is not given */
-	int is_think_random; /* the pause is between half and three halves of it */
-	uint32_t queries; /* otherwise, per operation; 0: one */
-	/* Write the statement of the step that the script is at. 1: there is one; 0: the
-	 * operation is over. NULL: an operation is one query of `sql`. Only in a crowd. */
+	int is_think_random; /* a pause takes between 0.5 and 1.5 times as long */
+	uint32_t queries; /* per operation, without points and depths; 0: one */
+	/* Write the SQL of the statement number `script.step` to `script.sql`. Returns 1, or 0
+	 * if the operation has no more statements. NULL: each operation is one query of `sql`.
+	 * Only crowds use it. */
 	int (*statement)(struct cnb_run *run);
 	int (*can)(const struct cnb_target *target); /* NULL: every target can do it */
 	/* Called once before the operations; not measured. NULL: there is nothing to do. */
@@ -220,7 +221,7 @@ struct cnb_options {
 	uint32_t clients;
 	uint32_t processes; /* of a crowd */
 	double think_ms; /* of a crowd's clients, after an operation; < 0: the workload's */
-	/* A crowd works for so long, not for a number of operations; 0: not. */
+	/* How long a crowd works. 0: until it has done its number of operations. */
 	double crowd_s;
 	uint32_t retail_rows;
 	const char *mode; /* of the pool that it starts */
@@ -234,23 +235,27 @@ struct cnb_options {
 	int is_pinned;
 	int cpu; /* -1: the last CPU that is allowed */
 	int is_json;
-	/* The commands report and compare; NULL: another one. */
+	/* The arguments of the commands report and compare; NULL: it is another command. */
 	const char *report_dir;
 	const char *compare[2];
 	int is_quick;
-	int is_redraw; /* measure nothing, and draw a report's pictures again */
+	int is_redraw; /* measure nothing, and draw the pictures of a report again */
 	int has_plots;
-	const char *servers, *sets; /* of the report: lists with commas; NULL: all */
+	const char *servers,
+		*sets; /* what a report measures: lists with commas; NULL: all */
 	double tolerance; /* of compare: 0.05 is 5 % */
-	/* Text for the configuration of the cenoted that it starts; or NULL. */
+	/* Pools for the configuration of the cenoted that it starts, besides the one on SQLite;
+	 * or NULL. */
 	const char *more_pools;
-	/* The name of one of them: start no pool on SQLite besides. NULL: start it. */
+	/* The name of the only pool, which is in `more_pools`. NULL: there is one on SQLite. */
 	const char *only_pool;
 };
 
 /* 0: continue. 1: done (it printed help, version or list). -1: wrong, and reported. */
 int cnb_options_parse(int argc, char **argv, struct cnb_options *ret_options);
-/* Add targets and workloads by their names. 0, or -1. */
+/* Whether a word is in a list with commas. */
+int cnb_list_has(const char *list, const char *word);
+/* Add targets and workloads, which are lists of names with commas. 0; -1: this build lacks one. */
 int cnb_options_choose(
 	struct cnb_options *options, const char *targets, const char *workloads);
 
@@ -269,11 +274,11 @@ int cnb_procs_equal(const struct cnb_procs *a, const struct cnb_procs *b);
 /* CPU time of `root` and its descendants, also of those that have ended. For the ended ones the
  * kernel counts in ticks (10 ms). 0, or -1 with errno. */
 int cnb_family_cpu(pid_t root, int64_t *ret_ns);
-/* Memory of `root` and its descendants in KiB; of shared pages, each has its share. 0, or -1 with
- * errno. */
+/* Memory of `root` and its descendants in KiB. A page that several processes share counts once: each has
+ * its part of it. 0, or -1 with errno. */
 int cnb_family_memory(pid_t root, int64_t *ret_kib);
 
-/* Bind `root` and its descendants to these CPUs. One that ends meanwhile does not matter. */
+/* Bind `root` and its descendants to these CPUs, except those that end meanwhile. */
 void cnb_family_bind(pid_t root, const cpu_set_t *cpus);
 
 /* Bind this process and those that it starts to one CPU (-1: the last allowed one). */
@@ -304,6 +309,8 @@ int cnb_pool_wait(const char *uri, struct cnb_error *ret_error);
 int cnb_has_tls(void);
 /* Make only the directory and the file, for targets without cenoted. */
 int cnb_daemon_directory(struct cnb_daemon *daemon, struct cnb_error *ret_error);
+/* Remove a directory with everything in it, and empty its name. An empty name does nothing. */
+void cnb_directory_remove(char *dir);
 
 /* ------------------------------------------------------------------ measure ----- */
 
@@ -321,13 +328,13 @@ double cnb_latency_quantile(const struct cnb_latency *latency, double q);
 /* What clients did in a round. */
 struct cnb_work {
 	int64_t wall_ns, cpu_ns;
-	/* With `crowd_s`: operations in the measured part of the time, and that part. */
+	/* With `crowd_s`: the operations that ended in the measured part of the time, and how long
+	 * this part is. */
 	uint64_t n_operations;
 	int64_t measured_ns;
-	uint32_t
-		n_refused; /* clients that could not connect, where the workload allows it */
+	uint32_t n_refused; /* with `crowd_s`: clients that could not connect */
 	struct cnb_latency latency;
-	struct cnb_error refusal; /* the first one's reason */
+	struct cnb_error refusal; /* why one of them could not */
 };
 
 /* The cost of one round of a target, per query. */
@@ -416,12 +423,13 @@ void cnb_crew_end(struct cnb_crew *crew); /* NULL is allowed */
  * is_crowd. */
 struct cnb_crowd;
 
-/* The first client has the pattern's number. With `may_refuse`, clients that cannot connect are
- * counted and left out. */
+/* Connect the clients. The first one gets the pattern's number. With `may_refuse`, clients that cannot
+ * connect are counted and left out. 0; -1 with the error set. */
 int cnb_crowd_begin(const struct cnb_run *pattern, uint32_t n_clients, int64_t think_ns,
 	int may_refuse, struct cnb_crowd **ret_crowd, struct cnb_error *ret_error);
-/* Do `operations` for each client; or, if `time_ns` is not 0, work for so long and count what is
- * done after the first fifth of it. A fast client may do more than a slow one. */
+/* If `time_ns` is 0, do `operations` for each client; a fast client may do more than a slow one.
+ * Otherwise work for that time, and count the operations that end after its first fifth. 0; -1 with
+ * the error set. */
 int cnb_crowd_work(struct cnb_crowd *crowd, uint64_t operations, int64_t time_ns,
 	struct cnb_work *ret_work, struct cnb_error *ret_error);
 void cnb_crowd_end(struct cnb_crowd *crowd); /* NULL is allowed */

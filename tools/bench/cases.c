@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The cases that the options ask for. main.c and report.c call it. It has no state.
+ * Makes the list of cases from the options. main.c and the command report call it. It owns no state.
  */
 #include "bench.h"
 
@@ -24,18 +24,21 @@ cnb_cases_make(const struct cnb_options *options, struct cnb_case *ret_cases)
 	for (i = 0; i < options->n_workloads; i++) {
 		const struct cnb_workload *w = options->workloads[i];
 		uint32_t once = w->queries > 0 ? w->queries : 1;
-		const uint32_t *numbers = w->has_points   ? options->points
-					  : w->has_depths ? options->depths
-							  : &once;
-		size_t n_numbers = w->has_points   ? options->n_points
-				   : w->has_depths ? options->n_depths
-						   : 1;
+		const uint32_t *numbers = &once;
+		size_t n_numbers = 1;
 
+		if (!any_can(options, w))
+			continue;
+		if (w->has_points) {
+			numbers = options->points;
+			n_numbers = options->n_points;
+		} else if (w->has_depths) {
+			numbers = options->depths;
+			n_numbers = options->n_depths;
+		}
 		for (k = 0; k < n_numbers; k++) {
 			ret_cases[n].workload = w;
-			ret_cases[n].queries = numbers[k];
-			if (any_can(options, w))
-				n++;
+			ret_cases[n++].queries = numbers[k];
 		}
 	}
 	return n;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The clients of a measurement: one or a crowd in this process, or many processes that start
- * together and report back, each with one client or a crowd. measure.c calls it. The state is struct cnb_crew.
+ * together and report back, each with one client or a crowd. measure.c and report_case.c call it. The
+ * state is struct cnb_crew.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Compares two reports: which figures changed, and not only by noise. main.c calls it for the command
- * compare. It has no state.
+ * Compares two reports: it lists the figures that changed by more than noise. main.c calls it for the
+ * command compare. It owns no state.
  *
- * Where a figure has a ratio to another target of the same round, the ratios are compared: what the
- * machine does besides affects both targets alike. Around each median there is a range of 2.4 times
- * the middle half divided by the root of the number of rounds. That is one and a half times the notch
- * of a box plot, because there are hundreds of figures. Two ranges that overlap may be noise.
+ * If a figure has a ratio to another target of the same round, the ratios are compared: other load on
+ * the machine affects both targets alike. Each median has a range to both sides: 2.4 times the
+ * interquartile range, divided by the square root of the number of rounds. Two ranges that overlap may
+ * be noise. The notch of a box plot uses 1.57 instead of 2.4. Among hundreds of figures, this would
+ * report some changes that are only noise.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,10 +21,10 @@ struct measure {
 	double median, p25, p75;
 };
 
-/* What is compared of a figure. More of each of these is worse. */
+/* The numbers of a figure that are compared. For each of them, more is worse. */
 static const struct {
 	const char *name; /* the ratio, and its quartiles with _p25 and _p75 */
-	const char *alone; /* where there is no ratio */
+	const char *alone; /* compared where there is no ratio */
 } compared[] = {
 	{ "wall_ratio", "wall_us" },
 	{ "cpu_ratio", "cpu_us" },
@@ -32,16 +33,15 @@ static const struct {
 static struct measure
 measure_of(const struct cnb_figure *figure, const char *name)
 {
-	struct cnb_figure copy = *figure;
 	char p25[32], p75[32];
 
 	snprintf(p25, sizeof(p25), "%s_p25", name);
 	snprintf(p75, sizeof(p75), "%s_p75", name);
-	return (struct measure){ *cnb_figure_number(&copy, name),
-		*cnb_figure_number(&copy, p25), *cnb_figure_number(&copy, p75) };
+	return (struct measure){ cnb_figure_value(figure, name),
+		cnb_figure_value(figure, p25), cnb_figure_value(figure, p75) };
 }
 
-/* Half of the range in which the median would be in other runs. */
+/* How far from its median the range of a figure goes, to each side. */
 static double
 half_range(const struct measure *m, double rounds)
 {
@@ -51,7 +51,7 @@ half_range(const struct measure *m, double rounds)
 static int
 is_known(const struct measure *m, double rounds)
 {
-	/* The middle half of fewer rounds says nothing. */
+	/* The quartiles of one or two rounds say nothing about the noise. */
 	return isfinite(m->median) && m->median > 0 && isfinite(m->p25) &&
 	       isfinite(m->p75) && rounds >= 3;
 }

@@ -14,7 +14,7 @@
 
 /* A target can have a wait without a descriptor. So ask those that wait again this often. */
 #define SWEEP_NS    10000000
-/* After so many clients in a row that cannot connect, the others are not tried. */
+/* If this many clients in a row cannot connect, the others do not try. */
 #define MAX_REFUSED 20
 
 struct client {
@@ -33,7 +33,7 @@ struct cnb_crowd {
 	uint32_t n_busy;
 	uint32_t *busy;
 	struct pollfd *waits;
-	/* The clients that think, as a heap: the first is due first. */
+	/* The clients that think, as a heap. The first entry is the client whose pause ends first. */
 	uint32_t n_thinking;
 	uint32_t *thinking;
 	uint64_t n_to_start; /* operations that are left */
@@ -42,7 +42,7 @@ struct cnb_crowd {
 	struct cnb_work *work;
 };
 
-/* ------------------------------------------------------------ who thinks -- */
+/* ------------------------------------------------- the clients that think -- */
 
 static int64_t
 due_at(const struct cnb_crowd *crowd, uint32_t at)
@@ -71,7 +71,7 @@ think(struct cnb_crowd *crowd, uint32_t number, int64_t due_ns)
 		swap(crowd, at, (at - 1) / 2);
 }
 
-/* Take the client that is due first. */
+/* Take the client whose pause ends first. */
 static uint32_t
 take_first(struct cnb_crowd *crowd)
 {
@@ -129,7 +129,7 @@ check_step(struct client *client, const struct cnb_answer *answer)
 	return -1;
 }
 
-/* Go to the next statement of the operation. 1: there is one. */
+/* Go to the next statement of the operation. Returns 1, or 0 if there is none. */
 static int
 next_step(struct client *client)
 {
@@ -249,7 +249,7 @@ take_answers(struct cnb_crowd *crowd, int is_sweep, struct cnb_error *ret_error)
 	return 0;
 }
 
-/* The clients that work do not all begin at once. */
+/* Let the clients that work begin one after the other, within one pause. */
 static void
 let_all_think(struct cnb_crowd *crowd, int64_t start_ns)
 {

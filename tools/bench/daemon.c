@@ -21,7 +21,7 @@
 #include <cenote/cenote.h>
 
 #include "bench.h"
-#include "figures.h"
+#include "programs.h"
 
 #define START_TIMEOUT_NS 15000000000
 #define STOP_TIMEOUT_NS  10000000000
@@ -109,6 +109,14 @@ remove_entry(const char *path, const struct stat *st, int type, struct FTW *wher
 	return 0;
 }
 
+void
+cnb_directory_remove(char *dir)
+{
+	if (dir[0] != '\0')
+		nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	dir[0] = '\0';
+}
+
 int
 cnb_daemon_directory(struct cnb_daemon *daemon, struct cnb_error *ret_error)
 {
@@ -166,7 +174,7 @@ cnb_has_tls(void)
 {
 	char path[256];
 
-	cnb_find_program("openssl", path, sizeof(path));
+	cnb_program_find("openssl", path, sizeof(path));
 	return path[0] != '\0';
 }
 
@@ -197,7 +205,7 @@ prepare_tls(struct cnb_daemon *daemon, struct cnb_error *ret_error)
 	return make_certificate(daemon, ret_error);
 }
 
-/* The number of sessions is fixed, so that no process starts or ends. */
+/* Write the pool on SQLite. Its number of sessions is fixed, so no process starts or ends while it works. */
 static void
 write_own_pool(
 	const struct cnb_options *options, const struct cnb_daemon *daemon, FILE *f)
@@ -235,7 +243,7 @@ write_config(const struct cnb_options *options, const struct cnb_daemon *daemon,
 		write_own_pool(options, daemon, f);
 	if (options->more_pools != NULL)
 		fputs(options->more_pools, f);
-	/* A password may be in it. */
+	/* The file may contain a password. */
 	(void)fchmod(fileno(f), 0600);
 	if (fclose(f) == 0)
 		return 0;
@@ -411,7 +419,5 @@ cnb_daemon_stop(struct cnb_daemon *daemon)
 {
 	if (daemon->pid > 0)
 		end_process(daemon);
-	if (daemon->dir[0] != '\0')
-		nftw(daemon->dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-	daemon->dir[0] = '\0';
+	cnb_directory_remove(daemon->dir);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The list of figures of a report, as JSON and CSV. report.c fills it. It has no state.
+ * The figures of a report, and writing them as JSON and CSV. report.c fills them. It owns no state.
  */
 #include "figures.h"
 
@@ -63,6 +63,18 @@ cnb_figure_number(struct cnb_figure *figure, const char *name)
 	return NULL;
 }
 
+double
+cnb_figure_value(const struct cnb_figure *figure, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < N_NUMBERS; i++) {
+		if (strcmp(numbers[i].name, name) == 0)
+			return number_at(figure, i);
+	}
+	return NAN;
+}
+
 char *
 cnb_figure_text(struct cnb_figure *figure, const char *name, size_t *ret_size)
 {
@@ -103,8 +115,8 @@ cnb_figures_finish(struct cnb_figures *figures)
 
 /* --------------------------------------------------------------------- JSON ----- */
 
-static void
-put_text(const char *text, FILE *f)
+void
+cnb_json_put_text(const char *text, FILE *f)
 {
 	putc('"', f);
 	for (; *text != '\0'; text++) {
@@ -136,7 +148,7 @@ put_figure(const struct cnb_figure *figure, FILE *f)
 
 	for (i = 0; i < N_TEXTS; i++) {
 		fprintf(f, "%s\"%s\": ", i > 0 ? ", " : "    {", texts[i].name);
-		put_text((const char *)figure + texts[i].offset, f);
+		cnb_json_put_text((const char *)figure + texts[i].offset, f);
 	}
 	for (i = 0; i < N_NUMBERS; i++) {
 		fprintf(f, ", \"%s\": ", numbers[i].name);
@@ -148,30 +160,19 @@ put_figure(const struct cnb_figure *figure, FILE *f)
 void
 cnb_report_put_json(const struct cnb_report *report, FILE *f)
 {
-	const struct {
-		const char *name, *value;
-	} heads[] = { { "version", report->version }, { "started", report->started },
-		{ "cpu", report->cpu }, { "kernel", report->kernel },
-		{ "servers", report->servers } };
-	const struct {
-		const char *name;
-		double value;
-	} counts[] = { { "n_cpus", report->n_cpus }, { "load", report->load },
-		{ "is_quick", report->is_quick },
-		{ "is_complete", report->is_complete } };
 	size_t i;
 
 	fputs("{\n", f);
-	for (i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
-		fprintf(f, "  \"%s\": ", heads[i].name);
-		put_text(heads[i].value, f);
-		fputs(",\n", f);
-	}
-	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-		fprintf(f, "  \"%s\": ", counts[i].name);
-		put_number(counts[i].value, f);
-		fputs(",\n", f);
-	}
+#define PUT_TEXT(name, size)                                                             \
+	fputs("  \"" #name "\": ", f);                                                   \
+	cnb_json_put_text(report->name, f);                                              \
+	fputs(",\n", f);
+#define PUT_NUMBER(name)                                                                 \
+	fputs("  \"" #name "\": ", f);                                                   \
+	put_number(report->name, f);                                                     \
+	fputs(",\n", f);
+	CNB_REPORT_TEXTS(PUT_TEXT)
+	CNB_REPORT_NUMBERS(PUT_NUMBER)
 	fputs("  \"figures\": [\n", f);
 	for (i = 0; i < report->figures.n; i++) {
 		put_figure(&report->figures.list[i], f);

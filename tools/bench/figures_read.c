@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads a report's JSON. Members that it does not know are skipped, so that an older program reads
- * the report of a newer one. compare.c calls it. It has no state.
+ * Reads the JSON of a report. It skips members that it does not know, so an older program can read the
+ * report of a newer one. compare.c and report.c call it. It owns no state.
  */
 #include <errno.h>
 #include <math.h>
@@ -26,7 +26,7 @@ skip_space(struct reader *r)
 		r->at++;
 }
 
-/* Take one character. 0; -1: there is another. */
+/* Take the character `c`. 0; -1: the next character is another one, or there is none. */
 static int
 expect(struct reader *r, char c)
 {
@@ -44,11 +44,11 @@ next_is(struct reader *r, char c)
 	return r->at < r->end && *r->at == c;
 }
 
-/* Read the four digits of \uXXXX. -1: they are wrong. */
+/* Read the four digits of \uXXXX. 0; -1: they are wrong. */
 static int
 read_unicode(struct reader *r, unsigned *ret)
 {
-	char digits[5], *end;
+	char digits[5];
 
 	if (r->end - r->at < 4)
 		return -1;
@@ -57,12 +57,12 @@ read_unicode(struct reader *r, unsigned *ret)
 	r->at += 4;
 	if (strspn(digits, "0123456789abcdefABCDEF") != 4)
 		return -1;
-	*ret = (unsigned)strtoul(digits, &end, 16);
+	*ret = (unsigned)strtoul(digits, NULL, 16);
 	return 0;
 }
 
-/* The character after a backslash. The writer escapes control characters only, so others than ASCII
- * become a question mark. */
+/* Read the character after a backslash. \u with a character outside ASCII becomes a question mark: the
+ * writer does not escape these. 0; -1: it is wrong. */
 static int
 read_escaped(struct reader *r, char *ret)
 {
@@ -89,7 +89,7 @@ read_escaped(struct reader *r, char *ret)
 	return 0;
 }
 
-/* Read a text. What does not fit is left out. `size` may be 0. */
+/* Read a text, and cut it to `size`. With `size` 0 it is skipped. 0; -1: it is wrong. */
 static int
 read_text(struct reader *r, char *ret_text, size_t size)
 {
@@ -112,7 +112,7 @@ read_text(struct reader *r, char *ret_text, size_t size)
 	return expect(r, '"');
 }
 
-/* Read a number, or null as NAN. */
+/* Read a number. null becomes NAN. 0; -1: it is wrong. */
 static int
 read_number(struct reader *r, double *ret)
 {
@@ -137,7 +137,7 @@ read_number(struct reader *r, double *ret)
 
 static int skip_value(struct reader *r, int depth);
 
-/* Read the members of an object. `member` reads or skips the value. */
+/* Read an object. `member` reads or skips the value of each member. 0; -1: it is wrong. */
 static int
 read_object(struct reader *r,
 	int (*member)(struct reader *r, const char *name, void *arg), void *arg)
@@ -260,35 +260,17 @@ static int
 read_report_member(struct reader *r, const char *name, void *arg)
 {
 	struct cnb_report *report = arg;
-	const struct {
-		const char *name;
-		char *value;
-		size_t size;
-	} texts[] = {
-		{ "version", report->version, sizeof(report->version) },
-		{ "started", report->started, sizeof(report->started) },
-		{ "cpu", report->cpu, sizeof(report->cpu) },
-		{ "kernel", report->kernel, sizeof(report->kernel) },
-		{ "servers", report->servers, sizeof(report->servers) },
-	};
-	const struct {
-		const char *name;
-		double *value;
-	} numbers[] = { { "n_cpus", &report->n_cpus }, { "load", &report->load },
-		{ "is_quick", &report->is_quick },
-		{ "is_complete", &report->is_complete } };
-	size_t i;
 
 	if (strcmp(name, "figures") == 0)
 		return read_array(r, read_figure, report);
-	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		if (strcmp(name, texts[i].name) == 0)
-			return read_text(r, texts[i].value, texts[i].size);
-	}
-	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		if (strcmp(name, numbers[i].name) == 0)
-			return read_number(r, numbers[i].value);
-	}
+#define READ_TEXT(member, size)                                                          \
+	if (strcmp(name, #member) == 0)                                                  \
+		return read_text(r, report->member, size);
+#define READ_NUMBER(member)                                                              \
+	if (strcmp(name, #member) == 0)                                                  \
+		return read_number(r, &report->member);
+	CNB_REPORT_TEXTS(READ_TEXT)
+	CNB_REPORT_NUMBERS(READ_NUMBER)
 	return skip_value(r, 1);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The page of a report: one file with everything in it, for bright and dark screens. report.c calls
- * it. It has no state.
+ * The page of a report: one file with everything in it, for bright and dark screens. report_files.c
+ * calls it. It owns no state.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -88,9 +88,9 @@ put_head(const struct cnb_report *report, FILE *f)
 	if (report->is_quick != 0)
 		fputs("<p><strong>A quick run:</strong> the figures are rough.</p>\n", f);
 	fputs("<table>\n", f);
-	snprintf(cpus, sizeof(cpus), "%.0f; load of the machine at the begin: %.1f",
+	snprintf(cpus, sizeof(cpus), "%.0f; load of the machine at the start: %.1f",
 		report->n_cpus, report->load);
-	put_fact("begun (UTC)", report->started, f);
+	put_fact("started (UTC)", report->started, f);
 	put_fact("Cenote", report->version, f);
 	put_fact("servers", report->servers, f);
 	put_fact("CPU", report->cpu, f);
@@ -104,9 +104,9 @@ put_head(const struct cnb_report *report, FILE *f)
 		f);
 }
 
-/* ----------------------------------------------------- what it comes to -- */
+/* --------------------------------------------------------- the summary -- */
 
-/* Write each point of the set queries where the pool got less than the server itself. */
+/* Write each point of the set queries where the pool is slower than the server itself. */
 static void
 put_points_below(const struct cnb_figures *figures, FILE *f)
 {
@@ -149,11 +149,12 @@ put_points_below(const struct cnb_figures *figures, FILE *f)
 
 /* ------------------------------------------------------------ pictures -- */
 
-/* What comes before each name of an element in gnuplot's SVG. */
+/* Names of elements stand behind these in gnuplot's SVG. */
 static const char *const before_names[] = { "id=\"", "id='", "href='#", "href=\"#",
 	"url(#" };
 
-/* Copy a line, and put the picture's name before each name in it: a page has each name only once. */
+/* Copy a line, and put the picture's name before each name in it. So no two elements of the page have the
+ * same name. */
 static void
 put_svg_line(const char *line, const char *picture, FILE *f)
 {
@@ -174,7 +175,7 @@ put_svg_line(const char *line, const char *picture, FILE *f)
 	}
 }
 
-/* Copy an SVG into the page, without what belongs only at the begin of a file. */
+/* Copy an SVG into the page, without the declarations at the start of the file. */
 static void
 put_svg(const char *dir, const struct cnb_picture *picture, FILE *f)
 {

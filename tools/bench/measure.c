@@ -20,7 +20,7 @@
 struct raw {
 	struct cnb_work work;
 	int64_t part_ns[CNB_N_PARTS];
-	int64_t memory_kib; /* of pool and server, with the clients; idle only */
+	int64_t memory_kib; /* of pool and server, while all clients are attached; idle only */
 };
 
 static int
@@ -127,7 +127,7 @@ work_observed(const struct cnb_bench *bench, const struct cnb_target *target,
 	return r;
 }
 
-/* Memory of the pool and the server that work for the target. */
+/* Read the memory of the pool and the server that work for the target. */
 static int
 read_memory(const struct cnb_bench *bench, const struct cnb_target *target,
 	int64_t *ret_kib, struct cnb_error *ret_error)

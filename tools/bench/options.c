@@ -17,6 +17,10 @@
 #define DEFAULT_ROUNDS 20
 #define DEFAULT_TIME_S 2.0
 
+/* What a report can measure. report.c has the sets. */
+#define SERVERS "sqlite,postgresql,mariadb"
+#define SETS    "queries,work,pipeline,clients,think,idle,tls,retail"
+
 static const uint32_t default_points[] = { 1, 2, 3, 5, 10, 20, 30 };
 static const uint32_t default_depths[] = { 1, 10, 100 };
 
@@ -45,6 +49,19 @@ parse_number(const char *text, unsigned long min, unsigned long max, unsigned lo
 }
 
 /* --------------------------------------------------------------- list options ----- */
+
+int
+cnb_list_has(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (; list != NULL; list = strchr(list, ',')) {
+		list += *list == ',';
+		if (strncmp(list, word, n) == 0 && (list[n] == ',' || list[n] == '\0'))
+			return 1;
+	}
+	return 0;
+}
 
 /* Call `add` for each word of a list with commas. */
 static int
@@ -395,43 +412,34 @@ set_tolerance(struct cnb_options *o, const char *value)
 	return 0;
 }
 
-/* Whether all words of a list with commas are of those that are allowed, also with commas. */
 static int
-are_allowed(const char *list, const char *allowed)
+check_server(struct cnb_options *o, const char *word)
 {
-	for (;;) {
-		size_t n = strcspn(list, ",");
-		const char *at = allowed;
-
-		while (at != NULL && (strcspn(at, ",") != n || strncmp(at, list, n) != 0))
-			at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL;
-		if (at == NULL)
-			return 0;
-		if (list[n] == '\0')
-			return 1;
-		list += n + 1;
-	}
+	(void)o;
+	return cnb_list_has(SERVERS, word) ? 0 : -1;
 }
 
 static int
 set_servers(struct cnb_options *o, const char *value)
 {
-	static const char allowed[] = "sqlite,postgresql,mariadb";
-
-	if (!are_allowed(value, allowed))
-		return wrong("servers", value, allowed);
+	if (each_word(value, o, check_server) < 0)
+		return wrong("servers", value, SERVERS);
 	o->servers = value;
 	return 0;
 }
 
 static int
+check_set(struct cnb_options *o, const char *word)
+{
+	(void)o;
+	return cnb_list_has(SETS, word) ? 0 : -1;
+}
+
+static int
 set_sets(struct cnb_options *o, const char *value)
 {
-	static const char allowed[] =
-		"queries,work,pipeline,clients,think,idle,tls,retail";
-
-	if (!are_allowed(value, allowed))
-		return wrong("sets", value, allowed);
+	if (each_word(value, o, check_set) < 0)
+		return wrong("sets", value, SETS);
 	o->sets = value;
 	return 0;
 }
@@ -472,7 +480,8 @@ static int print_help(struct cnb_options *o, const char *value);
 
 /* A new option needs only a row here. */
 static const struct entry {
-	const char *heading; /* of the options from this one on; NULL: the former one */
+	/* --help prints it before this option. NULL: the option belongs to the heading above. */
+	const char *heading;
 	const char *name;
 	const char *argument; /* NULL: none */
 	char letter; /* 0: none */
@@ -490,7 +499,7 @@ static const struct entry {
 	{ NULL, "rows", "N", 0, set_rows, "sales in workload retail (default: 100000)" },
 	{ NULL, "clients", "N", 'c', set_clients, "at the same time (default: 1)" },
 	{ NULL, "processes", "N", 0, set_processes,
-		"of a crowd of clients (default: 1)" },
+		"that share the clients of a crowd (default: 1)" },
 	{ NULL, "think", "MS", 0, set_think,
 		"pause of a crowd's client after an operation (default: mostly 0)" },
 	{ "How long", "rounds", "N", 'r', set_rounds,
@@ -522,19 +531,18 @@ static const struct entry {
 		"a server with its own driver: an ODBC connection string" },
 	{ NULL, "server-pid", "PID", 0, set_server_pid,
 		"a server, for its CPU time; may be repeated" },
-	{ "Reports", "quick", NULL, 0, set_quick, "take two minutes, not an hour" },
+	{ "Reports", "quick", NULL, 0, set_quick, "take three minutes, not an hour" },
 	{ NULL, "servers", "LIST", 0, set_servers,
-		"of sqlite,postgresql,mariadb (default: all that are installed)" },
-	{ NULL, "sets", "LIST", 0, set_sets,
-		"of queries,work,pipeline,clients,think,idle,tls,retail (default: all)" },
+		"of " SERVERS " (default: all that are installed)" },
+	{ NULL, "sets", "LIST", 0, set_sets, "of " SETS " (default: all)" },
 	{ NULL, "redraw", NULL, 0, set_redraw,
 		"measure nothing: make page and pictures from DIR/report.json" },
 	{ NULL, "no-plots", NULL, 0, set_no_plots, "draw no pictures; needs no gnuplot" },
 	{ NULL, "tolerance", "PERCENT", 0, set_tolerance,
-		"of compare: smaller changes are none (default: 5)" },
+		"compare: ignore changes up to this (default: 5)" },
 	{ "Output", "json", NULL, 'j', set_json, "write JSON" },
 	{ NULL, "list", NULL, 'l', print_list,
-		"list workloads and targets, and end; *: only if named" },
+		"list workloads and targets, and end; *: runs only if named" },
 	{ NULL, "help", NULL, 'h', print_help, "print this, and end" },
 	{ NULL, "version", NULL, 'V', print_version, "print the version, and end" },
 };
@@ -556,10 +564,10 @@ print_help(struct cnb_options *o, const char *value)
 	     "  tls      the cost of each TLS cipher suite, compared with clear text, by "
 	     "TCP\n"
 	     "  odbc     the pool's ODBC driver, compared with the server's own\n"
-	     "  report   start the servers that are installed, measure all, and write "
-	     "a page with\n"
-	     "           pictures, JSON and CSV to a directory\n"
-	     "  compare  what changed between two reports, and is more than noise");
+	     "  report   start the servers that are installed, measure everything, and "
+	     "write a\n"
+	     "           page with pictures, JSON and CSV to a directory\n"
+	     "  compare  list what changed between two reports by more than noise");
 	for (i = 0; i < N_ENTRIES; i++) {
 		const struct entry *e = &entries[i];
 		char text[40];
@@ -762,7 +770,7 @@ cnb_options_choose(
 	return each_word(workloads, options, add_workload);
 }
 
-/* Take the arguments that are no options: a command, and what it needs. */
+/* Take the arguments that are not options: a command and its own arguments. 0; -1: reported. */
 static int
 take_command(int n, char **args, struct cnb_options *o, const struct cnb_mode **ret_mode)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pictures of a report: a table of them, and a script for gnuplot for each. html.c and report.c
- * call it. It has no state.
+ * The pictures of a report: a table of them, and a script for gnuplot for each. report_files.c calls
+ * it. It owns no state.
  *
  * The colours are those of Okabe and Ito that stand out on white and on black. Colour-blind people can
- * tell them apart, and each line has its own kind of point besides.
+ * tell them apart. Each line also has its own kind of point.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,8 +15,7 @@
 
 #include "figures.h"
 
-#define MAX_LINES    12
-#define MAX_PICTURES 40
+#define MAX_LINES 12
 
 enum kind {
 	KIND_LINES, /* a line for each target, over x */
@@ -28,8 +27,9 @@ enum kind {
 static const struct design {
 	const char *name;
 	const char *set, *workload; /* the figures; NULL: all workloads */
-	const char *value; /* the number on the y axis */
-	double scale; /* of that number */
+	const char
+		*value; /* the number on the y axis; KIND_LATENCY draws all percentiles */
+	double scale; /* the number is multiplied by it */
 	enum kind kind;
 	const char *title; /* followed by the name of the server */
 	const char *x_label, *y_label;
@@ -62,7 +62,7 @@ static const struct design {
 		"Of 100 transactions, 99 took no longer. With more clients than "
 		"sessions, "
 		"the time to wait for a session is part of it. Lower is better." },
-	{ "latency", "clients", "transaction", "", 0.001, KIND_LATENCY,
+	{ "latency", "clients", "transaction", "p50_us", 0.001, KIND_LATENCY,
 		"How long transactions take", "share of transactions", "milliseconds", 0,
 		1,
 		"The same with 64 clients: how long half of the transactions took, nine "
@@ -97,7 +97,10 @@ static const struct design {
 static const char *const servers[] = { "sqlite", "postgresql", "mariadb" };
 static const char *const server_titles[] = { "SQLite", "PostgreSQL", "MariaDB" };
 
-/* Pools first. Targets beyond the list share the last colour. */
+#define N_SERVERS    (sizeof(servers) / sizeof(servers[0]))
+#define MAX_PICTURES (N_DESIGNS * N_SERVERS)
+
+/* Targets that are not in the list share the last style. */
 static const struct {
 	const char *target, *colour;
 	int point;
@@ -147,10 +150,7 @@ add_name(struct lines *lines, const char *name)
 static double
 value_of(const struct design *d, const struct cnb_figure *figure)
 {
-	struct cnb_figure copy = *figure;
-	const char *name = d->value[0] != '\0' ? d->value : "p50_us";
-
-	return *cnb_figure_number(&copy, name) * d->scale;
+	return cnb_figure_value(figure, d->value) * d->scale;
 }
 
 static int
@@ -182,7 +182,7 @@ find_lines(const struct design *d, const char *server, const struct cnb_figures 
 
 /* ------------------------------------------------------------ the data -- */
 
-/* What a part of the program writes a block of data for. */
+/* A picture that is being written. */
 struct drawing {
 	FILE *f;
 	const struct design *design;
@@ -202,16 +202,15 @@ put_line_data(const struct drawing *w, const char *target)
 	size_t i, k;
 
 	for (i = 0; i < w->figures->n; i++) {
-		struct cnb_figure f = w->figures->list[i];
+		const struct cnb_figure *f = &w->figures->list[i];
 
-		if (!belongs(w->design, w->server, &f) || strcmp(f.target, target) != 0)
+		if (!belongs(w->design, w->server, f) || strcmp(f->target, target) != 0)
 			continue;
 		if (w->design->kind == KIND_LINES)
-			fprintf(w->f, "%.7g %.7g\n", f.x, value_of(w->design, &f));
+			fprintf(w->f, "%.7g %.7g\n", f->x, value_of(w->design, f));
 		for (k = 0; w->design->kind == KIND_LATENCY && k < 4; k++)
 			fprintf(w->f, "%.0f %.7g\n", shares[k].share,
-				*cnb_figure_number(&f, shares[k].name) *
-					w->design->scale);
+				cnb_figure_value(f, shares[k].name) * w->design->scale);
 	}
 }
 
@@ -237,8 +236,9 @@ or_zero(double v)
 	return isfinite(v) && v > 0 ? v : 0;
 }
 
-/* A row for each workload and target: the CPU of the client, that and the pool's, and all, as shares
- * of all CPU of the last target, which has no pool. */
+/* Write a row for each workload and target: the CPU of the client; that of client and pool; that of
+ * client, pool and server. The unit is percent of the last column of the last target, which has no
+ * pool. */
 static void
 put_stack_data(const struct drawing *w)
 {
@@ -266,7 +266,7 @@ put_stack_data(const struct drawing *w)
 	}
 }
 
-/* A row for each target, a column for each workload. */
+/* Write a row for each target, with a column for each workload. */
 static void
 put_bar_data(const struct drawing *w)
 {
@@ -310,7 +310,7 @@ put_data(const struct drawing *w)
 
 /* ---------------------------------------------------------- the script -- */
 
-/* Name the points that were measured, not the powers of ten. */
+/* Put labels at the points that were measured, instead of the powers of ten. */
 static void
 put_tics(const struct drawing *w)
 {
@@ -327,7 +327,7 @@ put_tics(const struct drawing *w)
 		last = f->x;
 		first = first < 0 ? last : first;
 	}
-	/* Without this, the axis would go on to the next power of ten. */
+	/* Otherwise the axis would end at a power of ten. */
 	fprintf(w->f, ")\nset xrange [%.7g:%.7g]\n", first * 0.95, last * 1.05);
 }
 
@@ -376,7 +376,7 @@ put_lines(const struct drawing *w)
 	putc('\n', w->f);
 }
 
-/* Horizontal, so that the names have room: from 0 to client, to pool, to server. */
+/* The bars are horizontal, so that their names have room. Each has three parts: client, pool and server. */
 static void
 put_stack(const struct drawing *w)
 {
@@ -413,7 +413,7 @@ put_bars(const struct drawing *w)
 	putc('\n', w->f);
 }
 
-/* Write the script that draws a picture twice. */
+/* Write the script that draws a picture as SVG and as PNG. */
 static void
 put_script(const struct drawing *w, const char *name, const char *title, size_t n)
 {
@@ -459,13 +459,13 @@ put_all(const struct cnb_report *report, FILE *f, struct cnb_picture *pictures)
 	size_t i, k, n = 0, n_figures;
 
 	for (i = 0; i < N_DESIGNS; i++) {
-		for (k = 0; k < sizeof(servers) / sizeof(servers[0]); k++) {
+		for (k = 0; k < N_SERVERS; k++) {
 			struct drawing w = { f, &designs[i], servers[k], &report->figures,
 				{ { NULL }, 0 }, { { NULL }, 0 } };
 
 			find_lines(w.design, w.server, w.figures, &w.targets,
 				&w.workloads, &n_figures);
-			if (!is_worth_it(&w, n_figures) || n == MAX_PICTURES)
+			if (!is_worth_it(&w, n_figures))
 				continue;
 			snprintf(pictures[n].name, sizeof(pictures[n].name), "%s-%s",
 				designs[i].name, servers[k]);

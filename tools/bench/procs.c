@@ -268,7 +268,7 @@ cnb_family_cpu(pid_t root, int64_t *ret_ns)
 	return -1;
 }
 
-/* The proportional share of memory of a process, in KiB. 0: unknown, or it has ended. */
+/* The memory of a process, with its part of shared pages, in KiB. 0: unknown, or it has ended. */
 static int64_t
 memory_of(pid_t pid)
 {
@@ -306,7 +306,7 @@ cnb_family_memory(pid_t root, int64_t *ret_kib)
 
 /* ----------------------------------------------------------------- affinity ----- */
 
-/* A process may have threads, as MariaDB has. */
+/* Bind all threads of a process. MariaDB has many. */
 static void
 bind_threads(pid_t pid, const cpu_set_t *cpus)
 {

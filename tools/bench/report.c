@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The command report: runs a table of sets of measurements on the servers that are there, and writes
- * a directory. main.c calls it. The state is struct runner.
+ * a directory. main.c calls it. The state is struct cnb_runner.
  *
  * Each case is measured by a process of its own, which sends its figures through a socket. So a case
  * that fails, or a library that keeps settings of its process, does not affect the next one.
@@ -24,37 +24,94 @@
 
 #include <cenote/cenote.h>
 
-/* A case that takes so much longer than planned hangs. */
+#include "programs.h"
+
+/* A case may take three times as long as planned, and this much more. After that, it hangs. */
 #define PATIENCE_NS 120000000000
 
-const char *const cnb_kind_names[N_KINDS] = { "sqlite", "postgresql", "mariadb" };
+const char *const cnb_kind_names[CNB_N_KINDS] = { "sqlite", "postgresql", "mariadb" };
 
-const struct cnb_report_pool cnb_report_pools[N_POOLS] = {
-	{ { "bench", "pg", "my" }, CNB_SESSIONS_HELD },
-	{ { NULL, "pgtx", "mytx" }, CNB_SESSIONS_TRANSACTION },
-	{ { NULL, "pgretail", "myretail" }, CNB_SESSIONS_RETAIL },
-};
+static const enum cnb_service services[CNB_N_KINDS] = { 0, CNB_POSTGRESQL, CNB_MARIADB };
 
-static const struct set sets[] = {
-	{ "queries", "rows", POOL_HELD, 1, { 1, 1, 1 }, NULL, 1, 0, 0, { 1 }, { 1 } },
-	{ "work", "connect,steady,prepared,medium,large,bulk", POOL_HELD, 1, { 1, 1, 1 },
-		NULL, 1, 0, 0, { 1 }, { 1 } },
-	{ "work", "copy", POOL_HELD, 1, { 0, 1, 0 }, NULL, 1, 0, 0, { 1 }, { 1 } },
-	{ "pipeline", "pipeline,steady", POOL_HELD, 1, { 0, 1, 0 }, NULL, 1, 0, 0, { 1 },
-		{ 1 } },
-	{ "clients", "transaction", POOL_TRANSACTION, 0, { 0, 1, 1 }, NULL, 1, 0, 0,
-		{ 1, 4, 16, 64, 256 }, { 1, 8, 64 } },
-	{ "think", "think", POOL_TRANSACTION, 0, { 0, 1, 1 }, NULL, 1, 0, 0, { 200 },
-		{ 200 } },
-	{ "idle", "idle", POOL_TRANSACTION, 0, { 0, 1, 1 }, NULL, 1, 0, 0,
-		{ 100, 500, 2000 }, { 50, 200 } },
-	{ "tls", "connect,steady,large", POOL_HELD, 1, { 1, 0, 0 },
-		"TLS_AES_256_GCM_SHA384,TLS_AES_128_GCM_SHA256,TLS_CHACHA20_POLY1305_"
-		"SHA256,ECDHE-RSA-AES256-GCM-SHA384,ECDHE-RSA-AES256-SHA384,ECDHE-RSA-"
-		"CHACHA20-POLY1305,clear",
-		1, 0, 0, { 1 }, { 1 } },
-	{ "retail", "retail", POOL_RETAIL, 0, { 0, 1, 1 }, NULL, 4, 8, 2,
-		{ 250, 500, 1000, 2000, 3500, 5250 }, { 500, 5250 } },
+/* The target without a pool. */
+static const char *const direct_targets[CNB_N_KINDS] = { "direct", "postgresql",
+	"mariadb" };
+
+const char *
+cnb_report_pool(enum cnb_pool pool, enum cnb_kind kind)
+{
+	return kind == CNB_KIND_SQLITE ? "bench"
+				       : cnb_server_pools[pool].names[services[kind]];
+}
+
+/* --sets names them. SQLite, PostgreSQL, MariaDB is the order of `kinds`. */
+static const struct cnb_set sets[] = {
+	{ .name = "queries",
+		.workloads = "rows",
+		.pool = CNB_POOL_HELD,
+		.is_pinned = 1,
+		.kinds = { 1, 1, 1 },
+		.clients = { 1 },
+		.quick_clients = { 1 } },
+	{ .name = "work",
+		.workloads = "connect,steady,prepared,medium,large,bulk",
+		.pool = CNB_POOL_HELD,
+		.is_pinned = 1,
+		.kinds = { 1, 1, 1 },
+		.clients = { 1 },
+		.quick_clients = { 1 } },
+	{ .name = "work",
+		.workloads = "copy",
+		.pool = CNB_POOL_HELD,
+		.is_pinned = 1,
+		.kinds = { 0, 1, 0 },
+		.clients = { 1 },
+		.quick_clients = { 1 } },
+	{ .name = "pipeline",
+		.workloads = "pipeline,steady",
+		.pool = CNB_POOL_HELD,
+		.is_pinned = 1,
+		.kinds = { 0, 1, 0 },
+		.clients = { 1 },
+		.quick_clients = { 1 } },
+	{ .name = "clients",
+		.workloads = "transaction",
+		.pool = CNB_POOL_TRANSACTION,
+		.kinds = { 0, 1, 1 },
+		.clients = { 1, 4, 16, 64, 256 },
+		.quick_clients = { 1, 8, 64 } },
+	{ .name = "think",
+		.workloads = "think",
+		.pool = CNB_POOL_TRANSACTION,
+		.kinds = { 0, 1, 1 },
+		.clients = { 200 },
+		.quick_clients = { 200 } },
+	{ .name = "idle",
+		.workloads = "idle",
+		.pool = CNB_POOL_TRANSACTION,
+		.kinds = { 0, 1, 1 },
+		.clients = { 100, 500, 2000 },
+		.quick_clients = { 50, 200 } },
+	{ .name = "tls",
+		.workloads = "connect,steady,large",
+		.pool = CNB_POOL_HELD,
+		.is_pinned = 1,
+		.kinds = { 1, 0, 0 },
+		.targets = "TLS_AES_256_GCM_SHA384,TLS_AES_128_GCM_SHA256,"
+			   "TLS_CHACHA20_POLY1305_SHA256,"
+			   "ECDHE-RSA-AES256-GCM-SHA384,ECDHE-RSA-AES256-SHA384,"
+			   "ECDHE-RSA-CHACHA20-POLY1305,clear",
+		.clients = { 1 },
+		.quick_clients = { 1 } },
+	{ .name = "retail",
+		.workloads = "retail",
+		.pool = CNB_POOL_RETAIL,
+		.kinds = { 0, 1, 1 },
+		.processes = 4,
+		.crowd_s = 8,
+		.quick_crowd_s = 2,
+		.clients = { 250, 500, 1000, 2000, 3500, 5250 },
+		.quick_clients = { 500, 5250 } },
 };
 
 #define N_SETS (sizeof(sets) / sizeof(sets[0]))
@@ -67,7 +124,7 @@ static const uint32_t quick_points[] = { 1, 3, 10, 30 };
 #define BAR_WIDTH 30
 
 static void
-show(const struct runner *r, const char *what)
+show(const struct cnb_runner *r, const char *what)
 {
 	double share = r->planned_s > 0 ? r->done_s / r->planned_s : 0;
 	double spent_s = (double)(cnb_now_ns() - r->start_ns) / 1e9;
@@ -99,56 +156,40 @@ clear_line(void)
 /* ---------------------------------------------------------- the options -- */
 
 static int
-is_in_list(const char *list, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (; list != NULL; list = strchr(list, ',')) {
-		list += *list == ',';
-		if (strncmp(list, word, n) == 0 && (list[n] == ',' || list[n] == '\0'))
-			return 1;
-	}
-	return 0;
-}
-
-static int
 is_wanted(const char *list, const char *word)
 {
-	return list == NULL || is_in_list(list, word);
+	return list == NULL || cnb_list_has(list, word);
 }
 
-static const enum cnb_service services[N_KINDS] = { 0, CNB_POSTGRESQL, CNB_MARIADB };
-
 static int
-has_server(const struct runner *r, enum kind kind)
+has_server(const struct cnb_runner *r, enum cnb_kind kind)
 {
-	if (kind == KIND_SQLITE)
+	if (kind == CNB_KIND_SQLITE)
 		return is_wanted(r->options->servers, "sqlite") &&
 		       cnb_target_find("direct") != NULL;
 	return r->servers.services[services[kind]].pid > 0;
 }
 
 static void
-target_list(const struct runner *r, const struct set *set, enum kind kind, char *ret_list,
-	size_t size)
+target_list(const struct cnb_runner *r, const struct cnb_set *set, enum cnb_kind kind,
+	char *ret_list, size_t size)
 {
-	static const char *const direct[N_KINDS] = { "direct", "postgresql", "mariadb" };
-	static const char *const shims[N_KINDS] = { "", "shim", "mysql-shim" };
+	static const char *const shims[CNB_N_KINDS] = { "", "shim", "mysql-shim" };
 	int has_shim = r->shim_dirs[kind][0] != '\0';
 	int has_pgbouncer =
-		kind == KIND_POSTGRESQL && r->servers.services[CNB_PGBOUNCER].pid > 0;
+		kind == CNB_KIND_POSTGRESQL && r->servers.services[CNB_PGBOUNCER].pid > 0;
 
 	if (set->targets != NULL)
 		snprintf(ret_list, size, "%s", set->targets);
 	else
 		snprintf(ret_list, size, "pooled%s%s%s,%s", has_shim ? "," : "",
 			has_shim ? shims[kind] : "", has_pgbouncer ? ",pgbouncer" : "",
-			direct[kind]);
+			direct_targets[kind]);
 }
 
 /* The options of one case: those of the command line, with the set's targets and clients. */
 static int
-case_options(const struct runner *r, const struct set *set, enum kind kind,
+case_options(const struct cnb_runner *r, const struct cnb_set *set, enum cnb_kind kind,
 	uint32_t clients, struct cnb_options *ret_options)
 {
 	const struct cnb_options *given = r->options;
@@ -164,8 +205,8 @@ case_options(const struct runner *r, const struct set *set, enum kind kind,
 		memcpy(ret_options->points, quick_points, sizeof(quick_points));
 	}
 	ret_options->clients = clients;
-	ret_options->processes = set->processes;
-	ret_options->sessions = cnb_report_pools[set->pool].sessions;
+	ret_options->processes = set->processes > 0 ? set->processes : 1;
+	ret_options->sessions = cnb_server_pools[set->pool].sessions;
 	ret_options->crowd_s = given->is_quick ? set->quick_crowd_s : set->crowd_s;
 	if (given->time_s == 0)
 		ret_options->time_s = given->is_quick ? 0.25 : 4;
@@ -177,14 +218,14 @@ case_options(const struct runner *r, const struct set *set, enum kind kind,
 }
 
 static const uint32_t *
-steps_of(const struct runner *r, const struct set *set)
+steps_of(const struct cnb_runner *r, const struct cnb_set *set)
 {
 	return r->options->is_quick ? set->quick_clients : set->clients;
 }
 
-/* How long a case measures. */
+/* How long the measurements of a case take. */
 static double
-planned_of(const struct runner *r, const struct set *set, enum kind kind)
+planned_of(const struct cnb_runner *r, const struct cnb_set *set, enum cnb_kind kind)
 {
 	static struct cnb_case cases[CNB_MAX_CASES];
 	struct cnb_options o;
@@ -219,13 +260,14 @@ print_figure(const struct cnb_figure *f)
 	fflush(stdout);
 }
 
-/* Receive a case's figures until its process has ended. 0; -1: it failed. */
+/* Receive the figures of a case until its process ends. 0; -1 with the reason: it failed. */
 static int
-take_figures(struct runner *r, int fd, pid_t pid, double limit_s, struct cnb_error *why)
+take_figures(
+	struct cnb_runner *r, int fd, pid_t pid, double limit_s, struct cnb_error *why)
 {
 	int64_t end_ns = cnb_now_ns() + (int64_t)(limit_s * 3e9) + PATIENCE_NS;
 	struct pollfd wait = { fd, POLLIN, 0 };
-	struct message m;
+	struct cnb_case_message m;
 
 	snprintf(why->text, sizeof(why->text), "its process ended early");
 	while (!*r->interrupted) {
@@ -241,8 +283,12 @@ take_figures(struct runner *r, int fd, pid_t pid, double limit_s, struct cnb_err
 			*why = m.error;
 			return m.error.text[0] == '\0' ? 0 : -1;
 		}
-		if (cnb_figures_add(&r->report.figures, &m.figure) < 0)
+		if (cnb_figures_add(&r->report.figures, &m.figure) < 0) {
+			snprintf(why->text, sizeof(why->text), "out of memory");
 			break;
+		}
+		/* Only a target that failed has a figure without this number. */
+		r->n_failed += isnan(m.figure.queries_per_s);
 		print_figure(&m.figure);
 	}
 	kill(pid, SIGKILL);
@@ -250,12 +296,13 @@ take_figures(struct runner *r, int fd, pid_t pid, double limit_s, struct cnb_err
 }
 
 static int
-run_case(struct runner *r, const struct set *set, enum kind kind,
+run_case(struct cnb_runner *r, const struct cnb_set *set, enum cnb_kind kind,
 	const struct cnb_options *options, double planned_s, struct cnb_error *why)
 {
 	int fds[2], result;
 	pid_t pid;
 
+	snprintf(why->text, sizeof(why->text), "its process could not be started");
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
 		return -1;
 	fflush(stdout);
@@ -275,8 +322,8 @@ run_case(struct runner *r, const struct set *set, enum kind kind,
 
 /* Note that a case was not measured. */
 static void
-add_failure(struct runner *r, const struct set *set, enum kind kind, uint32_t clients,
-	const struct cnb_target *target, const char *why)
+add_failure(struct cnb_runner *r, const struct cnb_set *set, enum cnb_kind kind,
+	uint32_t clients, const struct cnb_target *target, const char *why)
 {
 	struct cnb_figure f;
 
@@ -292,42 +339,52 @@ add_failure(struct runner *r, const struct set *set, enum kind kind, uint32_t cl
 	print_figure(&f);
 }
 
-/* Measure a case; if that fails, measure it without its last target: the server itself may refuse so
+/* Measure a failed case of many clients again, without its last target: the server itself may refuse so
  * many connections. */
+static int
+run_without_last(struct cnb_runner *r, const struct cnb_set *set, enum cnb_kind kind,
+	struct cnb_options *options, double planned_s, struct cnb_error *why)
+{
+	if (set->clients[1] == 0 || options->n_targets < 2)
+		return -1;
+	options->n_targets--;
+	add_failure(r, set, kind, options->clients, options->targets[options->n_targets],
+		why->text);
+	return run_case(r, set, kind, options, planned_s, why);
+}
+
 static void
-run_step(struct runner *r, const struct set *set, enum kind kind, uint32_t clients)
+run_step(struct cnb_runner *r, const struct cnb_set *set, enum cnb_kind kind,
+	uint32_t clients)
 {
 	double planned_s = planned_of(r, set, kind);
 	size_t n_before = r->report.figures.n;
+	struct cnb_error why = { "this program lacks one of the targets" };
 	struct cnb_options options;
-	struct cnb_error why;
 	char what[64];
+	int result;
 
 	snprintf(what, sizeof(what), "%s: %s, %u client%s", cnb_kind_names[kind],
 		set->name, clients, clients == 1 ? "" : "s");
 	show(r, what);
-	if (case_options(r, set, kind, clients, &options) == 0 &&
-		run_case(r, set, kind, &options, planned_s, &why) < 0 &&
-		!*r->interrupted) {
-		if (set->clients[1] > 0 && options.n_targets > 1 &&
-			r->report.figures.n == n_before) {
-			options.n_targets--;
-			add_failure(r, set, kind, clients,
-				options.targets[options.n_targets], why.text);
-			if (run_case(r, set, kind, &options, planned_s, &why) < 0)
-				add_failure(r, set, kind, clients, NULL, why.text);
-		} else {
-			r->n_failed++;
-			add_failure(r, set, kind, clients, NULL, why.text);
-		}
+	result = case_options(r, set, kind, clients, &options);
+	if (result == 0) {
+		result = run_case(r, set, kind, &options, planned_s, &why);
+		if (result < 0 && !*r->interrupted && r->report.figures.n == n_before)
+			result =
+				run_without_last(r, set, kind, &options, planned_s, &why);
+	}
+	if (result < 0 && !*r->interrupted) {
+		r->n_failed++;
+		add_failure(r, set, kind, clients, NULL, why.text);
 	}
 	r->done_s += planned_s;
-	/* If this program is killed, the figures remain. An error is told at the end. */
+	/* So the figures remain if this program is killed. The last save reports an error. */
 	(void)cnb_report_save(&r->report, r->options->report_dir, &why);
 }
 
 static int
-is_set_wanted(const struct runner *r, const struct set *set, enum kind kind)
+is_set_wanted(const struct cnb_runner *r, const struct cnb_set *set, enum cnb_kind kind)
 {
 	if (!set->kinds[kind] || !has_server(r, kind) ||
 		!is_wanted(r->options->sets, set->name))
@@ -336,19 +393,20 @@ is_set_wanted(const struct runner *r, const struct set *set, enum kind kind)
 }
 
 static void
-each_step(struct runner *r, void (*step)(struct runner *r, const struct set *set,
-				    enum kind kind, uint32_t clients))
+each_step(struct cnb_runner *r,
+	void (*step)(struct cnb_runner *r, const struct cnb_set *set, enum cnb_kind kind,
+		uint32_t clients))
 {
 	size_t s, k, i;
 
 	for (s = 0; s < N_SETS; s++) {
-		for (k = 0; k < N_KINDS; k++) {
+		for (k = 0; k < CNB_N_KINDS; k++) {
 			const uint32_t *clients = steps_of(r, &sets[s]);
 
 			if (!is_set_wanted(r, &sets[s], k))
 				continue;
-			for (i = 0; i < MAX_CLIENT_STEPS && clients[i] > 0 &&
-				    !*r->interrupted;
+			for (i = 0;
+				i < CNB_MAX_STEPS && clients[i] > 0 && !*r->interrupted;
 				i++)
 				step(r, &sets[s], k, clients[i]);
 		}
@@ -356,7 +414,8 @@ each_step(struct runner *r, void (*step)(struct runner *r, const struct set *set
 }
 
 static void
-plan_step(struct runner *r, const struct set *set, enum kind kind, uint32_t clients)
+plan_step(struct cnb_runner *r, const struct cnb_set *set, enum cnb_kind kind,
+	uint32_t clients)
 {
 	(void)clients;
 	r->planned_s += planned_of(r, set, kind);
@@ -393,7 +452,7 @@ find_shim(const char *beside, const char *file, char *ret_dir, size_t size)
 }
 
 static void
-describe_machine(struct runner *r)
+describe_machine(struct cnb_runner *r)
 {
 	struct cnb_report *report = &r->report;
 	struct cnb_machine machine = { 0 };
@@ -422,7 +481,7 @@ describe_machine(struct runner *r)
 
 /* Say which servers are missing, and why. */
 static void
-tell_missing(const struct runner *r)
+tell_missing(const struct cnb_runner *r)
 {
 	static const char *const names[CNB_N_SERVICES] = { "PostgreSQL", "PgBouncer",
 		"MariaDB" };
@@ -437,42 +496,40 @@ tell_missing(const struct runner *r)
 
 /* Wait until a pool serves, and make the tables in its database. */
 static int
-prepare_kind(struct runner *r, enum kind kind, struct cnb_error *ret_error)
+prepare_kind(struct cnb_runner *r, enum cnb_kind kind, struct cnb_error *ret_error)
 {
-	static const char *const direct[N_KINDS] = { "direct", "postgresql", "mariadb" };
-	const struct cnb_target *target = cnb_target_find(direct[kind]);
-	const struct set *set = &sets[0];
-	struct cnb_bench bench = { .options = r->options };
-	char places[3][256];
-	int has_retail = kind != KIND_SQLITE && is_wanted(r->options->sets, "retail");
+	const struct cnb_target *target = cnb_target_find(direct_targets[kind]);
+	struct cnb_report_places places;
+	struct cnb_env env;
+	int has_retail = kind != CNB_KIND_SQLITE && is_wanted(r->options->sets, "retail");
 
-	cnb_report_places(r, set, kind, &bench, places);
-	if (cnb_pool_wait(places[0], ret_error) < 0 ||
-		cnb_setup(target, &bench.env, ret_error) < 0)
+	cnb_report_env(r, &sets[0], kind, &places, &env);
+	if (cnb_pool_wait(places.pool, ret_error) < 0 ||
+		cnb_setup(target, &env, ret_error) < 0)
 		return -1;
-	return has_retail ? cnb_retail_setup(target, &bench.env, r->options->retail_rows,
-				    ret_error)
+	return has_retail ? cnb_retail_setup(
+				    target, &env, r->options->retail_rows, ret_error)
 			  : 0;
 }
 
-/* A second cenoted, with nothing but the pool for retail. */
+/* Start another cenoted, which has only the pool for retail. */
 static int
-start_retail(struct runner *r, enum kind kind, struct cnb_error *ret_error)
+start_retail(struct cnb_runner *r, enum cnb_kind kind, struct cnb_error *ret_error)
 {
 	struct cnb_options options = *r->options;
 	char text[1024];
 
-	if (kind == KIND_SQLITE || !has_server(r, kind) ||
+	if (kind == CNB_KIND_SQLITE || !has_server(r, kind) ||
 		!is_wanted(options.sets, "retail"))
 		return 0;
 	cnb_servers_pools(&r->servers, services[kind], 1, text, sizeof(text));
 	options.more_pools = text;
-	options.only_pool = cnb_report_pools[POOL_RETAIL].names[kind];
+	options.only_pool = cnb_report_pool(CNB_POOL_RETAIL, kind);
 	return cnb_daemon_start(&options, &r->retail_daemons[kind], ret_error);
 }
 
 static int
-start_cenoted(struct runner *r, struct cnb_error *ret_error)
+start_cenoted(struct cnb_runner *r, struct cnb_error *ret_error)
 {
 	struct cnb_options options = *r->options;
 	char text[2048];
@@ -482,14 +539,14 @@ start_cenoted(struct runner *r, struct cnb_error *ret_error)
 	used = strlen(text);
 	cnb_servers_pools(&r->servers, CNB_MARIADB, 0, text + used, sizeof(text) - used);
 	options.more_pools = text;
-	options.sessions = CNB_SESSIONS_HELD;
+	options.sessions = cnb_server_pools[CNB_POOL_HELD].sessions;
 	options.has_tls = is_wanted(options.servers, "sqlite") &&
 			  is_wanted(options.sets, "tls") && cnb_has_tls();
 	return cnb_daemon_start(&options, &r->daemon, ret_error);
 }
 
 static int
-start_all(struct runner *r, struct cnb_error *ret_error)
+start_all(struct cnb_runner *r, struct cnb_error *ret_error)
 {
 	const char *list = r->options->servers;
 	const int wanted[CNB_N_SERVICES] = { is_wanted(list, "postgresql"),
@@ -503,7 +560,7 @@ start_all(struct runner *r, struct cnb_error *ret_error)
 	show(r, "starting cenoted");
 	if (start_cenoted(r, ret_error) < 0)
 		return -1;
-	for (k = 0; k < N_KINDS && !*r->interrupted; k++) {
+	for (k = 0; k < CNB_N_KINDS && !*r->interrupted; k++) {
 		show(r, "making tables");
 		if (has_server(r, k) && (prepare_kind(r, k, ret_error) < 0 ||
 						start_retail(r, k, ret_error) < 0))
@@ -542,7 +599,7 @@ check_gnuplot(const struct cnb_options *options, struct cnb_error *ret_error)
 
 	if (!options->has_plots)
 		return 0;
-	cnb_find_program("gnuplot", path, sizeof(path));
+	cnb_program_find("gnuplot", path, sizeof(path));
 	if (path[0] != '\0')
 		return 0;
 	snprintf(ret_error->text, sizeof(ret_error->text),
@@ -552,7 +609,7 @@ check_gnuplot(const struct cnb_options *options, struct cnb_error *ret_error)
 }
 
 static void
-run_sets(struct runner *r)
+run_sets(struct cnb_runner *r)
 {
 	r->start_ns = cnb_now_ns();
 	each_step(r, plan_step);
@@ -583,11 +640,11 @@ int
 cnb_report_run(const struct cnb_options *options,
 	const volatile sig_atomic_t *interrupted, struct cnb_error *ret_error)
 {
-	static struct runner r;
+	static struct cnb_runner r;
 	int result;
 	size_t k;
 
-	r = (struct runner){ .options = options, .interrupted = interrupted };
+	r = (struct cnb_runner){ .options = options, .interrupted = interrupted };
 	r.start_ns = cnb_now_ns();
 	if (make_output(options, ret_error) < 0 || check_gnuplot(options, ret_error) < 0)
 		return -1;
@@ -595,16 +652,16 @@ cnb_report_run(const struct cnb_options *options,
 		return redraw(options, ret_error);
 	raise_limit_of_files();
 	(void)sched_getaffinity(0, sizeof(r.cpus), &r.cpus);
-	find_shim("../../shims/libpq", "libpq.so.5", r.shim_dirs[KIND_POSTGRESQL],
+	find_shim("../../shims/libpq", "libpq.so.5", r.shim_dirs[CNB_KIND_POSTGRESQL],
 		sizeof(r.shim_dirs[0]));
-	find_shim("../../shims/libmysql", "libmariadb.so.3", r.shim_dirs[KIND_MARIADB],
-		sizeof(r.shim_dirs[0]));
+	find_shim("../../shims/libmysql", "libmariadb.so.3",
+		r.shim_dirs[CNB_KIND_MARIADB], sizeof(r.shim_dirs[0]));
 	result = start_all(&r, ret_error);
 	describe_machine(&r);
 	if (result == 0)
 		run_sets(&r);
 	cnb_daemon_stop(&r.daemon);
-	for (k = 0; k < N_KINDS; k++)
+	for (k = 0; k < CNB_N_KINDS; k++)
 		cnb_daemon_stop(&r.retail_daemons[k]);
 	cnb_servers_stop(&r.servers);
 	if (result == 0)

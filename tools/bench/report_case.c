@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The process of one case of the command report: it measures, and sends its figures through a socket. report.c starts it.
+ * The process of one case of the command report: it measures, and sends its figures through a socket.
+ * report.c starts it. It owns no state.
  */
 #include "report_internal.h"
 
@@ -52,9 +53,9 @@ set_ratios(const struct cnb_case *c, size_t at, struct cnb_figure *f)
 }
 
 static void
-begin_figure(const struct set *set, enum kind kind, const struct cnb_options *options,
-	const struct cnb_workload *workload, const struct cnb_target *target,
-	struct cnb_figure *ret_figure)
+begin_figure(const struct cnb_set *set, enum cnb_kind kind,
+	const struct cnb_options *options, const struct cnb_workload *workload,
+	const struct cnb_target *target, struct cnb_figure *ret_figure)
 {
 	cnb_figure_init(ret_figure);
 	snprintf(ret_figure->set, sizeof(ret_figure->set), "%s", set->name);
@@ -70,7 +71,7 @@ begin_figure(const struct set *set, enum kind kind, const struct cnb_options *op
 }
 
 static void
-make_figure(const struct set *set, enum kind kind, const struct cnb_bench *bench,
+make_figure(const struct cnb_set *set, enum cnb_kind kind, const struct cnb_bench *bench,
 	const struct cnb_case *c, size_t at, struct cnb_figure *ret_figure)
 {
 	const struct cnb_series *s = &c->series[at];
@@ -100,12 +101,12 @@ make_figure(const struct set *set, enum kind kind, const struct cnb_bench *bench
 
 /* Measure all cases of the options, and send the figures. */
 static int
-measure_rounds(const struct set *set, enum kind kind, const struct cnb_bench *bench,
-	int fd, struct cnb_error *ret_error)
+measure_rounds(const struct cnb_set *set, enum cnb_kind kind,
+	const struct cnb_bench *bench, int fd, struct cnb_error *ret_error)
 {
 	static struct cnb_case cases[CNB_MAX_CASES];
 	size_t n = cnb_cases_make(bench->options, cases), i, k;
-	struct message m = { .is_figure = 1 };
+	struct cnb_case_message m = { .is_figure = 1 };
 
 	for (i = 0; i < n; i++) {
 		if (cnb_measure(bench, &cases[i], ret_error) < 0)
@@ -155,7 +156,7 @@ retail_figure(const struct cnb_bench *bench, const struct cnb_target *target,
 	struct cnb_figure *f)
 {
 	double n = (double)work->n_operations, s = (double)work->measured_ns / 1e9;
-	/* CPU is known of the whole time, operations of the measured part of it. */
+	/* CPU time is known for the whole run, operations only for the measured part of it. */
 	double share = (double)work->measured_ns / (double)work->wall_ns / n / 1e3;
 	const enum cnb_part parts[] = { CNB_PART_CENOTED, CNB_PART_PGBOUNCER,
 		CNB_PART_SERVER };
@@ -204,15 +205,21 @@ measure_users(const struct cnb_bench *bench, const struct cnb_target *target,
 	for (i = 0; r == 0 && i < CNB_N_PARTS; i++)
 		ret_part_ns[i] -= before[i];
 	cnb_crew_end(crew);
+	if (r == 0 && ret_work->n_operations == 0) {
+		snprintf(ret_error->text, sizeof(ret_error->text),
+			"no user did an operation, and %u were refused: %.100s",
+			ret_work->n_refused, ret_work->refusal.text);
+		r = -1;
+	}
 	return r;
 }
 
 static int
-measure_retail(const struct set *set, enum kind kind, const struct cnb_bench *bench,
-	int fd, struct cnb_error *ret_error)
+measure_retail(const struct cnb_set *set, enum cnb_kind kind,
+	const struct cnb_bench *bench, int fd, struct cnb_error *ret_error)
 {
 	const struct cnb_workload *workload = cnb_workload_find("retail");
-	struct message m = { .is_figure = 1 };
+	struct cnb_case_message m = { .is_figure = 1 };
 	struct cnb_work work;
 	int64_t part_ns[CNB_N_PARTS];
 	size_t i;
@@ -237,31 +244,31 @@ measure_retail(const struct set *set, enum kind kind, const struct cnb_bench *be
 /* -------------------------------------------------- one case: its process -- */
 
 static const struct cnb_daemon *
-daemon_of(const struct runner *r, const struct set *set, enum kind kind)
+daemon_of(const struct cnb_runner *r, const struct cnb_set *set, enum cnb_kind kind)
 {
-	return set->pool == POOL_RETAIL ? &r->retail_daemons[kind] : &r->daemon;
+	return set->pool == CNB_POOL_RETAIL ? &r->retail_daemons[kind] : &r->daemon;
 }
 
 void
-cnb_report_places(const struct runner *r, const struct set *set, enum kind kind,
-	struct cnb_bench *bench, char places[3][256])
+cnb_report_env(const struct cnb_runner *r, const struct cnb_set *set, enum cnb_kind kind,
+	struct cnb_report_places *ret_places, struct cnb_env *ret_env)
 {
-	const char *pool = cnb_report_pools[set->pool].names[kind];
+	const char *pool = cnb_report_pool(set->pool, kind);
 
-	memset(&bench->env, 0, sizeof(bench->env));
+	memset(ret_env, 0, sizeof(*ret_env));
 	if (set->targets != NULL)
-		snprintf(places[0], 256, "cenote://bench@127.0.0.1:%d/%s", r->daemon.port,
-			pool);
+		snprintf(ret_places->pool, sizeof(ret_places->pool),
+			"cenote://bench@127.0.0.1:%d/%s", r->daemon.port, pool);
 	else
-		snprintf(places[0], 256, "cenote:///%s?run_dir=%s", pool,
-			daemon_of(r, set, kind)->dir);
-	bench->env.places[CNB_PLACE_POOL] = places[0];
-	bench->env.places[CNB_PLACE_FILE] = r->daemon.file;
-	cnb_pgbouncer_place(&r->servers, pool, places[1], 256);
-	bench->env.places[CNB_PLACE_PGBOUNCER] = places[1];
-	bench->env.places[CNB_PLACE_POSTGRESQL] =
-		r->servers.services[CNB_POSTGRESQL].place;
-	bench->env.places[CNB_PLACE_MARIADB] = r->servers.services[CNB_MARIADB].place;
+		snprintf(ret_places->pool, sizeof(ret_places->pool),
+			"cenote:///%s?run_dir=%s", pool, daemon_of(r, set, kind)->dir);
+	cnb_pgbouncer_place(&r->servers, set->pool, ret_places->pgbouncer,
+		sizeof(ret_places->pgbouncer));
+	ret_env->places[CNB_PLACE_POOL] = ret_places->pool;
+	ret_env->places[CNB_PLACE_FILE] = r->daemon.file;
+	ret_env->places[CNB_PLACE_PGBOUNCER] = ret_places->pgbouncer;
+	ret_env->places[CNB_PLACE_POSTGRESQL] = r->servers.services[CNB_POSTGRESQL].place;
+	ret_env->places[CNB_PLACE_MARIADB] = r->servers.services[CNB_MARIADB].place;
 }
 
 static void
@@ -274,22 +281,22 @@ add_root(struct cnb_bench *bench, pid_t pid, enum cnb_part part)
 }
 
 static void
-find_roots(const struct runner *r, const struct set *set, enum kind kind,
+find_roots(const struct cnb_runner *r, const struct cnb_set *set, enum cnb_kind kind,
 	struct cnb_bench *bench)
 {
 	bench->n_roots = 0;
 	add_root(bench, daemon_of(r, set, kind)->pid, CNB_PART_CENOTED);
-	if (kind == KIND_POSTGRESQL) {
+	if (kind == CNB_KIND_POSTGRESQL) {
 		add_root(bench, r->servers.services[CNB_PGBOUNCER].pid,
 			CNB_PART_PGBOUNCER);
 		add_root(bench, r->servers.services[CNB_POSTGRESQL].pid, CNB_PART_SERVER);
-	} else if (kind == KIND_MARIADB) {
+	} else if (kind == CNB_KIND_MARIADB) {
 		add_root(bench, r->servers.services[CNB_MARIADB].pid, CNB_PART_SERVER);
 	}
 }
 
 static void
-bind_families(const struct runner *r, const struct cnb_bench *bench, int is_pinned)
+bind_families(const struct cnb_runner *r, const struct cnb_bench *bench, int is_pinned)
 {
 	cpu_set_t cpus = r->cpus;
 	size_t i;
@@ -310,16 +317,16 @@ bind_families(const struct runner *r, const struct cnb_bench *bench, int is_pinn
 }
 
 void
-cnb_report_case(const struct runner *r, const struct set *set, enum kind kind,
+cnb_report_case(const struct cnb_runner *r, const struct cnb_set *set, enum cnb_kind kind,
 	const struct cnb_options *options, int fd)
 {
 	struct cnb_bench bench = { .options = options, .interrupted = r->interrupted };
-	struct message m = { .is_figure = 0 };
-	char places[3][256];
+	struct cnb_case_message m = { .is_figure = 0 };
+	struct cnb_report_places places;
 	int result;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	cnb_report_places(r, set, kind, &bench, places);
+	cnb_report_env(r, set, kind, &places, &bench.env);
 	find_roots(r, set, kind, &bench);
 	bind_families(r, &bench, set->is_pinned);
 	if (r->shim_dirs[kind][0] != '\0')

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writes the files of a report. A file is written beside its place first, so a full disk leaves the
- * former file. report.c calls it. It has no state.
+ * Writes the files of a report. Each file is written under another name and then renamed, so a full disk
+ * leaves the former file. report.c calls it. It owns no state.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "figures.h"
+#include "programs.h"
 
 struct page {
 	const struct cnb_report *report;
@@ -81,7 +82,7 @@ cnb_report_write(const struct cnb_report *report, const char *dir, int has_plots
 	if (cnb_report_save(report, dir, ret_error) < 0)
 		return -1;
 	if (has_plots) {
-		cnb_find_program("gnuplot", gnuplot, sizeof(gnuplot));
+		cnb_program_find("gnuplot", gnuplot, sizeof(gnuplot));
 		plotted = cnb_plot(
 			report, gnuplot, dir, &pictures, &page.n_pictures, ret_error);
 	}

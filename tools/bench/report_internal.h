@@ -8,76 +8,78 @@
 #include "report.h"
 #include "servers.h"
 
-/* What the files of the command report share: report.c plans and runs the cases, report_case.c measures one. */
+/*
+ * What the files of the command report share: report.c plans the cases and starts a process for each,
+ * and report_case.c is that process.
+ */
 
-#define MAX_CLIENT_STEPS 8
+#define CNB_MAX_STEPS 8
 
-enum kind {
-	KIND_SQLITE,
-	KIND_POSTGRESQL,
-	KIND_MARIADB,
-	N_KINDS
+/* The kinds of database that a report measures. */
+enum cnb_kind {
+	CNB_KIND_SQLITE,
+	CNB_KIND_POSTGRESQL,
+	CNB_KIND_MARIADB,
+	CNB_N_KINDS
 };
 
-extern const char *const cnb_kind_names[N_KINDS];
+extern const char *const cnb_kind_names[CNB_N_KINDS];
 
-/* Which pool a set uses: in the mode session, in the mode transaction, or that of retail. */
-enum pool {
-	POOL_HELD,
-	POOL_TRANSACTION,
-	POOL_RETAIL,
-	N_POOLS
-};
+/* The name of a pool of cenoted. SQLite has only one. */
+const char *cnb_report_pool(enum cnb_pool pool, enum cnb_kind kind);
 
-struct cnb_report_pool {
-	const char *names[N_KINDS];
-	uint32_t sessions;
-};
-
-extern const struct cnb_report_pool cnb_report_pools[N_POOLS];
-
-/* A set: what is measured, where, and for how many clients. */
-struct set {
+/* A set of measurements: what is measured, where, and for how many clients. */
+struct cnb_set {
 	const char *name;
 	const char *workloads;
-	enum pool pool;
+	enum cnb_pool pool;
 	int is_pinned; /* everything on one CPU */
-	int kinds[N_KINDS];
-	const char *targets; /* NULL: those of the kind of server */
-	uint32_t processes;
-	double crowd_s, quick_crowd_s; /* not 0: retail's way to measure */
-	uint32_t clients[MAX_CLIENT_STEPS], quick_clients[MAX_CLIENT_STEPS];
+	int kinds[CNB_N_KINDS];
+	const char *targets; /* NULL: those of the kind of database */
+	uint32_t processes; /* 0: one */
+	double crowd_s, quick_crowd_s; /* retail: how long to measure; 0: in rounds */
+	uint32_t clients[CNB_MAX_STEPS], quick_clients[CNB_MAX_STEPS]; /* 0 ends them */
 };
 
 /* The state of the command. */
-struct runner {
+struct cnb_runner {
 	const struct cnb_options *options;
 	const volatile sig_atomic_t *interrupted;
 	struct cnb_servers servers;
 	struct cnb_daemon daemon;
-	/* A cenoted lets a user have half of what a pool may have, and a pool more if it is the
-	 * only one. 5,250 users need that. */
-	struct cnb_daemon retail_daemons[N_KINDS];
+	/* The pools for retail. Each has a cenoted of its own: where there are several pools, cenoted
+	 * lets a pool and its users have fewer clients than 5,250. */
+	struct cnb_daemon retail_daemons[CNB_N_KINDS];
 	struct cnb_report report;
-	char shim_dirs[N_KINDS][256]; /* where the shim of that kind is; "": nowhere */
+	char shim_dirs[CNB_N_KINDS]
+		      [256]; /* where the shim of that kind is; "": nowhere */
 	cpu_set_t cpus; /* that this process may use */
 	int64_t start_ns;
 	double planned_s, done_s; /* time of measurements */
 	size_t n_failed;
 };
 
-/* What a case's process sends: a figure each, and at its end why it failed. */
-struct message {
+/* A message from the process of a case: a figure; or, as the last one, why the case failed. */
+struct cnb_case_message {
 	int is_figure;
 	struct cnb_figure figure;
-	struct cnb_error error;
+	struct cnb_error error; /* empty: it did not fail */
 };
 
-/* Be the process of one case: measure it, and send a message for each figure through `fd`, and one at the end. */
-void cnb_report_case(const struct runner *r, const struct set *set, enum kind kind,
-	const struct cnb_options *options, int fd);
-/* Set where the targets of a set are: bench->env, whose texts are in `places`. */
-void cnb_report_places(const struct runner *r, const struct set *set, enum kind kind,
-	struct cnb_bench *bench, char places[3][256]);
+/* Be the process of one case: measure it, and send a message for each figure through `fd`, and one at the
+ * end. */
+void cnb_report_case(const struct cnb_runner *r, const struct cnb_set *set,
+	enum cnb_kind kind, const struct cnb_options *options, int fd);
+
+/* Where the pools of a set are. */
+struct cnb_report_places {
+	char pool[256];
+	char pgbouncer[256];
+};
+
+/* Set `ret_env` to where the targets of a set are. It borrows `ret_places` and the runner. */
+void cnb_report_env(const struct cnb_runner *r, const struct cnb_set *set,
+	enum cnb_kind kind, struct cnb_report_places *ret_places,
+	struct cnb_env *ret_env);
 
 #endif

@@ -7,26 +7,9 @@
 
 #include <cenote/cenote.h>
 
-#include "bench.h"
+#include "figures.h"
 
 /* The program sets no locale, so numbers have a point. */
-
-static void
-put_text(const char *text)
-{
-	putchar('"');
-	for (; *text != '\0'; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c == '"' || c == '\\')
-			printf("\\%c", c);
-		else if (c < 0x20)
-			printf("\\u%04x", c);
-		else
-			putchar(c);
-	}
-	putchar('"');
-}
 
 static void
 put_summary(const char *name, const struct cnb_summary *s)
@@ -45,7 +28,7 @@ put_series(const struct cnb_case *c, size_t at, const struct cnb_machine *machin
 	size_t i;
 
 	printf("        {\"target\": ");
-	put_text(s->target->name);
+	cnb_json_put_text(s->target->name, stdout);
 	printf(", \"operations_per_round\": %" PRIu64 ", \"rounds_taken_again\": %u",
 		s->operations, s->n_disturbed);
 	put_summary("wall_us", &s->wall);
@@ -66,7 +49,7 @@ put_series(const struct cnb_case *c, size_t at, const struct cnb_machine *machin
 	printf(", \"queries_per_second\": %.6g, \"against\": [", 1e6 / s->wall.median);
 	for (i = at + 1; i < c->n_series; i++) {
 		printf("%s{\"target\": ", i > at + 1 ? ", " : "");
-		put_text(c->series[i].target->name);
+		cnb_json_put_text(c->series[i].target->name, stdout);
 		put_summary("wall_ratio", &s->ratio_wall[i]);
 		put_summary("p50_ratio", &s->ratio_p50[i]);
 		put_summary("p99_ratio", &s->ratio_p99[i]);
@@ -82,7 +65,7 @@ put_case(const struct cnb_case *c, const struct cnb_machine *machine)
 	size_t i;
 
 	printf("    {\"workload\": ");
-	put_text(c->workload->name);
+	cnb_json_put_text(c->workload->name, stdout);
 	printf(", \"queries_per_connection\": ");
 	/* For held sessions the number has no meaning. */
 	if (c->workload->begin == NULL)
@@ -111,9 +94,9 @@ cnb_report_json(const struct cnb_machine *machine, const struct cnb_options *opt
 	printf("{\n  \"version\": \"%d.%d.%d\",\n", CENOTE_VERSION_MAJOR,
 		CENOTE_VERSION_MINOR, CENOTE_VERSION_PATCH);
 	printf("  \"machine\": {\"cpu\": ");
-	put_text(machine->cpu_model);
+	cnb_json_put_text(machine->cpu_model, stdout);
 	printf(", \"cpus\": %ld, \"kernel\": ", machine->n_cpus);
-	put_text(machine->kernel);
+	cnb_json_put_text(machine->kernel, stdout);
 	printf("},\n  \"pinned_cpu\": ");
 	if (machine->pinned_cpu >= 0)
 		printf("%d", machine->pinned_cpu);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The workload retail: the tables of a chain of stores, and what its users do. Of 25 users 17 sell
- * (a transaction), 4 look at the stock of a product, and 4 at the turnover of a store: 850 : 200 :
- * 200. workloads.c lists it. It has no state.
+ * The workload retail: the tables of a chain of stores, and what its users do. Of 25 users, 17 sell
+ * (a transaction), 4 look at the stock of a product, and 4 look at the turnover of a store. Of 1,250
+ * users, these are 850, 200 and 200. workloads.c lists it. It owns no state.
  */
 #include <stdio.h>
 
@@ -33,8 +33,8 @@ kind_of(uint32_t number)
 #define PRODUCT(key)     ((key) / N_STORES % N_PRODUCTS + 1)
 #define SAY(script, ...) snprintf((script)->sql, sizeof((script)->sql), __VA_ARGS__)
 
-/* A purchase reads the price and the store's country, notes the sale and takes the goods from the
- * stock. */
+/* Write the next statement of a purchase: it reads the price and the store's country, writes the sale, and
+ * takes the goods from the stock. Returns 1, or 0 after the last statement. */
 static int
 purchase(struct cnb_script *s)
 {
@@ -50,9 +50,8 @@ purchase(struct cnb_script *s)
 		return 1;
 	case 2:
 		SAY(s,
-			"select c.name, c.tax from retail_stores s join retail_countries "
-			"c "
-			"on c.id = s.country_id where s.id = %u",
+			"select c.name, c.tax from retail_stores s "
+			"join retail_countries c on c.id = s.country_id where s.id = %u",
 			store);
 		return 1;
 	case 3:
@@ -90,8 +89,8 @@ cnb_retail_statement(struct cnb_run *run)
 	s->is_query = 1;
 	if (kind == KIND_INVENTORY)
 		SAY(s,
-			"select sum(amount), count(*) from retail_stock where product_id "
-			"= %u",
+			"select sum(amount), count(*) from retail_stock "
+			"where product_id = %u",
 			PRODUCT(s->key));
 	else
 		SAY(s,
@@ -106,18 +105,15 @@ cnb_retail_statement(struct cnb_run *run)
 
 /* This SQL works on PostgreSQL and on MariaDB. */
 static const char *const tables[] = {
-	"create table retail_countries (id integer primary key, name varchar(40) not "
-	"null, "
-	"tax integer not null)",
-	"create table retail_stores (id integer primary key, country_id integer not "
-	"null, "
-	"name varchar(40) not null)",
-	"create table retail_products (id integer primary key, name varchar(40) not "
-	"null, "
-	"price integer not null)",
-	"create table retail_stock (store_id integer not null, product_id integer not "
-	"null, "
-	"amount integer not null, primary key (product_id, store_id))",
+	"create table retail_countries (id integer primary key, "
+	"name varchar(40) not null, tax integer not null)",
+	"create table retail_stores (id integer primary key, "
+	"country_id integer not null, name varchar(40) not null)",
+	"create table retail_products (id integer primary key, "
+	"name varchar(40) not null, price integer not null)",
+	"create table retail_stock (store_id integer not null, "
+	"product_id integer not null, amount integer not null, "
+	"primary key (product_id, store_id))",
 	"create table retail_sales (id serial primary key, store_id integer not null, "
 	"product_id integer not null, amount integer not null, price integer not null)",
 	"create index retail_sales_store on retail_sales (store_id, id)",
@@ -151,7 +147,7 @@ stock_row(uint32_t i, char *ret, size_t size)
 	snprintf(ret, size, "(%u,%u,100000)", STORE(i), PRODUCT(i));
 }
 
-/* The sales go through all stores, so that each has some. */
+/* Each store gets sales: consecutive rows belong to different stores. */
 static void
 sale_row(uint32_t i, char *ret, size_t size)
 {
@@ -235,7 +231,8 @@ drop_tables(const struct cnb_target *target, struct cnb_session *session,
 	return 0;
 }
 
-/* Without statistics, PostgreSQL would not use the keys at first. */
+/* Without statistics, PostgreSQL would first read whole tables instead of using the keys. MariaDB wants the
+ * word TABLE. */
 static void
 analyze(const struct cnb_target *target, struct cnb_session *session)
 {

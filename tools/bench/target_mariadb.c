@@ -26,7 +26,7 @@ struct session {
 	MYSQL *mysql;
 	MYSQL_STMT *stmt;
 	struct buffers *buffers;
-	int is_trying; /* a query of try_query is under way */
+	int is_trying; /* try_query has begun a query and waits for its answer */
 };
 
 static struct session *
@@ -173,7 +173,7 @@ mariadb_open(const struct cnb_env *env, struct cnb_session **ret_session,
 	return open_at(cnb_mariadb(), &p, 1, ret_session, ret_error);
 }
 
-/* Connect with the usual options of a program, and the database of --mariadb, if that is given. The
+/* Connect with the usual options of a program, and with the database of --mariadb if it is given. The
  * environment chooses the pool. */
 static int
 shim_open(const struct cnb_env *env, struct cnb_session **ret_session,
@@ -236,8 +236,8 @@ mariadb_query(struct cnb_session *cs, const char *sql, struct cnb_answer *ret_an
 	return take_answer(s, ret_answer, ret_error);
 }
 
-/* The answers are small: what is left of one has come with its first bytes. So only the query itself
- * is asked for without waiting. */
+/* Only sending the query and waiting for the answer's first packet do not block. Reading the rows blocks,
+ * but the answers are so small that their rows have already arrived. */
 static int
 mariadb_try_query(struct cnb_session *cs, const char *sql, struct pollfd *ret_wait,
 	struct cnb_answer *ret_answer, struct cnb_error *ret_error)

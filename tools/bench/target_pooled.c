@@ -262,25 +262,26 @@ pooled_copy_in(struct cnb_session *cs, const char *sql, const char *bytes, size_
 	struct cnb_answer none = { 0, 0 };
 	cenote_conn *conn = conn_of(cs);
 	cenote_result *res;
-	int is_copy, r = cenote_send_query(conn, sql, CENOTE_NTS, NULL, NULL);
+	int r = cenote_send_query(conn, sql, CENOTE_NTS, NULL, NULL);
 
 	if (r >= 0)
 		r = cenote_get_result(conn, &res);
 	if (r != CENOTE_OK)
 		return failed(conn, r, ret_error);
-	is_copy = cenote_result_kind(res) == CENOTE_RESULT_COPY_IN;
-	snprintf(ret_error->text, sizeof(ret_error->text), "no copy was begun: %s",
-		cenote_diag_message(cenote_result_diag(res)));
-	if (is_copy) {
-		r = cenote_copy_put(conn, bytes, len);
-		if (r >= 0)
-			r = cenote_copy_end(conn, NULL);
+	if (cenote_result_kind(res) != CENOTE_RESULT_COPY_IN) {
+		snprintf(ret_error->text, sizeof(ret_error->text),
+			"no copy was begun: %s",
+			cenote_diag_message(cenote_result_diag(res)));
+		cenote_result_destroy(res);
+		return -1;
 	}
+	r = cenote_copy_put(conn, bytes, len);
+	if (r >= 0)
+		r = cenote_copy_end(conn, NULL);
+	/* The copy is open only as long as its result exists. */
 	cenote_result_destroy(res);
 	if (r < 0)
 		return failed(conn, r, ret_error);
-	if (!is_copy)
-		return -1;
 	return take_results(conn, &none, ret_error) == CENOTE_DONE ? 0 : -1;
 }
 

@@ -124,7 +124,7 @@ pipeline(struct cnb_run *run)
 	return check_answer(run, &answer, run->queries);
 }
 
-/* A small generator of random numbers (xorshift64*). Each client has its own seed, so each run of
+/* A small generator of random numbers (xorshift64*). The seed of a client is its number, so each run of
  * the program asks for the same rows. */
 uint32_t
 cnb_random(struct cnb_script *script, uint32_t n)
@@ -135,7 +135,8 @@ cnb_random(struct cnb_script *script, uint32_t n)
 	return (uint32_t)((script->random * 2685821657736338717ULL) >> 33) % n + 1;
 }
 
-/* A transaction of a program: it reads a row by its key, and changes it. */
+/* Write the next statement of a transaction that reads a row by its key and changes it. Returns 1, or 0
+ * after the last statement. */
 static int
 transaction_statement(struct cnb_run *run)
 {
@@ -163,7 +164,7 @@ transaction_statement(struct cnb_run *run)
 	}
 }
 
-/* Do an operation with several statements, one after the other. */
+/* Do an operation of several statements. */
 static int
 run_script(struct cnb_run *run)
 {
@@ -214,7 +215,8 @@ append(struct text *t, const char *format, ...)
 	va_end(args);
 }
 
-/* The rows are the same each time, and rolled back, so the table stays empty. */
+/* The statement is made once. Each operation writes the same rows and rolls back, so the table stays
+ * empty. */
 static const char *
 bulk_insert(void)
 {
@@ -262,7 +264,7 @@ plain(struct cnb_run *run, const char *sql)
 	return run->target->query(run->session, sql, &answer, &run->error);
 }
 
-/* Whether all rows are there, before they are rolled back. */
+/* Check that all rows are there, and roll back. 0; -1 with the error set. */
 static int
 check_bulk(struct cnb_run *run)
 {

@@ -26,8 +26,19 @@ def run(*args, env=None):
     return done.returncode, done.stdout, done.stderr
 
 
+def child_of(parent, name):
+    """The process of this program that the parent started."""
+    with open(f"/proc/{parent}/task/{parent}/children", encoding="ascii") as f:
+        children = f.read().split()
+    for child in children:
+        with open(f"/proc/{child}/comm", encoding="ascii") as f:
+            if f.read().strip() == name:
+                return int(child)
+    raise AssertionError(f"{parent} has no child {name}: {children}")
+
+
 class Page(html.parser.HTMLParser):
-    """Each element that begins ends, and no name is there twice."""
+    """Checks that each element ends, and that no two elements have the same name."""
 
     def __init__(self):
         super().__init__()
@@ -158,7 +169,26 @@ def an_interrupted_report_has_what_was_measured():
             assert "not complete" in f.read()
 
 
-def what_cannot_be_written_is_said_and_the_figures_are_printed():
+def a_case_that_fails_makes_the_report_incomplete():
+    with tempfile.TemporaryDirectory(prefix="cnr", dir="/tmp") as tmp:
+        out = f"{tmp}/report"
+        args = ["--rounds=3", "--time=0.3", "--servers=sqlite", f"--cenoted={CENOTED}", "--no-plots",
+                "--sets=work"]
+        with subprocess.Popen([BENCH, "report", out, *args], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as bench:
+            for line in bench.stdout:
+                if line.startswith("sqlite"):
+                    break
+            os.kill(child_of(bench.pid, "cenoted"), signal.SIGKILL)
+            _, err = bench.communicate(timeout=60)
+        assert bench.returncode == 1 and "1 of the cases" in err, (bench.returncode, err)
+        report = check_tables(out)
+        assert report["is_complete"] == 0, report
+        notes = [f["note"] for f in report["figures"] if f["queries_per_s"] is None]
+        assert len(notes) == 1 and notes[0].startswith("not measured: "), notes
+
+
+def a_file_that_cannot_be_written_is_reported_and_the_figures_are_printed():
     with tempfile.TemporaryDirectory(prefix="cnr", dir="/tmp") as tmp:
         out = f"{tmp}/report"
         os.makedirs(f"{out}/.report.json.new/full")
@@ -198,7 +228,7 @@ def compare_tells_a_regression_from_noise():
         assert status == 0 and "better" in text, (status, text, err)
 
 
-def wrong_arguments_are_said():
+def wrong_arguments_are_reported():
     for args, status, part in (
         (["report"], 2, "report DIR"),
         (["report", "/tmp/x", "--sets=nonsense"], 2, "--sets=nonsense"),
@@ -215,9 +245,10 @@ def wrong_arguments_are_said():
 TESTS = [
     a_report_of_sqlite_is_complete,
     an_interrupted_report_has_what_was_measured,
-    what_cannot_be_written_is_said_and_the_figures_are_printed,
+    a_case_that_fails_makes_the_report_incomplete,
+    a_file_that_cannot_be_written_is_reported_and_the_figures_are_printed,
     compare_tells_a_regression_from_noise,
-    wrong_arguments_are_said,
+    wrong_arguments_are_reported,
 ]
 if shutil.which("gnuplot"):
     TESTS.append(the_pictures_are_drawn)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reports as JSON: what is written is read again; what is cut is refused; and what compare calls a
- * change. */
+/* Reports as JSON: they are read as they were written, and refused if they are cut. And which changes
+ * the command compare reports. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ to_json(const struct cnb_report *report, size_t *ret_len)
 }
 
 static void
-what_is_written_is_read_again(void **state)
+a_report_is_read_as_it_was_written(void **state)
 {
 	struct cnb_report report = report_of(50, 2, 0.5), back;
 	struct cnb_error error;
@@ -76,7 +76,7 @@ what_is_written_is_read_again(void **state)
 	cnb_figures_finish(&back.figures);
 }
 
-/* The text is in memory of just its size, so that a reader beyond it is caught. */
+/* Parse a copy that has no byte after its end, so sanitizers find a read behind it. */
 static int
 parse_copy(const char *text, size_t len, struct cnb_report *ret_report)
 {
@@ -109,7 +109,7 @@ a_report_cut_at_any_byte_is_refused(void **state)
 }
 
 static void
-what_a_newer_report_has_besides_is_skipped(void **state)
+unknown_members_are_skipped_and_long_texts_cut(void **state)
 {
 	static const char text[] =
 		"{\"more\": [1, {\"a\": [true, false, null, \"\\u00e4\\n\"]}], "
@@ -144,7 +144,7 @@ nesting_too_deep_is_refused(void **state)
 }
 
 static void
-what_follows_the_report_is_refused(void **state)
+text_after_the_report_is_refused(void **state)
 {
 	static const char text[] = "{\"version\": \"1\"} x";
 	struct cnb_report back;
@@ -153,7 +153,7 @@ what_follows_the_report_is_refused(void **state)
 	assert_int_equal(parse_copy(text, sizeof(text) - 1, &back), -1);
 }
 
-/* Compare, and return how many changes there are, and how many for the worse. */
+/* Compare. Returns the number of changes; *ret_n_slower is how many of them are for the worse. */
 static size_t
 changes_between(struct cnb_report before, struct cnb_report after, size_t *ret_n_slower)
 {
@@ -180,7 +180,7 @@ a_report_equals_itself(void **state)
 }
 
 static void
-a_worse_ratio_is_a_regression_and_a_better_one_is_none(void **state)
+a_worse_ratio_is_a_regression_and_a_better_one_is_not(void **state)
 {
 	size_t n_slower;
 
@@ -194,7 +194,7 @@ a_worse_ratio_is_a_regression_and_a_better_one_is_none(void **state)
 	assert_int_equal(n_slower, 0);
 }
 
-/* All became slower alike: that is the machine. */
+/* If everything became slower, the machine is the reason. */
 static void
 the_ratio_counts_where_there_is_one(void **state)
 {
@@ -213,11 +213,11 @@ a_change_within_the_spread_is_noise(void **state)
 	assert_int_equal(
 		changes_between(report_of(50, 1, 0), report_of(60, 1, 0), &n_slower), 1);
 	assert_int_equal(n_slower, 1);
-	/* the same change, but rounds differ by as much */
+	/* the same change, but the rounds differ as much */
 	assert_int_equal(
 		changes_between(report_of(50, 10, 0), report_of(60, 10, 0), &n_slower),
 		0);
-	/* sure, but small */
+	/* no noise, but a change of less than 5 % */
 	assert_int_equal(
 		changes_between(report_of(50, 0, 0), report_of(52, 0, 0), &n_slower), 0);
 }
@@ -226,13 +226,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_written_is_read_again),
+		cmocka_unit_test(a_report_is_read_as_it_was_written),
 		cmocka_unit_test(a_report_cut_at_any_byte_is_refused),
-		cmocka_unit_test(what_a_newer_report_has_besides_is_skipped),
+		cmocka_unit_test(unknown_members_are_skipped_and_long_texts_cut),
 		cmocka_unit_test(nesting_too_deep_is_refused),
-		cmocka_unit_test(what_follows_the_report_is_refused),
+		cmocka_unit_test(text_after_the_report_is_refused),
 		cmocka_unit_test(a_report_equals_itself),
-		cmocka_unit_test(a_worse_ratio_is_a_regression_and_a_better_one_is_none),
+		cmocka_unit_test(a_worse_ratio_is_a_regression_and_a_better_one_is_not),
 		cmocka_unit_test(the_ratio_counts_where_there_is_one),
 		cmocka_unit_test(a_change_within_the_spread_is_noise),
 	};
