@@ -27,7 +27,7 @@ struct kind {
 
 static const struct kind kinds[] = {
 	{ "postgresql", "dbname=app", "set work_mem = '7MB'",
-		"select current_setting('work_mem')", "7MB", 14 },
+		"select current_setting('work_mem')", "7MB", 15 },
 	{ "mariadb", "dbname=app", "set lock_wait_timeout = 77",
 		"select @@lock_wait_timeout", "77", 11 },
 	{ "sqlite", NULL, "pragma cache_size = 77",
@@ -368,6 +368,25 @@ a_cancel_reaches_the_target(void **state)
 	cenote_conn_destroy(conn);
 }
 
+static void
+a_lost_session_reports_the_words_of_its_server(void **state)
+{
+	cenote_conn *conn;
+	const cenote_diag *diag;
+
+	start(SPLIT);
+	conn = wp_attach(NULL);
+	assert_int_equal(
+		wp_status_of(conn, "select pg_terminate_backend(pg_backend_pid())"),
+		CENOTE_ERR_CONN);
+	diag = cenote_conn_diag(conn);
+	assert_string_equal(cenote_diag_sqlstate(diag), "08007");
+	assert_string_equal(cenote_diag_field(diag, 'X'), "57P01");
+	assert_string_equal(cenote_diag_field(diag, 'Y'),
+		"terminating connection due to administrator command");
+	cenote_conn_destroy(conn);
+}
+
 static char heard[64];
 
 static void
@@ -524,6 +543,8 @@ main(int argc, char **argv)
 		cmocka_unit_test_teardown(
 			a_setting_that_is_rolled_back_does_not_follow, stop),
 		cmocka_unit_test_teardown(notifications_come_through, stop),
+		cmocka_unit_test_teardown(
+			a_lost_session_reports_the_words_of_its_server, stop),
 	};
 	int r;
 

@@ -13,6 +13,19 @@
 
 /* ---- diagnostics ---- */
 
+/* If a session was lost, the target's pool writes its own judgement into the fields C and M, and the server's last words into X and
+ * Y. The router's worker makes the same judgement by itself (serving/loss.c), so it needs the server's words. */
+static const char *
+field_of(const cenote_diag *from, char letter)
+{
+	if (cenote_diag_field(from, 'Y') == NULL)
+		return cenote_diag_field(from, letter);
+	if (letter == 'X' || letter == 'Y')
+		return NULL;
+	return cenote_diag_field(
+		from, letter == 'C' ? 'X' : (letter == 'M' ? 'Y' : letter));
+}
+
 void
 cnd_rt_copy_diag(struct cnc_diag *to, const cenote_diag *from)
 {
@@ -22,7 +35,7 @@ cnd_rt_copy_diag(struct cnc_diag *to, const cenote_diag *from)
 	cnc_buf_init(&fields, to->mem != NULL ? to->mem : &cnc_mem_default, SIZE_MAX / 2);
 	for (int c = 'A'; c <= 'z' && r == CENOTE_OK; c++) {
 		const char *text =
-			(c <= 'Z' || c >= 'a') ? cenote_diag_field(from, (char)c) : NULL;
+			(c <= 'Z' || c >= 'a') ? field_of(from, (char)c) : NULL;
 
 		if (text != NULL)
 			r = cnc_diag_put_field(&fields, (char)c, text, strlen(text));
