@@ -7,6 +7,7 @@
  */
 #include "with_replica.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@ struct kind {
 
 static const struct kind kinds[] = {
 	{ "postgresql", "dbname=app", "set work_mem = '7MB'",
-		"select current_setting('work_mem')", "7MB", 15 },
+		"select current_setting('work_mem')", "7MB", 16 },
 	{ "mariadb", "dbname=app", "set lock_wait_timeout = 77",
 		"select @@lock_wait_timeout", "77", 11 },
 	{ "sqlite", NULL, "pragma cache_size = 77",
@@ -368,6 +369,34 @@ a_cancel_reaches_the_target(void **state)
 	cenote_conn_destroy(conn);
 }
 
+/* The process of two clients cancels at a target that does not take the cancel. */
+static void
+a_cancel_that_nobody_takes_holds_no_other_client(void **state)
+{
+	cenote_conn *conn, *other;
+	pid_t door;
+	int64_t begin;
+
+	start("workers = 1\nquery_timeout = 1s\n");
+	conn = wp_attach(NULL);
+	other = wp_attach(NULL);
+	expect_at(conn, "one");
+	expect_at(other, "one");
+	door = wp_await_child("cenoted-door");
+	assert_int_equal(
+		cenote_send_query(conn, "select pg_sleep(60)", CENOTE_NTS, NULL, NULL),
+		CENOTE_OK);
+	assert_int_equal(cenote_flush(conn), CENOTE_OK);
+	assert_int_equal(kill(door, SIGSTOP), 0);
+	wp_pause_ms(2000);
+	begin = wp_now_ms();
+	expect_at(other, "one");
+	assert_true(wp_now_ms() - begin < 5000);
+	assert_int_equal(kill(door, SIGCONT), 0);
+	cenote_conn_destroy(other);
+	cenote_conn_destroy(conn);
+}
+
 static void
 a_lost_session_reports_the_words_of_its_server(void **state)
 {
@@ -543,6 +572,8 @@ main(int argc, char **argv)
 		cmocka_unit_test_teardown(
 			a_setting_that_is_rolled_back_does_not_follow, stop),
 		cmocka_unit_test_teardown(notifications_come_through, stop),
+		cmocka_unit_test_teardown(
+			a_cancel_that_nobody_takes_holds_no_other_client, stop),
 		cmocka_unit_test_teardown(
 			a_lost_session_reports_the_words_of_its_server, stop),
 	};

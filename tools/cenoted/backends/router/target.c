@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One target: attach, wait, cancel, and turn libcenote's failures into those of a backend. It owns the connections of
- * struct cnd_rt_target. libcenote never blocks here, except to look up a host's name and to send a cancel.
+ * struct cnd_rt_target. libcenote never blocks here, except when it looks up the name of a target's host. A thread sends
+ * cancels, since other clients may share the process.
  */
 #include <poll.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "router.h"
@@ -70,21 +72,35 @@ cnd_rt_fail(
 
 /* ---- waiting ---- */
 
-/* The request shall stop: tell the target. */
+static void *
+send_cancel(void *user)
+{
+	cenote_cancel *c = user;
+
+	/* if it fails, the target does not obey, and the client learns that */
+	(void)!cenote_cancel_send(c);
+	cenote_cancel_destroy(c);
+	return NULL;
+}
+
+/* Tell the target to stop the request. The cancel may arrive late: it names the request, so it cannot hit the next one. */
 static void
 cancel(struct cnd_session *s, struct cnd_rt_target *t)
 {
 	cenote_cancel *c;
+	pthread_t thread;
 
-	if (!t->is_attached || cenote_cancel_create(t->conn, &c) < 0)
+	if (cenote_cancel_create(t->conn, &c) < 0)
 		return;
-	if (cenote_cancel_send(c) < 0)
-		s->host->log(s->host, 5, "cannot cancel at target %s: %s", t->name,
-			cenote_diag_message(cenote_cancel_diag(c)));
+	if (pthread_create(&thread, NULL, send_cancel, c) == 0) {
+		(void)pthread_detach(thread);
+		return;
+	}
+	s->host->log(s->host, 5, "cannot cancel at target %s: no thread", t->name);
 	cenote_cancel_destroy(c);
 }
 
-/* After a stop: wait for the target's answer to the cancel. */
+/* After a cancel, wait for the end of the request. */
 static int
 wait_to_obey(struct cnd_session *s, struct cnd_rt_target *t, int fd, short events)
 {
