@@ -141,20 +141,25 @@ cnd_rt_wait(struct cnd_session *s, struct cnd_rt_target *t)
 
 /* ---- what comes without a request ---- */
 
+/* Keep the first failure of the sink: a handler has no result. */
+static void
+keep_failure(struct cnd_session *s, int r)
+{
+	if (r < 0 && s->told == CENOTE_OK)
+		s->told = r;
+}
+
 static void
 on_notice(const cenote_diag *notice, void *user)
 {
 	struct cnd_session *s = user;
 	struct cnc_diag d;
-	int r;
 
 	if (s->sink == NULL || s->is_quiet)
 		return;
 	cnc_diag_init(&d, s->mem);
 	cnd_rt_copy_diag(&d, notice);
-	r = s->sink->ops->notice(s->sink, &d);
-	if (r < 0 && s->told == CENOTE_OK)
-		s->told = r;
+	keep_failure(s, s->sink->ops->notice(s->sink, &d));
 	cnc_diag_finish(&d);
 }
 
@@ -165,28 +170,20 @@ on_notification(uint32_t pid, const char *channel, const char *payload, void *us
 	struct cnp_notification n = {
 		.pid = pid, .channel = cnp_str(channel), .payload = cnp_str(payload)
 	};
-	int r;
 
-	if (s->sink == NULL)
-		return;
-	r = s->sink->ops->notification(s->sink, &n);
-	if (r < 0 && s->told == CENOTE_OK)
-		s->told = r;
+	if (s->sink != NULL)
+		keep_failure(s, s->sink->ops->notification(s->sink, &n));
 }
 
-/* Only the default target's parameters are the client's. */
+/* The client sees the parameters of the default target only. */
 static void
 on_parameter(const char *name, const char *value, void *user)
 {
 	struct cnd_session *s = user;
-	int r;
 
 	s->changes++;
-	if (s->sink == NULL || s->is_quiet)
-		return;
-	r = s->sink->ops->parameter(s->sink, name, value);
-	if (r < 0 && s->told == CENOTE_OK)
-		s->told = r;
+	if (s->sink != NULL && !s->is_quiet)
+		keep_failure(s, s->sink->ops->parameter(s->sink, name, value));
 }
 
 /* ---- attaching ---- */
@@ -200,13 +197,13 @@ make_conn(struct cnd_session *s, struct cnd_rt_target *t)
 		r = cenote_conn_set(t->conn, "run_dir", s->run_dir);
 	if (r == CENOTE_OK)
 		r = cenote_conn_set_uri(t->conn, t->where);
-	/* the worker itself is what a client would talk to directly */
+	/* with a lent session, libcenote would talk to the server itself */
 	if (r == CENOTE_OK)
 		r = cenote_conn_set(t->conn, "borrow", "no");
-	/* a lost session is reported: the client knows whether it may go on with another one */
+	/* the client must learn of a lost session: only the client knows whether it may go on with another one */
 	if (r == CENOTE_OK)
 		r = cenote_conn_set(t->conn, "reattach", "planned");
-	/* the client decides whether the server may ask for a file */
+	/* pass each request for a file on: the client decides whether it sends the file */
 	if (r == CENOTE_OK)
 		r = cenote_conn_set(t->conn, "allow_files", "yes");
 	for (size_t i = 0; i < s->n_options && r == CENOTE_OK; i++)
