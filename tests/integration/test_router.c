@@ -28,7 +28,7 @@ struct kind {
 
 static const struct kind kinds[] = {
 	{ "postgresql", "dbname=app", "set work_mem = '7MB'",
-		"select current_setting('work_mem')", "7MB", 16 },
+		"select current_setting('work_mem')", "7MB", 17 },
 	{ "mariadb", "dbname=app", "set lock_wait_timeout = 77",
 		"select @@lock_wait_timeout", "77", 11 },
 	{ "sqlite", NULL, "pragma cache_size = 77",
@@ -416,6 +416,32 @@ a_lost_session_reports_the_words_of_its_server(void **state)
 	cenote_conn_destroy(conn);
 }
 
+/* The server ends without a word, so the target's pool explains the loss. The router's worker does not explain it again. */
+static void
+a_lost_session_is_explained_once(void **state)
+{
+	const char *unknown;
+	cenote_conn *conn;
+	pid_t pid;
+	cenote_result *res;
+
+	start("");
+	conn = wp_attach(NULL);
+	pid = (pid_t)strtol(wp_value(conn, "select pg_backend_pid()"), NULL, 10);
+	assert_true(pid > 1);
+	assert_int_equal(
+		cenote_send_query(conn, "select pg_sleep(60)", CENOTE_NTS, NULL, NULL),
+		CENOTE_OK);
+	assert_int_equal(cenote_flush(conn), CENOTE_OK);
+	wp_pause_ms(500);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(cenote_get_result(conn, &res), CENOTE_ERR_CONN);
+	unknown = strstr(wp_message(conn), "is unknown");
+	assert_non_null(unknown);
+	assert_null(strstr(unknown + 1, "is unknown"));
+	cenote_conn_destroy(conn);
+}
+
 static char heard[64];
 
 static void
@@ -576,6 +602,8 @@ main(int argc, char **argv)
 			a_cancel_that_nobody_takes_holds_no_other_client, stop),
 		cmocka_unit_test_teardown(
 			a_lost_session_reports_the_words_of_its_server, stop),
+		/* the last one: the server restarts after it */
+		cmocka_unit_test_teardown(a_lost_session_is_explained_once, stop),
 	};
 	int r;
 

@@ -20,12 +20,15 @@
 static const char *
 field_of(const cenote_diag *from, char letter)
 {
-	if (cenote_diag_field(from, 'Y') == NULL)
-		return cenote_diag_field(from, letter);
-	if (letter == 'X' || letter == 'Y')
+	bool has_words = cenote_diag_field(from, 'Y') != NULL;
+
+	if (has_words && (letter == 'X' || letter == 'Y'))
 		return NULL;
-	return cenote_diag_field(
-		from, letter == 'C' ? 'X' : (letter == 'M' ? 'Y' : letter));
+	if (has_words && letter == 'C')
+		letter = 'X';
+	if (has_words && letter == 'M')
+		letter = 'Y';
+	return cenote_diag_field(from, letter);
 }
 
 void
