@@ -8,6 +8,8 @@
 #include "with_replica.h"
 #include "with_server.h"
 
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +25,7 @@ struct kind {
 
 static const struct kind kinds[] = {
 	[WS_POSTGRESQL] = { "set work_mem = '7MB'", "select current_setting('work_mem')",
-		"7MB", 14 },
+		"7MB", 17 },
 	[WS_MARIADB] = { "set lock_wait_timeout = 77", "select @@lock_wait_timeout", "77",
 		11 },
 	[WS_SQLITE] = { "pragma cache_size = 77",
@@ -369,6 +371,79 @@ a_cancel_reaches_the_target(void **state)
 	cenote_conn_destroy(conn);
 }
 
+/* The process of two clients cancels at a target that does not take the cancel. */
+static void
+a_cancel_that_nobody_takes_holds_no_other_client(void **state)
+{
+	cenote_conn *conn, *other;
+	pid_t door;
+	int64_t begin;
+
+	start("workers = 1\nquery_timeout = 1s\n");
+	conn = wp_attach(NULL);
+	other = wp_attach(NULL);
+	expect_at(conn, "one");
+	expect_at(other, "one");
+	door = wp_await_child("cenoted-door");
+	assert_int_equal(
+		cenote_send_query(conn, "select pg_sleep(60)", CENOTE_NTS, NULL, NULL),
+		CENOTE_OK);
+	assert_int_equal(cenote_flush(conn), CENOTE_OK);
+	assert_int_equal(kill(door, SIGSTOP), 0);
+	wp_pause_ms(2000);
+	begin = wp_now_ms();
+	expect_at(other, "one");
+	assert_true(wp_now_ms() - begin < 5000);
+	assert_int_equal(kill(door, SIGCONT), 0);
+	cenote_conn_destroy(other);
+	cenote_conn_destroy(conn);
+}
+
+static void
+a_lost_session_reports_the_words_of_its_server(void **state)
+{
+	cenote_conn *conn;
+	const cenote_diag *diag;
+
+	start(SPLIT);
+	conn = wp_attach(NULL);
+	assert_int_equal(
+		wp_status_of(conn, "select pg_terminate_backend(pg_backend_pid())"),
+		CENOTE_ERR_CONN);
+	diag = cenote_conn_diag(conn);
+	assert_string_equal(cenote_diag_sqlstate(diag), "08007");
+	assert_string_equal(cenote_diag_field(diag, 'X'), "57P01");
+	assert_string_equal(cenote_diag_field(diag, 'Y'),
+		"terminating connection due to administrator command");
+	cenote_conn_destroy(conn);
+}
+
+/* The server ends without a word, so the target's pool explains the loss. The router's worker does not explain it again. */
+static void
+a_lost_session_is_explained_once(void **state)
+{
+	const char *unknown;
+	cenote_conn *conn;
+	pid_t pid;
+	cenote_result *res;
+
+	start("");
+	conn = wp_attach(NULL);
+	pid = (pid_t)strtol(wp_value(conn, "select pg_backend_pid()"), NULL, 10);
+	assert_true(pid > 1);
+	assert_int_equal(
+		cenote_send_query(conn, "select pg_sleep(60)", CENOTE_NTS, NULL, NULL),
+		CENOTE_OK);
+	assert_int_equal(cenote_flush(conn), CENOTE_OK);
+	wp_pause_ms(500);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(cenote_get_result(conn, &res), CENOTE_ERR_CONN);
+	unknown = strstr(wp_message(conn), "is unknown");
+	assert_non_null(unknown);
+	assert_null(strstr(unknown + 1, "is unknown"));
+	cenote_conn_destroy(conn);
+}
+
 static char heard[64];
 
 static void
@@ -505,6 +580,10 @@ main(int argc, char **argv)
 		TEST(a_named_statement_follows),
 		TEST(a_setting_that_is_rolled_back_does_not_follow),
 		TEST(notifications_come_through),
+		TEST(a_cancel_that_nobody_takes_holds_no_other_client),
+		TEST(a_lost_session_reports_the_words_of_its_server),
+		/* the last one: the server restarts after it */
+		TEST(a_lost_session_is_explained_once),
 	};
 
 	if (!ws_choose(argc, argv, "postgresql|mariadb|sqlite"))

@@ -465,7 +465,7 @@ convert_listeners(struct instance *i)
 	size_t k = next_of(i, "listener", i->index);
 	bool has_tls = false;
 
-	/* without them too, SQL Relay listens on its default port */
+	/* if an instance has neither a listener nor these attributes, SQL Relay listens on its default port */
 	if (k == XML_NONE)
 		convert_listener(i, i->e, &has_tls);
 	for (; k != XML_NONE; k = next_of(i, "listener", k))

@@ -63,7 +63,7 @@ struct cnd_limits {
 	struct cnd_limit rows, bytes, time_ms;
 };
 
-/* What counts for the limits. */
+/* How much of an answer with limits was sent. */
 struct cnd_limited {
 	uint64_t rows, bytes;
 };
@@ -289,11 +289,11 @@ struct cnd_info {
 	uint64_t features;
 };
 
-/* What the rules say of the next request. */
+/* What the rules say about the next request. */
 struct cnd_route {
-	const char *target; /* a target's name; NULL: no rule sends it to one */
-	unsigned line; /* of that rule, for messages */
-	bool sets_state; /* its text only changes the session's state, or also reads */
+	const char *target; /* the name of the target; NULL: no rule names one */
+	unsigned line; /* the line of the rule that names it, for messages */
+	bool sets_state; /* its text sets the session's state, and does nothing else, except that it may read */
 	bool asks_last; /* it asks about the client's last statement, so it goes where that went */
 };
 
@@ -301,11 +301,11 @@ struct cnd_route {
 struct cnd_router_ops {
 	/* Whether the line names this target. */
 	bool (*has_target)(const struct cnd_server_spec *spec, const char *target);
-	/* Whether the session must stay with its target: a transaction is open there, or something else that cannot follow. */
+	/* Whether the session must stay with its target: it has an open transaction there, or something else that cannot follow. */
 	bool (*is_bound)(const struct cnd_session *s);
-	/* For the next query, prepare, execute or function. The target's name lives as long as the configuration. */
+	/* The route of the next query, prepare, execute or function. The target's name lives as long as the configuration. */
 	void (*route)(struct cnd_session *s, const struct cnd_route *route);
-	/* The text of a statement that has a name only; empty: unknown. Borrowed until the next request. */
+	/* The text of a prepared statement that has a name and no number, borrowed until the next request. Empty: unknown. */
 	struct cnp_str (*text)(const struct cnd_session *s, struct cnp_str name);
 };
 
@@ -430,8 +430,9 @@ struct cnd_backend {
 
 	/*
 	 * Ask the server how far it has got: as a primary with what it has committed, as a replica with what its readers see.
-	 * It is called when role() may be, and returns what role() returns. NULL: the servers do not replicate, as far as the
-	 * backend knows.
+	 * It is called while no request runs, and the sink is as for settle(). CENOTE_ERR_UNSUPPORTED: the session cannot ask
+	 * now, since a transaction or a result is open. CENOTE_ERR_SERVER, with the diagnostics filled: the server does not
+	 * answer the question. NULL: the backend knows nothing about replicas of its servers.
 	 */
 	int (*position)(struct cnd_session *s, struct cnd_sink *sink,
 		char ret_text[CND_POSITION_MAX + 1], struct cnc_diag *ret_diag);
@@ -499,10 +500,10 @@ struct cnd_backend {
 	uint32_t (*sql_rules)(struct cnd_session *s, const char *sql, size_t len);
 
 	/*
-	 * Make all transactions read-only that begin from now on, and let the server confirm it. The login asked for it in its
-	 * spec, but the client may have changed it since. It is called outside of a unit of requests; and outside of a
-	 * transaction, if the backend has sync(). CENOTE_OK: the server has confirmed it. CENOTE_ERR_UNSUPPORTED: the session
-	 * cannot be asked now. NULL: the servers have no read-only transactions.
+	 * Make all later transactions read-only, and let the server confirm it. The spec of the login asked for this, too, but the
+	 * client may have changed it since. It is called outside of a unit of requests. If the backend has sync(), it is called
+	 * outside of a transaction, too. CENOTE_OK: the server has confirmed it. CENOTE_ERR_UNSUPPORTED: the session cannot ask
+	 * now. NULL: the servers have no read-only transactions.
 	 */
 	int (*read_only)(
 		struct cnd_session *s, struct cnd_sink *sink, struct cnc_diag *ret_diag);
@@ -533,9 +534,9 @@ struct cnd_backend {
 	uint32_t (*left)(const struct cnd_session *s);
 
 	/*
-	 * A statement has just failed with SQLSTATE 40001 or 40P01: roll its transaction back, as far as the server has not done
-	 * that. CENOTE_OK: nothing of the transaction is left, as the server confirms, so it can run again. CENOTE_ERR_UNSUPPORTED:
-	 * something may be left. NULL: the backend does not know.
+	 * A statement has just failed with SQLSTATE 40001 or 40P01: roll its transaction back, unless the server has done that.
+	 * CENOTE_OK: the server confirms that nothing of the transaction is left, so it can run again. CENOTE_ERR_UNSUPPORTED:
+	 * something may be left. NULL: the backend cannot find that out.
 	 */
 	int (*undo)(struct cnd_session *s, struct cnc_diag *ret_diag);
 	const struct cnd_router_ops *router; /* NULL: the backend has one server */

@@ -174,7 +174,7 @@ print_refusal(const struct question *q, const char *why)
 	return 1;
 }
 
-/* Say when a user may be in who may not be in now. Returns the exit status. */
+/* Print why `allow_hours` refuse the user now, if they do. Returns the exit status. */
 static int
 explain_hours(const struct question *q)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cenoted --explain-sql: read the question, and print how the pool changes a statement, what its rules see in it, and which of
- * them decides. It uses the same functions as a worker (query/).
+ * cenoted --explain-sql: read the question, and print how the pool changes a statement, what its rules see in it, and which rule
+ * decides. It uses the same functions as a worker (query/). It owns nothing.
  */
 #include "explain.h"
 
@@ -89,7 +89,7 @@ set_database(struct question *q, const char *value)
 	return 0;
 }
 
-/* By the clock of this machine, such as "2026-11-30 08:15". */
+/* The value is a time by the clock of this machine, such as "2026-11-30 08:15". */
 static int
 set_time(struct question *q, const char *value)
 {
@@ -131,7 +131,7 @@ take_word(struct question *q, const char *word)
 	return -1;
 }
 
-/* The database of the first server line; "": the line does not say it. */
+/* The database of the first server line; "": the line names none. */
 static const char *
 database_of(const struct cnd_pool_config *pool)
 {
@@ -217,7 +217,7 @@ what_it_does(const struct cnd_query_rule *rule)
 	return rule->is_dry_run ? "would decide (dry-run)" : "decides";
 }
 
-/* True: the rule decides, or rewrites the text. */
+/* Print what the rule does with the statement. True: it decides, or it rewrites the text. */
 static bool
 print_rule(const struct question *q, const struct cnd_config *c,
 	const struct cnd_query_rule *rule)
@@ -236,7 +236,7 @@ print_rule(const struct question *q, const struct cnd_config *c,
 	return applies && !rule->is_dry_run && rule->action != CND_QUERY_LIMIT;
 }
 
-/* The text passes the rules. 1: `read_only` denies it; 0. */
+/* The rules let the statement pass. Print what `read_only` does with it. Returns the exit status. */
 static int
 print_pass(const struct question *q)
 {
@@ -260,7 +260,7 @@ print_text(const struct cnd_query_text *t)
 	print_summary(t->summary, t->query.digest);
 }
 
-/* The statement is answered with an error of cenoted. */
+/* Print the error that the client would get from cenoted. Returns the exit status. */
 static int
 print_error(const struct cnd_query_text *t)
 {

@@ -266,7 +266,7 @@ struct cnd_my_reset {
 	unsigned modes; /* the status flags about string literals, as after a new login */
 	uint8_t has_init; /* the server runs SQL of its own (init_connect) at each login */
 	const char *
-		charset; /* SQL that restores the character set; NULL: the server's own reset keeps it */
+		charset; /* SQL that restores the character set; NULL: the server's own reset does not change it */
 	/* the reset also changes @@collation_database, so select the database again */
 	uint8_t loses_database;
 	uint8_t is_put_off; /* the reset waits until the next client sends a request */
@@ -376,7 +376,7 @@ struct cnd_session {
 	/* the running request */
 	struct cnc_diag *diag;
 	struct cnc_arena arena; /* freed when the request ends */
-	bool is_read_only; /* the server has confirmed read-only transactions once */
+	bool is_read_only; /* the server's variable has confirmed once that transactions are read-only */
 	int stop; /* the host's reason to stop, a negative CENOTE_ERR_…; 0: go on */
 	struct cnd_sink *sink; /* may be NULL */
 	struct cnd_my_infile infile;

@@ -82,7 +82,7 @@ is_other(const char *now, const char *before)
 	return !now || strcmp(now, before) != 0;
 }
 
-/* The library's own function for it would choose the server's default collation, which is another than that of the login. */
+/* mysql_set_character_set() would choose the server's default collation. The login may have chosen another one. */
 static const char *
 restoring_charset(struct cnd_session *s)
 {
@@ -162,7 +162,7 @@ static int
 take_role(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 {
 	struct cnd_session *s = user;
-	int is_quoted = !cnd_my_is_mariadb(s->my);
+	bool is_quoted = !cnd_my_is_mariadb(s->my);
 	size_t i, used, size = sizeof("SET ROLE ``");
 	char *sql;
 
@@ -183,22 +183,23 @@ take_role(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 }
 
 /*
- * What only some servers keep over their own reset, by the version from which they do; the first line that fits counts. Active roles
- * stay, so the reset takes those of the login again. MySQL keeps the traces of its optimizer, which hold the texts of statements. A change
- * of the offset removes them, if that statement is not traced itself. MariaDB removes the traces.
+ * Some state survives the server's own reset on some servers only. The first line for the kind and the version of the server
+ * counts. Where active roles survive, the reset takes the roles of the login again. On MySQL, the traces of the optimizer survive, which
+ * contain texts of statements. A change of the offset removes them; it must not be traced itself, so tracing is switched off first.
+ * MariaDB's own reset removes the traces.
  */
 static const struct keeping {
 	uint8_t is_mariadb;
-	unsigned long from;
-	uint8_t keeps_roles;
-	const char *clear;
+	unsigned long from; /* the first version */
+	bool keeps_roles;
+	const char *clear; /* SQL that removes the traces */
 } keeping[] = {
-	{ 1, 0, 1, "DO 0" },
-	{ 0, 80000, 1,
+	{ 1, 0, true, "DO 0" },
+	{ 0, 80000, true,
 		"SET optimizer_trace = DEFAULT; SET optimizer_trace_offset = DEFAULT" },
-	{ 0, 50603, 0,
+	{ 0, 50603, false,
 		"SET optimizer_trace = DEFAULT; SET optimizer_trace_offset = DEFAULT" },
-	{ 0, 0, 0, "DO 0" },
+	{ 0, 0, false, "DO 0" },
 };
 
 static const struct keeping *

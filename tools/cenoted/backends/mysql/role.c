@@ -248,7 +248,7 @@ take_mode(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 	return CENOTE_OK;
 }
 
-/* The variable has another name on each server. */
+/* MySQL and MariaDB have different names for the variable. */
 static int
 confirm(struct cnd_session *s)
 {
@@ -265,8 +265,8 @@ confirm(struct cnd_session *s)
 		"= yes)");
 }
 
-/* A statement may have changed the default without a trace, so it is set each time. The server confirms it by its answer, and the
- * first time also by its variable. */
+/* Set the default each time, since a statement may have changed it without a trace. The server's answer confirms it. The first
+ * time, the server's variable must confirm it, too. */
 int
 cnd_my_read_only(struct cnd_session *s, struct cnd_sink *sink, struct cnc_diag *ret_diag)
 {

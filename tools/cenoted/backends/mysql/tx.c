@@ -88,7 +88,7 @@ cnd_my_rollback(struct cnd_session *s, struct cnd_sink *sink)
 
 /* ---- undoing a transaction that has failed ---- */
 
-/* What SHOW WARNINGS says of the statement that failed. */
+/* What SHOW WARNINGS lists for the statement that failed. */
 struct seen {
 	bool has_error;
 	bool is_incomplete; /* a table without transactions was changed */
@@ -109,9 +109,9 @@ take_warning(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n
 }
 
 /*
- * A rollback does not undo changes of tables without transactions (MyISAM, Aria). The server warns of that, after a deadlock
- * together with the error, and after ROLLBACK. If it does not list the error, it keeps no warnings (max_error_count), and
- * there is no confirmation.
+ * A rollback does not undo changes of tables without transactions (MyISAM, Aria). The server then adds a warning to the error of a
+ * deadlock, and to the answer to ROLLBACK. If SHOW WARNINGS does not list the error itself, the server keeps no warnings
+ * (max_error_count), so nothing confirms the rollback.
  */
 int
 cnd_my_undo(struct cnd_session *s, struct cnc_diag *ret_diag)

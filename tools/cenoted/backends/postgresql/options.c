@@ -88,7 +88,7 @@ read_one(struct cnd_pg_options *o, size_t *n, const PQconninfoOption *all,
 	return CENOTE_OK;
 }
 
-/* The client's settings come after those of the server line, and override them. Nothing overrides `read_only`. */
+/* The client's settings come after those of the server line, and override them. `read_only` comes last, so nothing overrides it. */
 static int
 add_settings(struct cnd_pg_options *o, size_t n, const char *settings, bool is_read_only,
 	struct cnc_diag *diag)

@@ -137,7 +137,7 @@ cnd_pg_role(struct cnd_session *s, struct cnd_sink *sink,
 
 /* ---- read-only sessions ---- */
 
-/* PostgreSQL 14 and later report the default at the login, and each change of it when they are ready for the next request. */
+/* PostgreSQL 14 and later report the default at the login, and each change of it before they take the next request. */
 static const char *
 reported_default(const struct cnd_session *s)
 {
@@ -183,9 +183,9 @@ cnd_pg_read_only(struct cnd_session *s, struct cnd_sink *sink, struct cnc_diag *
 	}
 	if (r == CENOTE_OK && !is_read_only(s))
 		r = cnd_pg_refuse(s, CNC_SQLSTATE(UNSUPPORTED),
-			"the server does not report default_transaction_read_only, as "
-			"PostgreSQL 14 and later do, so nobody knows whether it writes "
-			"(read_only = yes)");
+			"the server does not report default_transaction_read_only, so "
+			"nothing confirms that it writes nothing (read_only = yes needs "
+			"PostgreSQL 14 or later)");
 	s->diag = NULL;
 	return r;
 }

@@ -107,7 +107,7 @@ cnd_pg_undo(struct cnd_session *s, struct cnc_diag *ret_diag)
 	int r = cnd_pg_enter(s, ret_diag);
 	uint8_t nothing;
 
-	/* without a transaction, the server has undone the statement */
+	/* outside of a transaction, the server has already undone the statement */
 	if (r == CENOTE_OK && s->tx != 'I') {
 		(void)cnd_pg_run_begin(s, NULL);
 		r = cnd_pg_ask(s, "ROLLBACK", &nothing, 0);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Copies between the client and a target. result.c calls it. It has no state. */
+/* Copies between the client and a target. result.c calls this file, which owns nothing. */
 #include <string.h>
 
 #include "backends/common/answer.h"
 #include "router.h"
 
-/* The formats of the columns, one byte for each. CENOTE_OK or CENOTE_ERR_NOMEM; the caller frees them. */
+/* Get the formats of the columns, one byte for each. The caller frees them. CENOTE_OK or CENOTE_ERR_NOMEM. */
 static int
 get_formats(struct cnd_session *s, const cenote_result *res, struct cnp_str *ret_formats)
 {
@@ -21,7 +21,7 @@ get_formats(struct cnd_session *s, const cenote_result *res, struct cnp_str *ret
 	return CENOTE_OK;
 }
 
-/* Give a piece to the target. CENOTE_DONE: it has ended the copy. */
+/* Give a piece to the target. CENOTE_DONE: the target has ended the copy. */
 static int
 put(struct cnd_session *s, struct cnp_str data, struct cnc_diag *diag)
 {
@@ -31,7 +31,7 @@ put(struct cnd_session *s, struct cnp_str data, struct cnc_diag *diag)
 	return r < 0 ? cnd_rt_fail(s, s->at, r, diag) : r;
 }
 
-/* The client's data. CENOTE_OK: the copy has ended; its outcome comes as the next result. */
+/* Pass the client's data on. CENOTE_OK: the copy has ended, and the next result says how. */
 static int
 pass_pieces(struct cnd_session *s, struct cnd_sink *sink)
 {
@@ -42,7 +42,7 @@ pass_pieces(struct cnd_session *s, struct cnd_sink *sink)
 	for (;;) {
 		r = sink->ops->copy_read(sink, cenote_fd(conn), &data);
 		if (r == CENOTE_AGAIN) {
-			/* the target has sent something; an empty piece tells whether it ended the copy */
+			/* the target has sent something: the answer to an empty piece says whether it ended the copy */
 			if (cenote_process(conn) < 0)
 				return cnd_rt_fail(s, s->at, CENOTE_ERR_CONN, sink->diag);
 			data = (struct cnp_str){ "", 0 };
@@ -74,7 +74,7 @@ cnd_rt_copy_in(struct cnd_session *s, cenote_result *res, struct cnd_sink *sink)
 	cnc_free(s->mem, formats);
 	if (r == CENOTE_OK)
 		r = pass_pieces(s, sink);
-	/* the client gave up: the target's own error follows */
+	/* the client gave up: tell the target, whose own error is the outcome */
 	if (r == CENOTE_ERR_SERVER) {
 		char why[CNC_DIAG_MESSAGE_MAX];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of functions that cenoted calls, and the only exported symbol. The features here are what the router can pass
- * on; a client learns those of the default target.
+ * The table of functions that cenoted calls, and the only exported symbol. The features here are those that
+ * the router can pass on. A client sees the features of the default target.
  */
 #include "router.h"
 
@@ -9,7 +9,7 @@ static const struct cnd_router_ops router = {
 	.has_target = cnd_rt_has_target,
 	.is_bound = cnd_rt_is_bound,
 	.route = cnd_rt_route,
-	.text = cnd_rt_text,
+	.text = cnd_rt_text_of,
 };
 
 static const struct cnd_backend backend = {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The server line of a router: TARGET=POOL or TARGET=URI, at least one. The first is the default. It has no state. */
+/*
+ * The server line of a router: at least one TARGET=POOL or TARGET=URI. The first target is the default. module.c puts these functions
+ * into its tables. This file owns nothing.
+ */
 #include <string.h>
 
 #include "router.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The requests that are no statements with a number or name: each is the same request of libcenote. It has no state. */
+/* All requests except those on prepared statements. For each of them, libcenote has the same request. This file owns nothing. */
 #include <string.h>
 
 #include "backends/common/answer.h"
@@ -77,12 +77,18 @@ cnd_rt_options(const struct cnd_exec *exec)
 	return o;
 }
 
-/* The request was sent with `r`: send it off, and pass its results on. */
+/* In a unit, libcenote would keep the request until the synchronisation point. */
+int
+cnd_rt_send_off(struct cnd_session *s, int r)
+{
+	return r == CENOTE_OK && s->at->is_in_unit ? cenote_flush(s->at->conn) : r;
+}
+
+/* Write a request that was queued with the result `r`, and pass its results on. */
 static int
 finish(struct cnd_session *s, int r, struct cnd_sink *sink, const struct cnd_exec *exec)
 {
-	if (r == CENOTE_OK && s->at->is_in_unit)
-		r = cenote_flush(s->at->conn);
+	r = cnd_rt_send_off(s, r);
 	return r < 0 ? cnd_rt_fail(s, s->at, r, sink->diag)
 		     : cnd_rt_deliver(s, sink, exec != NULL ? exec->portal : NULL, NULL);
 }
@@ -165,7 +171,7 @@ cnd_rt_rollback(struct cnd_session *s, struct cnd_sink *sink)
 	return cnd_rt_leave(s, finish(s, r, sink, NULL), NULL, 0);
 }
 
-/* The requests below have no function of libcenote that only sends. They end the unit, if one is open. */
+/* For the requests below, libcenote has only functions that wait for the answer. Such a request ends the unit, if one is open. */
 static int
 finish_call(struct cnd_session *s, int r, const char *tag, struct cnd_sink *sink)
 {
@@ -173,7 +179,7 @@ finish_call(struct cnd_session *s, int r, const char *tag, struct cnd_sink *sink
 	return cnd_rt_leave(s, r, NULL, 0);
 }
 
-/* End the unit of requests at this target: this is its synchronisation point. */
+/* End the unit of requests at this target, with a synchronisation point. */
 static int
 end_unit(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *diag)
 {
@@ -235,7 +241,7 @@ cnd_rt_change_user(
 		cenote_change_user(s->at->conn, to->user.p,
 			to->password.n > 0 ? to->password.p : NULL,
 			to->database.n > 0 ? to->database.p : NULL));
-	/* the other targets have another user's session */
+	/* the sessions at the other targets still have the former user */
 	if (r == CENOTE_OK && s->n_targets > 1)
 		s->bound = s->at;
 	return finish_call(s, r, "CHANGE USER", sink);

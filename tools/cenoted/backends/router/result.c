@@ -42,7 +42,7 @@ set_column(struct cnp_column *c, const cenote_column *from)
 	c->attnum = (uint32_t)cenote_column_int(from, CENOTE_COLUMN_ATTNUM);
 }
 
-/* A number for these columns, as cnd_statement.sent counts them: their bytes on the wire, hashed. 0: without memory. */
+/* A number for these columns, for cnd_statement.sent: a hash of their bytes on the wire. 0: there is no memory. */
 static uint64_t
 number_of(struct cnd_session *s, const struct cnp_column *columns, uint32_t n)
 {
@@ -60,7 +60,7 @@ number_of(struct cnd_session *s, const struct cnp_column *columns, uint32_t n)
 	return hash | 1;
 }
 
-/* `ret_sent`: which columns the client has; NULL: send them in any case. CENOTE_DONE: the client has these. */
+/* Send the columns, unless *ret_sent says that the client has them; NULL: send them in any case. CENOTE_DONE: the client has them. */
 static int
 send_columns(struct cnd_session *s, const cenote_result *res, struct cnd_sink *sink,
 	uint64_t *ret_sent)
@@ -138,7 +138,7 @@ send_end(struct cnd_session *s, const cenote_result *res, struct cnd_sink *sink)
 				  (flags & CENOTE_RESULT_FLAG_OUTPUT ? CNP_DONE_OUTPUT
 								     : 0)) };
 
-	/* the next session would not know the id */
+	/* another session would not know the id, so the client keeps this one */
 	if (done.last_insert_id != 0)
 		s->sticky |= CENOTE_PIN_SETTINGS;
 	if (strlen(tag) < sizeof(s->tag))
@@ -156,7 +156,7 @@ send_more_rows(struct cnd_sink *sink)
 	return sink->ops->done(sink, &done);
 }
 
-/* Send the rows of this batch from *at on. Returns what row_done() returned last. */
+/* Send the rows of this batch, from number *at on. Returns what row_done() returned last. */
 static int
 send_batch(struct cnd_session *s, const cenote_result *res, uint64_t *at,
 	struct cnd_sink *sink)
@@ -166,7 +166,7 @@ send_batch(struct cnd_session *s, const cenote_result *res, uint64_t *at,
 
 	while (*at < n && r == CENOTE_OK)
 		r = send_row(res, (*at)++, sink);
-	s->n_rows += *at;
+	s->has_rows = s->has_rows || *at > 0;
 	return r;
 }
 
@@ -184,8 +184,8 @@ keep_rest(struct cnd_session *s, struct cnd_portal *portal, cenote_result *res)
 	return CENOTE_OK;
 }
 
-/* Whether the target stopped after this batch, too. It did not if it sends more rows than asked for, as MySQL does if a text
- * has several statements: then the other results are on their way. */
+/* Whether the target waits for a fetch after this batch. MySQL does not if a text has several statements: it sends all rows, and
+ * the other results after them. */
 static bool
 has_stopped(const cenote_result *res, uint64_t row)
 {
@@ -194,8 +194,8 @@ has_stopped(const cenote_result *res, uint64_t row)
 }
 
 /*
- * Send rows until the result ends: CENOTE_OK. CENOTE_AGAIN: batch_rows is reached, and the portal has the result.
- * CENOTE_ERR_SERVER: the statement failed, and the target's request ends.
+ * Send rows. CENOTE_OK: the result has ended. CENOTE_AGAIN: batch_rows is reached, and the portal has the result.
+ * CENOTE_ERR_SERVER: the statement failed.
  */
 static int
 send_rows(struct cnd_session *s, cenote_result *res, struct cnd_sink *sink,
@@ -239,16 +239,16 @@ send_table(struct cnd_session *s, cenote_result *res, struct cnd_sink *sink,
 	int known = send_columns(s, res, sink, ret_sent);
 	int r;
 
-	s->n_rows = 0;
+	s->has_rows = false;
 	r = known < 0 ? known : send_rows(s, res, sink, portal);
 
-	/* as a backend does: the error of a result without rows comes behind its columns */
-	if (r == CENOTE_ERR_SERVER && known == CENOTE_DONE && s->n_rows == 0)
+	/* other backends send the columns before the error of a result without rows, even if the client knows them */
+	if (r == CENOTE_ERR_SERVER && known == CENOTE_DONE && !s->has_rows)
 		(void)send_columns(s, res, sink, NULL);
 	return r;
 }
 
-/* Pass one result on. CENOTE_AGAIN: the portal has it. */
+/* Pass one result on. CENOTE_AGAIN: the portal has the rest of it. */
 static int
 send_result(struct cnd_session *s, cenote_result *res, struct cnd_sink *sink,
 	struct cnd_portal *portal, uint64_t *ret_sent)
@@ -277,7 +277,8 @@ send_result(struct cnd_session *s, cenote_result *res, struct cnd_sink *sink,
 	}
 }
 
-/* The client's limit or its cancel stopped the request. The server's own message is for a cancel only. */
+/* If a limit stopped the request, put the limit's message in the place of the server's. After a cancel by the client, the server's
+ * message stays. */
 static int
 explain_stop(struct cnd_session *s, int r, struct cnd_sink *sink)
 {
@@ -289,9 +290,8 @@ explain_stop(struct cnd_session *s, int r, struct cnd_sink *sink)
 	return r;
 }
 
-/* Pass on what follows the result that was taken last. */
-static int
-deliver(struct cnd_session *s, struct cnd_sink *sink, struct cnd_portal *portal,
+int
+cnd_rt_deliver(struct cnd_session *s, struct cnd_sink *sink, struct cnd_portal *portal,
 	uint64_t *ret_sent)
 {
 	cenote_result *res;
@@ -304,7 +304,7 @@ deliver(struct cnd_session *s, struct cnd_sink *sink, struct cnd_portal *portal,
 		if (r < 0)
 			return cnd_rt_fail(s, s->at, r, sink->diag);
 		q = send_result(s, res, sink, portal, ret_sent);
-		/* only the first result of a request is one whose columns the client may know */
+		/* the client may know the columns of the first result only */
 		ret_sent = NULL;
 		if (q != CENOTE_AGAIN)
 			cenote_result_destroy(res);
@@ -315,13 +315,6 @@ deliver(struct cnd_session *s, struct cnd_sink *sink, struct cnd_portal *portal,
 			return r == CENOTE_ERR_CONN ? r : explain_stop(s, q, sink);
 		}
 	}
-}
-
-int
-cnd_rt_deliver(struct cnd_session *s, struct cnd_sink *sink, struct cnd_portal *portal,
-	uint64_t *ret_sent)
-{
-	return deliver(s, sink, portal, ret_sent);
 }
 
 void
@@ -345,7 +338,7 @@ cnd_rt_fetch(struct cnd_session *s, struct cnd_portal *portal, uint32_t batch_ro
 	(void)batch_rows;
 	if (r < 0)
 		return r;
-	/* row_done() counts; the columns are sent only if the client asks */
+	/* columns() also begins the rows, so it is called even if the client has the columns */
 	r = with_columns
 		    ? send_columns(s, own.res, sink, NULL)
 		    : sink->ops->columns(sink, NULL, cenote_result_n_columns(own.res), 1);
@@ -354,7 +347,7 @@ cnd_rt_fetch(struct cnd_session *s, struct cnd_portal *portal, uint32_t batch_ro
 	if (r != CENOTE_AGAIN) {
 		cnd_rt_close_portal(s, portal);
 		if (r == CENOTE_OK || r == CENOTE_ERR_SERVER) {
-			int q = deliver(s, sink, portal, NULL);
+			int q = cnd_rt_deliver(s, sink, portal, NULL);
 
 			r = r < 0 ? explain_stop(s, r, sink) : q;
 		}

@@ -8,12 +8,13 @@
 #include "core/sql.h"
 #include "router.h"
 
-/* What holds the session at a target. Settings count too if no text that follows explains them. */
+/* The pins that hold the session at a target. That of settings does not if they come from texts that the router repeats elsewhere
+ * (followed_pins). */
 #define HOLDS                                                                            \
 	(CENOTE_PIN_TEMP | CENOTE_PIN_LOCK | CENOTE_PIN_CURSOR | CENOTE_PIN_ATTACHED |   \
 		CENOTE_PIN_SETTINGS)
 
-/* ---- which one ---- */
+/* ---- which target ---- */
 
 /* The target that the session must stay with; NULL: none. */
 static struct cnd_rt_target *
@@ -65,9 +66,9 @@ refuse(struct cnd_session *s, const struct cnd_rt_target *at, struct cnc_diag *d
 	return CENOTE_ERR_SERVER;
 }
 
-/* ---- what it needs before ---- */
+/* ---- preparing the target ---- */
 
-/* Run the texts that it has not run yet. */
+/* Repeat the texts that the target has not run yet. */
 static int
 follow(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *diag)
 {
@@ -91,7 +92,8 @@ follow(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *diag)
 	return r;
 }
 
-/* Let the target wait until it has what the client has written elsewhere. A pool without read_own_writes has no such option. */
+/* Tell the target the position of the client's last write, so that it waits for that write. A pool without read_own_writes refuses this
+ * option, and then nothing waits. */
 static int
 bring_position(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *diag)
 {
@@ -133,7 +135,7 @@ make_ready(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *diag
 {
 	int r = cnd_rt_attach(s, t, diag);
 
-	/* within a transaction nothing can be missing: the session has been here since it began */
+	/* in a transaction the target has everything: the session has not left it since the transaction began */
 	if (r < 0 || t->is_in_unit || cenote_tx_state(t->conn) != CENOTE_TX_IDLE)
 		return r;
 	r = follow(s, t, diag);
@@ -142,7 +144,7 @@ make_ready(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *diag
 	return r < 0 ? r : bring_position(s, t, diag);
 }
 
-/* Pipeline mode leaves the synchronisation point out. */
+/* In pipeline mode, libcenote sends no synchronisation point after a request. */
 static int
 begin_unit(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *diag)
 {
@@ -200,9 +202,9 @@ cnd_rt_enter(struct cnd_session *s, struct cnd_rt_target *t, struct cnd_sink *si
 	return enter(s, t != NULL ? t : s->targets, sink, is_sync);
 }
 
-/* ---- afterwards ---- */
+/* ---- after the request ---- */
 
-/* The words of statements whose effect follows, and the second words that make one an exception: they act on one transaction. */
+/* Whether the router may repeat the text on other targets. SET LOCAL, SET TRANSACTION and SET CONSTRAINTS act on one transaction only. */
 static bool
 may_follow(const char *text, size_t len)
 {

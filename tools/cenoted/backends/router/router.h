@@ -13,8 +13,8 @@
  * The backend `router`: its sessions are connections of libcenote to other pools, the targets. The rules of the pool say
  * which statement goes to which target. docs/router.md describes it.
  *
- * A session attaches to a target when its client needs it, and gives all of them back when the client leaves. So the pools
- * of the targets make sessions fresh, and this backend keeps nothing from one client to the next.
+ * A session attaches to a target when its client first needs that target, and detaches from all of them when the client leaves. So
+ * the pools of the targets reset the sessions, and this backend keeps nothing from one client to the next.
  */
 
 /* One key=value of the server line: the name of a target, and its pool or URI. */
@@ -23,27 +23,34 @@ struct cnd_rt_target {
 	char *where;
 	cenote_conn *conn; /* NULL: no client has needed it yet */
 	bool is_attached;
-	bool is_in_unit; /* in pipeline mode: a unit of requests has no synchronisation point yet */
+	bool is_in_unit; /* it has got requests, but no synchronisation point after them: pipeline mode is on */
 	bool is_manual; /* autocommit is off there */
-	size_t n_followed; /* how many texts of the session this target has run (struct cnd_session.texts) */
-	uint64_t position; /* the number of the last position that it got, or told */
-	/* bits of enum cenote_pin whose reason follows to the other targets */
+	size_t n_followed; /* how many of cnd_session.texts it has run */
+	uint64_t
+		position; /* the number of the last position that it has received or reported */
+	/* bits of enum cenote_pin: these pins come from texts that the router repeats on the other targets */
 	uint32_t followed_pins;
 };
 
-/* A statement prepared by request under a name, for the targets that do not have it. */
-struct cnd_rt_named {
-	struct cnd_rt_named *next;
-	char *name;
+/* How the client prepared a statement. The targets that do not have it yet get it so, too. */
+struct cnd_rt_text {
+	char *name; /* NULL: none */
 	char *sql;
 	size_t len;
 	uint32_t *types;
 	uint32_t n_types;
+};
+
+/* A prepared statement that has a name, and no number. */
+struct cnd_rt_named {
+	struct cnd_rt_named *next;
+	struct cnd_rt_text text;
 	uint64_t has; /* a bit for each target that has it */
 };
 
 #define CND_RT_TARGETS_MAX 16u
-/* Most texts that follow a client to its targets. With more of them, the session stays with its target. */
+/* The most texts that the router keeps for one client, to repeat them. After them, a text that sets something binds the session to its
+ * target. */
 #define CND_RT_TEXTS_MAX   256u
 
 struct cnd_session {
@@ -53,24 +60,24 @@ struct cnd_session {
 	struct cnd_rt_target *targets; /* the first is the default */
 	size_t n_targets;
 	struct cnd_option *
-		options; /* of the client's session, for targets that are attached later */
+		options; /* those that the client has set, for targets that are attached later */
 	size_t n_options;
 	struct cnd_rt_named *named;
 
-	/* texts that set the session's state, in order */
+	/* the client's texts that set the state of its session, in the order in which they ran */
 	char **texts;
 	size_t n_texts;
-	/* how many of them a ROLLBACK leaves: those from before the open transaction */
+	/* how many of them ran before the open transaction: a ROLLBACK undoes the others */
 	size_t n_settled;
 
-	/* where the client's last write is, as its target reports it; "": unknown */
+	/* the position of the client's last write, as its target reported it; "": unknown */
 	char position[CND_POSITION_MAX + 1];
-	uint64_t n_positions;
+	uint64_t n_positions; /* how many positions the targets have reported */
 
 	struct cnd_rt_target
 		*bound; /* it holds something that cannot follow; NULL: none */
 	bool is_manual; /* the client has switched autocommit off */
-	uint32_t sticky; /* pins that a target has reported and may have settled since */
+	uint32_t sticky; /* pins that the session keeps even if its target ends them */
 
 	/* the running request */
 	struct cnd_rt_target *at;
@@ -78,11 +85,11 @@ struct cnd_session {
 	bool is_routed; /* `route` is for the next request */
 	struct cnd_sink *sink; /* NULL: between requests */
 	int told; /* the first failure of the sink in a handler of libcenote */
-	int stopped; /* what host->wait() returned: the target got a cancel */
-	bool is_quiet; /* notices and parameters are not for the client: a text is repeated */
-	struct cnc_diag why; /* why it was stopped */
+	int stopped; /* negative: host->wait() has stopped the request, and this is its result */
+	bool is_quiet; /* a text is repeated: the client does not get its notices and parameters */
+	struct cnc_diag why; /* why the request was stopped */
 	char tag[64]; /* of the last result */
-	uint64_t n_rows; /* of the running result, as far as they are sent */
+	bool has_rows; /* a row of the running result was sent */
 
 	/* facts of the default target */
 	struct cnd_option *facts;
@@ -92,16 +99,12 @@ struct cnd_session {
 	uint64_t changes;
 };
 
-/* A client's statement with a number: a handle for each target that has it. */
+/* A client's statement with a number. */
 struct cnd_rt_stmt {
-	cenote_stmt *handles[CND_RT_TARGETS_MAX];
+	cenote_stmt *handles[CND_RT_TARGETS_MAX]; /* NULL: this target does not have it */
 	struct cnd_rt_target
 		*pieces; /* this target has pieces of a long value; NULL: none */
-	char *sql;
-	size_t len;
-	char *name; /* NULL: none */
-	uint32_t *types;
-	uint32_t n_types;
+	struct cnd_rt_text text;
 };
 
 /* A result that the client reads in batches. */
@@ -120,18 +123,20 @@ bool cnd_rt_has_target(const struct cnd_server_spec *spec, const char *target);
 	do {                                                                             \
 		(r) = (call);                                                            \
 	} while ((r) == CENOTE_AGAIN && ((r) = cnd_rt_wait((s), (t))) == CENOTE_OK)
-/* Wait until the connection may go on. CENOTE_OK, or negative: the client has gone, or the target does not obey. */
+/* Wait until the connection may go on. If the request is stopped meanwhile, cancel it at the target and wait on. CENOTE_OK.
+ * Negative: the client has gone, the target does not obey, or the sink failed. */
 int cnd_rt_wait(struct cnd_session *s, struct cnd_rt_target *t);
-/* A call of libcenote failed: set the diagnostics, and return the status for cenoted. */
+/* A call of libcenote failed with `status`: set the diagnostics, and return the status that a backend returns. */
 int cnd_rt_fail(struct cnd_session *s, struct cnd_rt_target *t, int status,
 	struct cnc_diag *diag);
 /* Copy the library's diagnostics. */
 void cnd_rt_copy_diag(struct cnc_diag *to, const cenote_diag *from);
-/* Attach if it is not attached. */
+/* Attach to the target, unless that is done. */
 int cnd_rt_attach(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *diag);
 /* Give the sessions of all targets back. */
 void cnd_rt_detach(struct cnd_session *s);
-/* Take all results of the running request, and drop them. CENOTE_ERR_SERVER: one of them is an error. `diag` may be NULL. */
+/* Take all results of the running request, and drop them. CENOTE_ERR_SERVER: one of them is an error, which `diag` gets unless it
+ * is NULL. */
 int cnd_rt_drop(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *diag);
 
 /* route.c: which target gets a request, and what it needs to have before. */
@@ -139,23 +144,25 @@ bool cnd_rt_is_bound(const struct cnd_session *s);
 void cnd_rt_route(struct cnd_session *s, const struct cnd_route *route);
 /* Choose the target of a request by the rules, and prepare it. Sets s->at. `is_sync`: a synchronisation point follows. */
 int cnd_rt_choose(struct cnd_session *s, struct cnd_sink *sink, bool is_sync);
-/* The same for a request that only this target can serve; NULL: the one with the transaction, or the default. */
+/* Prepare target `t` for a request to which no rule applies. Sets s->at. `t` NULL: the target that the session must stay with, or
+ * else the default. */
 int cnd_rt_enter(struct cnd_session *s, struct cnd_rt_target *t, struct cnd_sink *sink,
 	bool is_sync);
-/* After a request: note what the target holds now. `text`: the statement, NULL if it is none. Returns `r`. */
+/* A request has ended with `r`: note what its target holds now. `text`: the SQL of a query; NULL for other requests. Returns `r`, or
+ * the failure of the sink in a handler. */
 int cnd_rt_leave(struct cnd_session *s, int r, const char *text, size_t len);
 void cnd_rt_forget_texts(struct cnd_session *s);
 
 /* result.c */
-/* Pass the results of the request on. `portal`: keeps the rest of a result; NULL: all rows come at once. `ret_sent`: see
- * cnd_statement.sent; NULL: the columns are always sent. */
+/* Pass the results of the request on. `portal` keeps the rest of a result that the client reads in batches; NULL: all rows are sent.
+ * `*ret_sent` is a cnd_statement.sent; NULL: the columns are always sent. */
 int cnd_rt_deliver(struct cnd_session *s, struct cnd_sink *sink,
 	struct cnd_portal *portal, uint64_t *ret_sent);
 int cnd_rt_fetch(struct cnd_session *s, struct cnd_portal *portal, uint32_t batch_rows,
 	int send_columns, struct cnd_sink *sink);
 void cnd_rt_close_portal(struct cnd_session *s, struct cnd_portal *portal);
 
-/* copy.c: the result is a copy; pass it on up to its end. */
+/* copy.c: pass a copy on, until it ends. `res` is the result that begins it. */
 int cnd_rt_copy_in(struct cnd_session *s, cenote_result *res, struct cnd_sink *sink);
 int cnd_rt_copy_out(struct cnd_session *s, cenote_result *res, struct cnd_sink *sink);
 
@@ -180,12 +187,14 @@ int cnd_rt_change_user(
 int cnd_rt_select_database(
 	struct cnd_session *s, const char *database, size_t len, struct cnd_sink *sink);
 int cnd_rt_sync(struct cnd_session *s, struct cnd_sink *sink);
-/* The options for libcenote; stream is on. */
+/* The options for libcenote, which shall stream the results. */
 cenote_exec_options cnd_rt_options(const struct cnd_exec *exec);
+/* Write a request that a call of libcenote has queued with the result `r`. Returns `r`, or why it could not be written. */
+int cnd_rt_send_off(struct cnd_session *s, int r);
 
 /* stmt.c */
 extern const struct cnd_statement_ops cnd_rt_statement_ops;
-struct cnp_str cnd_rt_text(const struct cnd_session *s, struct cnp_str name);
+struct cnp_str cnd_rt_text_of(const struct cnd_session *s, struct cnp_str name);
 void cnd_rt_forget_named(struct cnd_session *s);
 
 /* session.c */

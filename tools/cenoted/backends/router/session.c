@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A session: login, facts, reset, and what it holds. A session without a client has no connection. A login only proves that
- * the default target can be reached, and asks it for its facts. This file owns struct cnd_session.
+ * A session: login, facts, reset, and state. A session without a client has no connection. A login shows that the default
+ * target can be reached, gets the facts about its server, and closes the connection again. This file owns struct cnd_session.
  */
 #include <poll.h>
 #include <string.h>
@@ -34,7 +34,7 @@ forget_facts(struct cnd_session *s)
 	s->server = s->version = s->database = s->backend = NULL;
 }
 
-/* The bits of a list of names, as cenote_info(conn, "features") gives it. */
+/* The feature bits for a list of names from cenote_info(conn, "features"). */
 static uint64_t
 features_of(const char *names)
 {
@@ -147,7 +147,7 @@ forget_options(struct cnd_session *s)
 	s->n_options = 0;
 }
 
-/* Everything that a client leaves. */
+/* Detach from the targets, and forget everything about the client. */
 static void
 forget_client(struct cnd_session *s)
 {
@@ -268,7 +268,7 @@ keep_option(struct cnd_session *s, const char *name, const char *value)
 	return CENOTE_OK;
 }
 
-/* Before the client's first request the option goes into the attach, where a pool ignores what it does not know. */
+/* A target that is attached later gets the option with its ATTACH. The pool then ignores an option that it does not know. */
 int
 cnd_rt_set_option(struct cnd_session *s, const char *name, const char *value,
 	struct cnc_diag *ret_diag)
@@ -298,7 +298,7 @@ cnd_rt_options_are_set(struct cnd_session *s, struct cnc_diag *ret_diag)
 	return r < 0 ? r : take_facts(s);
 }
 
-/* The pools of the targets make their sessions fresh. */
+/* The pools of the targets reset the sessions that they get back. */
 int
 cnd_rt_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 {
@@ -308,7 +308,7 @@ cnd_rt_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	return CENOTE_OK;
 }
 
-/* Pins that a target has settled since stay: libcenote has what they were for, and it ends with this session. */
+/* The sticky pins count even if the target has ended them: what they stand for is in libcenote now, and is lost with this session. */
 void
 cnd_rt_state(const struct cnd_session *s, struct cnd_state *ret_state)
 {
@@ -327,7 +327,7 @@ cnd_rt_state(const struct cnd_session *s, struct cnd_state *ret_state)
 
 /* ---- between requests ---- */
 
-/* Only one descriptor can be watched: that of the target that the client listens at. */
+/* cenoted watches one descriptor of a session. This is the target to watch: the one where the client listens, or else the default. */
 static struct cnd_rt_target *
 listener(const struct cnd_session *s)
 {

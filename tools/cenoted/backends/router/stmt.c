@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prepared statements. A statement that the client numbers has a handle of libcenote at each target that has run it. Of a
- * statement that has a name only, this file keeps the text, so that other targets can get it. It owns struct cnd_rt_stmt and
+ * Prepared statements. A statement with a number has a handle of libcenote for each target that has it. A statement that has only a
+ * name has none. This file keeps the text of both kinds, to prepare them at other targets, too. It owns struct cnd_rt_stmt and
  * s->named.
  */
 #include <string.h>
@@ -15,13 +15,55 @@ bit_of(const struct cnd_session *s, const struct cnd_rt_target *t)
 	return UINT64_C(1) << (t - s->targets);
 }
 
-/* ---- statements with a name only ---- */
+/* ---- how a statement was prepared ---- */
+
+static void
+finish_text(struct cnd_session *s, struct cnd_rt_text *t)
+{
+	cnc_free(s->mem, t->name);
+	cnc_free(s->mem, t->sql);
+	cnc_free(s->mem, t->types);
+}
+
+/* A statement without a number has a name, which may be empty. */
+static bool
+has_name(const struct cnd_prepare *p)
+{
+	return p->statement == NULL || p->name.n > 0;
+}
+
+/* Keep a copy. CENOTE_ERR_NOMEM: finish_text() still has to free a part of it. */
+static int
+init_text(struct cnd_session *s, struct cnd_rt_text *t, const struct cnd_prepare *p)
+{
+	*t = (struct cnd_rt_text){
+		.name = has_name(p) ? cnc_strndup(s->mem, p->name.p, p->name.n) : NULL,
+		.sql = cnc_strndup(s->mem, p->sql.p, p->sql.n),
+		.len = p->sql.n,
+		.types = cnc_calloc(s->mem, p->n_types + 1u, sizeof(*t->types)),
+		.n_types = p->n_types,
+	};
+	if (t->sql == NULL || t->types == NULL || (has_name(p) && t->name == NULL))
+		return CENOTE_ERR_NOMEM;
+	if (p->n_types > 0)
+		memcpy(t->types, p->types, p->n_types * sizeof(*t->types));
+	return CENOTE_OK;
+}
+
+/* ---- statements with a name and no number ---- */
+
+static bool
+is_named(const struct cnd_rt_named *n, struct cnp_str name)
+{
+	return strlen(n->text.name) == name.n &&
+	       memcmp(n->text.name, name.p, name.n) == 0;
+}
 
 static struct cnd_rt_named *
 find_named(const struct cnd_session *s, struct cnp_str name)
 {
 	for (struct cnd_rt_named *n = s->named; n != NULL; n = n->next) {
-		if (strlen(n->name) == name.n && memcmp(n->name, name.p, name.n) == 0)
+		if (is_named(n, name))
 			return n;
 	}
 	return NULL;
@@ -30,9 +72,7 @@ find_named(const struct cnd_session *s, struct cnp_str name)
 static void
 free_named(struct cnd_session *s, struct cnd_rt_named *n)
 {
-	cnc_free(s->mem, n->name);
-	cnc_free(s->mem, n->sql);
-	cnc_free(s->mem, n->types);
+	finish_text(s, &n->text);
 	cnc_free(s->mem, n);
 }
 
@@ -42,7 +82,7 @@ drop_named(struct cnd_session *s, struct cnp_str name)
 	for (struct cnd_rt_named **at = &s->named; *at != NULL; at = &(*at)->next) {
 		struct cnd_rt_named *n = *at;
 
-		if (strlen(n->name) != name.n || memcmp(n->name, name.p, name.n) != 0)
+		if (!is_named(n, name))
 			continue;
 		*at = n->next;
 		free_named(s, n);
@@ -62,14 +102,14 @@ cnd_rt_forget_named(struct cnd_session *s)
 }
 
 struct cnp_str
-cnd_rt_text(const struct cnd_session *s, struct cnp_str name)
+cnd_rt_text_of(const struct cnd_session *s, struct cnp_str name)
 {
 	const struct cnd_rt_named *n = find_named(s, name);
 
-	return n != NULL ? (struct cnp_str){ n->sql, n->len } : CNP_STR_NONE;
+	return n != NULL ? (struct cnp_str){ n->text.sql, n->text.len } : CNP_STR_NONE;
 }
 
-/* With one target nobody asks for the text. */
+/* With one target, no other target ever needs the text. */
 static int
 keep_named(struct cnd_session *s, const struct cnd_prepare *p)
 {
@@ -81,18 +121,11 @@ keep_named(struct cnd_session *s, const struct cnd_prepare *p)
 	n = cnc_calloc(s->mem, 1, sizeof(*n));
 	if (n == NULL)
 		return CENOTE_ERR_NOMEM;
-	n->name = cnc_strndup(s->mem, p->name.p, p->name.n);
-	n->sql = cnc_strndup(s->mem, p->sql.p, p->sql.n);
-	n->len = p->sql.n;
-	n->types = cnc_calloc(s->mem, p->n_types + 1u, sizeof(*n->types));
-	n->n_types = p->n_types;
 	n->has = bit_of(s, s->at);
-	if (n->name == NULL || n->sql == NULL || n->types == NULL) {
+	if (init_text(s, &n->text, p) < 0) {
 		free_named(s, n);
 		return CENOTE_ERR_NOMEM;
 	}
-	if (p->n_types > 0)
-		memcpy(n->types, p->types, p->n_types * sizeof(*n->types));
 	n->next = s->named;
 	s->named = n;
 	return CENOTE_OK;
@@ -113,8 +146,7 @@ make_handle(struct cnd_session *s, struct cnp_str sql, const char *name,
 		r = cenote_stmt_set_param_types(handle, types, n_types);
 	if (r == CENOTE_OK)
 		CND_RT_AWAIT(r, s, s->at, cenote_send_prepare(handle));
-	if (r == CENOTE_OK && s->at->is_in_unit)
-		r = cenote_flush(s->at->conn);
+	r = cnd_rt_send_off(s, r);
 	if (r == CENOTE_OK)
 		*ret_handle = handle;
 	else
@@ -124,12 +156,12 @@ make_handle(struct cnd_session *s, struct cnp_str sql, const char *name,
 
 /* Prepare at s->at what the client has prepared at another target. */
 static int
-prepare_quietly(struct cnd_session *s, struct cnp_str sql, const char *name,
-	const uint32_t *types, uint32_t n_types, cenote_stmt **ret_handle,
-	struct cnc_diag *diag)
+prepare_quietly(struct cnd_session *s, const struct cnd_rt_text *t,
+	cenote_stmt **ret_handle, struct cnc_diag *diag)
 {
 	cenote_stmt *handle = NULL;
-	int r = make_handle(s, sql, name, types, n_types, &handle);
+	int r = make_handle(s, (struct cnp_str){ t->sql, t->len }, t->name, t->types,
+		t->n_types, &handle);
 
 	r = r < 0 ? cnd_rt_fail(s, s->at, r, diag) : cnd_rt_drop(s, s->at, diag);
 	if (r == CENOTE_OK)
@@ -140,18 +172,19 @@ prepare_quietly(struct cnd_session *s, struct cnp_str sql, const char *name,
 }
 
 static void
-forget(struct cnd_session *s, struct cnd_statement *statement)
+free_stmt(struct cnd_session *s, struct cnd_rt_stmt *st)
 {
-	struct cnd_rt_stmt *st = statement->own;
-
-	if (st == NULL)
-		return;
 	for (size_t i = 0; i < s->n_targets; i++)
 		cenote_stmt_destroy(st->handles[i]);
-	cnc_free(s->mem, st->sql);
-	cnc_free(s->mem, st->name);
-	cnc_free(s->mem, st->types);
+	finish_text(s, &st->text);
 	cnc_free(s->mem, st);
+}
+
+static void
+forget(struct cnd_session *s, struct cnd_statement *statement)
+{
+	if (statement->own != NULL)
+		free_stmt(s, statement->own);
 	statement->own = NULL;
 }
 
@@ -160,23 +193,10 @@ make_stmt(struct cnd_session *s, const struct cnd_prepare *p)
 {
 	struct cnd_rt_stmt *st = cnc_calloc(s->mem, 1, sizeof(*st));
 
-	if (st == NULL)
-		return NULL;
-	st->sql = cnc_strndup(s->mem, p->sql.p, p->sql.n);
-	st->len = p->sql.n;
-	st->types = cnc_calloc(s->mem, p->n_types + 1u, sizeof(*st->types));
-	st->n_types = p->n_types;
-	if (p->name.n > 0)
-		st->name = cnc_strndup(s->mem, p->name.p, p->name.n);
-	if (p->n_types > 0 && st->types != NULL)
-		memcpy(st->types, p->types, p->n_types * sizeof(*st->types));
-	if (st->sql == NULL || st->types == NULL || (p->name.n > 0 && st->name == NULL)) {
-		struct cnd_statement holder = { .own = st };
-
-		forget(s, &holder);
-		return NULL;
-	}
-	return st;
+	if (st == NULL || init_text(s, &st->text, p) == CENOTE_OK)
+		return st;
+	free_stmt(s, st);
+	return NULL;
 }
 
 /* A set-up request replaces a statement of the same name. */
@@ -189,15 +209,13 @@ close_first(struct cnd_session *s, const struct cnd_prepare *p, struct cnc_diag 
 		return CENOTE_OK;
 	CND_RT_AWAIT(r, s, s->at,
 		cenote_send_close_named(s->at->conn, CENOTE_NAMED_STATEMENT, p->name.p));
-	if (r == CENOTE_OK && s->at->is_in_unit)
-		r = cenote_flush(s->at->conn);
+	r = cnd_rt_send_off(s, r);
 	return r < 0 ? cnd_rt_fail(s, s->at, r, diag) : cnd_rt_drop(s, s->at, diag);
 }
 
 static int
 prepare_at(struct cnd_session *s, const struct cnd_prepare *p, struct cnd_sink *sink)
 {
-	const char *name = p->statement == NULL || p->name.n > 0 ? p->name.p : NULL;
 	struct cnd_rt_stmt *st = NULL;
 	cenote_stmt *handle = NULL;
 	uint64_t sent = 0;
@@ -207,12 +225,13 @@ prepare_at(struct cnd_session *s, const struct cnd_prepare *p, struct cnd_sink *
 		return r;
 	if (p->statement != NULL && (st = make_stmt(s, p)) == NULL)
 		return CENOTE_ERR_NOMEM;
-	r = make_handle(s, p->sql, name, p->types, p->n_types, &handle);
+	r = make_handle(
+		s, p->sql, has_name(p) ? p->name.p : NULL, p->types, p->n_types, &handle);
 	r = r < 0 ? cnd_rt_fail(s, s->at, r, sink->diag)
 		  : cnd_rt_deliver(s, sink, NULL, &sent);
 	if (r == CENOTE_OK && st == NULL)
 		r = keep_named(s, p);
-	/* a statement with a name belongs to the connection, so it stays */
+	/* a statement with a name stays without its handle, until it is closed */
 	if (st == NULL) {
 		cenote_stmt_destroy(handle);
 		return r;
@@ -223,9 +242,7 @@ prepare_at(struct cnd_session *s, const struct cnd_prepare *p, struct cnd_sink *
 		p->statement->own = st;
 		p->statement->sent = sent;
 	} else {
-		struct cnd_statement holder = { .own = st };
-
-		forget(s, &holder);
+		free_stmt(s, st);
 	}
 	return r;
 }
@@ -240,7 +257,8 @@ prepare(struct cnd_session *s, const struct cnd_prepare *p, struct cnd_sink *sin
 
 /* ---- using ---- */
 
-/* The handle of the statement at s->at, which is prepared there if needed. *ret_is_own: the caller destroys it. */
+/* Get the handle of the statement at s->at, and prepare it there if that target does not have it. *ret_is_own: the caller destroys
+ * the handle. */
 static int
 get_handle(struct cnd_session *s, const struct cnd_named *which, cenote_stmt **ret_handle,
 	bool *ret_is_own, struct cnc_diag *diag)
@@ -255,15 +273,13 @@ get_handle(struct cnd_session *s, const struct cnd_named *which, cenote_stmt **r
 		cenote_stmt **at = &st->handles[s->at - s->targets];
 
 		if (*at == NULL)
-			r = prepare_quietly(s, (struct cnp_str){ st->sql, st->len },
-				st->name, st->types, st->n_types, at, diag);
+			r = prepare_quietly(s, &st->text, at, diag);
 		*ret_handle = *at;
 		return r;
 	}
 	n = find_named(s, which->name);
 	if (n != NULL && (n->has & bit_of(s, s->at)) == 0) {
-		r = prepare_quietly(s, (struct cnp_str){ n->sql, n->len }, n->name,
-			n->types, n->n_types, &handle, diag);
+		r = prepare_quietly(s, &n->text, &handle, diag);
 		if (r < 0)
 			return r;
 		cenote_stmt_destroy(handle);
@@ -273,7 +289,7 @@ get_handle(struct cnd_session *s, const struct cnd_named *which, cenote_stmt **r
 	return r < 0 ? cnd_rt_fail(s, s->at, r, diag) : CENOTE_OK;
 }
 
-/* The pieces of a long value are at one target, and so is a statement that is only described. */
+/* The first target that has the statement; NULL: none. */
 static struct cnd_rt_target *
 home_of(struct cnd_session *s, const struct cnd_named *which)
 {
@@ -309,8 +325,7 @@ execute_at(struct cnd_session *s, const struct cnd_named *which,
 	r = cnd_rt_params(s, exec, false, &params);
 	if (r == CENOTE_OK) {
 		CND_RT_AWAIT(r, s, s->at, cenote_send_execute(handle, params, &o));
-		if (r == CENOTE_OK && s->at->is_in_unit)
-			r = cenote_flush(s->at->conn);
+		r = cnd_rt_send_off(s, r);
 		if (!exec->columns_known)
 			sent = 0;
 		r = r < 0 ? cnd_rt_fail(s, s->at, r, sink->diag)
@@ -360,8 +375,7 @@ describe_at(struct cnd_session *s, const struct cnd_named *which, struct cnd_sin
 			return r;
 		CND_RT_AWAIT(r, s, s->at, cenote_send_describe(handle));
 	}
-	if (r == CENOTE_OK && s->at->is_in_unit)
-		r = cenote_flush(s->at->conn);
+	r = cnd_rt_send_off(s, r);
 	r = r < 0 ? cnd_rt_fail(s, s->at, r, sink->diag)
 		  : cnd_rt_deliver(s, sink, NULL, &sent);
 	if (which->statement != NULL && sent != 0)
@@ -385,13 +399,13 @@ close_at(struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *
 
 	CND_RT_AWAIT(r, s, s->at,
 		cenote_send_close_named(s->at->conn, which->kind, which->name.p));
-	if (r == CENOTE_OK && s->at->is_in_unit)
-		r = cenote_flush(s->at->conn);
+	r = cnd_rt_send_off(s, r);
 	return r < 0 ? cnd_rt_fail(s, s->at, r, sink->diag)
 		     : cnd_rt_deliver(s, sink, NULL, NULL);
 }
 
-/* A statement with a number ends with its handles, which libcenote tells the target with the next request. */
+/* The worker calls forget() for a statement with a number. This destroys its handles, and libcenote closes the statement at the target
+ * with its next request there. */
 static int
 close_statement(
 	struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink)

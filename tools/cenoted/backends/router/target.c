@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One target: attach, wait, cancel, and turn libcenote's failures into those of a backend. It owns the connections of
- * struct cnd_rt_target. libcenote never blocks here, except to look up a host's name and to send a cancel.
+ * struct cnd_rt_target. libcenote never blocks here, except when it looks up the name of a target's host. A thread sends
+ * cancels, since other clients may share the process.
  */
 #include <poll.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "router.h"
@@ -12,6 +14,22 @@
 #define OBEY_MS 10000
 
 /* ---- diagnostics ---- */
+
+/* If a session was lost, the target's pool writes its own judgement into the fields C and M, and the server's last words into X and
+ * Y. The router's worker makes the same judgement by itself (serving/loss.c), so it needs the server's words. */
+static const char *
+field_of(const cenote_diag *from, char letter)
+{
+	bool has_words = cenote_diag_field(from, 'Y') != NULL;
+
+	if (has_words && (letter == 'X' || letter == 'Y'))
+		return NULL;
+	if (has_words && letter == 'C')
+		letter = 'X';
+	if (has_words && letter == 'M')
+		letter = 'Y';
+	return cenote_diag_field(from, letter);
+}
 
 void
 cnd_rt_copy_diag(struct cnc_diag *to, const cenote_diag *from)
@@ -22,7 +40,7 @@ cnd_rt_copy_diag(struct cnc_diag *to, const cenote_diag *from)
 	cnc_buf_init(&fields, to->mem != NULL ? to->mem : &cnc_mem_default, SIZE_MAX / 2);
 	for (int c = 'A'; c <= 'z' && r == CENOTE_OK; c++) {
 		const char *text =
-			(c <= 'Z' || c >= 'a') ? cenote_diag_field(from, (char)c) : NULL;
+			(c <= 'Z' || c >= 'a') ? field_of(from, (char)c) : NULL;
 
 		if (text != NULL)
 			r = cnc_diag_put_field(&fields, (char)c, text, strlen(text));
@@ -57,21 +75,35 @@ cnd_rt_fail(
 
 /* ---- waiting ---- */
 
-/* The request shall stop: tell the target. */
+static void *
+send_cancel(void *user)
+{
+	cenote_cancel *c = user;
+
+	/* if it fails, the target does not obey, and the client learns that */
+	(void)!cenote_cancel_send(c);
+	cenote_cancel_destroy(c);
+	return NULL;
+}
+
+/* Tell the target to stop the request. The cancel may arrive late: it names the request, so it cannot hit the next one. */
 static void
 cancel(struct cnd_session *s, struct cnd_rt_target *t)
 {
 	cenote_cancel *c;
+	pthread_t thread;
 
-	if (!t->is_attached || cenote_cancel_create(t->conn, &c) < 0)
+	if (cenote_cancel_create(t->conn, &c) < 0)
 		return;
-	if (cenote_cancel_send(c) < 0)
-		s->host->log(s->host, 5, "cannot cancel at target %s: %s", t->name,
-			cenote_diag_message(cenote_cancel_diag(c)));
+	if (pthread_create(&thread, NULL, send_cancel, c) == 0) {
+		(void)pthread_detach(thread);
+		return;
+	}
+	s->host->log(s->host, 5, "cannot cancel at target %s: no thread", t->name);
 	cenote_cancel_destroy(c);
 }
 
-/* After a stop: wait for the target's answer to the cancel. */
+/* After a cancel, wait for the end of the request. */
 static int
 wait_to_obey(struct cnd_session *s, struct cnd_rt_target *t, int fd, short events)
 {
@@ -112,20 +144,25 @@ cnd_rt_wait(struct cnd_session *s, struct cnd_rt_target *t)
 
 /* ---- what comes without a request ---- */
 
+/* Keep the first failure of the sink: a handler has no result. */
+static void
+keep_failure(struct cnd_session *s, int r)
+{
+	if (r < 0 && s->told == CENOTE_OK)
+		s->told = r;
+}
+
 static void
 on_notice(const cenote_diag *notice, void *user)
 {
 	struct cnd_session *s = user;
 	struct cnc_diag d;
-	int r;
 
 	if (s->sink == NULL || s->is_quiet)
 		return;
 	cnc_diag_init(&d, s->mem);
 	cnd_rt_copy_diag(&d, notice);
-	r = s->sink->ops->notice(s->sink, &d);
-	if (r < 0 && s->told == CENOTE_OK)
-		s->told = r;
+	keep_failure(s, s->sink->ops->notice(s->sink, &d));
 	cnc_diag_finish(&d);
 }
 
@@ -136,28 +173,20 @@ on_notification(uint32_t pid, const char *channel, const char *payload, void *us
 	struct cnp_notification n = {
 		.pid = pid, .channel = cnp_str(channel), .payload = cnp_str(payload)
 	};
-	int r;
 
-	if (s->sink == NULL)
-		return;
-	r = s->sink->ops->notification(s->sink, &n);
-	if (r < 0 && s->told == CENOTE_OK)
-		s->told = r;
+	if (s->sink != NULL)
+		keep_failure(s, s->sink->ops->notification(s->sink, &n));
 }
 
-/* Only the default target's parameters are the client's. */
+/* The client sees the parameters of the default target only. */
 static void
 on_parameter(const char *name, const char *value, void *user)
 {
 	struct cnd_session *s = user;
-	int r;
 
 	s->changes++;
-	if (s->sink == NULL || s->is_quiet)
-		return;
-	r = s->sink->ops->parameter(s->sink, name, value);
-	if (r < 0 && s->told == CENOTE_OK)
-		s->told = r;
+	if (s->sink != NULL && !s->is_quiet)
+		keep_failure(s, s->sink->ops->parameter(s->sink, name, value));
 }
 
 /* ---- attaching ---- */
@@ -171,13 +200,13 @@ make_conn(struct cnd_session *s, struct cnd_rt_target *t)
 		r = cenote_conn_set(t->conn, "run_dir", s->run_dir);
 	if (r == CENOTE_OK)
 		r = cenote_conn_set_uri(t->conn, t->where);
-	/* the worker itself is what a client would talk to directly */
+	/* with a lent session, libcenote would talk to the server itself */
 	if (r == CENOTE_OK)
 		r = cenote_conn_set(t->conn, "borrow", "no");
-	/* a lost session is reported: the client knows whether it may go on with another one */
+	/* the client must learn of a lost session: only the client knows whether it may go on with another one */
 	if (r == CENOTE_OK)
 		r = cenote_conn_set(t->conn, "reattach", "planned");
-	/* the client decides whether the server may ask for a file */
+	/* pass each request for a file on: the client decides whether it sends the file */
 	if (r == CENOTE_OK)
 		r = cenote_conn_set(t->conn, "allow_files", "yes");
 	for (size_t i = 0; i < s->n_options && r == CENOTE_OK; i++)

@@ -345,7 +345,7 @@ cnd_sq_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
 		return CENOTE_ERR_NOMEM;
 	s->host = host;
 	s->mem = host->mem;
-	/* SQLite then refuses each write to the file, and to those that ATTACH names */
+	/* SQLite then refuses each write to this file, and to the files that ATTACH opens */
 	if (spec->is_read_only)
 		opt.mode = CND_SQ_MODE_RO;
 	r = keep_options(s, &opt);
@@ -535,7 +535,7 @@ cnd_sq_read_only(struct cnd_session *s, struct cnd_sink *sink, struct cnc_diag *
 	if (s->db != NULL && sqlite3_db_readonly(s->db, "main") == 1)
 		return CENOTE_OK;
 	cnc_diag_set(ret_diag, "25006",
-		"SQLite does not say that the file is open for reading only (read_only = "
-		"yes)");
+		"SQLite does not confirm that the file is open for reading only "
+		"(read_only = yes)");
 	return CENOTE_ERR_SERVER;
 }

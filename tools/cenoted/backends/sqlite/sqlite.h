@@ -204,6 +204,8 @@ int cnd_sq_attach(
 	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag);
 int cnd_sq_reset(struct cnd_session *s, struct cnc_diag *ret_diag);
 void cnd_sq_state(const struct cnd_session *s, struct cnd_state *ret_state);
+int cnd_sq_read_only(
+	struct cnd_session *s, struct cnd_sink *sink, struct cnc_diag *ret_diag);
 
 /* request.c */
 /* Begin a request: errors go to `diag`, and nothing is noted yet. */
@@ -318,8 +320,6 @@ int cnd_sq_before_statement(struct cnd_session *s, const struct cnd_sq_stmt *st)
 int cnd_sq_in_tx(const struct cnd_session *s);
 
 /* catalog.c */
-int cnd_sq_read_only(
-	struct cnd_session *s, struct cnd_sink *sink, struct cnc_diag *ret_diag);
 int cnd_sq_catalog(
 	struct cnd_session *s, const struct cnp_catalog *filter, struct cnd_sink *sink);
 
