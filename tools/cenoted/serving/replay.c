@@ -121,7 +121,14 @@ is_statement(struct cnd_serving *s, const struct cnp_msg *m)
 {
 	struct cnp_str sql = cnd_loss_text_of(s, m);
 
-	return sql.n > 0 && !s->replay.has_pieces && s->ops->may_replay(s, sql);
+	return sql.n > 0 && !s->replay.has_pieces && !s->replay.is_unsafe &&
+	       s->ops->may_replay(s, sql);
+}
+
+void
+cnd_replay_changed(struct cnd_serving *s, struct cnp_str sql)
+{
+	s->replay.is_unsafe = s->replay.max > 0 && !s->ops->may_replay(s, sql);
 }
 
 /* Whether the text sets something for the next transaction only, as SET TRANSACTION does in MySQL. */
@@ -307,12 +314,24 @@ synchronise(struct cnd_serving *s, struct cnd_sink *sink, int status)
 	return r == CENOTE_ERR_CONN ? r : status;
 }
 
+static uint8_t
+tx_of(const struct cnd_serving *s)
+{
+	struct cnd_state state;
+
+	s->backend->state(s->session, &state);
+	return state.tx;
+}
+
 static int
 run_step(struct cnd_serving *s, const struct cnp_msg *m)
 {
 	struct cnp_msg whole = *m;
+	uint8_t tx = s->held.tx;
 	int r;
 
+	/* rules must decide as they did before */
+	s->held.tx = tx_of(s);
 	/* it gave no rows, so it needs no batches */
 	if (whole.code == CNP_MSG_QUERY)
 		whole.as.query.batch_rows = 0;
@@ -322,6 +341,7 @@ run_step(struct cnd_serving *s, const struct cnp_msg *m)
 	s->sink.ops = &replay_ops;
 	r = synchronise(s, &s->sink, cnd_request_handle(s, &whole));
 	s->sink.ops = &cnd_sink_ops;
+	s->held.tx = tx;
 	cnc_arena_finish(&s->request.arena);
 	return r;
 }
@@ -356,15 +376,6 @@ run_steps(struct cnd_serving *s)
 }
 
 /* ---- giving up ---- */
-
-static uint8_t
-tx_of(const struct cnd_serving *s)
-{
-	struct cnd_state state;
-
-	s->backend->state(s->session, &state);
-	return state.tx;
-}
 
 /* The client believes to be in a transaction that has failed: begin one, and make it fail. */
 static int
@@ -408,11 +419,14 @@ give_up(struct cnd_serving *s, uint8_t tx)
 
 /* ---- the request that failed ---- */
 
+/* Whether the error says that another run may succeed. A rule that denies may have the same SQLSTATE, but the server has not
+ * ended the transaction then. */
 static bool
 is_retriable(const struct cnd_serving *s)
 {
-	return strcmp(s->diag.sqlstate, CNC_SQLSTATE(SERIALIZATION)) == 0 ||
-	       strcmp(s->diag.sqlstate, PG_DEADLOCK) == 0;
+	return cnd_loss_is_from_server(&s->diag) &&
+	       (strcmp(s->diag.sqlstate, CNC_SQLSTATE(SERIALIZATION)) == 0 ||
+		       strcmp(s->diag.sqlstate, PG_DEADLOCK) == 0);
 }
 
 /* Whether the whole transaction is known, and the request may be its next one. */

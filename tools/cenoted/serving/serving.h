@@ -125,6 +125,7 @@ struct cnd_serving_replay {
 		max; /* how often a transaction may run again; 0: never. The owner sets it. */
 	bool is_odd; /* the client has set something for the next transaction only */
 	bool has_pieces; /* the request may need pieces of a long value, which are used up by it */
+	bool is_unsafe; /* the server gets another text than the client sent, and that one may not run again */
 	bool is_recording; /* `steps` has the whole transaction */
 	uint32_t n; /* requests in `steps` */
 	struct cnc_buf steps;
@@ -268,6 +269,8 @@ int cnd_replay_request(struct cnd_serving *s, const struct cnp_request *req, int
 /* A request is done. `before`: enum cenote_tx before it. */
 void cnd_replay_note(
 	struct cnd_serving *s, const struct cnp_request *req, uint8_t before, int status);
+/* The server gets this text in place of the client's. */
+void cnd_replay_changed(struct cnd_serving *s, struct cnp_str sql);
 /* The client has gone. */
 void cnd_replay_forget(struct cnd_serving *s);
 
@@ -291,6 +294,8 @@ bool cnd_loss_left_no_transaction(
 	const struct cnd_serving *s, uint8_t tx, const struct cnp_msg *m);
 /* Whether the server itself sent this error. */
 int cnd_loss_has_words(const struct cnc_diag *diag);
+/* Whether the error is the server's, and not cenoted's own: it has a number of the server, or its words. */
+bool cnd_loss_is_from_server(const struct cnc_diag *diag);
 /* Say in s->diag what the loss of the session means for the running request. */
 void cnd_loss_explain(struct cnd_serving *s, const struct cnp_msg *m);
 

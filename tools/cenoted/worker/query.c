@@ -205,9 +205,7 @@ cnd_query_retell(struct cnd_serving *s)
 {
 	const struct cnd_worker *w = s->owner;
 
-	/* cenoted's own errors stay. An error of a server has a number, or other fields of the server. */
-	if (w->config->errors.n > 0 &&
-		(s->diag.native != 0 || cnd_loss_has_words(&s->diag)))
+	if (w->config->errors.n > 0 && cnd_loss_is_from_server(&s->diag))
 		cnd_error_maps_apply(&w->config->errors, &s->diag);
 }
 
