@@ -199,15 +199,6 @@ refuse(struct cnd_sink *sink)
 }
 
 static int
-take_params(struct cnd_sink *sink, const struct cnp_param *params, uint32_t n)
-{
-	(void)sink;
-	(void)params;
-	(void)n;
-	return CENOTE_OK;
-}
-
-static int
 refuse_columns(
 	struct cnd_sink *sink, const struct cnp_column *columns, uint32_t n, int known)
 {
@@ -247,71 +238,26 @@ take_parameter(struct cnd_sink *sink, const char *name, const char *value)
 	return cnd_sink_ops.parameter(sink, name, value);
 }
 
-static int
-refuse_copy_out(struct cnd_sink *sink, const struct cnp_copy_out *m)
-{
-	(void)m;
-	return refuse(sink);
-}
-
-static int
-refuse_copy_data(struct cnd_sink *sink, const void *data, size_t len)
-{
-	(void)data;
-	(void)len;
-	return refuse(sink);
-}
-
-static int
-refuse_copy_in(struct cnd_sink *sink, const struct cnp_copy_in *m)
-{
-	(void)m;
-	return refuse(sink);
-}
-
-static int
-refuse_copy_read(struct cnd_sink *sink, int fd, struct cnp_str *ret_data)
-{
-	(void)fd;
-	(void)ret_data;
-	return refuse(sink);
-}
-
 /* They take the answer to a request that the client has seen answered. */
 static const struct cnd_sink_ops replay_ops = {
-	.params = take_params,
+	.params = cnd_quiet_params,
 	.columns = refuse_columns,
 	.row_done = refuse,
 	.done = take_done,
 	.notice = take_notice,
 	.notification = take_notification,
 	.parameter = take_parameter,
-	.copy_out = refuse_copy_out,
-	.copy_data = refuse_copy_data,
-	.copy_done = refuse,
-	.copy_in = refuse_copy_in,
-	.copy_read = refuse_copy_read,
+	.copy_out = cnd_quiet_copy_out,
+	.copy_data = cnd_quiet_copy_data,
+	.copy_done = cnd_quiet_refuse_copy,
+	.copy_in = cnd_quiet_copy_in,
+	.copy_read = cnd_quiet_copy_read,
 };
 
-/* Run the synchronisation point after a request of the pool's own. An error there replaces success only. */
 static int
 synchronise(struct cnd_serving *s, struct cnd_sink *sink, int status)
 {
-	struct cnc_diag *reason = sink->diag, second;
-	int r;
-
-	if (s->backend->sync == NULL || status == CENOTE_ERR_CONN)
-		return status;
-	if (status >= 0)
-		return s->backend->sync(s->session, sink);
-	cnc_diag_init(&second, NULL);
-	sink->diag = &second;
-	r = s->backend->sync(s->session, sink);
-	sink->diag = reason;
-	if (r == CENOTE_ERR_CONN)
-		cnc_diag_copy(reason, &second);
-	cnc_diag_finish(&second);
-	return r == CENOTE_ERR_CONN ? r : status;
+	return cnd_quiet_synchronise(sink, s->backend, s->session, status);
 }
 
 static uint8_t
