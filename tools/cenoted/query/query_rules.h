@@ -34,8 +34,12 @@ enum cnd_match {
 struct cnd_query_condition {
 	uint8_t kind; /* the index of its name, in conditions.c */
 	bool is_not;
-	char **values;
+	char **values; /* as written */
 	size_t n;
+	/* what the values of some conditions mean */
+	uint32_t classes; /* of `class` */
+	struct cnd_network *networks; /* of `from`, without the value "unix" */
+	size_t n_networks;
 	struct cnd_pattern *pattern; /* of `text`; NULL: the condition has another name */
 	struct cnd_hours hours; /* of `time` */
 };
