@@ -330,8 +330,7 @@ check_pool(struct cnd_config *c, struct cnd_pool_config *p)
 		*p->backend != '\0')
 		cnd_config_error(c, p->line,
 			"pool %s: program_sql and normalize need to know the server's "
-			"SQL, "
-			"and backend = %s may have any server",
+			"SQL, and backend = %s may have any server",
 			p->name, p->backend);
 	cnd_tls_load(c, p);
 	if (p->n_allow == 0 && !p->is_open) {
@@ -532,8 +531,8 @@ cnd_pool_config_check_router(struct cnd_config *c, const struct cnd_pool_config 
 			p->name);
 	if (p->mode == CND_MODE_TRANSACTION)
 		cnd_config_error(c, p->line,
-			"pool %s: a router cannot have mode = transaction; its targets "
-			"can",
+			"pool %s: a router cannot have mode = transaction; "
+			"its targets can",
 			p->name);
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/sqlstate.h"
 #include "rule_parser.h"
 #include "shared/units.h"
 
@@ -22,7 +23,7 @@ is_sqlstate(const char *text)
 {
 	static const char *const others[] = { "00", "01", "02", "08" };
 
-	if (strspn(text, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 5 || text[5] != '\0')
+	if (!cnc_sqlstate_is_valid(text))
 		return false;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		if (strncmp(text, others[i], 2) == 0)

@@ -208,6 +208,7 @@ take(struct cnd_query_text *t, const struct cnc_buf *b)
 	return CENOTE_OK;
 }
 
+/* Write the text as the pool's settings say. CENOTE_DONE: it stays as it is. */
 static int
 respell(struct cnd_query_text *t, bool normalizes)
 {
@@ -218,13 +219,13 @@ respell(struct cnd_query_text *t, bool normalizes)
 	int r;
 
 	if (!cnd_respells(&how))
-		return CENOTE_OK;
+		return CENOTE_DONE;
 	cnc_buf_init(&b, t->arena->mem, 2 * t->query.sql_len + CND_REWRITE_MAX);
 	r = cnd_respell(&how, t->query.sql, t->query.sql_len, &b, t->diag);
 	if (r == CENOTE_OK)
 		r = take(t, &b);
 	cnc_buf_finish(&b);
-	return r < 0 ? r : CENOTE_OK;
+	return r;
 }
 
 /* Servers keep the text of what CREATE makes, so its comments stay. */
@@ -251,8 +252,9 @@ cnd_query_text_begin(struct cnd_query_text *t, const char *sql, size_t len)
 	if (!may_normalize(t))
 		return CENOTE_OK;
 	r = respell(t, true);
-	look(t);
-	return r;
+	if (r == CENOTE_OK)
+		look(t);
+	return r < 0 ? r : CENOTE_OK;
 }
 
 int

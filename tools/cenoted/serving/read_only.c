@@ -17,8 +17,8 @@ refuse_after_end(struct cnd_serving *s)
 {
 	cnc_diag_set(&s->diag, CNC_SQLSTATE(READ_ONLY),
 		"pool %s is read-only (read_only = yes): after the end of a transaction "
-		"in a "
-		"pipeline, a synchronization point must come before the next statement",
+		"in a pipeline, a synchronization point must come before the next "
+		"statement",
 		s->pool);
 	return CENOTE_ERR_SERVER;
 }
