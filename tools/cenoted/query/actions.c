@@ -86,7 +86,7 @@ take_rewrite_word(struct cnd_rule_parser *p, const char *word)
 	return rule->message != NULL ? 0 : cnd_rule_bad(p, "out of memory");
 }
 
-/* The target after "pool". */
+/* Take the name of the target after "pool". */
 static int
 take_target(struct cnd_rule_parser *p, const char *word)
 {
@@ -109,9 +109,9 @@ check_target(const struct cnd_query_rule *rule, char error[CND_QUERY_ERROR_MAX])
 
 static const struct action {
 	const char *name;
-	/* Take a word after the name. NULL: there is none. */
+	/* Take a word after the name. NULL: no word may follow. */
 	int (*take_word)(struct cnd_rule_parser *p, const char *word);
-	/* Check the rule when all of it was read. NULL: nothing is left to check. */
+	/* Check the rule after its last word. NULL: there is nothing to check. */
 	int (*check)(const struct cnd_query_rule *rule, char error[CND_QUERY_ERROR_MAX]);
 } actions[] = {
 	[CND_QUERY_ALLOW] = { "allow", NULL, NULL },

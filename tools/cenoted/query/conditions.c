@@ -116,7 +116,7 @@ match_in_tx(const struct cnd_query_condition *c, const struct cnd_query *q)
 	return yes_if(is_one_of(c, q->in_tx ? "yes" : "no"));
 }
 
-/* A pattern sees the text as bytes. After it has reached a limit, nobody knows whether it matches. */
+/* A pattern sees the text as bytes. If the match reaches a limit, it is unknown whether the pattern matches. */
 static enum cnd_match
 match_text(const struct cnd_query_condition *c, const struct cnd_query *q)
 {
@@ -126,7 +126,7 @@ match_text(const struct cnd_query_condition *c, const struct cnd_query *q)
 	return r < 0 ? CND_MATCH_PARTLY : yes_if(r > 0);
 }
 
-/* A server that does not say which database it has may have any. */
+/* If the server does not say which database the session uses, it may be any database. */
 static enum cnd_match
 match_database(const struct cnd_query_condition *c, const struct cnd_query *q)
 {
@@ -203,11 +203,11 @@ static int take_time(
 static const struct condition {
 	const char *name;
 	const char *what; /* what its values are, for an error */
-	/* Check a value, and keep what it means. False: it is none. */
+	/* Check a value, and keep what it means. False: the condition has no such value. */
 	bool (*take_value)(struct cnd_query_condition *c, const char *value);
 	enum cnd_match (*match)(
 		const struct cnd_query_condition *c, const struct cnd_query *q);
-	/* Take all that follows the name, which is one value. NULL: values have commas between them. */
+	/* Take all that follows the name as one value. NULL: there may be several values, with commas between them. */
 	int (*take)(struct cnd_rule_parser *p, struct cnd_query_condition *c,
 		const char *value);
 } conditions[] = {

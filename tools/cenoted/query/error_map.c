@@ -44,7 +44,7 @@ take_sqlstate(struct cnd_rule_parser *p, const char *text, char sqlstate[6])
 	return 0;
 }
 
-/* Whether the word is native=N; then *ret_native is the number. Negative: it is wrong. */
+/* 1: the word is native=N, and *ret_native is N. 0: it is another word. -1: N is not a number, and the error is set. */
 static int
 take_native(struct cnd_rule_parser *p, const char *word, int32_t *ret_native)
 {

@@ -91,7 +91,7 @@ int
 cnd_quiet_refuse_copy(struct cnd_sink *sink)
 {
 	cnc_diag_set(sink->diag, CNC_SQLSTATE(UNSUPPORTED),
-		"a statement of the pool's own cannot copy from or to a client");
+		"a statement that the pool itself runs cannot copy from or to a client");
 	return CENOTE_ERR_SERVER;
 }
 

@@ -4,7 +4,7 @@
 
 #include "../backends/backend.h"
 
-/* A sink for statements of the pool's own, which no client asked for: it drops rows and notices, and refuses copies. */
+/* A sink for statements that no client has sent: it drops rows and notices, and refuses copies. */
 struct cnd_quiet {
 	struct cnd_sink sink;
 	struct cnc_batch batch;

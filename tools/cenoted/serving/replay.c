@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Run a transaction again that the server has rolled back because of a deadlock or a serialization failure (`replay`). It owns
- * s->replay: the requests of the open transaction, and what the client was told about each. request.c calls this file.
+ * Run a transaction again that the server has rolled back because of a deadlock or a serialization failure (`replay`). It
+ * owns s->replay: the requests of the open transaction, and what the client was told about each. request.c calls this file.
  *
- * The client must not be able to tell. So a transaction is kept only while each of its requests is one statement whose text
- * shows what it does, and was answered without rows and notices. When it runs again, each statement must get the same answer:
- * the same row count, tag and insert id. Otherwise the client gets the error as it was.
+ * The client must not be able to notice it. So a transaction is kept only while each of its requests is one statement whose
+ * text shows what it does, and was answered without rows and notices. When it runs again, each statement must get the same
+ * answer: the same row count, tag and insert id. Otherwise the client gets the error as it was.
  */
 #include "serving.h"
 
@@ -16,9 +16,9 @@
 #include "core/sqlstate.h"
 #include "quiet.h"
 
-/* Most requests of a transaction that is kept. */
+/* A transaction with more requests than this is not kept. */
 #define STEPS_MAX   1000u
-/* What of the memory is kept for the next transaction. */
+/* How many bytes of memory are kept for the next transaction. */
 #define BYTES_KEPT  4096u
 /* SQLSTATE of a deadlock in PostgreSQL; other servers use SERIALIZATION for it. */
 #define PG_DEADLOCK "40P01"
@@ -78,7 +78,7 @@ next_step(const struct cnd_serving *s, size_t *io_at, struct cnp_msg *ret_msg,
 	p += sizeof(*ret_answer);
 	size = cnc_get_u32(p);
 	*io_at += sizeof(*ret_answer) + 5 + size;
-	/* the worker has written it itself */
+	/* keep() has written it, so it can be decoded */
 	return cnp_msg_decode(p[4], p + 5, size, ret_msg) == CENOTE_OK;
 }
 
@@ -238,7 +238,7 @@ take_parameter(struct cnd_sink *sink, const char *name, const char *value)
 	return cnd_sink_ops.parameter(sink, name, value);
 }
 
-/* They take the answer to a request that the client has seen answered. */
+/* For requests that run again. The client has had their answers, so it gets nothing. */
 static const struct cnd_sink_ops replay_ops = {
 	.params = cnd_quiet_params,
 	.columns = refuse_columns,
@@ -299,8 +299,8 @@ is_same(const struct cnd_serving_answer *a, const struct cnd_serving_answer *b)
 	       a->last_insert_id == b->last_insert_id && strcmp(a->tag, b->tag) == 0;
 }
 
-/* Run the kept requests. CENOTE_OK: all have the same answers as before. Negative: as from a handler; CENOTE_ERR_STATE: another
- * answer. */
+/* Run the kept requests. CENOTE_OK: all have the same answers as before. CENOTE_ERR_STATE: one has another answer. Another
+ * negative value: one has failed, and s->diag says why. */
 static int
 run_steps(struct cnd_serving *s)
 {
@@ -323,7 +323,7 @@ run_steps(struct cnd_serving *s)
 
 /* ---- giving up ---- */
 
-/* The client believes to be in a transaction that has failed: begin one, and make it fail. */
+/* The client believes that it is in a transaction that has failed: begin a transaction, and make it fail. */
 static int
 fail_again(struct cnd_serving *s, struct cnd_quiet *quiet)
 {
@@ -349,7 +349,7 @@ give_up(struct cnd_serving *s, uint8_t tx)
 	struct cnc_diag diag;
 	int r = CENOTE_OK;
 
-	/* it must also succeed after a cancel or at the end of query_timeout */
+	/* this must also work after a cancel, or after the end of query_timeout, so it gets a new time limit */
 	s->ops->begin(s, NULL);
 	cnc_diag_init(&diag, NULL);
 	cnd_quiet_init(&quiet, s->host.mem, &diag);
@@ -395,7 +395,7 @@ may_run_again(struct cnd_serving *s, const struct cnp_request *req)
 		       is_statement(s, m));
 }
 
-/* One attempt. *ret_is_final: the result is that of the request itself. */
+/* Run the transaction again, and the request itself. *ret_is_final: the result is that of the request itself. */
 static int
 run_again(struct cnd_serving *s, const struct cnp_msg *m, bool *ret_is_final)
 {

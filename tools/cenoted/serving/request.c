@@ -258,8 +258,8 @@ on_describe(struct cnd_serving *s, const struct cnp_msg *m)
 }
 
 /*
- * A router chooses the target anew: the statement may be prepared outside of a transaction, and executed in one. What rules
- * now make of its text does not matter, since it is prepared.
+ * A router chooses the target at each execution: a statement may be prepared outside of a transaction, and executed in one.
+ * If rules change the text now, that has no effect, since the statement is already prepared.
  */
 static int
 judge_again(struct cnd_serving *s, const struct cnd_named *which)

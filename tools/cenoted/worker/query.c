@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Judge and change the statements of the worker's client by the pool's rules, and the errors of the server. owner.c gives
- * these functions to the code that serves requests. query/ knows the rules; this file knows the client.
+ * Judge the statements of the worker's client by the pool's rules, and change them and the server's errors as the pool says.
+ * owner.c gives these functions to the code that serves requests. query/ knows the rules; this file knows the client.
  */
 #include "worker.h"
 
