@@ -82,6 +82,19 @@ a_dry_run_only_logs(void **state)
 	cenote_conn_destroy(conn);
 }
 
+/* The first rule would let the statement pass; in a dry run, the second one decides. */
+static void
+a_dry_run_of_allow_logs_too(void **state)
+{
+	cenote_conn *conn;
+
+	start("rule = functions=abs -> allow dry-run\nrule = functions=abs -> deny\n");
+	conn = wp_attach(NULL);
+	assert_int_equal(wp_status_of(conn, "select abs(-3)"), CENOTE_ERR_SERVER);
+	wp_await_log("would allow a statement of user");
+	cenote_conn_destroy(conn);
+}
+
 /* Check the table of the rules: a rule's line, action, whether it is a dry run, and how often it decided. */
 static void
 expect_rule(uint64_t row, const char *action, const char *dry_run, int64_t decisions)
@@ -713,6 +726,7 @@ main(int argc, char **argv)
 	static const struct CMUnitTest of_postgresql[] = {
 		TEST(the_first_rule_that_matches_decides),
 		TEST(a_dry_run_only_logs),
+		TEST(a_dry_run_of_allow_logs_too),
 		TEST(each_rule_counts_what_it_decides),
 		TEST(a_statement_is_judged_when_it_is_prepared),
 		TEST(a_function_called_by_number_is_a_call),

@@ -62,7 +62,8 @@ run_half(void *arg)
 	return NULL;
 }
 
-/* Both clients have locked their own row. Returns how many of them get an error, which must be that of a deadlock. */
+/* Each client has locked its own row; now each wants the other's. Returns how many clients get an error, which must be that
+ * of a deadlock. */
 static int
 deadlock(cenote_conn *one, cenote_conn *two)
 {
@@ -172,7 +173,63 @@ prepared_statements_run_again(void **state)
 	expect_row(2, "2");
 }
 
+/* The client's text shows nothing that forbids a second run, but the server gets another text. */
+static void
+a_text_that_a_rule_makes_is_judged_too(void **state)
+{
+	cenote_conn *conn;
+
+	start("replay = 3\nrule = \"text~^insert into log\" -> "
+	      "rewrite \"insert into log values (length(version()))\"\n");
+	conn = wp_attach(NULL);
+	wp_exec(conn, "drop table if exists log");
+	wp_exec(conn, "create table log (a int)");
+	cenote_conn_destroy(conn);
+	assert_int_equal(meet("insert into log values (1)"), 1);
+	expect_row(1, "1");
+}
+
+/* A rule that asks for in_tx must rewrite the first statement of a transaction in the second run, too. */
+static void
+the_second_run_has_the_texts_of_the_first(void **state)
+{
+	cenote_conn *conns[2];
+
+	start("replay = 3\nrule = in_tx=no \"text~^update t set v = v \\+ 1 where id = "
+	      "([12])$\" -> "
+	      "rewrite \"update t set v = v + 100 where id = \\1\"\n");
+	for (int i = 0; i < 2; i++) {
+		conns[i] = wp_attach(NULL);
+		assert_ok(cenote_set_autocommit(conns[i], 0));
+	}
+	wp_exec(conns[0], "update t set v = v + 1 where id = 1");
+	wp_exec(conns[1], "update t set v = v + 1 where id = 2");
+	assert_int_equal(deadlock(conns[0], conns[1]), 0);
+	for (int i = 0; i < 2; i++)
+		cenote_conn_destroy(conns[i]);
+	expect_row(1, "101");
+	expect_row(2, "101");
+}
+
 /* ---- MariaDB ---- */
+
+/* The SQLSTATE of the rule is that of a deadlock, but the server has not ended the transaction. */
+static void
+a_denial_by_a_rule_leaves_the_transaction_open(void **state)
+{
+	cenote_conn *conn;
+
+	start("replay = 3\nrule = functions=abs -> deny sqlstate=40001\n");
+	conn = wp_attach(NULL);
+	wp_exec(conn, "begin");
+	wp_exec(conn, "update t set v = 7 where id = 1");
+	assert_int_equal(wp_status_of(conn, "update t set v = abs(8) where id = 1"),
+		CENOTE_ERR_SERVER);
+	assert_string_equal(wp_sqlstate(conn), "40001");
+	wp_exec(conn, "commit");
+	cenote_conn_destroy(conn);
+	expect_row(1, "7");
+}
 
 /* Make the table x. After `insert` in both transactions, one client gets the error, and so many rows are left. */
 static void
@@ -366,13 +423,16 @@ setup(void **state)
 	TEST(without_the_key_one_client_gets_the_error),                                 \
 		TEST(both_clients_of_a_deadlock_succeed),                                \
 		TEST(a_client_that_has_seen_rows_gets_the_error),                        \
-		TEST(prepared_statements_run_again)
+		TEST(prepared_statements_run_again),                                     \
+		TEST(a_text_that_a_rule_makes_is_judged_too),                            \
+		TEST(the_second_run_has_the_texts_of_the_first)
 
 int
 main(int argc, char **argv)
 {
 	static const struct CMUnitTest of_mariadb[] = {
 		OF_ALL,
+		TEST(a_denial_by_a_rule_leaves_the_transaction_open),
 		TEST(a_table_that_is_not_rolled_back_is_not_changed_twice),
 		TEST(a_client_that_knows_its_insert_id_gets_the_error),
 		TEST(an_isolation_for_one_transaction_is_not_lost),

@@ -175,7 +175,8 @@ struct cnd_pool_config {
 	struct cnd_error_maps errors; /* from `on_error` */
 	int program_sql; /* enum cnd_program_sql */
 	int normalizes; /* write statements in one line */
-	struct cnd_hooks session_start, session_end; /* SQL of the pool's own */
+	struct cnd_hooks session_start,
+		session_end; /* SQL that the pool runs on its sessions */
 	char *users_path; /* "": the file of [cenoted] */
 	struct cnd_users users; /* its content, if a rule needs it */
 	int64_t auth_timeout_ms;
@@ -250,7 +251,7 @@ void cnd_pool_configs_forget(
 const char *cnd_server_option(const struct cnd_server_line *s, const char *key);
 /* Whether the pool must see each statement before the server gets it. */
 bool cnd_pool_config_judges(const struct cnd_pool_config *p);
-/* How the pool writes the statements of its clients. */
+/* How the pool writes the statements of its clients anew. kind: the name of the server's backend. */
 struct cnd_respelling cnd_pool_config_style(
 	const struct cnd_pool_config *p, const char *kind);
 /* A short name for a server line in messages: its host, port, path …; without secrets. */
@@ -279,7 +280,7 @@ void cnd_pool_config_check_replay(struct cnd_config *c, const struct cnd_pool_co
 /* Check the rules and the mode of a router, and that other pools have no targets in their rules. backend: that of the pool. */
 void cnd_pool_config_check_router(struct cnd_config *c, const struct cnd_pool_config *p,
 	const struct cnd_backend *backend);
-/* The backend of the pool; of a router, that of its default target if this cenoted has it. */
+/* The name of the pool's backend. For a router, it is that of the default target's backend, if this cenoted has that pool. */
 const char *cnd_pool_config_kind(
 	const struct cnd_config *c, const struct cnd_pool_config *p);
 /* Check `target`, and the keys that need it. backend: that of the pool. */

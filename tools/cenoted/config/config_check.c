@@ -330,8 +330,7 @@ check_pool(struct cnd_config *c, struct cnd_pool_config *p)
 		*p->backend != '\0')
 		cnd_config_error(c, p->line,
 			"pool %s: program_sql and normalize need to know the server's "
-			"SQL, "
-			"and backend = %s may have any server",
+			"SQL, and backend = %s may have any server",
 			p->name, p->backend);
 	cnd_tls_load(c, p);
 	if (p->n_allow == 0 && !p->is_open) {
@@ -403,7 +402,7 @@ cnd_pool_config_check_read_only(struct cnd_config *c, const struct cnd_pool_conf
 			"that it does not write; give the pool a user of the database "
 			"that may only read",
 			p->name, p->backend);
-	/* nobody looks at the session before a transaction that runs again */
+	/* before a second run, cenoted does not check whether the session is read-only */
 	if (p->is_read_only && p->replay > 0)
 		cnd_config_error(c, p->line,
 			"pool %s: read_only and replay cannot be used together", p->name);
@@ -473,7 +472,7 @@ cnd_pool_config_kind(const struct cnd_config *c, const struct cnd_pool_config *p
 	return target != NULL ? target->backend : p->backend;
 }
 
-/* A target in this cenoted must be a pool that is no router: two of them could wait for each other. */
+/* Check the targets that are pools of this cenoted. None may be a router: two routers could wait for each other. */
 static void
 check_targets(struct cnd_config *c, const struct cnd_pool_config *p)
 {
@@ -494,7 +493,7 @@ check_targets(struct cnd_config *c, const struct cnd_pool_config *p)
 	}
 }
 
-/* The targets that rules name. */
+/* Check the targets that rules name. */
 static void
 check_rule_targets(struct cnd_config *c, const struct cnd_pool_config *p,
 	const struct cnd_backend *backend)
@@ -532,8 +531,8 @@ cnd_pool_config_check_router(struct cnd_config *c, const struct cnd_pool_config 
 			p->name);
 	if (p->mode == CND_MODE_TRANSACTION)
 		cnd_config_error(c, p->line,
-			"pool %s: a router cannot have mode = transaction; its targets "
-			"can",
+			"pool %s: a router cannot have mode = transaction; "
+			"its targets can",
 			p->name);
 }
 

@@ -7,10 +7,9 @@
 #include "config.h"
 
 /*
- * What the files of the configuration share. config.c: the tables of keys, and reading the file;
- * config_kinds.c: how each kind of value is read and printed; config_server.c: server lines; config_limits.c: limits of users;
- * config_hooks.c: SQL of the pool's own;
- * config_check.c: checks of the whole; config_base.c: memory and errors.
+ * What the files of the configuration share. config.c: the tables of keys, and reading the file; config_kinds.c: how each
+ * kind of value is read and printed; config_server.c: server lines; config_limits.c: limits of users; config_hooks.c: SQL
+ * that the pool runs on its sessions; config_check.c: checks of the whole; config_base.c: memory and errors.
  */
 
 #define CND_KEYS_MAX 64

@@ -69,7 +69,8 @@ certificate_end(const struct cnd_tls_config *t)
 				   : 0;
 }
 
-/* Whoever reads the table meanwhile may see a text in between, but never one without an end. */
+/* A process that reads the text at this moment may get a mixture of the old text and the new one. It always finds a zero byte
+ * at the end. */
 static void
 publish_rule(struct cnd_rule_head *head, const struct cnd_query_rule *rule)
 {
@@ -79,7 +80,7 @@ publish_rule(struct cnd_rule_head *head, const struct cnd_query_rule *rule)
 	atomic_store(&head->is_dry_run, rule->is_dry_run);
 }
 
-/* A rule that was not at this place before begins to count at 0. */
+/* If the rule is new at its index, its count begins at 0. */
 static void
 publish_rules(struct cnd_pool *p)
 {
@@ -222,7 +223,7 @@ cnd_pools_begin(
 		atomic_store(&record->line_lag_ms[i], CND_LAG_UNKNOWN);
 		atomic_store(&record->line_asked_ms[i], 0);
 	}
-	/* these let publish_pool() begin anew */
+	/* so publish_pool() resets the counts of rules, and the times of users */
 	atomic_store(&cnd_master_head(p)->n_rules, 0);
 	memset(cnd_master_head(p)->user_names, 0, sizeof(cnd_master_head(p)->user_names));
 	atomic_store(&record->served_ms, cnd_now_ms());
@@ -427,7 +428,7 @@ adopt_pools(struct cnd_config *c, const struct cnd_backend **backends,
 			if (!cnd_pool_config_is_equal(p->config, &c->pools[i]))
 				change_pool(p, &c->pools[i], backends[i]);
 			p->config = &c->pools[i];
-			/* their lines may have moved */
+			/* the rules may stand in other lines of the file */
 			publish_rules(p);
 			(void)cnd_pool_set_owner(p, c, p->config);
 		}

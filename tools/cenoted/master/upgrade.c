@@ -39,8 +39,8 @@ static struct {
 /* What the new cenoted gets. */
 struct descriptors {
 	int fds[2 + SOCKETS_MAX]; /* the pipe, the pid file, the sockets */
-	char owners[SOCKETS_MAX +
-		    1]; /* who opened each socket: 'o' or 'm', see upgrade.h */
+	/* who opened each socket: 'o' or 'm', see upgrade.h */
+	char owners[SOCKETS_MAX + 1];
 	size_t n;
 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/sqlstate.h"
 #include "shared/units.h"
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
@@ -13,13 +14,10 @@
 static int
 take_sqlstate(struct cnd_rule_parser *p, const char *value)
 {
-	size_t n = strspn(value, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-
-	if (n != 5 || value[5] != '\0' || strncmp(value, "00", 2) == 0)
+	if (!cnc_sqlstate_is_valid(value) || strncmp(value, "00", 2) == 0)
 		return cnd_rule_bad(p,
 			"rule: sqlstate: \"%.64s\" is not an SQLSTATE of an error, such "
-			"as "
-			"42501",
+			"as 42501",
 			value);
 	memcpy(p->rule->sqlstate, value, 6);
 	return 0;
@@ -62,8 +60,7 @@ take_limit_word(struct cnd_rule_parser *p, const char *word)
 	return r == 0 ? 0
 		      : cnd_rule_bad(p,
 				"rule: limit: \"%.64s\" is not rows=NUMBER, bytes=SIZE "
-				"or "
-				"time=TIME, such as time=2s",
+				"or time=TIME, such as time=2s",
 				word);
 }
 
@@ -89,7 +86,7 @@ take_rewrite_word(struct cnd_rule_parser *p, const char *word)
 	return rule->message != NULL ? 0 : cnd_rule_bad(p, "out of memory");
 }
 
-/* The target after "pool". */
+/* Take the name of the target after "pool". */
 static int
 take_target(struct cnd_rule_parser *p, const char *word)
 {
@@ -112,9 +109,9 @@ check_target(const struct cnd_query_rule *rule, char error[CND_QUERY_ERROR_MAX])
 
 static const struct action {
 	const char *name;
-	/* Take a word after the name. NULL: there is none. */
+	/* Take a word after the name. NULL: no word may follow. */
 	int (*take_word)(struct cnd_rule_parser *p, const char *word);
-	/* Check the rule when all of it was read. NULL: nothing is left to check. */
+	/* Check the rule after its last word. NULL: there is nothing to check. */
 	int (*check)(const struct cnd_query_rule *rule, char error[CND_QUERY_ERROR_MAX]);
 } actions[] = {
 	[CND_QUERY_ALLOW] = { "allow", NULL, NULL },

@@ -31,11 +31,9 @@ yes_if(bool is_so)
 static enum cnd_match
 match_class(const struct cnd_query_condition *c, const struct cnd_query *q)
 {
-	uint32_t wanted = 0, classes = q->summary->classes;
+	uint32_t classes = q->summary->classes;
 
-	for (size_t i = 0; i < c->n; i++)
-		wanted |= cnd_class_named(c->values[i], strlen(c->values[i]));
-	return share((size_t)__builtin_popcount(classes & wanted),
+	return share((size_t)__builtin_popcount(classes & c->classes),
 		(size_t)__builtin_popcount(classes));
 }
 
@@ -103,13 +101,10 @@ match_application(const struct cnd_query_condition *c, const struct cnd_query *q
 static enum cnd_match
 match_from(const struct cnd_query_condition *c, const struct cnd_query *q)
 {
-	struct cnd_network n;
-
 	if (q->peer.door == CND_DOOR_UNIX)
 		return yes_if(is_one_of(c, "unix"));
-	for (size_t i = 0; i < c->n; i++) {
-		if (cnd_network_parse(c->values[i], &n) == 0 &&
-			cnd_network_has(&n, &q->peer.addr))
+	for (size_t i = 0; i < c->n_networks; i++) {
+		if (cnd_network_has(&c->networks[i], &q->peer.addr))
 			return CND_MATCH_YES;
 	}
 	return CND_MATCH_NO;
@@ -121,7 +116,7 @@ match_in_tx(const struct cnd_query_condition *c, const struct cnd_query *q)
 	return yes_if(is_one_of(c, q->in_tx ? "yes" : "no"));
 }
 
-/* A pattern sees the text as bytes. After it has reached a limit, nobody knows whether it matches. */
+/* A pattern sees the text as bytes. If the match reaches a limit, it is unknown whether the pattern matches. */
 static enum cnd_match
 match_text(const struct cnd_query_condition *c, const struct cnd_query *q)
 {
@@ -131,7 +126,7 @@ match_text(const struct cnd_query_condition *c, const struct cnd_query *q)
 	return r < 0 ? CND_MATCH_PARTLY : yes_if(r > 0);
 }
 
-/* A server that does not say which database it has may have any. */
+/* If the server does not say which database the session uses, it may be any database. */
 static enum cnd_match
 match_database(const struct cnd_query_condition *c, const struct cnd_query *q)
 {
@@ -142,47 +137,61 @@ match_database(const struct cnd_query_condition *c, const struct cnd_query *q)
 static enum cnd_match
 match_time(const struct cnd_query_condition *c, const struct cnd_query *q)
 {
-	int64_t change;
-
-	return yes_if(cnd_hours_allow(&c->hours, "", q->now, &change));
+	return yes_if(cnd_hours_allow(&c->hours, "", q->now, NULL));
 }
 
 static bool
-is_class(const char *value)
+take_class(struct cnd_query_condition *c, const char *value)
 {
-	return cnd_class_named(value, strlen(value)) != 0;
+	uint32_t class = cnd_class_named(value, strlen(value));
+
+	c->classes |= class;
+	return class != 0;
 }
 
 static bool
-is_name(const char *value)
+is_name(struct cnd_query_condition *c, const char *value)
 {
+	(void)c;
 	return *value != '\0' && *value != '.' && value[strlen(value) - 1] != '.' &&
 	       strpbrk(value, "\"'`[]();") == NULL;
 }
 
 static bool
-is_digest(const char *value)
+is_digest(struct cnd_query_condition *c, const char *value)
 {
+	(void)c;
 	return strlen(value) == 16 && value[strspn(value, "0123456789abcdef")] == '\0';
 }
 
 static bool
-is_any_text(const char *value)
+is_any_text(struct cnd_query_condition *c, const char *value)
 {
+	(void)c;
 	return *value != '\0';
 }
 
 static bool
-is_from(const char *value)
+take_from(struct cnd_query_condition *c, const char *value)
 {
-	struct cnd_network n;
+	struct cnd_network *more;
 
-	return strcmp(value, "unix") == 0 || cnd_network_parse(value, &n) == 0;
+	if (strcmp(value, "unix") == 0)
+		return true;
+	more = realloc(c->networks, (c->n_networks + 1) * sizeof(*more));
+	if (more == NULL)
+		return false;
+	c->networks = more;
+	if (cnd_network_parse(value, &more[c->n_networks]) < 0)
+		return false;
+	c->n_networks++;
+	return true;
 }
 
 static bool
-is_yes_or_no(const char *value)
+is_yes_or_no(struct cnd_query_condition *c, const char *value)
 {
+	(void)c;
 	return strcmp(value, "yes") == 0 || strcmp(value, "no") == 0;
 }
 
@@ -194,15 +203,16 @@ static int take_time(
 static const struct condition {
 	const char *name;
 	const char *what; /* what its values are, for an error */
-	bool (*is_value)(const char *value);
+	/* Check a value, and keep what it means. False: the condition has no such value. */
+	bool (*take_value)(struct cnd_query_condition *c, const char *value);
 	enum cnd_match (*match)(
 		const struct cnd_query_condition *c, const struct cnd_query *q);
-	/* Take all that follows the name, which is one value. NULL: values have commas between them. */
+	/* Take all that follows the name as one value. NULL: there may be several values, with commas between them. */
 	int (*take)(struct cnd_rule_parser *p, struct cnd_query_condition *c,
 		const char *value);
 } conditions[] = {
 	{ "class", "a class: read, write, ddl, transaction, session, call, copy or other",
-		is_class, match_class },
+		take_class, match_class },
 	{ "tables", "a table, as NAME or SCHEMA.NAME without quotes", is_name,
 		match_tables },
 	{ "functions", "a function, as NAME without quotes", is_name, match_functions },
@@ -210,7 +220,7 @@ static const struct condition {
 		match_digest },
 	{ "user", "a user", is_any_text, match_user },
 	{ "application", "an application", is_any_text, match_application },
-	{ "from", "a network, such as 10.0.0.0/8; or unix", is_from, match_from },
+	{ "from", "a network, such as 10.0.0.0/8; or unix", take_from, match_from },
 	{ "in_tx", "yes or no", is_yes_or_no, match_in_tx },
 	{ "database", "a database", is_any_text, match_database },
 	{ "text", NULL, NULL, match_text, take_text },
@@ -266,7 +276,7 @@ add_values(struct cnd_rule_parser *p, struct cnd_query_condition *c, char *value
 		if (more == NULL)
 			return cnd_rule_bad(p, "out of memory");
 		c->values = more;
-		if (!conditions[c->kind].is_value(value))
+		if (!conditions[c->kind].take_value(c, value))
 			return cnd_rule_bad(p, "rule: %s: \"%.64s\" is not %s",
 				conditions[c->kind].name, value,
 				conditions[c->kind].what);
@@ -344,6 +354,7 @@ cnd_condition_destroy(struct cnd_query_condition *c)
 	for (size_t i = 0; i < c->n; i++)
 		free(c->values[i]);
 	free(c->values);
+	free(c->networks);
 	cnd_pattern_destroy(c->pattern);
 	cnd_hours_destroy(&c->hours);
 }

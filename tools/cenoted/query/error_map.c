@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/sqlstate.h"
 #include "rule_parser.h"
 #include "shared/units.h"
 
@@ -22,7 +23,7 @@ is_sqlstate(const char *text)
 {
 	static const char *const others[] = { "00", "01", "02", "08" };
 
-	if (strspn(text, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 5 || text[5] != '\0')
+	if (!cnc_sqlstate_is_valid(text))
 		return false;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		if (strncmp(text, others[i], 2) == 0)
@@ -43,7 +44,7 @@ take_sqlstate(struct cnd_rule_parser *p, const char *text, char sqlstate[6])
 	return 0;
 }
 
-/* Whether the word is native=N; then *ret_native is the number. Negative: it is wrong. */
+/* 1: the word is native=N, and *ret_native is N. 0: it is another word. -1: N is not a number, and the error is set. */
 static int
 take_native(struct cnd_rule_parser *p, const char *word, int32_t *ret_native)
 {

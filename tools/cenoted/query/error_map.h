@@ -10,14 +10,14 @@
 
 /*
  * What a client gets in place of an error of the server: the `on_error` lines of a pool,
- * SQLSTATE|native=N[,…] -> SQLSTATE [native=N] ["TEXT"]. The first line that has the error decides.
+ * SQLSTATE|native=N[,…] -> SQLSTATE [native=N] ["TEXT"]. The first line that names the error decides.
  */
 #define CND_ERROR_MAPS_MAX  64u
 #define CND_ERROR_FROM_MAX  16u
 #define CND_ERROR_ERROR_MAX 256u
 
 struct cnd_error_name {
-	char sqlstate[6]; /* "": the error has this native number */
+	char sqlstate[6]; /* "": the error is named by its number */
 	int32_t native;
 };
 
@@ -28,7 +28,7 @@ struct cnd_error_map {
 	char sqlstate[6];
 	bool has_native;
 	int32_t native;
-	char *message; /* NULL: the server's */
+	char *message; /* NULL: the server's message stays */
 };
 
 struct cnd_error_maps {
@@ -43,7 +43,8 @@ void cnd_error_maps_destroy(struct cnd_error_maps *maps);
 /* Print the lines in a form that can be read back. */
 void cnd_error_maps_print(const struct cnd_error_maps *maps, FILE *out);
 
-/* Put another error in the place of this one, if a line says so. All other fields stay. Without memory, they are lost. */
+/* If a line names the error, put the line's error in its place. The other fields of the error stay. If memory runs out, they
+ * are lost. */
 void cnd_error_maps_apply(const struct cnd_error_maps *maps, struct cnc_diag *d);
 
 #endif

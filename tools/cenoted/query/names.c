@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The names of tables and functions in a text: read and compare them. In doubt, two names are equal for a rule, and different for
- * a common table expression. summary.c, words.c and query_rules.c call it.
+ * The names of tables and functions in a text: read and compare them. If it is not certain that two names are the same, rules
+ * take them as equal, and common table expressions as different. summary.c, words.c and query_rules.c call it.
  */
 #include "walk.h"
 

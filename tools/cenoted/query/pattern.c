@@ -17,7 +17,8 @@
 
 /* A match that takes more steps than this is given up, after some milliseconds. */
 #define STEPS_MAX   100000u
-/* Kilobytes for the interpreter, and bytes of the stack of compiled code. The stack of a fibre has no room for either. */
+/* The memory of a match: for the interpreter in kilobytes, for compiled code in bytes. The stack of a fibre is too small for
+ * it. */
 #define HEAP_KB     1024u
 #define STACK_BYTES ((size_t)256 * 1024)
 
@@ -40,7 +41,7 @@ cnd_pattern_destroy(struct cnd_pattern *p)
 	free(p);
 }
 
-/* Prepare what the matches need. -1: no memory. */
+/* Prepare what the matches need. 0; -1: out of memory. */
 static int
 prepare(struct cnd_pattern *p)
 {

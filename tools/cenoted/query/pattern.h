@@ -11,7 +11,7 @@
 struct cnd_pattern;
 
 #define CND_PATTERN_ERROR_MAX 160u
-/* The whole match and the groups 1 to 9, and named groups up to this number. */
+/* How many groups struct cnd_captures has: the whole match, and the groups with lower numbers than this. */
 #define CND_PATTERN_GROUPS    32u
 
 /* What the groups of a pattern matched. Group 0 is the whole match. */
@@ -23,13 +23,13 @@ struct cnd_captures {
 	} groups[CND_PATTERN_GROUPS];
 };
 
-/* The text is not UTF-8 but bytes. 0; or -1, with the error set. */
+/* Compile a pattern, which matches bytes and not the characters of UTF-8. 0; or -1, with the error set. */
 int cnd_pattern_compile(const char *text, struct cnd_pattern **ret_pattern,
 	char error[CND_PATTERN_ERROR_MAX]);
 void cnd_pattern_destroy(struct cnd_pattern *p);
 
-/* 1: it matches; 0: it does not; -1: a limit was reached, so nobody knows. `ret_captures` may be NULL, and is set only if the
- * pattern matches. */
+/* Match a text. 1: the pattern matches, and *ret_captures is set, unless it is NULL. 0: it does not match. -1: a limit was
+ * reached, so it is unknown whether it matches. */
 int cnd_pattern_match(const struct cnd_pattern *p, const char *subject, size_t n,
 	struct cnd_captures *ret_captures);
 

@@ -12,8 +12,8 @@
 #include "summary.h"
 
 /*
- * Which statements a pool lets pass: its `rule` lines, CONDITIONS -> ACTION. The first rule that matches decides, unless its
- * action is one that lets the next rules go on. If none decides, the statement passes.
+ * Which statements a pool lets pass: its `rule` lines, CONDITIONS -> ACTION. The first rule that matches decides. After the
+ * actions limit and rewrite, the next rules are asked, too. If no rule decides, the statement passes.
  */
 enum cnd_query_action {
 	CND_QUERY_ALLOW,
@@ -23,8 +23,7 @@ enum cnd_query_action {
 	CND_QUERY_POOL /* send it to a target of the router */
 };
 
-/* A condition, or a rule, may hold for a part of a text only. Then a rule that denies or limits matches, and one that allows
- * does not. */
+/* A condition, and so a rule, may match only a part of a text. Then rules that deny or limit apply, and all others do not. */
 enum cnd_match {
 	CND_MATCH_NO,
 	CND_MATCH_PARTLY,
@@ -34,8 +33,12 @@ enum cnd_match {
 struct cnd_query_condition {
 	uint8_t kind; /* the index of its name, in conditions.c */
 	bool is_not;
-	char **values;
+	char **values; /* as written */
 	size_t n;
+	/* what the values of some conditions mean */
+	uint32_t classes; /* of `class` */
+	struct cnd_network *networks; /* of `from`, without the value "unix" */
+	size_t n_networks;
 	struct cnd_pattern *pattern; /* of `text`; NULL: the condition has another name */
 	struct cnd_hours hours; /* of `time` */
 };
@@ -51,8 +54,8 @@ struct cnd_query_rule {
 	size_t n_conditions;
 	uint8_t action; /* enum cnd_query_action */
 	bool is_dry_run; /* count and log, but do nothing */
-	char *message; /* for the client; NULL: a message that names the rule. Of a rewrite: the new text */
-	char *target; /* of a router: the name of a target; else NULL */
+	char *message; /* deny: for the client, NULL: a message that names the rule; rewrite: the new text */
+	char *target; /* pool: the name of a target of the router; else NULL */
 	char sqlstate[6];
 	/* of the action `limit`; 0: there is no such limit */
 	uint64_t max_rows;
@@ -90,12 +93,12 @@ void cnd_query_rules_destroy(struct cnd_query_rules *rules);
 /* Print the rules in a form that can be read back. */
 void cnd_query_rules_print(const struct cnd_query_rules *rules, FILE *out);
 
-/* *ret_condition: the first condition that does not hold; NULL: there is none. */
+/* Whether the conditions of the rule hold. *ret_condition: the first one that does not; NULL: there is none. */
 enum cnd_match cnd_query_rule_match(const struct cnd_query_rule *rule,
 	const struct cnd_query *q, const struct cnd_query_condition **ret_condition);
 /* Whether a rule with this match does what its action says. */
 bool cnd_query_rule_applies(const struct cnd_query_rule *rule, enum cnd_match match);
-/* Whether no other rule is asked after this one, which applies. */
+/* The rule applies. Whether it decides, so that no other rule is asked. */
 bool cnd_query_rule_decides(const struct cnd_query_rule *rule);
 /* The word for an action: "deny". */
 const char *cnd_query_action_name(uint8_t action);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Judge a text for a pool with `read_only = yes`. serving/read_only.c makes the transactions read-only; this file refuses what
- * would undo that where the server allows it. worker/query.c and `cenoted --explain-sql` ask. It has no state.
+ * Judge a text for a pool with `read_only = yes`. serving/read_only.c makes the transactions read-only; this file refuses
+ * texts that could make a transaction read-write. worker/query.c and `cenoted --explain-sql` call it. It owns no state.
  */
 #include "read_only.h"
 
@@ -10,7 +10,7 @@
 
 #include "walk.h"
 
-/* These are the classes that only read, or that the words below judge. */
+/* All other classes are refused. Of these, the texts of the classes transaction and session are searched for forbidden words. */
 #define ALLOWED                                                                          \
 	((uint32_t)(CND_CLASS_READ | CND_CLASS_TRANSACTION | CND_CLASS_SESSION |         \
 		    CND_CLASS_COPY))
@@ -28,9 +28,9 @@ contains(const struct cnc_sql_token *t, const char *word)
 }
 
 /*
- * Names of settings are words, quoted names or texts, and the names of all servers have "read_only" in them. A name with escapes
- * may be any name. `write` is the word of READ WRITE; `prepared` that of COMMIT PREPARED, which commits what another session has
- * written.
+ * The name of a setting is a word, a quoted name or a text. On every server, the settings that matter here have "read_only"
+ * in their names. A name with escapes may be any name. `write` is a part of READ WRITE. `prepared` is a part of COMMIT
+ * PREPARED, which commits what another session has written.
  */
 static bool
 is_forbidden(const struct cnc_sql_token *t)
@@ -52,7 +52,7 @@ has_forbidden(const char *sql, size_t len, uint32_t rules)
 	return false;
 }
 
-/* A server may read a text with a backslash in either way. */
+/* Settings of the session decide whether a backslash is an escape. So the text is read in both ways. */
 static bool
 may_have_forbidden(const char *sql, size_t len, uint32_t rules)
 {

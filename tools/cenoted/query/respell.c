@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Write a text of SQL in another way that means the same: as the server wants its placeholders and quoted names, and in one
- * line without comments. worker/query.c and `cenoted --explain-sql` call it. It owns no state.
+ * Write a text of SQL in another way that means the same: with the server's placeholders and quoted names, and in one line
+ * without comments. worker/query.c and `cenoted --explain-sql` call it. It owns no state.
  *
- * Texts in quotes are read by the server's rules, also those of a program for another server, because the functions that
- * escape (of the shims and of libcenote) write for the server. A text that settings of the session may make the server read
- * differently is left alone: a change could then fall inside of a quoted text.
+ * A text in quotes is always read by the rules of the pool's server, even if the program was written for another one. The
+ * functions that escape texts, in the shims and in libcenote, write for the pool's server. If settings of the session may
+ * change how the server reads a text, the text stays as it is: a change could fall inside of a quoted text.
  */
 #include "respell.h"
 
@@ -72,7 +72,7 @@ refuse(struct respelling *r, const char *why)
 
 /* ---- how the text is read ---- */
 
-/* What programs for these servers write, and other servers lack. */
+/* Notations that programs for these servers may use, and other servers do not have. */
 static const uint32_t program_rules[] = {
 	[CND_PROGRAM_AS_SERVER] = 0,
 	[CND_PROGRAM_POSTGRESQL] = CNC_SQL_DOLLAR,
@@ -117,7 +117,7 @@ rules_of(const struct cnd_respelling *how)
 	return rules | program_rules[how->program];
 }
 
-/* Does the text have the same tokens by both rules? A token that does not end is none. */
+/* Whether both sets of rules find the same tokens in the text. False if a token does not end. */
 static bool
 is_read_alike(const char *sql, size_t len, uint32_t rules, uint32_t others)
 {
@@ -160,14 +160,15 @@ is_certain(const struct cnd_respelling *how, const char *sql, size_t len, uint32
 		others ^= CNC_SQL_BACKSLASH;
 	if (!is_read_alike(sql, len, rules, others))
 		return false;
-	/* sql_mode has ANSI_QUOTES, or not */
+	/* sql_mode may have ANSI_QUOTES */
 	return !is_mysql(how->dialect) ||
 	       is_read_alike(sql, len, rules, rules ^ CNC_SQL_DOUBLE_QUOTED_TEXT);
 }
 
 /* ---- between the tokens ---- */
 
-/* May a server that executes the comment see other tokens outside of it than a server that does not? */
+/* Whether the comment contains nothing that begins a text, a quoted name or another comment. Only then are the tokens behind
+ * it the same for a server that executes it and for one that does not. */
 static bool
 is_closed(const char *p, const char *end)
 {
@@ -178,7 +179,7 @@ is_closed(const char *p, const char *end)
 	return true;
 }
 
-/* A comment that begins with # is MySQL's. */
+/* Copy a comment. Only MySQL has comments that begin with #; for other servers, write -- in its place. */
 static int
 copy_comment(struct respelling *r, const struct cnc_sql_gap *gap)
 {
@@ -190,7 +191,7 @@ copy_comment(struct respelling *r, const struct cnc_sql_gap *gap)
 				   : status;
 }
 
-/* CENOTE_DONE: nobody knows where the comment ends. */
+/* Write a comment if it must stay. CENOTE_DONE: it is not certain where the comment ends. */
 static int
 put_comment(struct respelling *r, const struct cnc_sql_gap *gap)
 {
@@ -208,7 +209,7 @@ put_comment(struct respelling *r, const struct cnc_sql_gap *gap)
 	return status == CENOTE_OK ? put(r, gap->p, gap->n) : status;
 }
 
-/* Write the blanks and comments before the token; `x` reads them. */
+/* Write the blanks and comments before the token `t`. x: where they begin. */
 static int
 put_gap(struct respelling *r, struct cnc_sql x, const struct cnc_sql_token *t)
 {
@@ -274,7 +275,7 @@ is_placeholder(const struct respelling *r, const struct cnc_sql_token *t)
 {
 	if (t->kind == CNC_SQL_PLACEHOLDER)
 		return true;
-	/* @name; but neither @@name nor @'name' */
+	/* this is @name, and neither @@name nor @'name' */
 	return t->kind == CNC_SQL_VARIABLE && t->n > 1 &&
 	       (r->how->program == CND_PROGRAM_SQLITE ||
 		       r->how->program == CND_PROGRAM_TSQL) &&
@@ -309,7 +310,8 @@ number_of_name(struct respelling *r, const struct cnc_sql_token *t)
 	return r->numbers[r->n_names++] = r->max + 1;
 }
 
-/* Write a placeholder. Numbers are those of SQLite: a new name, and ?, have the next number after the highest. */
+/* Write a placeholder. Its number is the one that SQLite would give it: `?` and a new name get the number after the highest
+ * one so far. */
 static int
 put_placeholder(struct respelling *r, const struct cnc_sql_token *t)
 {
@@ -342,13 +344,14 @@ put_placeholder(struct respelling *r, const struct cnc_sql_token *t)
 
 /* ---- words ---- */
 
-/* Words that are never names without quotes: in MySQL, SQLite and T-SQL, unless a point precedes them. */
+/* Words that are not names in MySQL, SQLite and T-SQL, unless they are quoted or a point stands before them. */
 static const char *const reserved[] = { "and", "case", "create", "delete", "distinct",
 	"drop", "else", "exists", "from", "group", "having", "in", "insert", "into", "is",
 	"join", "not", "null", "on", "or", "order", "select", "set", "table", "then",
 	"union", "update", "values", "when", "where", NULL };
 
-/* PostgreSQL reads a word without quotes in lower case. Elsewhere, a name of a table or column may depend on its case. */
+/* Whether the word may be written in lower case. PostgreSQL reads words without quotes as if they were. On other servers, the
+ * case of a name may matter. */
 static bool
 is_lower(const struct respelling *r, const struct cnc_sql_token *t)
 {
@@ -382,7 +385,7 @@ put_lower(struct respelling *r, const struct cnc_sql_token *t)
 
 /* ---- tokens ---- */
 
-/* In MySQL's 1--#, the dashes are signs. Without the comment behind them, they would begin one. */
+/* In MySQL, the dashes of `1--#comment` are minus signs. Without the comment behind them, they would begin a comment. */
 static bool
 becomes_comment(const struct respelling *r, const struct cnc_sql_token *t)
 {
@@ -394,8 +397,8 @@ becomes_comment(const struct respelling *r, const struct cnc_sql_token *t)
 	return ahead.p == ahead.end || cnc_sql_next_gap(&ahead).n > 0;
 }
 
-/* Would the token, written in another way, join the one beside it? `?and` becomes `$1 and`. In PostgreSQL, U& before a name in
- * double quotes would belong to it. */
+/* Whether the token needs a blank before it. If one of the two tokens is written in another way, they could become one:
+ * `?and` must become `$1 and`. In PostgreSQL, U& would belong to a name in double quotes behind it. */
 static bool
 needs_blank(const struct respelling *r, const struct cnc_sql_token *t, bool is_changed)
 {

@@ -19,9 +19,9 @@ enum cnd_program_sql {
 };
 
 /*
- * How a text is written in another way that means the same: by its tokens alone, so words, texts and operators stay.
- * `program`: placeholders, quoted names and MySQL's # comments are written as the server wants them. `normalizes`: the
- * text is one line without comments, except hints, and words that no setting makes a name are in lower case.
+ * How to write a text in another way that means the same. Words, texts and operators stay as they are. `program`:
+ * placeholders, quoted names and MySQL's # comments become those of the server. `normalizes`: the text becomes one line
+ * without comments, except hints, and words that cannot be names become lower case.
  */
 struct cnd_respelling {
 	uint32_t dialect; /* the server's, enum cnc_sql_dialect */
@@ -29,22 +29,23 @@ struct cnd_respelling {
 	bool normalizes;
 };
 
-/* The number of a value in a statement is at most this. */
+/* The highest number that a placeholder may have. */
 #define CND_RESPELL_VALUES_MAX 65535u
-/* Different names of placeholders in a statement. */
+/* How many different names the placeholders of a statement may have. */
 #define CND_RESPELL_NAMES_MAX  128u
 
 /*
- * CENOTE_OK: `to` has the new text. CENOTE_DONE: keep the text, because servers or settings may read it in different ways;
- * what `to` has is of no use. Negative: the server has no way to say it, or there is no memory; the diagnostics say what.
+ * Write the text anew. CENOTE_OK: `to` has the new text. CENOTE_DONE: keep the old text, because servers or settings may read
+ * it in different ways; ignore what is in `to`. Negative: the statement cannot be written for this server, or memory ran out;
+ * the diagnostics say why.
  */
 int cnd_respell(const struct cnd_respelling *how, const char *sql, size_t len,
 	struct cnc_buf *to, struct cnc_diag *ret_diag);
 
-/* Whether this changes anything for texts to such a server. */
+/* Whether cnd_respell() could change any text at all. */
 bool cnd_respells(const struct cnd_respelling *how);
 
-/* The kind of this name, such as mysql; -1: there is none. */
+/* The enum cnd_program_sql with this name, such as "mysql"; -1: there is none. */
 int cnd_program_sql_named(const char *name);
 const char *cnd_program_sql_name(uint8_t program);
 

@@ -20,7 +20,7 @@
 /* A reference to a group: \1 or \{name}. */
 struct reference {
 	unsigned group;
-	size_t n; /* bytes of the reference; 0: it is none */
+	size_t n; /* how many bytes it has; 0: this is not a reference */
 };
 
 static const struct cnd_pattern *
@@ -126,7 +126,7 @@ expand(const struct cnd_query_rule *rule, const struct cnd_captures *captures,
 
 /* ---- what a rule may make of a text ---- */
 
-/* What no rule changes, and what no rule may make. */
+/* Whether the text is one that no rule may change, and that no rule may make. */
 static bool
 is_fixed(const struct cnd_summary *s)
 {
@@ -171,7 +171,7 @@ check_new(const struct cnd_query_text *t, const struct cnd_query_rule *rule,
 	return CENOTE_ERR_SERVER;
 }
 
-/* ---- the way of a text ---- */
+/* ---- from the program to the server ---- */
 
 static void
 look(struct cnd_query_text *t)
@@ -191,7 +191,7 @@ look(struct cnd_query_text *t)
 	}
 }
 
-/* The buffer has the new text. */
+/* Put the text in the buffer in the place of the old one. */
 static int
 take(struct cnd_query_text *t, const struct cnc_buf *b)
 {
@@ -208,6 +208,7 @@ take(struct cnd_query_text *t, const struct cnc_buf *b)
 	return CENOTE_OK;
 }
 
+/* Write the text as the pool's settings say. CENOTE_DONE: it stays as it is. */
 static int
 respell(struct cnd_query_text *t, bool normalizes)
 {
@@ -218,16 +219,16 @@ respell(struct cnd_query_text *t, bool normalizes)
 	int r;
 
 	if (!cnd_respells(&how))
-		return CENOTE_OK;
+		return CENOTE_DONE;
 	cnc_buf_init(&b, t->arena->mem, 2 * t->query.sql_len + CND_REWRITE_MAX);
 	r = cnd_respell(&how, t->query.sql, t->query.sql_len, &b, t->diag);
 	if (r == CENOTE_OK)
 		r = take(t, &b);
 	cnc_buf_finish(&b);
-	return r < 0 ? r : CENOTE_OK;
+	return r;
 }
 
-/* Servers keep the text of what CREATE makes, so its comments stay. */
+/* Whether the text may become one line. Not that of CREATE: servers keep it, and so its comments must stay. */
 static bool
 may_normalize(const struct cnd_query_text *t)
 {
@@ -251,8 +252,9 @@ cnd_query_text_begin(struct cnd_query_text *t, const char *sql, size_t len)
 	if (!may_normalize(t))
 		return CENOTE_OK;
 	r = respell(t, true);
-	look(t);
-	return r;
+	if (r == CENOTE_OK)
+		look(t);
+	return r < 0 ? r : CENOTE_OK;
 }
 
 int

@@ -9,15 +9,15 @@ struct cnd_rule_parser {
 	struct cnd_query_rules *rules;
 	struct cnd_query_rule *rule; /* the one that is read */
 	char *error; /* CND_QUERY_ERROR_MAX bytes; empty: none */
-	char *rest; /* of the line; reading changes it */
+	char *rest; /* what is left of the line; the parser writes into it */
 };
 
 /* query_rules.c */
-/* Set the error. -1. */
+/* Set the error. Returns -1. */
 __attribute__((format(printf, 2, 3))) int cnd_rule_bad(
 	struct cnd_rule_parser *p, const char *format, ...);
-/* Take the next word. "…" is one word, in which \" is a quote. NULL: there is none, or its quote does not end and the error
- * is set. */
+/* Take the next word. "…" is one word, in which \" is a quote. NULL: there are no more words; or a quote does not end, and
+ * the error is set. */
 char *cnd_rule_word(struct cnd_rule_parser *p);
 
 /* conditions.c */

@@ -16,7 +16,7 @@
 
 /* ---- the statement's first word ---- */
 
-/* Sorted. */
+/* Sorted by the words. */
 static const struct verb {
 	const char *word;
 	uint32_t classes;
@@ -181,7 +181,7 @@ take_cte(struct cnd_walk *w, const struct cnc_sql_token *t)
 
 /* ---- statements ---- */
 
-/* Words after BEGIN that begin no block. */
+/* Whether BEGIN before this token begins a transaction, and not a block of statements. */
 static bool
 is_plain_begin(const struct cnc_sql_token *next)
 {
@@ -191,7 +191,7 @@ is_plain_begin(const struct cnc_sql_token *next)
 	return next->kind != CNC_SQL_WORD || cnc_sql_is_one_of(next, words);
 }
 
-/* Statements after which other words may begin statements: blocks of MariaDB and T-SQL, SET STATEMENT … FOR. */
+/* Whether other statements may begin inside of this one: in blocks of MariaDB and T-SQL, and after SET STATEMENT … FOR. */
 static bool
 is_block(const struct cnd_walk *w)
 {
@@ -222,7 +222,8 @@ take_verb(struct cnd_walk *w, const struct cnc_sql_token *t)
 		cnd_walk_verb_of_table(w);
 }
 
-/* The words between EXPLAIN and its statement; in parentheses, PostgreSQL also allows "analyze". True: it was one. */
+/* Take a word between EXPLAIN and its statement. PostgreSQL allows "analyze" with quotes, too, if it is in parentheses.
+ * False: this is no such word. */
 static bool
 take_explain(struct cnd_walk *w, const struct cnc_sql_token *t)
 {
@@ -292,7 +293,8 @@ take_name_or_word(struct cnd_walk *w, const struct cnc_sql_token *t)
 	cnd_walk_remember(w, *t);
 }
 
-/* Is a statement next, as a text: PREPARE … FROM, EXECUTE IMMEDIATE? PostgreSQL has neither. */
+/* Whether the next token is a text with a statement in it: after PREPARE … FROM and EXECUTE IMMEDIATE. PostgreSQL has
+ * neither. */
 static bool
 is_dynamic(const struct cnd_walk *w)
 {
@@ -305,7 +307,7 @@ is_dynamic(const struct cnd_walk *w)
 static void summarize(
 	struct cnd_summary *out, const char *sql, size_t len, uint32_t rules);
 
-/* The text is a statement. It has no quotes, so no further text can be in it. */
+/* The token should be a text with a statement in it: summarize that, too. If it has quotes, the statement is not known. */
 static void
 take_text(struct cnd_walk *w, const struct cnc_sql_token *t)
 {
@@ -378,7 +380,7 @@ take_token(struct cnd_walk *w, const struct cnc_sql_token *t)
 	} else if (is_begun && cnd_walk_has_verb(w, "explain") && take_explain(w, t)) {
 		cnd_walk_word(w, t);
 	} else if (take_char(w, t)) {
-		/* that is all */
+		/* take_char() did all that is needed */
 	} else if (!is_begun) {
 		take_verb(w, t);
 		cnd_walk_word(w, t);
@@ -477,7 +479,8 @@ count_marks(const char *sql, size_t len, uint32_t rules)
 	return n;
 }
 
-/* Whether an unknown server (ODBC) may read the text in a way of its own: as a comment, an escape, or with other quotes. */
+/* Whether a part of the text is a comment, an escape or a quoted name on some servers only. A pool with ODBC may have any
+ * server. */
 static bool
 depends_on_server(const char *sql, size_t len)
 {

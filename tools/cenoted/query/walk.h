@@ -28,10 +28,10 @@ struct cnd_level {
 struct cnd_cte {
 	struct cnc_sql_token name;
 	uint32_t depth; /* of its WITH */
-	bool is_ready; /* after its query: from there on, its name means it and no table */
+	bool is_ready; /* its query has ended: from now on its name means it, and not a table */
 };
 
-/* The way through one reading of a text. */
+/* Where the reader of a text is, and what it has found. */
 struct cnd_walk {
 	struct cnc_sql x;
 	struct cnd_summary *out;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The words that have a meaning inside a statement: those after which tables stand, those that make a query write, and the
- * functions. summary.c calls it for each token. A word that is missing here is a hole in every rule; a table too many is
- * none.
+ * functions. summary.c calls it for each token. If a word is missing here, a statement can pass any rule. A table too many
+ * does no harm.
  */
 #include "walk.h"
 
@@ -47,7 +47,7 @@ cnd_walk_table(struct cnd_walk *w, struct cnc_sql_token t)
 	cnd_walk_remember(w, name.name);
 }
 
-/* The next name is a table. A list goes on: the word before may be the alias of a table in it. */
+/* The next name is a table. A list of tables does not end here: the word before may be the alias of a table in it. */
 static void
 want_table(struct cnd_walk *w, bool is_list, bool is_writing, bool takes_columns)
 {
@@ -120,7 +120,7 @@ cnd_walk_function(struct cnd_walk *w)
 		w->classes |= CND_CLASS_WRITE;
 }
 
-/* PostgreSQL's have a text as their argument. */
+/* In PostgreSQL, the argument of these functions is a text. */
 bool
 cnd_walk_takes_sequence(const struct cnd_walk *w, const struct cnc_sql_token *function)
 {
@@ -242,7 +242,7 @@ on_index(struct cnd_walk *w)
 }
 
 /*
- * INSERT, UPDATE or DELETE begins, with words that may stand before its table; or the word stands inside of another
+ * Whether INSERT, UPDATE or DELETE begins a statement, so that its table follows. The word may also stand inside of another
  * statement: FOR UPDATE, DO UPDATE, KEY UPDATE, ON DELETE, BEFORE INSERT OR UPDATE, INSTEAD OF DELETE, THEN INSERT.
  */
 static bool
@@ -490,7 +490,7 @@ on_program(struct cnd_walk *w)
 		w->classes |= CND_CLASS_WRITE;
 }
 
-/* Sorted. */
+/* Sorted by the words. */
 static const struct word {
 	const char *word;
 	void (*take)(struct cnd_walk *w);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Limits on the answer to a statement, which the pool's rules set (`limit rows=… bytes=… time=…`). It owns s->limited. The owner's
- * judge() calls cnd_limits_narrow(); request.c keeps the limits of prepared statements, and sink.c and copy.c count.
+ * Limits on the answer to a statement, which the pool's rules set (`limit rows=… bytes=… time=…`). It owns s->limited. The
+ * owner's judge() calls cnd_limits_narrow(); request.c keeps the limits of prepared statements, and sink.c and copy.c count.
  *
- * A statement is judged when it is prepared, so its limits are kept for its executions. Those of a statement with a number are in
- * its entry; those with a name at the server are in a list here.
+ * A statement is judged when it is prepared, so its limits are kept for its executions. Those of a statement with a number
+ * are in its entry; those of a statement that the server knows by a name are in a list here.
  */
 #include "serving.h"
 
@@ -12,7 +12,8 @@
 
 #include "core/sqlstate.h"
 
-/* So many names are remembered. If there are more, their limits hold for each statement that the list does not have. */
+/* How many names the list can have. The limits of all other names are put together, and hold for every statement that is not
+ * in the list. */
 #define NAMES_MAX 256u
 
 struct cnd_limits_name {
@@ -44,7 +45,7 @@ cnd_limits_narrow(struct cnd_limits *l, const struct cnd_limits *by)
 
 /* ---- prepared statements ---- */
 
-/* The index of the name; s->limited.n: it is not in the list. */
+/* The index of the name in the list; s->limited.n: it is not there. */
 static size_t
 find(const struct cnd_serving *s, struct cnp_str name)
 {
@@ -160,7 +161,7 @@ cnd_limits_continue(struct cnd_serving *s, const struct cnd_portal *portal)
 	cnd_limits_start(s);
 }
 
-/* The rest of the answer is not wanted: the backend stops the server. */
+/* The answer has passed a limit: set the error. It makes the backend stop the server. */
 static int
 exceed(struct cnd_serving *s, const struct cnd_limit *limit, const char *what)
 {

@@ -102,6 +102,12 @@ cnd_loss_has_words(const struct cnc_diag *diag)
 	return cnc_diag_field(diag, 'V') != NULL;
 }
 
+bool
+cnd_loss_is_from_server(const struct cnc_diag *diag)
+{
+	return diag->native != 0 || cnd_loss_has_words(diag);
+}
+
 static void
 keep_words(struct cnd_serving *s, const struct cnc_diag *said)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Run a statement of the pool's own, whose answer nobody reads. It owns no state but the caller's struct cnd_quiet. A worker's
- * hooks.c calls it.
+ * Run a statement that no client has sent, and drop its answer. Its state is the caller's struct cnd_quiet. A worker's hooks.c
+ * and replay.c call it.
  */
 #include "quiet.h"
 
@@ -19,8 +19,8 @@ quiet_of(struct cnd_sink *sink)
 					    offsetof(struct cnd_quiet, sink));
 }
 
-static int
-drop_params(struct cnd_sink *sink, const struct cnp_param *params, uint32_t n)
+int
+cnd_quiet_params(struct cnd_sink *sink, const struct cnp_param *params, uint32_t n)
 {
 	(void)sink;
 	(void)params;
@@ -87,57 +87,57 @@ drop_parameter(struct cnd_sink *sink, const char *name, const char *value)
 
 /* ---- copies ---- */
 
-static int
-refuse_copy(struct cnd_sink *sink)
+int
+cnd_quiet_refuse_copy(struct cnd_sink *sink)
 {
 	cnc_diag_set(sink->diag, CNC_SQLSTATE(UNSUPPORTED),
-		"a statement of the pool's own cannot copy from or to a client");
+		"a statement that the pool itself runs cannot copy from or to a client");
 	return CENOTE_ERR_SERVER;
 }
 
-static int
-refuse_copy_out(struct cnd_sink *sink, const struct cnp_copy_out *m)
+int
+cnd_quiet_copy_out(struct cnd_sink *sink, const struct cnp_copy_out *m)
 {
 	(void)m;
-	return refuse_copy(sink);
+	return cnd_quiet_refuse_copy(sink);
 }
 
-static int
-refuse_copy_data(struct cnd_sink *sink, const void *data, size_t len)
+int
+cnd_quiet_copy_data(struct cnd_sink *sink, const void *data, size_t len)
 {
 	(void)data;
 	(void)len;
-	return refuse_copy(sink);
+	return cnd_quiet_refuse_copy(sink);
 }
 
-static int
-refuse_copy_in(struct cnd_sink *sink, const struct cnp_copy_in *m)
+int
+cnd_quiet_copy_in(struct cnd_sink *sink, const struct cnp_copy_in *m)
 {
 	(void)m;
-	return refuse_copy(sink);
+	return cnd_quiet_refuse_copy(sink);
 }
 
-static int
-refuse_copy_read(struct cnd_sink *sink, int fd, struct cnp_str *ret_data)
+int
+cnd_quiet_copy_read(struct cnd_sink *sink, int fd, struct cnp_str *ret_data)
 {
 	(void)fd;
 	(void)ret_data;
-	return refuse_copy(sink);
+	return cnd_quiet_refuse_copy(sink);
 }
 
 static const struct cnd_sink_ops quiet_ops = {
-	.params = drop_params,
+	.params = cnd_quiet_params,
 	.columns = drop_columns,
 	.row_done = drop_row,
 	.done = drop_done,
 	.notice = drop_notice,
 	.notification = drop_notification,
 	.parameter = drop_parameter,
-	.copy_out = refuse_copy_out,
-	.copy_data = refuse_copy_data,
-	.copy_done = refuse_copy,
-	.copy_in = refuse_copy_in,
-	.copy_read = refuse_copy_read,
+	.copy_out = cnd_quiet_copy_out,
+	.copy_data = cnd_quiet_copy_data,
+	.copy_done = cnd_quiet_refuse_copy,
+	.copy_in = cnd_quiet_copy_in,
+	.copy_read = cnd_quiet_copy_read,
 };
 
 /* ---- running ---- */
@@ -158,20 +158,25 @@ cnd_quiet_finish(struct cnd_quiet *q)
 	cnc_buf_finish(&q->rows);
 }
 
-/* The statement has failed: the synchronisation point must not replace the reason. */
-static int
-synchronise_failed(struct cnd_quiet *q, const struct cnd_backend *backend,
-	struct cnd_session *session)
+int
+cnd_quiet_synchronise(struct cnd_sink *sink, const struct cnd_backend *backend,
+	struct cnd_session *session, int status)
 {
-	struct cnc_diag *reason = q->sink.diag, second;
+	struct cnc_diag *reason = sink->diag, second;
 	int r;
 
+	if (backend->sync == NULL || status == CENOTE_ERR_CONN)
+		return status;
+	if (status >= 0)
+		return backend->sync(session, sink);
 	cnc_diag_init(&second, NULL);
-	q->sink.diag = &second;
-	r = backend->sync(session, &q->sink);
-	q->sink.diag = reason;
+	sink->diag = &second;
+	r = backend->sync(session, sink);
+	sink->diag = reason;
+	if (r == CENOTE_ERR_CONN)
+		cnc_diag_copy(reason, &second);
 	cnc_diag_finish(&second);
-	return r;
+	return r == CENOTE_ERR_CONN ? r : status;
 }
 
 int
@@ -179,13 +184,7 @@ cnd_quiet_run(struct cnd_quiet *q, const struct cnd_backend *backend,
 	struct cnd_session *session, const char *sql)
 {
 	struct cnd_exec exec = { .is_simple = 1, .is_sync = 1 };
-	int r = backend->query(session, sql, strlen(sql), &exec, &q->sink);
 
-	if (backend->sync == NULL || r == CENOTE_ERR_CONN)
-		return r;
-	if (r >= 0)
-		return backend->sync(session, &q->sink);
-	return synchronise_failed(q, backend, session) == CENOTE_ERR_CONN
-		       ? CENOTE_ERR_CONN
-		       : r;
+	return cnd_quiet_synchronise(&q->sink, backend, session,
+		backend->query(session, sql, strlen(sql), &exec, &q->sink));
 }

@@ -3,10 +3,11 @@
  * A pool with `read_only = yes`: before a transaction can begin, let the server confirm that it will be read-only. It owns
  * s->read_only. request.c calls it for each request that may begin a transaction.
  *
- * A function that a statement calls may change the default of later transactions, and no text tells that. So the backend looks at
- * the session before each statement outside of a transaction. Two cases are left. The requests of a unit run without a look in
- * between, so no statement may follow the end of a transaction there. And MySQL ends a transaction when the next one begins, so the
- * backend looks also inside of a transaction, unless the statement only reads.
+ * A function that a statement calls may change the default of later transactions, and no text tells that. So the backend
+ * looks at the session before each statement outside of a transaction. Two cases are left. In a pipeline, the backend cannot
+ * look at the session between two requests. So after the end of a transaction, no statement may follow before the
+ * synchronization point. And in MySQL, the beginning of a transaction ends the open one. So there the backend looks at the
+ * session inside of a transaction, too, unless the statement only reads.
  */
 #include "serving.h"
 
@@ -17,13 +18,13 @@ refuse_after_end(struct cnd_serving *s)
 {
 	cnc_diag_set(&s->diag, CNC_SQLSTATE(READ_ONLY),
 		"pool %s is read-only (read_only = yes): after the end of a transaction "
-		"in a "
-		"pipeline, a synchronization point must come before the next statement",
+		"in a pipeline, a synchronization point must come before the next "
+		"statement",
 		s->pool);
 	return CENOTE_ERR_SERVER;
 }
 
-/* Whether the backend can look at the session, and should. */
+/* Whether the backend must look at the session now, and can. */
 static bool
 should_look(const struct cnd_serving *s)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Run a transaction again that the server has rolled back because of a deadlock or a serialization failure (`replay`). It owns
- * s->replay: the requests of the open transaction, and what the client was told about each. request.c calls this file.
+ * Run a transaction again that the server has rolled back because of a deadlock or a serialization failure (`replay`). It
+ * owns s->replay: the requests of the open transaction, and what the client was told about each. request.c calls this file.
  *
- * The client must not be able to tell. So a transaction is kept only while each of its requests is one statement whose text
- * shows what it does, and was answered without rows and notices. When it runs again, each statement must get the same answer:
- * the same row count, tag and insert id. Otherwise the client gets the error as it was.
+ * The client must not be able to notice it. So a transaction is kept only while each of its requests is one statement whose
+ * text shows what it does, and was answered without rows and notices. When it runs again, each statement must get the same
+ * answer: the same row count, tag and insert id. Otherwise the client gets the error as it was.
  */
 #include "serving.h"
 
@@ -16,9 +16,9 @@
 #include "core/sqlstate.h"
 #include "quiet.h"
 
-/* Most requests of a transaction that is kept. */
+/* A transaction with more requests than this is not kept. */
 #define STEPS_MAX   1000u
-/* What of the memory is kept for the next transaction. */
+/* How many bytes of memory are kept for the next transaction. */
 #define BYTES_KEPT  4096u
 /* SQLSTATE of a deadlock in PostgreSQL; other servers use SERIALIZATION for it. */
 #define PG_DEADLOCK "40P01"
@@ -78,7 +78,7 @@ next_step(const struct cnd_serving *s, size_t *io_at, struct cnp_msg *ret_msg,
 	p += sizeof(*ret_answer);
 	size = cnc_get_u32(p);
 	*io_at += sizeof(*ret_answer) + 5 + size;
-	/* the worker has written it itself */
+	/* keep() has written it, so it can be decoded */
 	return cnp_msg_decode(p[4], p + 5, size, ret_msg) == CENOTE_OK;
 }
 
@@ -121,7 +121,14 @@ is_statement(struct cnd_serving *s, const struct cnp_msg *m)
 {
 	struct cnp_str sql = cnd_loss_text_of(s, m);
 
-	return sql.n > 0 && !s->replay.has_pieces && s->ops->may_replay(s, sql);
+	return sql.n > 0 && !s->replay.has_pieces && !s->replay.is_unsafe &&
+	       s->ops->may_replay(s, sql);
+}
+
+void
+cnd_replay_changed(struct cnd_serving *s, struct cnp_str sql)
+{
+	s->replay.is_unsafe = s->replay.max > 0 && !s->ops->may_replay(s, sql);
 }
 
 /* Whether the text sets something for the next transaction only, as SET TRANSACTION does in MySQL. */
@@ -192,15 +199,6 @@ refuse(struct cnd_sink *sink)
 }
 
 static int
-take_params(struct cnd_sink *sink, const struct cnp_param *params, uint32_t n)
-{
-	(void)sink;
-	(void)params;
-	(void)n;
-	return CENOTE_OK;
-}
-
-static int
 refuse_columns(
 	struct cnd_sink *sink, const struct cnp_column *columns, uint32_t n, int known)
 {
@@ -240,79 +238,46 @@ take_parameter(struct cnd_sink *sink, const char *name, const char *value)
 	return cnd_sink_ops.parameter(sink, name, value);
 }
 
-static int
-refuse_copy_out(struct cnd_sink *sink, const struct cnp_copy_out *m)
-{
-	(void)m;
-	return refuse(sink);
-}
-
-static int
-refuse_copy_data(struct cnd_sink *sink, const void *data, size_t len)
-{
-	(void)data;
-	(void)len;
-	return refuse(sink);
-}
-
-static int
-refuse_copy_in(struct cnd_sink *sink, const struct cnp_copy_in *m)
-{
-	(void)m;
-	return refuse(sink);
-}
-
-static int
-refuse_copy_read(struct cnd_sink *sink, int fd, struct cnp_str *ret_data)
-{
-	(void)fd;
-	(void)ret_data;
-	return refuse(sink);
-}
-
-/* They take the answer to a request that the client has seen answered. */
+/* For requests that run again. The client has had their answers, so it gets nothing. */
 static const struct cnd_sink_ops replay_ops = {
-	.params = take_params,
+	.params = cnd_quiet_params,
 	.columns = refuse_columns,
 	.row_done = refuse,
 	.done = take_done,
 	.notice = take_notice,
 	.notification = take_notification,
 	.parameter = take_parameter,
-	.copy_out = refuse_copy_out,
-	.copy_data = refuse_copy_data,
-	.copy_done = refuse,
-	.copy_in = refuse_copy_in,
-	.copy_read = refuse_copy_read,
+	.copy_out = cnd_quiet_copy_out,
+	.copy_data = cnd_quiet_copy_data,
+	.copy_done = cnd_quiet_refuse_copy,
+	.copy_in = cnd_quiet_copy_in,
+	.copy_read = cnd_quiet_copy_read,
 };
 
-/* Run the synchronisation point after a request of the pool's own. An error there replaces success only. */
 static int
 synchronise(struct cnd_serving *s, struct cnd_sink *sink, int status)
 {
-	struct cnc_diag *reason = sink->diag, second;
-	int r;
+	return cnd_quiet_synchronise(sink, s->backend, s->session, status);
+}
 
-	if (s->backend->sync == NULL || status == CENOTE_ERR_CONN)
-		return status;
-	if (status >= 0)
-		return s->backend->sync(s->session, sink);
-	cnc_diag_init(&second, NULL);
-	sink->diag = &second;
-	r = s->backend->sync(s->session, sink);
-	sink->diag = reason;
-	if (r == CENOTE_ERR_CONN)
-		cnc_diag_copy(reason, &second);
-	cnc_diag_finish(&second);
-	return r == CENOTE_ERR_CONN ? r : status;
+static uint8_t
+tx_of(const struct cnd_serving *s)
+{
+	struct cnd_state state;
+
+	s->backend->state(s->session, &state);
+	return state.tx;
 }
 
 static int
 run_step(struct cnd_serving *s, const struct cnp_msg *m)
 {
 	struct cnp_msg whole = *m;
+	uint8_t tx = s->held.tx;
 	int r;
 
+	/* rules must decide as they did before */
+	s->held.tx = tx_of(s);
 	/* it gave no rows, so it needs no batches */
 	if (whole.code == CNP_MSG_QUERY)
 		whole.as.query.batch_rows = 0;
@@ -322,6 +287,7 @@ run_step(struct cnd_serving *s, const struct cnp_msg *m)
 	s->sink.ops = &replay_ops;
 	r = synchronise(s, &s->sink, cnd_request_handle(s, &whole));
 	s->sink.ops = &cnd_sink_ops;
+	s->held.tx = tx;
 	cnc_arena_finish(&s->request.arena);
 	return r;
 }
@@ -333,8 +299,8 @@ is_same(const struct cnd_serving_answer *a, const struct cnd_serving_answer *b)
 	       a->last_insert_id == b->last_insert_id && strcmp(a->tag, b->tag) == 0;
 }
 
-/* Run the kept requests. CENOTE_OK: all have the same answers as before. Negative: as from a handler; CENOTE_ERR_STATE: another
- * answer. */
+/* Run the kept requests. CENOTE_OK: all have the same answers as before. CENOTE_ERR_STATE: one has another answer. Another
+ * negative value: one has failed, and s->diag says why. */
 static int
 run_steps(struct cnd_serving *s)
 {
@@ -357,16 +323,7 @@ run_steps(struct cnd_serving *s)
 
 /* ---- giving up ---- */
 
-static uint8_t
-tx_of(const struct cnd_serving *s)
-{
-	struct cnd_state state;
-
-	s->backend->state(s->session, &state);
-	return state.tx;
-}
-
-/* The client believes to be in a transaction that has failed: begin one, and make it fail. */
+/* The client believes that it is in a transaction that has failed: begin a transaction, and make it fail. */
 static int
 fail_again(struct cnd_serving *s, struct cnd_quiet *quiet)
 {
@@ -392,7 +349,7 @@ give_up(struct cnd_serving *s, uint8_t tx)
 	struct cnc_diag diag;
 	int r = CENOTE_OK;
 
-	/* it must also succeed after a cancel or at the end of query_timeout */
+	/* this must also work after a cancel, or after the end of query_timeout, so it gets a new time limit */
 	s->ops->begin(s, NULL);
 	cnc_diag_init(&diag, NULL);
 	cnd_quiet_init(&quiet, s->host.mem, &diag);
@@ -408,11 +365,14 @@ give_up(struct cnd_serving *s, uint8_t tx)
 
 /* ---- the request that failed ---- */
 
+/* Whether the error says that another run may succeed. A rule that denies may have the same SQLSTATE, but the server has not
+ * ended the transaction then. */
 static bool
 is_retriable(const struct cnd_serving *s)
 {
-	return strcmp(s->diag.sqlstate, CNC_SQLSTATE(SERIALIZATION)) == 0 ||
-	       strcmp(s->diag.sqlstate, PG_DEADLOCK) == 0;
+	return cnd_loss_is_from_server(&s->diag) &&
+	       (strcmp(s->diag.sqlstate, CNC_SQLSTATE(SERIALIZATION)) == 0 ||
+		       strcmp(s->diag.sqlstate, PG_DEADLOCK) == 0);
 }
 
 /* Whether the whole transaction is known, and the request may be its next one. */
@@ -435,7 +395,7 @@ may_run_again(struct cnd_serving *s, const struct cnp_request *req)
 		       is_statement(s, m));
 }
 
-/* One attempt. *ret_is_final: the result is that of the request itself. */
+/* Run the transaction again, and the request itself. *ret_is_final: the result is that of the request itself. */
 static int
 run_again(struct cnd_serving *s, const struct cnp_msg *m, bool *ret_is_final)
 {

@@ -139,11 +139,16 @@ set_exec(struct cnd_serving *s, struct cnd_exec *exec, struct cnp_str params,
 static int
 judge(struct cnd_serving *s, struct cnp_str *sql)
 {
+	const char *text = sql->p;
 	int r = s->has_rules ? s->ops->judge(s, sql) : CENOTE_OK;
 
-	if (s->has_rules && r == CENOTE_OK)
+	if (r < 0)
+		return r;
+	if (s->has_rules)
 		cnd_limits_start(s);
-	return r == CENOTE_OK ? cnd_read_only_enter(s) : r;
+	if (sql->p != text)
+		cnd_replay_changed(s, *sql);
+	return cnd_read_only_enter(s);
 }
 
 static int
@@ -253,8 +258,8 @@ on_describe(struct cnd_serving *s, const struct cnp_msg *m)
 }
 
 /*
- * A router chooses the target anew: the statement may be prepared outside of a transaction, and executed in one. What rules
- * now make of its text does not matter, since it is prepared.
+ * A router chooses the target at each execution: a statement may be prepared outside of a transaction, and executed in one.
+ * If rules change the text now, that has no effect, since the statement is already prepared.
  */
 static int
 judge_again(struct cnd_serving *s, const struct cnd_named *which)
@@ -626,6 +631,7 @@ begin(struct cnd_serving *s, const struct cnp_request *req)
 	if (s->tells_writes && !s->held.has_written)
 		s->held.has_written = cnd_loss_may_write(s, &req->msg);
 	s->replay.has_pieces = s->statements.n_pieced > 0;
+	s->replay.is_unsafe = false;
 	s->n_served += req->number != 0;
 	s->ops->begin(s, req);
 }

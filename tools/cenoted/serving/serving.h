@@ -30,12 +30,13 @@ struct cnd_serving_ops {
 	void (*begin)(struct cnd_serving *s, const struct cnp_request *req);
 	/* A request that has a number is done. */
 	void (*end)(struct cnd_serving *s, const struct cnp_request *req);
-	/* Whether the client may send this statement. sql->p NULL: it calls a function by its number. Negative: it may not, and
-	 * s->diag says why. *sql becomes the text that the server gets; it does no more than the client's. Only if s->has_rules. */
+	/* Whether the client may send this statement. sql->p NULL: it calls a function by its number. Negative: it may not,
+	 * and s->diag says why. *sql becomes the text for the server, which does no more than the client's text. Only if
+	 * s->has_rules. */
 	int (*judge)(struct cnd_serving *s, struct cnp_str *sql);
 	/* The running request may take this long, at most. Only if s->has_rules. */
 	void (*limit_time)(struct cnd_serving *s, const struct cnd_limit *limit);
-	/* s->diag has an error for the client, who may get another one in its place. NULL: it does not. */
+	/* The client is about to get the error in s->diag: change it if the pool says so. NULL: errors stay as they are. */
 	void (*retell)(struct cnd_serving *s);
 	/* Whether a statement may run a second time, as its text shows. Only if replay.max > 0. */
 	bool (*may_replay)(struct cnd_serving *s, struct cnp_str sql);
@@ -78,13 +79,13 @@ struct cnd_serving_request {
 	bool is_sync; /* a synchronisation point follows */
 };
 
-/* What the client was told about a statement without rows. All bytes are set, since it is copied as bytes. */
+/* The client's answer to a statement without rows. replay.c copies it as bytes. */
 struct cnd_serving_answer {
 	int64_t affected;
 	uint64_t last_insert_id;
-	uint32_t
-		n; /* how many results there were; the members above are of the last one */
-	char tag[36]; /* its beginning */
+	/* how many results there were; the other members are those of the last one */
+	uint32_t n;
+	char tag[36]; /* the first bytes of the command tag */
 };
 
 /* sink.c: the reply under way. */
@@ -108,12 +109,12 @@ struct cnd_serving_result {
 	struct cnd_limited limited;
 	/* only if replay.max > 0 */
 	struct cnd_serving_answer answer;
-	bool has_shown; /* the client has got more than that: columns, a copy, a notice or a parameter */
+	bool has_shown; /* the client has also got columns, a copy, a notice or a parameter */
 };
 
 /* limits.c: the limits of the client's statements. */
 struct cnd_serving_limited {
-	struct cnd_limits all; /* of each further request */
+	struct cnd_limits all; /* of every later request */
 	struct cnd_limits others; /* of statements whose name is not in the list */
 	struct cnd_limits_name **names; /* NULL: there is no list */
 	size_t n;
@@ -121,10 +122,11 @@ struct cnd_serving_limited {
 
 /* replay.c: the open transaction, so that it can run again. */
 struct cnd_serving_replay {
-	uint32_t
-		max; /* how often a transaction may run again; 0: never. The owner sets it. */
+	/* how often a transaction may run again; 0: never. The owner sets it. */
+	uint32_t max;
 	bool is_odd; /* the client has set something for the next transaction only */
-	bool has_pieces; /* the request may need pieces of a long value, which are used up by it */
+	bool has_pieces; /* the request may need pieces of a long value, which cannot be used twice */
+	bool is_unsafe; /* the server gets another text than the client sent, which may not run again */
 	bool is_recording; /* `steps` has the whole transaction */
 	uint32_t n; /* requests in `steps` */
 	struct cnc_buf steps;
@@ -155,10 +157,10 @@ struct cnd_serving_held {
 	uint32_t settled_at; /* n_served at the last settle() */
 };
 
-/* read_only.c: what has run since the last synchronization point. */
+/* read_only.c: what may have happened to the transaction. */
 struct cnd_serving_read_only {
-	bool is_in_unit; /* a request */
-	bool has_ended; /* a transaction may have ended in the unit, after another request */
+	bool is_in_unit; /* a request has run since the last synchronization point */
+	bool has_ended; /* after that request, another one may have ended a transaction */
 	/* of the running request; judge() sets these */
 	bool may_end; /* it may end a transaction */
 	bool is_plain; /* it only reads */
@@ -235,8 +237,9 @@ int cnd_request_settle(struct cnd_serving *s);
 /* Find out what the session holds, and publish it. */
 void cnd_request_take_state(struct cnd_serving *s, struct cnd_state *ret_state);
 
-/* For replay.c: call the handler of the request; forget the answer of the last one before that. */
+/* For replay.c: run a request without telling the client that it is done. Negative: it has failed, and s->diag says why. */
 int cnd_request_handle(struct cnd_serving *s, const struct cnp_msg *m);
+/* For replay.c: forget the answer to the last request. */
 void cnd_request_begin_answer(struct cnd_serving *s);
 /* Decode the types of a PREPARE into the arena. */
 int cnd_request_set_types(
@@ -265,9 +268,12 @@ int cnd_ahead_answer(struct cnd_serving *s, const struct cnp_request *req);
 /* A request has failed with `status`: run its transaction again if the pool allows it and the client cannot tell. Returns the
  * status to report; s->diag has the error. */
 int cnd_replay_request(struct cnd_serving *s, const struct cnp_request *req, int status);
-/* A request is done. `before`: enum cenote_tx before it. */
+/* A request is done: keep it if its transaction may run again. before: enum cenote_tx before the request. status: what its
+ * handler returned. */
 void cnd_replay_note(
 	struct cnd_serving *s, const struct cnp_request *req, uint8_t before, int status);
+/* The server gets this text in place of the client's. */
+void cnd_replay_changed(struct cnd_serving *s, struct cnp_str sql);
 /* The client has gone. */
 void cnd_replay_forget(struct cnd_serving *s);
 
@@ -281,7 +287,7 @@ bool cnd_loss_may_write(const struct cnd_serving *s, const struct cnp_msg *m);
 /* Whether a request that failed with `status` surely had no effect; s->diag has its error. */
 bool cnd_loss_had_no_effect(
 	const struct cnd_serving *s, const struct cnp_request *req, int status);
-/* The text of the statement that the request runs, if the client has sent it. */
+/* The text of the statement that the request runs. Empty: the text is not known. */
 struct cnp_str cnd_loss_text_of(const struct cnd_serving *s, const struct cnp_msg *m);
 /* Whether the request only begins a transaction; whether the text only ends one. */
 bool cnd_loss_only_begins(const struct cnd_serving *s, const struct cnp_msg *m);
@@ -291,6 +297,8 @@ bool cnd_loss_left_no_transaction(
 	const struct cnd_serving *s, uint8_t tx, const struct cnp_msg *m);
 /* Whether the server itself sent this error. */
 int cnd_loss_has_words(const struct cnc_diag *diag);
+/* Whether the error is the server's, and not cenoted's own: it has a number of the server, or its words. */
+bool cnd_loss_is_from_server(const struct cnc_diag *diag);
 /* Say in s->diag what the loss of the session means for the running request. */
 void cnd_loss_explain(struct cnd_serving *s, const struct cnp_msg *m);
 
@@ -299,12 +307,13 @@ void cnd_loss_explain(struct cnd_serving *s, const struct cnp_msg *m);
 void cnd_limits_narrow(struct cnd_limits *l, const struct cnd_limits *by);
 /* A request begins. */
 void cnd_limits_begin(struct cnd_serving *s);
-/* The limits of the request are known: let them hold. */
+/* The limits of the request are known: begin to count, and limit its time. */
 void cnd_limits_start(struct cnd_serving *s);
-/* The same for the execution of a prepared statement, and for more rows of a portal. */
+/* The request executes a prepared statement: its limits are those of the statement, too. */
 void cnd_limits_recall(struct cnd_serving *s, const struct cnd_named *which);
+/* The request fetches more rows of a portal: go on to count where the last request stopped. */
 void cnd_limits_continue(struct cnd_serving *s, const struct cnd_portal *portal);
-/* The statement was prepared: keep the limits of the request for its executions. */
+/* The request has prepared a statement: keep the limits for its executions, and whether it only reads. */
 void cnd_limits_keep(struct cnd_serving *s, uint32_t statement, struct cnp_str name);
 /* The statement of this name is closed. */
 void cnd_limits_forget(struct cnd_serving *s, struct cnp_str name);
@@ -317,7 +326,7 @@ int cnd_limits_count(struct cnd_serving *s, uint64_t bytes);
 void cnd_read_only_begin(struct cnd_serving *s);
 /* It may begin a transaction. Negative: it must not run, and s->diag says why. */
 int cnd_read_only_enter(struct cnd_serving *s);
-/* The same for one that may also end a transaction. */
+/* The request ends a transaction, and may begin the next one. Negative: it must not run, and s->diag says why. */
 int cnd_read_only_end_transaction(struct cnd_serving *s);
 /* A synchronization point has come. */
 void cnd_read_only_synced(struct cnd_serving *s);
@@ -325,7 +334,7 @@ void cnd_read_only_synced(struct cnd_serving *s);
 /* sink.c */
 extern const struct cnd_sink_ops cnd_sink_ops;
 struct cnd_serving *cnd_sink_serving(struct cnd_sink *sink);
-/* A result of the request is complete: remember what it says. */
+/* The client gets a complete result: copy its row count, insert id and tag to s->result.answer. */
 void cnd_sink_take_answer(struct cnd_serving *s, const struct cnp_done *done);
 /* Whether the client already has this value. */
 int cnd_sink_knows_parameter(

@@ -134,13 +134,13 @@ struct cnd_user_head {
 	_Atomic uint32_t is_high; /* its clients go first */
 };
 
-/* A rule of a pool, for people. */
+/* A rule of a pool, as `cenotectl rules` and the statistics show it. */
 struct cnd_rule_head {
-	_Atomic uint64_t key; /* hash of its text; 0: there was no rule here */
+	_Atomic uint64_t key; /* a hash of its text; 0: no rule has had this index */
 	_Atomic uint32_t line; /* in the configuration */
 	_Atomic uint32_t action; /* enum cnd_query_action */
 	_Atomic uint32_t is_dry_run;
-	char text[128]; /* cut */
+	char text[128]; /* its first 127 bytes */
 };
 
 /* The part of a pool's entry that only the master writes. */
@@ -245,7 +245,7 @@ struct cnd_pool_record {
 	struct cnd_buckets line_logins[CND_SERVERS_MAX];
 	/* requests of the users of `user_limits`, by the line there */
 	struct cnd_buckets user_requests[CND_USER_LIMITS_MAX];
-	/* how often each rule matched, also a dry run; only a pool with rules touches this memory */
+	/* how often each rule has matched, dry runs included; only a pool with rules touches this memory */
 	_Atomic uint64_t rule_decisions[CND_QUERY_RULES_MAX];
 	/* statistics of statements; only a pool with `digests` touches this memory */
 	struct cnd_digest_table digests;

@@ -268,7 +268,7 @@ next_look(const struct cnd_worker *w)
 static int
 watched_fd(const struct cnd_worker *w)
 {
-	/* a router has no descriptor at its login, but one for each client */
+	/* a router has no descriptor after its login, but it has one while a client is attached */
 	return w->login.server_fd >= 0 || w->serving.backend->router != NULL
 		       ? w->serving.backend->fd(w->serving.session)
 		       : -1;

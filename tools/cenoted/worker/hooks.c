@@ -23,7 +23,7 @@ explain(struct cnc_diag *diag, const char *key, const struct cnd_hook *hook)
 		hook->line, why);
 }
 
-/* The next client must not find a transaction of the pool's own. */
+/* The SQL must not leave a transaction open: the next client would find it. */
 static int
 check_transaction(
 	const struct cnd_worker *w, struct cnd_session *session, struct cnc_diag *diag)

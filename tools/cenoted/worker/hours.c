@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `allow_hours`: refuse a client that comes at another time, and find out when the time of a client ends that is in. attach.c
- * and client_io.c call this file; auth/hours.c knows the lines.
+ * `allow_hours`: refuse a client that comes at a time at which its user may not be in, and find out when a client must go.
+ * attach.c calls this file; auth/hours.c knows the lines.
  */
 #include "worker.h"
 
@@ -52,7 +52,7 @@ cnd_hours_end_ms(const struct cnd_worker *w)
 	if (w->config->hours.n == 0)
 		return CND_NEVER;
 	(void)clock_gettime(CLOCK_REALTIME, &now);
-	/* it has resumed its session, or the time has ended since it came */
+	/* the client has resumed its session, or its time has ended since it came */
 	if (!cnd_hours_allow(&w->config->hours, w->client.user, now.tv_sec, &change))
 		return cnd_now_ms();
 	return change == CND_HOURS_NEVER ? CND_NEVER

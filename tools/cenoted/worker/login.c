@@ -351,7 +351,7 @@ fill_spec(struct cnd_worker *w, const struct cnd_server_line *s,
 	return 0;
 }
 
-/* A server that cannot confirm it is of no use to the pool. */
+/* Let the server confirm that transactions are read-only. If it cannot, the pool cannot use it. */
 static int
 confirm_read_only(
 	struct cnd_worker *w, struct cnd_session *session, struct cnc_diag *diag)

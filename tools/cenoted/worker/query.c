@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Judge and change the statements of the worker's client by the pool's rules, and the errors of the server. owner.c gives
- * these functions to the code that serves requests. query/ knows the rules; this file knows the client.
+ * Judge the statements of the worker's client by the pool's rules, and change them and the server's errors as the pool says.
+ * owner.c gives these functions to the code that serves requests. query/ knows the rules; this file knows the client.
  */
 #include "worker.h"
 
@@ -20,17 +20,21 @@
 static const char *
 what_happens(const struct cnd_query_rule *rule)
 {
-	if (rule->action == CND_QUERY_LIMIT)
-		return "would limit";
-	if (rule->action == CND_QUERY_REWRITE)
-		return "would rewrite";
-	return rule->is_dry_run ? "would deny" : "denied";
+	static const char *const would[] = {
+		[CND_QUERY_ALLOW] = "would allow",
+		[CND_QUERY_DENY] = "would deny",
+		[CND_QUERY_LIMIT] = "would limit",
+		[CND_QUERY_REWRITE] = "would rewrite",
+		[CND_QUERY_POOL] = "would route",
+	};
+
+	return rule->is_dry_run ? would[rule->action] : "denied";
 }
 
 /* A client may send any number of statements, so most decisions leave no message. */
 static void
 log_decision(struct cnd_worker *w, const struct cnd_query_rule *rule,
-	const struct cnd_query *q)
+	const struct cnd_query_text *t)
 {
 	struct cnd_worker_query *state = &w->query;
 	int64_t now = cnd_now_ms();
@@ -40,8 +44,8 @@ log_decision(struct cnd_worker *w, const struct cnd_query_rule *rule,
 		state->n_unlogged++;
 		return;
 	}
-	(void)cnc_digest(q->sql, q->sql_len, cnd_query_dialect(cnd_login_kind(w)), NULL,
-		0, &digest);
+	(void)cnc_digest(
+		t->query.sql, t->query.sql_len, t->style.dialect, NULL, 0, &digest);
 	cnd_log(LOG_NOTICE,
 		"the rule of line %u %s a statement of user \"%s\", with digest %016llx "
 		"(%llu more without a message)",
@@ -51,7 +55,7 @@ log_decision(struct cnd_worker *w, const struct cnd_query_rule *rule,
 	state->n_unlogged = 0;
 }
 
-/* After a reload, another rule may count at this place. */
+/* After a reload, the scoreboard may have another rule at this index: then do not count. */
 static void
 count(struct cnd_worker *w, const struct cnd_query_rule *rule)
 {
@@ -73,7 +77,7 @@ deny(struct cnd_worker *w, const struct cnd_query_rule *rule)
 	return CENOTE_ERR_SERVER;
 }
 
-/* Whether later requests get rows of what the text names: PREPARE, DECLARE. */
+/* Whether later requests may return rows of this statement: PREPARE and DECLARE contain a query. */
 static bool
 has_consequences(const struct cnd_summary *summary)
 {
@@ -94,66 +98,65 @@ limit(struct cnd_worker *w, const struct cnd_query_rule *rule,
 		cnd_limits_narrow(&w->serving.limited.all, &limits);
 }
 
-/* A rule with this action changes the text, and the rules after it see the new one. */
+/* The rule applies: do what it says. Negative: the statement is refused. */
 static int
-rewrite(struct cnd_worker *w, struct cnd_query_text *t, const struct cnd_query_rule *rule)
+act(struct cnd_worker *w, struct cnd_query_text *t, const struct cnd_query_rule *rule)
 {
-	int r;
-
-	if (rule->is_dry_run) {
-		log_decision(w, rule, &t->query);
+	if (rule->is_dry_run || rule->action == CND_QUERY_DENY)
+		log_decision(w, rule, t);
+	if (rule->is_dry_run)
+		return CENOTE_OK;
+	switch (rule->action) {
+	case CND_QUERY_DENY:
+		return deny(w, rule);
+	case CND_QUERY_LIMIT:
+		limit(w, rule, t->summary);
+		return CENOTE_OK;
+	case CND_QUERY_REWRITE:
+		return cnd_query_text_rewrite(t, rule);
+	default:
 		return CENOTE_OK;
 	}
-	r = cnd_query_text_rewrite(t, rule);
-	return r < 0 ? r : CENOTE_OK;
 }
 
+/* Ask the rules. *ret_rule: the one that lets the statement pass; NULL: none does, and it passes. Negative: it is refused. */
 static int
-decide(struct cnd_worker *w, struct cnd_query_text *t)
+decide(struct cnd_worker *w, struct cnd_query_text *t,
+	const struct cnd_query_rule **ret_rule)
 {
 	const struct cnd_query_rules *rules = &w->config->query_rules;
-	const struct cnd_query_condition *condition;
-	int r = CENOTE_OK;
+	const struct cnd_query_rule *decider = NULL;
 
-	for (size_t i = 0; i < rules->n && r == CENOTE_OK; i++) {
+	for (size_t i = 0; i < rules->n && decider == NULL; i++) {
 		const struct cnd_query_rule *rule = &rules->list[i];
+		const struct cnd_query_condition *condition;
+		int r;
 
 		if (!cnd_query_rule_applies(
 			    rule, cnd_query_rule_match(rule, &t->query, &condition)))
 			continue;
 		count(w, rule);
-		if (rule->action == CND_QUERY_REWRITE) {
-			r = rewrite(w, t, rule);
-			continue;
-		}
-		if (rule->action == CND_QUERY_DENY ||
-			(rule->action == CND_QUERY_LIMIT && rule->is_dry_run))
-			log_decision(w, rule, &t->query);
-		else if (rule->action == CND_QUERY_LIMIT)
-			limit(w, rule, t->query.summary);
-		if (!cnd_query_rule_decides(rule))
-			continue;
-		if (rule->action == CND_QUERY_DENY)
-			return deny(w, rule);
-		cnd_query_route(w, rule, &t->query);
-		return CENOTE_OK;
+		r = act(w, t, rule);
+		if (r < 0)
+			return r;
+		if (cnd_query_rule_decides(rule))
+			decider = rule;
 	}
-	if (r == CENOTE_OK)
-		cnd_query_route(w, NULL, &t->query);
-	return r;
+	*ret_rule = decider;
+	return CENOTE_OK;
 }
 
 static int
-judge_read_only(struct cnd_worker *w, const struct cnd_query *q)
+judge_read_only(struct cnd_worker *w, const struct cnd_query_text *t)
 {
-	uint32_t dialect = cnd_query_dialect(w->config->backend);
 	const uint32_t reads = CND_CLASS_READ | CND_CLASS_COPY;
+	uint32_t classes = t->summary->classes;
 	struct cnd_serving *s = &w->serving;
-	const char *fault = cnd_read_only_fault(q, dialect);
+	const char *fault = cnd_read_only_fault(&t->query, t->style.dialect);
 
-	s->read_only.may_end = (q->summary->classes & CND_CLASS_TRANSACTION) != 0;
-	s->read_only.is_plain = (q->summary->classes & ~reads) == 0;
-	/* nobody would know later that an execution ends the transaction */
+	s->read_only.may_end = (classes & CND_CLASS_TRANSACTION) != 0;
+	s->read_only.is_plain = (classes & ~reads) == 0;
+	/* later, EXECUTE does not show that it ends the transaction */
 	if (fault == NULL && s->read_only.may_end && s->result.is_describing &&
 		s->backend->sync != NULL)
 		fault = "statements of transactions cannot be prepared";
@@ -164,10 +167,19 @@ judge_read_only(struct cnd_worker *w, const struct cnd_query *q)
 	return CENOTE_ERR_SERVER;
 }
 
+static bool
+is_in_tx(const struct cnd_serving *s)
+{
+	return s->held.tx != CENOTE_TX_IDLE ||
+	       (s->backend->router != NULL && s->backend->router->is_bound(s->session));
+}
+
 int
 cnd_query_judge(struct cnd_serving *s, struct cnp_str *sql)
 {
 	struct cnd_worker *w = s->owner;
+	const char *database = w->login.info.database;
+	const struct cnd_query_rule *rule = NULL;
 	struct cnd_summary summary;
 	struct cnd_query_text t = { .style = cnd_pool_config_style(
 					    w->config, cnd_login_kind(w)),
@@ -176,25 +188,22 @@ cnd_query_judge(struct cnd_serving *s, struct cnp_str *sql)
 		.diag = &s->diag,
 		.summary = &summary,
 		.query = { .now = time(NULL),
-			.database = w->login.info.database != NULL
-					    ? w->login.info.database
-					    : "",
+			.database = database != NULL ? database : "",
 			.user = w->client.user,
 			.application = w->slot->identity.application,
 			.peer = w->client.peer,
-			.in_tx = s->held.tx != CENOTE_TX_IDLE ||
-				 (s->backend->router != NULL &&
-					 s->backend->router->is_bound(s->session)) } };
+			.in_tx = is_in_tx(s) } };
 	int r = cnd_query_text_begin(&t, sql->p, sql->n);
+	/* some programs send a text without a statement to ask whether the server is there */
+	bool has_statement = r == CENOTE_OK && summary.classes != 0;
 
-	/* a text without a statement, with which some programs ask whether the server is there, does nothing */
-	if (r == CENOTE_OK && summary.classes != 0)
-		r = decide(w, &t);
-	else if (r == CENOTE_OK)
-		cnd_query_route(w, NULL, &t.query);
-	/* the server gets the text that the rules have made */
-	if (r == CENOTE_OK && summary.classes != 0 && s->is_read_only)
-		r = judge_read_only(w, &t.query);
+	if (has_statement)
+		r = decide(w, &t, &rule);
+	if (r == CENOTE_OK)
+		cnd_query_route(w, rule, &t.query);
+	/* judge the text that the server gets, which rules may have changed */
+	if (r == CENOTE_OK && has_statement && s->is_read_only)
+		r = judge_read_only(w, &t);
 	if (r == CENOTE_OK)
 		*sql = (struct cnp_str){ t.query.sql, t.query.sql_len };
 	return r;
@@ -205,9 +214,7 @@ cnd_query_retell(struct cnd_serving *s)
 {
 	const struct cnd_worker *w = s->owner;
 
-	/* cenoted's own errors stay. An error of a server has a number, or other fields of the server. */
-	if (w->config->errors.n > 0 &&
-		(s->diag.native != 0 || cnd_loss_has_words(&s->diag)))
+	if (w->config->errors.n > 0 && cnd_loss_is_from_server(&s->diag))
 		cnd_error_maps_apply(&w->config->errors, &s->diag);
 }
 

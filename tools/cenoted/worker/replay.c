@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which statements of the worker's client may run a second time (`replay`), as their text shows. owner.c gives this to the code
- * that serves requests; serving/replay.c asks.
+ * Find out from its text whether a statement of the worker's client may run a second time (`replay`). owner.c gives this
+ * function to serving/replay.c.
  */
 #include "worker.h"
 
@@ -11,8 +11,8 @@
 #include "query/summary.h"
 
 /*
- * Functions of the servers that leave nothing outside of the transaction. Others may: a session's lock, a variable, a file, a
- * statement on another server.
+ * Functions of the servers that change nothing outside of the transaction. Others may take a lock, set a variable, write a
+ * file, or run a statement on another server.
  */
 static const char *const harmless[] = { "abs", "avg", "ceil", "ceiling", "char_length",
 	"coalesce", "concat", "count", "curdate", "current_date", "current_timestamp",
@@ -38,7 +38,7 @@ cnd_replay_allows(struct cnd_serving *s, struct cnp_str sql)
 
 	while (sql.n > 0 && strchr("; \t\r\n", sql.p[sql.n - 1]) != NULL)
 		sql.n--;
-	/* one statement, and no variable of MySQL */
+	/* the text must be one statement, without variables of MySQL */
 	if (memchr(sql.p, ';', sql.n) != NULL || memchr(sql.p, '@', sql.n) != NULL)
 		return false;
 	cnd_summarize(sql.p, sql.n, cnd_query_dialect(w->config->backend), &summary);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tell the backend of a router what the pool's rules say of a statement: the target, and what it does to the session.
+ * Tell the backend of a router to which target the pool's rules send a statement, and what the statement does to the session.
  * query.c calls this; backends/router decides.
  */
 #include "worker.h"
@@ -13,8 +13,8 @@
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 
 /*
- * Whether the text asks what an earlier statement did, such as LAST_INSERT_ID(). To find this in a text that does not ask is
- * harmless: the statement goes where the one before it went.
+ * Whether the text asks what an earlier statement did, such as LAST_INSERT_ID(). If the text only seems to ask, no harm is
+ * done: the statement goes where the one before it went.
  */
 static bool
 asks_last(const struct cnd_summary *summary, struct cnp_str sql)
@@ -26,6 +26,7 @@ asks_last(const struct cnd_summary *summary, struct cnp_str sql)
 		"@@warning_count", "@@error_count", "@@rowcount" };
 	static const char *const lists[] = { "warnings", "errors", "count", NULL };
 	struct cnc_sql x = cnc_sql_begin(sql.p, sql.n, CNC_SQL_UNKNOWN);
+	const char *at = strstr(sql.p, "@@");
 
 	for (uint32_t i = 0; i < summary->functions.n; i++) {
 		for (size_t j = 0; j < N_ITEMS(functions); j++) {
@@ -33,8 +34,8 @@ asks_last(const struct cnd_summary *summary, struct cnp_str sql)
 				return true;
 		}
 	}
-	for (size_t i = 0; i < N_ITEMS(variables); i++) {
-		if (strcasestr(sql.p, variables[i]) != NULL)
+	for (size_t i = 0; at != NULL && i < N_ITEMS(variables); i++) {
+		if (strcasestr(at, variables[i]) != NULL)
 			return true;
 	}
 	return cnc_sql_take(&x, "show") && cnc_sql_take_one_of(&x, lists);

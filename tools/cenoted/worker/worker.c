@@ -460,8 +460,8 @@ reset_session(struct cnd_worker *w)
 	return r == CENOTE_OK;
 }
 
-/* Run what the pool runs on each session that it lends. 1: that succeeded. */
-static int
+/* Run `session_start`. Returns whether that succeeded. */
+static bool
 start_session(struct cnd_worker *w)
 {
 	int r;

@@ -115,7 +115,7 @@ struct cnd_worker_client {
 	int64_t attached_ms;
 	int64_t active_ms; /* when it last sent or read something */
 	int64_t grace_from_ms; /* when it attached, or its first request last made progress */
-	int64_t hours_end_ms; /* when allow_hours let it in no longer */
+	int64_t hours_end_ms; /* when it must go by allow_hours; CND_NEVER: it may stay */
 	int64_t query_timeout_ms; /* its user's, or else the pool's; 0: none */
 	uint32_t limits_line; /* its user's line in `user_limits`, from 1; 0: none */
 };
@@ -182,7 +182,7 @@ struct cnd_worker_loan {
 struct cnd_worker_query {
 	int64_t logged_ms; /* when there was the last message; 0: never */
 	uint64_t n_unlogged; /* decisions without a message since then */
-	char limit[32]; /* what w->stop.option says for a rule that limits the time */
+	char limit[32]; /* the text of w->stop.option if a rule limits the time */
 };
 
 struct cnd_seat;
@@ -577,9 +577,10 @@ bool cnd_pause_holds(const struct cnd_worker *w);
 int cnd_pause_attach(struct cnd_worker *w);
 
 /* hours.c */
-/* The client has proved to be w->client.user. Negative: it may not be in at this time, and has its error. */
+/* The client has logged in as w->client.user. Negative: that user may not be in at this time, and the client has got the
+ * error. */
 int cnd_hours_attach(struct cnd_worker *w);
-/* When the time of that user ends; CND_NEVER: it has no end. */
+/* When the user's time ends (monotonic clock); CND_NEVER: it does not end in the next two weeks. */
 int64_t cnd_hours_end_ms(const struct cnd_worker *w);
 
 /* hooks.c */
@@ -590,17 +591,19 @@ int cnd_hooks_start(
 int cnd_hooks_end(struct cnd_worker *w);
 
 /* query.c */
-/* Judge a statement by the pool's rules, as cnd_serving_ops.judge() says. */
+/* Judge a statement by the pool's rules. *sql becomes the text for the server. Negative: the client may not send the
+ * statement, and s->diag says why. */
 int cnd_query_judge(struct cnd_serving *s, struct cnp_str *sql);
+/* A rule limits the time of the running request. */
 void cnd_query_limit_time(struct cnd_serving *s, const struct cnd_limit *limit);
-/* Change an error as the pool says, as cnd_serving_ops.retell() says. */
+/* The client is about to get the error in s->diag: change it if an `on_error` line says so. */
 void cnd_query_retell(struct cnd_serving *s);
-/* route.c. Tell a router where the statement goes. `rule`: the one that decides; NULL: none does. */
+/* route.c. Tell a router where the statement goes. rule: the one that has decided; NULL: none has. */
 void cnd_query_route(struct cnd_worker *w, const struct cnd_query_rule *rule,
 	const struct cnd_query *q);
 
 /* replay.c */
-/* Whether a statement may run a second time, as cnd_serving_ops.may_replay() says. */
+/* Whether its text shows that a statement may run a second time. */
 bool cnd_replay_allows(struct cnd_serving *s, struct cnp_str sql);
 
 /* pins.c */
