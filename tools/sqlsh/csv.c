@@ -196,7 +196,7 @@ add_run(struct csv_reader *r, enum stop stop)
 {
 	size_t n = run_of(r->buffer + r->pos, r->end - r->pos, stop);
 
-	if (n > CSV_RECORD_MAX - r->data.len) {
+	if (n + r->data.len > CSV_RECORD_MAX) {
 		r->error = "the record is too long";
 		return -1;
 	}
