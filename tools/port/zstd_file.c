@@ -25,7 +25,7 @@ struct stream_zstd {
 	ZSTD_CCtx *writer;
 	ZSTD_inBuffer in; /* of the reader */
 	size_t wanted; /* of the reader: 0 between two frames */
-	bool is_full; /* the reader may have more output without more input */
+	bool is_full; /* the output was full within a frame: more may come without more input */
 	uint64_t n_read; /* compressed bytes that were used */
 	uint64_t n_in_frame; /* bytes that were written to this frame */
 	char buffer[BUFFER_SIZE];
@@ -69,7 +69,7 @@ step(struct stream_zstd *z, ZSTD_outBuffer *out)
 	before = z->in.pos;
 	z->wanted = ZSTD_decompressStream(z->reader, out, &z->in);
 	z->n_read += z->in.pos - before;
-	z->is_full = out->pos == out->size;
+	z->is_full = out->pos == out->size && z->wanted != 0;
 	return ZSTD_isError(z->wanted) ? -1 : 1;
 }
 
