@@ -189,10 +189,31 @@ export_continues_compressed()
 	sql pg "create table wide2 (like wide including all)"
 	cenote-import -Q -t wide2 -i cut.csv.zst pg
 	cmp <(cenote-export -Q -t wide2 pg) wide.csv
+	# A file with rows of another format is not replaced.
+	cp wide.csv.zst other.csv.zst
+	says 'no complete record of this format' 2 cenote-export -Q -t wide --format json.zst -o other.csv.zst --resume pg
+	cmp other.csv.zst wide.csv.zst
 	# Without --resume the importer sees that a file is not whole.
 	sql pg "truncate wide2"
 	head -c $at wide.csv.zst | cenote-import -Q -1 --format csv.zst -t wide2 pg 2>&1 | grep -q 'ends early' ||
 		echo "a cut file was not noticed"
+}
+
+# The decompressed file ends where the reader's buffer ends.
+imports_a_full_buffer()
+{
+	sql pg "create table full_buffer (id int, name text)"
+	{ echo id,name; printf '1,%8181s\n' x; } >full.csv
+	[ "$(stat -c %s full.csv)" = 8192 ] || stat full.csv
+	cenote-export -Q -q "select 1 id, lpad('x', 8181) as name" -o full.csv.zst pg
+	says '' 0 cenote-import -Q -t full_buffer -i full.csv.zst pg
+	cmp <(cenote-export -Q -t full_buffer pg) full.csv
+}
+
+# The rows have the order of the key although the key is not exported.
+exports_without_the_key()
+{
+	cenote-export -Q -t long -c name pg | cmp - <(cut -d , -f 2 long.csv)
 }
 
 keeps_other_files()
@@ -271,6 +292,8 @@ for format in csv json sql tsv; do
 	tap_passes "an export to $format continues" export_continues $format
 done
 [ $# = 1 ] || tap_passes "an export to csv.zst continues" export_continues_compressed
+[ $# = 1 ] || tap_passes "a compressed file may end where a buffer ends" imports_a_full_buffer
+tap_passes "columns without the key are exported" exports_without_the_key
 tap_passes "files of others are kept" keeps_other_files
 tap_passes "what cannot be continued is refused" refuses_what_it_cannot_continue
 tap_passes "errors say what is wrong" tells_of_errors
