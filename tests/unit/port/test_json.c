@@ -54,7 +54,7 @@ static const struct {
 	/* errors */
 	{ "[1]\n", "!1 each line must be a JSON object, {...}" },
 	{ "{\"a\":1}\n{\"a\":1", "a=1 @1\n!2 the object is not closed" },
-	{ "{\"a\":1} x\n", "!1 text behind the object" },
+	{ "{\"a\":1} x\n", "!1 text after the object" },
 	{ "{\"a\":01}\n", "!1 not a JSON value" },
 	{ "{\"a\":1.}\n", "!1 not a JSON number" },
 	{ "{\"a\":nul}\n", "!1 not a JSON value" },
