@@ -51,6 +51,20 @@ columns_add(struct columns *c, const char *name, size_t len)
 	return &c->list[c->n++];
 }
 
+int
+columns_add_names(struct columns *c, const char *names)
+{
+	while (*names) {
+		size_t len = strcspn(names, ",");
+
+		if (len == 0)
+			return -1;
+		(void)columns_add(c, names, len);
+		names += len + (names[len] == ',');
+	}
+	return 0;
+}
+
 struct column *
 columns_find(const struct columns *c, const char *name)
 {

@@ -29,7 +29,9 @@ struct columns {
 
 void columns_finish(struct columns *c);
 struct column *columns_add(struct columns *c, const char *name, size_t len);
-/* NULL: there is none. ASCII case is ignored if no name is the same. */
+/* Add columns with these names, separated by commas. -1: one of them is empty. */
+int columns_add_names(struct columns *c, const char *names);
+/* Find a column by its name, or by its name without regard to ASCII case. NULL: there is none. */
 struct column *columns_find(const struct columns *c, const char *name);
 
 /* The columns of a result. `backend` is that of the connection. */

@@ -175,6 +175,17 @@ dialect_add_name(const struct dialect *d, struct text *t, const char *name)
 }
 
 void
+dialect_add_names(const struct dialect *d, struct text *t, const struct columns *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->n; i++) {
+		text_add_str(t, i > 0 ? ", " : "");
+		dialect_add_name(d, t, c->list[i].name);
+	}
+}
+
+void
 dialect_add_placeholder(const struct dialect *d, struct text *t, size_t i)
 {
 	if (d->has_numbers)
@@ -376,10 +387,7 @@ dialect_insert(const struct dialect *d, const char *table, const struct columns 
 	size_t row, i, n = 0;
 
 	text_addf(ret_sql, "INSERT INTO %s (", table);
-	for (i = 0; i < c->n; i++) {
-		text_add_str(ret_sql, i > 0 ? ", " : "");
-		dialect_add_name(d, ret_sql, c->list[i].name);
-	}
+	dialect_add_names(d, ret_sql, c);
 	text_add_str(ret_sql, ") VALUES ");
 	for (row = 0; row < n_rows; row++) {
 		text_add_str(ret_sql, row > 0 ? ", (" : "(");

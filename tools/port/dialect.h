@@ -26,6 +26,8 @@ const struct dialect *dialect_find(const char *name);
 
 /* Add a name in quotes. */
 void dialect_add_name(const struct dialect *d, struct text *t, const char *name);
+/* Add the names of columns in quotes, with commas between them. */
+void dialect_add_names(const struct dialect *d, struct text *t, const struct columns *c);
 /* Add the i-th placeholder, from 1. */
 void dialect_add_placeholder(const struct dialect *d, struct text *t, size_t i);
 /* Add a value as a literal. Values of type bytes are raw. */

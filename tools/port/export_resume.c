@@ -94,10 +94,7 @@ scan(struct export *e, struct end *ret_end)
 		.format = e->format,
 		.has_header = e->has_header,
 		.has_types = e->has_types,
-		.has_backslash =
-			e->format == PORT_SQL &&
-			(e->sql_dialect ? dialect_find(e->sql_dialect) : e->link.dialect)
-				->has_backslash,
+		.has_backslash = e->sql_dialect->has_backslash,
 	};
 	struct text *kept = mem_resize(NULL, e->keys.n, sizeof(kept[0]));
 	struct stream in;

@@ -15,17 +15,6 @@
 
 /* ---- the query ---- */
 
-static void
-add_names(struct export *e, struct text *t, size_t n, const char *between)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		text_add_str(t, i > 0 ? between : "");
-		dialect_add_name(e->link.dialect, t, e->keys.list[i].name);
-	}
-}
-
 /* A literal of PostgreSQL, which means the same under every setting. It gets the type of the column. */
 static void
 add_literal(struct text *t, const struct cell *cell)
@@ -86,7 +75,7 @@ add_order(struct export *e, struct text *t)
 {
 	if (e->keys.n > 0)
 		text_add_str(t, " ORDER BY ");
-	add_names(e, t, e->keys.n, ", ");
+	dialect_add_names(e->link.dialect, t, &e->keys);
 }
 
 static void
@@ -380,8 +369,7 @@ write_result(struct export *e, cenote_result *res, const struct columns *c)
 	const struct output_sql_settings settings = {
 		.base = { .null_text = "",
 			.has_header = e->has_header && e->file_columns.n == 0 },
-		.dialect =
-			e->sql_dialect ? dialect_find(e->sql_dialect) : e->link.dialect,
+		.dialect = e->sql_dialect,
 		.table = e->sql_table ? e->sql_table : e->table,
 	};
 	bool is_csv = e->format == PORT_CSV || e->format == PORT_TSV;

@@ -199,11 +199,10 @@ say_end(const struct import *im, int r)
 static int
 run(struct import *im)
 {
-	const struct records_options options = {
+	struct records_options options = {
 		.format = im->format,
 		.has_header = im->has_header,
 		.has_types = im->has_types,
-		.has_backslash = false,
 	};
 	bool is_over = false;
 	int r = link_open(&im->link, im->target);
@@ -214,10 +213,9 @@ run(struct import *im)
 		return r;
 	if (stream_open(&im->in, im->file, STREAM_READ, im->is_zstd) < 0)
 		return PORT_USAGE;
+	options.has_backslash =
+		(im->sql_dialect ? im->sql_dialect : im->link.dialect)->has_backslash;
 	records_init(&im->records, im->in.file, &options);
-	im->records.sql.has_backslash =
-		(im->sql_dialect ? dialect_find(im->sql_dialect) : im->link.dialect)
-			->has_backslash;
 	progress_begin(&im->progress, !im->is_quiet, im->in.total_bytes, port_now_ms());
 	r = import_file(im);
 	progress_end(&im->progress);

@@ -7,22 +7,13 @@
 
 #include "import.h"
 
-/* Names that the user separated by commas, in the order of the file. */
+/* Take the columns that the user named, in the order of the file. */
 static int
 take_names(struct import *im)
 {
-	const char *names = im->columns;
-
-	while (*names) {
-		size_t len = strcspn(names, ",");
-
-		if (len == 0) {
-			port_say("--columns %s: names separated by commas expected",
-				im->columns);
-			return PORT_USAGE;
-		}
-		(void)columns_add(&im->into, names, len);
-		names += len + (names[len] == ',');
+	if (columns_add_names(&im->into, im->columns) < 0) {
+		port_say("--columns %s: names separated by commas expected", im->columns);
+		return PORT_USAGE;
 	}
 	if (im->records.columns.n > 0 && im->records.columns.n != im->into.n) {
 		port_say("--columns has %zu names, and the file has %zu columns",
@@ -54,17 +45,12 @@ create_table(struct import *im)
 	return r;
 }
 
-/* The columns of the table with these names, or all of them. */
+/* Make a query whose result has the columns of import.into; all columns of the table if there are none. */
 static void
 make_query(const struct import *im, struct text *t)
 {
-	size_t i;
-
 	text_add_str(t, "SELECT ");
-	for (i = 0; i < im->into.n; i++) {
-		text_add_str(t, i > 0 ? ", " : "");
-		dialect_add_name(im->link.dialect, t, im->into.list[i].name);
-	}
+	dialect_add_names(im->link.dialect, t, &im->into);
 	text_addf(t, "%s FROM %s WHERE 1 = 0", im->into.n == 0 ? "*" : "", im->table);
 }
 

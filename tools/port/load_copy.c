@@ -153,14 +153,10 @@ load_copy_create(struct import *im)
 		.destroy = destroy,
 	};
 	struct load_copy *copy = mem_resize(NULL, 1, sizeof(*copy));
-	size_t i;
 
 	*copy = (struct load_copy){ .base = { .ops = &ops, .im = im } };
 	text_addf(&copy->sql, "COPY %s (", im->table);
-	for (i = 0; i < im->into.n; i++) {
-		text_add_str(&copy->sql, i > 0 ? ", " : "");
-		dialect_add_name(im->link.dialect, &copy->sql, im->into.list[i].name);
-	}
+	dialect_add_names(im->link.dialect, &copy->sql, &im->into);
 	text_add_str(&copy->sql, ") FROM STDIN");
 	return &copy->base;
 }
