@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Binds values of a file as parameters of statements. The importer binds rows, and the exporter binds the key of the last
- * row when it continues a file. No state is kept.
+ * row when it continues a file. This file keeps no state.
  */
 #include <errno.h>
 #include <stdio.h>

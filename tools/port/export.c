@@ -40,7 +40,7 @@ open_output(struct export *e)
 		r = export_resume(e);
 		if (r != PORT_OK)
 			return r;
-		/* There is nothing to continue before the file has its header. */
+		/* The file was absent or empty if it has no columns. */
 		mode = e->file_columns.n > 0 ? STREAM_APPEND : STREAM_OVERWRITE;
 	}
 	return stream_open(&e->out, e->file, mode, e->is_zstd) < 0 ? PORT_USAGE : PORT_OK;

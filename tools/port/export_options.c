@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The options of cenote-export. export.c calls it. No state is kept.
+ * The options of cenote-export. export.c calls it. This file keeps no state.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@ static const char help_text[] =
 	"  -o, --output=FILE     write to FILE; default: standard output\n"
 	"      --format=FORMAT   csv, tsv, json (a line for each row) or sql (INSERT); "
 	"with\n"
-	"                        .zst compressed; default: as the FILE is named, or csv\n"
+	"                        .zst compressed; default: from FILE's name, else csv\n"
 	"      --no-header       csv, tsv: no line with names\n"
 	"      --types           write the types too, for cenote-import --create\n"
 	"      --sql-table=TABLE sql: the table in the INSERT statements\n"
@@ -34,7 +34,7 @@ static const char help_text[] =
 	"\n" USAGE_POOL "\n"
 	"Exit status: 0 success, 1 an error of the server or the file, 2 wrong usage or "
 	"no\n"
-	"connection, 3 stopped, and --resume continues. See cenote-export(1).\n";
+	"connection, 3 stopped: --resume continues. See cenote-export(1).\n";
 
 #define AT(member) offsetof(struct export, member)
 

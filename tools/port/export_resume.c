@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Continues the file of an export: finds its last complete record, cuts what is behind it, and keeps its key. export.c
- * calls it. The file alone says where it ends, so there is no other state that could differ from it.
+ * Continues the file of an export: finds the last complete record, cuts what follows it, and keeps its key. export.c calls
+ * it. The position is read from the file itself. A state file could say something else after a crash.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct end {
 	bool has_rest; /* an incomplete record follows */
 };
 
-/* Keep the values of the key, which the next record overwrites. */
+/* Copy the values of the key, because the next record overwrites them. */
 static int
 keep_key(struct export *e, const struct records *r, struct text *kept)
 {
@@ -42,7 +42,7 @@ keep_key(struct export *e, const struct records *r, struct text *kept)
 	return PORT_OK;
 }
 
-/* Read the file to its end. A record that is incomplete or damaged ends it, since the export may have been killed. */
+/* Read the file up to its end. A record that is incomplete or damaged is also the end: the export may have been killed. */
 static int
 read_to_end(struct export *e, struct records *r, struct text *kept, struct end *ret_end)
 {

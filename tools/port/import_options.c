@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The options of cenote-import. import.c calls it. No state is kept.
+ * The options of cenote-import. import.c calls it. This file keeps no state.
  */
 #include "import.h"
 #include "options.h"
@@ -19,7 +19,7 @@ static const char help_text[] =
 	"  -i, --input=FILE      read FILE; default: standard input\n"
 	"      --format=FORMAT   csv, tsv, json (an object on each line) or sql "
 	"(INSERT); with\n"
-	"                        .zst compressed; default: as the FILE is named, or csv\n"
+	"                        .zst compressed; default: from FILE's name, else csv\n"
 	"      --no-header       csv, tsv: there is no line with names\n"
 	"      --types           the file has types (cenote-export --types)\n"
 	"      --create          make the table, with the types in the file\n"
@@ -28,9 +28,9 @@ static const char help_text[] =
 	"                        mariadb, mysql, sqlite, sqlserver or standard; default: "
 	"as\n"
 	"                        the target\n"
-	"      --name=NAME       of the import, in the table cenote_import; default: "
-	"table and\n"
-	"                        file\n"
+	"      --name=NAME       name of the import in the table cenote_import; "
+	"default:\n"
+	"                        TABLE and FILE\n"
 	"      --batch=N         rows of a transaction; default 10000\n"
 	"  -1, --single-transaction\n"
 	"                        one transaction for all rows; it cannot be resumed\n"
@@ -40,7 +40,7 @@ static const char help_text[] =
 	"\n" USAGE_POOL "\n"
 	"Exit status: 0 success, 1 an error of the server or the file, 2 wrong usage or "
 	"no\n"
-	"connection, 3 stopped, and --resume continues. See cenote-import(1).\n";
+	"connection, 3 stopped: --resume continues. See cenote-import(1).\n";
 
 #define AT(member) offsetof(struct import, member)
 

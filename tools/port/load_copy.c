@@ -38,7 +38,7 @@ begin_copy(struct loader *loader)
 	return PORT_OK;
 }
 
-/* PostgreSQL counts lines from the beginning of the batch: say which record of the file it means. */
+/* PostgreSQL names the line in the batch. Report which record of the file that is. */
 static void
 say_record(struct import *im, const cenote_diag *diag)
 {
@@ -51,7 +51,7 @@ say_record(struct import *im, const cenote_diag *diag)
 			n + im->position.n_records);
 }
 
-/* Take what comes after the data: the number of rows, or an error. */
+/* Take the results after the data: the number of rows, or an error. */
 static int
 take_outcome(struct load_copy *copy)
 {

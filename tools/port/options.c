@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads command lines. export_options.c and import_options.c call it with their tables. No state is kept, except that of
- * getopt_long().
+ * Reads command lines. export_options.c and import_options.c call it with their tables. This file keeps no state, but
+ * getopt_long() does.
  */
 #include "options.h"
 
@@ -45,7 +45,7 @@ make_getopt_table(const struct option_spec *specs, struct getopt_table *ret)
 			OPT_FIRST + (int)i };
 		if (!specs[i].letter)
 			continue;
-		ret->options[i].val = specs[i].letter;
+		ret->options[i].val = (unsigned char)specs[i].letter;
 		*letter++ = specs[i].letter;
 		if (has_value(&specs[i]))
 			*letter++ = ':';

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads the records of a file in any format. The importer, and the exporter that continues a file, call it. The state
- * is struct records.
+ * Reads the records of a file in any format. The importer calls it, and the exporter when it continues a file. The state is
+ * struct records.
  */
 #include "records.h"
 
@@ -69,7 +69,7 @@ read_sql(struct records *r)
 	return more < 0 ? fail(r, r->sql.error) : more;
 }
 
-/* The column of the i-th member. It is nearly always the i-th column. */
+/* Find the column of the i-th member, which is nearly always the i-th column. NULL: there is none. */
 static struct column *
 column_of(struct records *r, size_t i)
 {
@@ -81,7 +81,7 @@ column_of(struct records *r, size_t i)
 	return columns_find(&r->columns, name->text);
 }
 
-/* Put the members of an object into the order of the columns. A member that is absent is NULL. */
+/* Put the values of an object into the order of the columns. An absent member is NULL. */
 static int
 order_members(struct records *r)
 {
@@ -144,7 +144,7 @@ take_csv_header(struct records *r)
 	return 0;
 }
 
-/* The first object has the columns; with --types its values are the types. */
+/* Take the columns from the first object. With --types, its values are the types. */
 static int
 take_json_header(struct records *r)
 {
@@ -168,7 +168,7 @@ take_json_header(struct records *r)
 	return r->is_pending ? order_members(r) : 0;
 }
 
-/* The comment with the types is a record of CSV. */
+/* Take the columns from the comment with the types, which is a record of CSV. */
 static int
 take_types(struct records *r)
 {
@@ -218,6 +218,7 @@ records_begin(struct records *r)
 	return result < 0 ? -1 : 0;
 }
 
+/* Check that the record has a value for each column. */
 static int
 check_width(struct records *r)
 {
