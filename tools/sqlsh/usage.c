@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The answers to --help and --version. sqlsh, cenote-export and cenote-import call it. No state is kept.
+ * The answers to --help and --version. sqlsh, cenote-export and cenote-import call it. This file keeps no state.
  */
 #include "usage.h"
 
