@@ -18,19 +18,17 @@ struct export
 	const char *key; /* as typed; NULL: the table's primary key */
 	const char *file; /* "-": standard output */
 	const char *sql_table; /* name of the table in INSERT statements */
-	const struct dialect *
-		sql_dialect; /* of the server that will read them; by default the source */
+	/* The dialect of INSERT statements in the file; by default that of the source. */
+	const struct dialect *sql_dialect;
 	const char *format_name; /* as typed; NULL: the name of the file decides */
 	enum port_format format;
 	bool is_zstd, has_header, has_types, is_quiet, is_resumed, is_overwriting;
 
 	struct link link;
 	struct columns keys; /* names only */
-	struct columns
-		file_columns; /* columns of the file that is continued; otherwise none */
+	struct columns file_columns; /* columns of a file that is continued */
 	struct columns types; /* columns of the source, once they were needed */
-	struct cell
-		*last_key; /* where the export continues: a value for each of `keys` */
+	struct cell *last_key; /* the row before the first one: its values of `keys` */
 	bool has_last_key;
 	struct stream out;
 	struct progress progress;

@@ -13,8 +13,7 @@ struct import {
 	const char *target; /* pool or URI */
 	const char *table;
 	const char *file; /* "-": standard input */
-	const char *
-		columns; /* as typed, separated by commas; NULL: the columns of the file */
+	const char *columns; /* as typed; NULL: the columns of the file */
 	/* The name of the import in the table cenote_import. By default it is the table and the file. */
 	const char *name;
 	/* The dialect of INSERT statements in the file; by default that of the target. */

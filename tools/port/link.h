@@ -14,7 +14,7 @@ struct link {
 	const char *backend;
 };
 
-/* Connect to a pool, by its name or URI. */
+/* Connect to a pool, which `target` names. It may also be a URI. */
 int link_open(struct link *l, const char *target);
 void link_close(struct link *l);
 
@@ -39,10 +39,8 @@ void link_rollback(struct link *l);
 struct table_name {
 	const char *typed; /* by the user */
 	struct text schema; /* "" if no schema was typed */
-	struct text
-		object; /* the name as a pattern of LIKE that matches only this name */
-	cenote_catalog_filter
-		filter; /* for the table, with pointers into the texts above */
+	struct text object; /* a pattern of LIKE that matches only the name */
+	cenote_catalog_filter filter; /* it points to the texts above */
 };
 
 /* Parse NAME or SCHEMA.NAME, perhaps with quotes. -1 after a message: it is something else. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads and writes CSV and tab-separated values. cmd_copy.c and output_csv.c call it. The state is
- * struct csv_reader.
+ * Reads and writes CSV and tab-separated values. sqlsh, cenote-export and cenote-import call it.
+ * The state is struct csv_reader.
  */
 #include "csv.h"
 
@@ -18,7 +18,7 @@ csv_separator(enum csv_kind kind)
  * quotes. */
 #define BOM "\xef\xbb\xbf"
 
-/* Bytes that end a run of ordinary bytes: in a field without quotes, within quotes, and in tab-separated values. */
+/* Where a byte has a meaning of its own: in a field without quotes, in quotes, in tab-separated values. Other bytes are ordinary. */
 enum stop {
 	STOP_PLAIN = 1,
 	STOP_QUOTED = 2,
@@ -34,7 +34,7 @@ static const unsigned char stops[256] = {
 	['\\'] = STOP_TAB,
 };
 
-/* The number of ordinary bytes at the beginning. */
+/* The number of ordinary bytes at the beginning of `s`. */
 static size_t
 run_of(const char *s, size_t len, enum stop stop)
 {
@@ -190,7 +190,7 @@ add_byte(struct csv_reader *r, int c)
 	return 0;
 }
 
-/* Add the ordinary bytes that are in the buffer. */
+/* Take ordinary bytes from the buffer, up to one of another kind or the buffer's end. */
 static int
 add_run(struct csv_reader *r, enum stop stop)
 {
