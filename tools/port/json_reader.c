@@ -26,11 +26,8 @@ void
 json_reader_finish(struct json_reader *r)
 {
 	text_finish(&r->text);
-	text_finish(&r->data);
-	free(r->names);
-	free(r->values);
-	free(r->offsets);
-	free(r->is_null);
+	fields_finish(&r->names);
+	fields_finish(&r->values);
 	*r = (struct json_reader){ 0 };
 }
 
@@ -229,7 +226,7 @@ accept_word(struct parser *p, const char *word)
 static int
 skip_string(struct parser *p)
 {
-	struct text *data = &p->r->data;
+	struct text *data = &p->r->values.data;
 	size_t before = data->len;
 	int r = take_string(p, data);
 
@@ -287,63 +284,47 @@ skip_value(struct parser *p)
 	return r;
 }
 
-/* Add the value of a member to the reader's data. */
+/* Add the value of a member to `data`. */
 static int
-take_value(struct parser *p, unsigned char *ret_is_null)
+take_value(struct parser *p, struct text *data, bool *ret_is_null)
 {
 	const char *begin;
 
-	*ret_is_null = 0;
+	*ret_is_null = false;
 	if (accept(p, '"'))
-		return take_string(p, &p->r->data);
+		return take_string(p, data);
 	begin = p->p;
 	if (accept_word(p, "null")) {
-		*ret_is_null = 1;
+		*ret_is_null = true;
 	} else if (accept_word(p, "true")) {
-		text_add_char(&p->r->data, '1');
+		text_add_char(data, '1');
 	} else if (accept_word(p, "false")) {
-		text_add_char(&p->r->data, '0');
+		text_add_char(data, '0');
 	} else {
 		if (skip_value(p) < 0)
 			return -1;
-		text_add(&p->r->data, begin, (size_t)(p->p - begin));
+		text_add(data, begin, (size_t)(p->p - begin));
 	}
 	return 0;
 }
 
 /* ---- lines ---- */
 
-static void
-grow(struct json_reader *r)
-{
-	if (r->n < r->cap)
-		return;
-	r->cap = r->cap ? r->cap * 2 : 16;
-	r->names = mem_resize(r->names, r->cap, sizeof(r->names[0]));
-	r->values = mem_resize(r->values, r->cap, sizeof(r->values[0]));
-	r->offsets = mem_resize(r->offsets, 2 * r->cap, sizeof(r->offsets[0]));
-	r->is_null = mem_resize(r->is_null, r->cap, 1);
-}
-
 static int
 take_member(struct parser *p)
 {
-	struct json_reader *r = p->r;
+	struct fields *names = &p->r->names, *values = &p->r->values;
+	bool is_null;
 
-	if (r->n >= CSV_FIELDS_MAX)
+	if (fields_begin(names) < 0 || fields_begin(values) < 0)
 		return fail(p, "too many members");
-	grow(r);
-	r->offsets[2 * r->n] = r->data.len;
 	if (expect(p, '"', "a name in quotes expected") < 0 ||
-		take_string(p, &r->data) < 0 ||
-		expect(p, ':', "a colon expected after a name") < 0)
+		take_string(p, &names->data) < 0 ||
+		expect(p, ':', "a colon expected after a name") < 0 ||
+		take_value(p, &values->data, &is_null) < 0)
 		return -1;
-	text_add_char(&r->data, '\0');
-	r->offsets[2 * r->n + 1] = r->data.len;
-	if (take_value(p, &r->is_null[r->n]) < 0)
-		return -1;
-	text_add_char(&r->data, '\0');
-	r->n++;
+	fields_end(names, false);
+	fields_end(values, is_null);
 	return 0;
 }
 
@@ -388,24 +369,6 @@ read_line(struct json_reader *r)
 	return r->is_complete || r->text.len > 0;
 }
 
-/* Let names and values point into the data, which does not move any more. */
-static void
-point_at(struct json_reader *r)
-{
-	size_t i;
-
-	for (i = 0; i < r->n; i++) {
-		size_t name = r->offsets[2 * i], value = r->offsets[2 * i + 1];
-		size_t end = i + 1 < r->n ? r->offsets[2 * i + 2] : r->data.len;
-
-		r->names[i] = (struct cell){ r->data.data + name, value - name - 1 };
-		r->values[i] = (struct cell){ 0 };
-		if (!r->is_null[i])
-			r->values[i] =
-				(struct cell){ r->data.data + value, end - value - 1 };
-	}
-}
-
 int
 json_read(struct json_reader *r)
 {
@@ -421,10 +384,11 @@ json_read(struct json_reader *r)
 		p.end = p.p + r->text.len;
 		skip_blanks(&p);
 	} while (p.p == p.end);
-	r->n = 0;
-	text_clear(&r->data);
+	fields_clear(&r->names);
+	fields_clear(&r->values);
 	if (take_object(&p) < 0)
 		return -1;
-	point_at(r);
+	fields_point(&r->names);
+	fields_point(&r->values);
 	return 1;
 }

@@ -2,10 +2,10 @@
 #ifndef PORT_JSON_READER_H
 #define PORT_JSON_READER_H
 
-#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
-#include "csv.h"
+#include "fields.h"
 
 /*
  * JSON lines: each line is an object of RFC 8259. The value of a text is its characters, that of a number is its digits.
@@ -20,15 +20,10 @@ struct json_reader {
 	unsigned long line; /* the last line, from 1 */
 	bool is_complete; /* the last line ended with a newline */
 	const char *error; /* the error in `line`, a static text */
-	struct cell *names; /* of the members, in the order of the line */
-	struct cell *values;
-	size_t n; /* number of members */
+	struct fields names; /* of the members, in the order of the line */
+	struct fields values; /* of the members, in the same order */
 	/* Private. */
-	size_t cap;
 	struct text text; /* the line */
-	struct text data; /* names and values, each with a zero byte */
-	size_t *offsets; /* where the name and the value of each member begin in `data` */
-	unsigned char *is_null;
 };
 
 void json_reader_init(struct json_reader *r, FILE *file);

@@ -27,10 +27,7 @@ sql_reader_finish(struct sql_reader *r)
 		text_finish(&r->names[i]);
 	free(r->names);
 	text_finish(&r->types);
-	text_finish(&r->data);
-	free(r->fields);
-	free(r->offsets);
-	free(r->is_null);
+	fields_finish(&r->fields);
 	*r = (struct sql_reader){ 0 };
 }
 
@@ -132,9 +129,9 @@ expect_word(struct sql_reader *r, const char *word)
 static int
 add_byte(struct sql_reader *r, int c)
 {
-	if (r->data.len >= CSV_RECORD_MAX)
+	if (r->fields.data.len >= CSV_RECORD_MAX)
 		return fail(r, "the row is too long");
-	text_add_char(&r->data, (char)c);
+	text_add_char(&r->fields.data, (char)c);
 	return 0;
 }
 
@@ -190,15 +187,15 @@ is_hex(const char *word)
 static void
 replace_word(struct sql_reader *r, size_t begin, const char *with)
 {
-	r->data.len = begin;
-	text_add_str(&r->data, with);
+	r->fields.data.len = begin;
+	text_add_str(&r->fields.data, with);
 }
 
 /* Take a value that begins with a word: a number, NULL, TRUE, FALSE, 0x..., x'...', N'...'. */
 static int
-take_bare(struct sql_reader *r)
+take_bare(struct sql_reader *r, bool *ret_is_null)
 {
-	size_t begin = r->data.len;
+	size_t begin = r->fields.data.len;
 	const char *word;
 	bool has_quote;
 
@@ -206,7 +203,7 @@ take_bare(struct sql_reader *r)
 		if (add_byte(r, take(r)) < 0)
 			return -1;
 	}
-	word = text_str(&r->data) + begin;
+	word = text_str(&r->fields.data) + begin;
 	has_quote = peek(r) == '\'';
 	if (has_quote && (strcasecmp(word, "x") == 0 || strcasecmp(word, "n") == 0)) {
 		replace_word(r, begin, strcasecmp(word, "x") == 0 ? "\\x" : "");
@@ -214,13 +211,13 @@ take_bare(struct sql_reader *r)
 		return take_text(r);
 	}
 	if (strcasecmp(word, "null") == 0)
-		r->is_null[r->n_fields - 1] = 1;
+		*ret_is_null = true;
 	else if (strcasecmp(word, "true") == 0)
 		replace_word(r, begin, "1");
 	else if (strcasecmp(word, "false") == 0)
 		replace_word(r, begin, "0");
 	else if (is_hex(word))
-		memcpy(r->data.data + begin, "\\x", 2);
+		memcpy(r->fields.data.data + begin, "\\x", 2);
 	else if (!is_number(word))
 		return fail(
 			r, "a number, a text in quotes, NULL, TRUE or FALSE expected");
@@ -228,37 +225,21 @@ take_bare(struct sql_reader *r)
 }
 
 static int
-begin_field(struct sql_reader *r)
-{
-	if (r->n_fields >= CSV_FIELDS_MAX)
-		return fail(r, "too many values");
-	if (r->n_fields == r->cap) {
-		r->cap = r->cap ? r->cap * 2 : 16;
-		r->fields = mem_resize(r->fields, r->cap, sizeof(r->fields[0]));
-		r->offsets = mem_resize(r->offsets, r->cap, sizeof(r->offsets[0]));
-		r->is_null = mem_resize(r->is_null, r->cap, 1);
-	}
-	r->offsets[r->n_fields] = r->data.len;
-	r->is_null[r->n_fields] = 0;
-	r->n_fields++;
-	return 0;
-}
-
-static int
 take_value(struct sql_reader *r)
 {
-	int result = begin_field(r);
+	bool is_null = false;
+	int result;
 
-	if (result < 0)
-		return result;
+	if (fields_begin(&r->fields) < 0)
+		return fail(r, "too many values");
 	skip_blanks(r);
 	if (peek(r) == '\'') {
 		(void)take(r);
 		result = take_text(r);
 	} else {
-		result = take_bare(r);
+		result = take_bare(r, &is_null);
 	}
-	text_add_char(&r->data, '\0');
+	fields_end(&r->fields, is_null);
 	return result;
 }
 
@@ -421,12 +402,10 @@ int
 sql_read(struct sql_reader *r)
 {
 	int more = 1;
-	size_t i;
 
 	r->is_complete = false;
 	r->line = r->next_line;
-	r->n_fields = 0;
-	text_clear(&r->data);
+	fields_clear(&r->fields);
 	if (!r->is_in_statement)
 		more = begin_statement(r);
 	if (more <= 0)
@@ -435,13 +414,6 @@ sql_read(struct sql_reader *r)
 	r->line = r->next_line;
 	if (take_row(r) < 0)
 		return -1;
-	for (i = 0; i < r->n_fields; i++) {
-		size_t end = i + 1 < r->n_fields ? r->offsets[i + 1] : r->data.len;
-
-		r->fields[i] = (struct cell){ 0 };
-		if (!r->is_null[i])
-			r->fields[i] = (struct cell){ r->data.data + r->offsets[i],
-				end - r->offsets[i] - 1 };
-	}
+	fields_point(&r->fields);
 	return 1;
 }

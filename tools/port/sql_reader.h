@@ -2,10 +2,10 @@
 #ifndef PORT_SQL_READER_H
 #define PORT_SQL_READER_H
 
-#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
-#include "csv.h"
+#include "fields.h"
 
 /*
  * Reads the rows of INSERT statements, as cenote-export writes them for each kind of server: INSERT INTO table (columns)
@@ -19,18 +19,13 @@ struct sql_reader {
 	unsigned long line; /* line in which the last row began, from 1 */
 	bool is_complete; /* the last row ended its statement and its line */
 	const char *error; /* the error in `line`, a static text */
-	struct cell *fields;
-	size_t n_fields;
+	struct fields fields;
 	struct text types; /* from the comment; "" if there is none */
 	struct text *names; /* columns of the first statement */
 	size_t n_names;
 	/* Private. */
 	unsigned long next_line;
 	bool is_in_statement; /* another row of the statement follows */
-	size_t cap;
-	struct text data; /* the fields, each with a zero byte */
-	size_t *offsets; /* where each field begins in `data` */
-	unsigned char *is_null;
 };
 
 void sql_reader_init(struct sql_reader *r, FILE *file, bool has_backslash);

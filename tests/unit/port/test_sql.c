@@ -21,8 +21,8 @@ read_all(const char *input, size_t len, bool has_backslash)
 	assert_non_null(file);
 	sql_reader_init(&r, file, has_backslash);
 	while ((result = sql_read(&r)) > 0) {
-		for (size_t i = 0; i < r.n_fields; i++) {
-			const struct cell *f = &r.fields[i];
+		for (size_t i = 0; i < r.fields.n; i++) {
+			const struct cell *f = &r.fields.list[i];
 
 			text_add_char(&out, '{');
 			text_add(&out, f->text ? f->text : "", f->len);
