@@ -17,12 +17,12 @@ copy(const char *bytes, size_t n, enum csv_kind kind, struct text *out)
 	FUZZ_CHECK(f);
 	csv_reader_init(&r, f, kind);
 	while ((got = csv_read(&r)) == 1) {
-		FUZZ_CHECK(r.line > line && r.n_fields >= 1);
+		FUZZ_CHECK(r.line > line && r.fields.n >= 1);
 		line = r.line;
-		for (size_t i = 0; i < r.n_fields; i++) {
+		for (size_t i = 0; i < r.fields.n; i++) {
 			if (i > 0)
 				text_add_char(out, csv_separator(kind));
-			csv_add_field(out, kind, &r.fields[i]);
+			csv_add_field(out, kind, &r.fields.list[i]);
 		}
 		text_add_char(out, '\n');
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Values of a file as parameters of statements. The importer binds rows, and the exporter binds the key from which it
- * continues. It has no state.
+ * Binds values of a file as parameters of statements. The importer binds rows, and the exporter binds the key of the last
+ * row when it continues a file. This file keeps no state.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,39 +12,21 @@
 
 #include "link.h"
 
-/* The form of an offset from UTC. */
+/* How an offset from UTC is written. */
 #define OFFSET "+HH:MM"
 
-static int
-hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)(c | 0x20);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* \x and hexadecimal digits are bytes; anything else is bytes as it is. */
+/* Bind bytes. They are \x and hexadecimal digits, or else the bytes themselves. */
 static int
 bind_bytes(cenote_params *params, const struct cell *cell)
 {
 	struct text bytes = { 0 };
-	size_t i;
 	int r;
 
-	if (cell->len < 2 || cell->len % 2 != 0 || memcmp(cell->text, "\\x", 2) != 0)
-		return cenote_params_add_bytes(params, cell->text, cell->len);
-	for (i = 2; i < cell->len; i += 2) {
-		int high = hex_digit(cell->text[i]), low = hex_digit(cell->text[i + 1]);
-
-		if (high < 0 || low < 0)
-			break;
-		text_add_char(&bytes, (char)(high << 4 | low));
-	}
-	if (i < cell->len)
-		r = cenote_params_add_bytes(params, cell->text, cell->len);
-	else
+	if (cell->len >= 2 && memcmp(cell->text, "\\x", 2) == 0 &&
+		text_add_unhex(&bytes, cell->text + 2, cell->len - 2) == 0)
 		r = cenote_params_add_bytes(params, text_str(&bytes), bytes.len);
+	else
+		r = cenote_params_add_bytes(params, cell->text, cell->len);
 	text_finish(&bytes);
 	return r;
 }
@@ -80,16 +62,18 @@ static int
 bind_double(cenote_params *params, const struct cell *cell)
 {
 	char *end;
-	double n = strtod(cell->text, &end);
+	double n;
 
-	if (cell->len == 0 || end != cell->text + cell->len)
+	errno = 0;
+	n = strtod(cell->text, &end);
+	if (errno != 0 || cell->len == 0 || end != cell->text + cell->len)
 		return cenote_params_add_text(params, cell->text, cell->len);
 	return cenote_params_add_double(params, n);
 }
 
-/* The number in so many digits; -1: other characters are there. */
+/* Read a number of n_digits digits. -1: there are other characters. */
 static int
-number_of(const char *s, size_t n_digits)
+read_digits(const char *s, size_t n_digits)
 {
 	int n = 0;
 
@@ -101,12 +85,12 @@ number_of(const char *s, size_t n_digits)
 	return n;
 }
 
-/* The offset at the end of a timestamp, "+HH:MM", in seconds. False: there is none. */
+/* Read the offset at the end of a timestamp, "+HH:MM". False: there is none. */
 static bool
 find_offset(const struct cell *cell, long *ret_seconds)
 {
 	const char *s = cell->text + cell->len - strlen(OFFSET);
-	int hours = number_of(s + 1, 2), minutes = number_of(s + 4, 2);
+	int hours = read_digits(s + 1, 2), minutes = read_digits(s + 4, 2);
 
 	if ((*s != '+' && *s != '-') || s[3] != ':' || hours < 0 || minutes < 0)
 		return false;
@@ -119,20 +103,20 @@ static bool
 read_minutes(const struct cell *cell, struct tm *ret_tm)
 {
 	const char *s = cell->text;
-	int year = number_of(s, 4), month = number_of(s + 5, 2);
+	int year = read_digits(s, 4), month = read_digits(s + 5, 2);
 
 	*ret_tm = (struct tm){
 		.tm_year = year - 1900,
 		.tm_mon = month - 1,
-		.tm_mday = number_of(s + 8, 2),
-		.tm_hour = number_of(s + 11, 2),
-		.tm_min = number_of(s + 14, 2),
+		.tm_mday = read_digits(s + 8, 2),
+		.tm_hour = read_digits(s + 11, 2),
+		.tm_min = read_digits(s + 14, 2),
 	};
 	return year >= 0 && month > 0 && ret_tm->tm_mday > 0 && ret_tm->tm_hour >= 0 &&
 	       ret_tm->tm_min >= 0;
 }
 
-/* For a server whose timestamps have no offset: the same time in UTC. */
+/* Bind a timestamp as the same time in UTC, for a server whose timestamps have no offset. */
 static int
 bind_utc(cenote_params *params, const struct cell *cell)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Columns and the words for their types. The exporter, the importer and the readers call it. It has no state.
+ * Columns, and their types in words. The exporter, the importer and the readers call it. This file keeps no state.
  */
 #include "columns.h"
 
@@ -51,6 +51,20 @@ columns_add(struct columns *c, const char *name, size_t len)
 	return &c->list[c->n++];
 }
 
+int
+columns_add_names(struct columns *c, const char *names)
+{
+	while (*names) {
+		size_t len = strcspn(names, ",");
+
+		if (len == 0)
+			return -1;
+		(void)columns_add(c, names, len);
+		names += len + (names[len] == ',');
+	}
+	return 0;
+}
+
 struct column *
 columns_find(const struct columns *c, const char *name)
 {
@@ -67,7 +81,7 @@ columns_find(const struct columns *c, const char *name)
 	return NULL;
 }
 
-/* The length of a text or bytes. The MySQL backend gives bytes of utf8mb4 for texts, four for each character. */
+/* The length of a text or bytes. For a text, the MySQL backend gives the most bytes in utf8mb4: four for each character. */
 static int64_t
 length_of(const cenote_column *column, uint32_t type, const char *backend)
 {
@@ -75,7 +89,7 @@ length_of(const cenote_column *column, uint32_t type, const char *backend)
 
 	if (type == CENOTE_TYPE_TEXT && strcmp(backend, "mysql") == 0)
 		length /= 4;
-	/* A longer one is a type without limit, such as longtext. */
+	/* Types without a limit, such as longtext, have a greater length. */
 	return length > 0 && length <= 8000 ? length : 0;
 }
 
@@ -91,7 +105,6 @@ set_type(struct column *c, const cenote_column *column, const char *backend)
 {
 	int64_t type = cenote_column_int(column, CENOTE_COLUMN_TYPE), precision;
 
-	c->has_type = true;
 	c->type = type > 0 && (size_t)type < N_TYPES ? (uint32_t)type : CENOTE_TYPE_TEXT;
 	if (c->type == CENOTE_TYPE_DECIMAL) {
 		precision = cenote_column_int(column, CENOTE_COLUMN_PRECISION);
@@ -136,7 +149,7 @@ columns_add_type(struct text *t, const struct column *column)
 		text_addf(t, " key%u", column->key);
 }
 
-/* Read a number up to one of the characters `ends`. Returns what follows; NULL if it is not valid. */
+/* Read a number that ends before one of the characters `ends`. Returns the rest; NULL: there is no such number. */
 static const char *
 parse_number(const char *s, const char *ends, int64_t *ret)
 {
@@ -155,7 +168,7 @@ parse_number(const char *s, const char *ends, int64_t *ret)
 	return s;
 }
 
-/* Read "(length)" or "(precision,scale)", if it is there. Returns what follows; NULL if it is not valid. */
+/* Read "(length)" or "(precision,scale)", or nothing. Returns the rest; NULL: this is not valid. */
 static const char *
 parse_size(struct column *c, const char *s)
 {
@@ -167,6 +180,7 @@ parse_size(struct column *c, const char *s)
 	return s ? s + 1 : NULL;
 }
 
+/* Read the name of a type. Returns the rest; NULL: there is no such type. */
 static const char *
 parse_name(struct column *c, const char *s)
 {
@@ -184,7 +198,7 @@ parse_name(struct column *c, const char *s)
 	return NULL;
 }
 
-/* The place in the key. Returns what follows; NULL if it is not valid. */
+/* Read the place in the key. Returns the rest; NULL: this is not valid. */
 static const char *
 parse_key(struct column *c, const char *s)
 {
@@ -210,7 +224,6 @@ columns_parse_type(struct column *column, const char *words, size_t len)
 	free(copy);
 	if (!s)
 		return -1;
-	parsed.has_type = true;
 	*column = parsed;
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kinds of servers: a table of what differs, and SQL that is made from it. docs/types.md says what each server
- * has for a logical type. It has no state.
+ * The kinds of servers: a table of their differences, and the SQL that depends on them. docs/types.md says which type of
+ * each server stands for a logical type. This file keeps no state.
  */
 #include "dialect.h"
 
@@ -44,7 +44,7 @@ static const char *const mysql_types[] = {
 	[CENOTE_TYPE_OTHER] = "longtext",
 };
 
-/* A declared JSON or a long decimal has numeric affinity: SQLite would make a double of such a text. */
+/* A column that is declared JSON has numeric affinity: SQLite would store a double in place of some texts. */
 static const char *const sqlite_types[] = {
 	[CENOTE_TYPE_BOOL] = "BOOLEAN",
 	[CENOTE_TYPE_INT64] = "INTEGER",
@@ -79,7 +79,7 @@ static const char *const sqlserver_types[] = {
 	[CENOTE_TYPE_OTHER] = "nvarchar(max)",
 };
 
-/* Texts that differ in other servers must differ in a key. */
+/* In a key, texts that differ in another server must also differ in MySQL. */
 #define MYSQL_EXACT " CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
 
 static const struct dialect dialects[] = {
@@ -126,7 +126,7 @@ static const struct dialect dialects[] = {
 		.bytes_close = "",
 		.text_open = "N'",
 		.types = sqlserver_types },
-	/* Any server: what the SQL standard has. */
+	/* Any other server: only what the SQL standard has. */
 	{ .backend = "odbc",
 		.open = '"',
 		.close = '"',
@@ -175,6 +175,17 @@ dialect_add_name(const struct dialect *d, struct text *t, const char *name)
 }
 
 void
+dialect_add_names(const struct dialect *d, struct text *t, const struct columns *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->n; i++) {
+		text_add_str(t, i > 0 ? ", " : "");
+		dialect_add_name(d, t, c->list[i].name);
+	}
+}
+
+void
 dialect_add_placeholder(const struct dialect *d, struct text *t, size_t i)
 {
 	if (d->has_numbers)
@@ -204,7 +215,7 @@ is_number(const struct cell *cell)
 {
 	size_t i;
 
-	/* Infinity and NaN are written as texts. */
+	/* Servers read infinity and NaN as texts only. */
 	for (i = 0; i < cell->len; i++) {
 		if (!cell->text[i] || !strchr("0123456789+-.eE", cell->text[i]))
 			return false;
@@ -240,7 +251,7 @@ dialect_add_literal(
 
 /* ---- tables ---- */
 
-/* The type of a text or bytes with a known length. NULL: the general type is right. */
+/* The type for a text or bytes of a known length. NULL: the type without a length is right. */
 static const char *
 sized_type(const struct dialect *d, const struct column *c)
 {
@@ -250,7 +261,7 @@ sized_type(const struct dialect *d, const struct column *c)
 		return NULL;
 	if (strcmp(d->backend, "postgresql") == 0)
 		return is_text ? "varchar(%L)" : NULL;
-	/* A row of MySQL has at most 65,535 bytes in such columns. */
+	/* The columns of a MySQL row have at most 65,535 bytes together, without longtext and longblob. */
 	if (strcmp(d->backend, "mysql") == 0 && c->length <= 1000)
 		return is_text && c->key > 0 ? "varchar(%L)" MYSQL_EXACT
 		       : is_text             ? "varchar(%L)"
@@ -262,7 +273,7 @@ sized_type(const struct dialect *d, const struct column *c)
 	return NULL;
 }
 
-/* A key needs a length in some servers. NULL: the general type is right. */
+/* The type for a text or bytes without a length in a key: some servers need a length there. NULL: the type without one is right. */
 static const char *
 key_type(const struct dialect *d, const struct column *c)
 {
@@ -277,13 +288,13 @@ key_type(const struct dialect *d, const struct column *c)
 	return NULL;
 }
 
-/* A decimal that the server's own type does not hold exactly. NULL: it does. */
+/* The type for a decimal with more digits than the server's decimals have. NULL: they have enough digits. */
 static const char *
 decimal_type(const struct dialect *d, const struct column *c)
 {
 	if (c->type != CENOTE_TYPE_DECIMAL)
 		return NULL;
-	/* SQLite makes a double of a decimal, which holds 15 digits. */
+	/* SQLite stores a decimal as a double, which has 15 digits. */
 	if (strcmp(d->backend, "sqlite") == 0 && (c->length == 0 || c->length > 15))
 		return "TEXT";
 	if (strcmp(d->backend, "mysql") == 0 &&
@@ -309,6 +320,7 @@ type_pattern(const struct dialect *d, const struct column *c)
 	return found ? found : d->types[c->type];
 }
 
+/* Add a type. %L stands for its length, %P for precision and scale, %Z for the time zone. */
 static void
 add_type(const struct dialect *d, struct text *t, const struct column *c)
 {
@@ -330,7 +342,7 @@ add_type(const struct dialect *d, struct text *t, const struct column *c)
 	}
 }
 
-/* Add PRIMARY KEY with its columns in the order of the key. */
+/* Add PRIMARY KEY. Its columns have the order of column.key, not that of the table. */
 static void
 add_key(const struct dialect *d, struct text *t, const struct columns *c)
 {
@@ -376,10 +388,7 @@ dialect_insert(const struct dialect *d, const char *table, const struct columns 
 	size_t row, i, n = 0;
 
 	text_addf(ret_sql, "INSERT INTO %s (", table);
-	for (i = 0; i < c->n; i++) {
-		text_add_str(ret_sql, i > 0 ? ", " : "");
-		dialect_add_name(d, ret_sql, c->list[i].name);
-	}
+	dialect_add_names(d, ret_sql, c);
 	text_add_str(ret_sql, ") VALUES ");
 	for (row = 0; row < n_rows; row++) {
 		text_add_str(ret_sql, row > 0 ? ", (" : "(");

@@ -7,31 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names that the user separated by commas. */
+/* Find the key: the one that was named, or the table's primary key. */
 static int
-split_names(struct export *e, const char *names)
-{
-	while (*names) {
-		size_t len = strcspn(names, ",");
-
-		if (len == 0) {
-			port_say("--key %s: names separated by commas expected", e->key);
-			return PORT_USAGE;
-		}
-		(void)columns_add(&e->keys, names, len);
-		names += len + (names[len] == ',');
-	}
-	return PORT_OK;
-}
-
-int
-export_find_key(struct export *e)
+find_key(struct export *e)
 {
 	struct table_name name;
 	int r;
 
-	if (e->key)
-		return split_names(e, e->key);
+	if (e->key && columns_add_names(&e->keys, e->key) == 0)
+		return PORT_OK;
+	if (e->key) {
+		port_say("--key %s: names separated by commas expected", e->key);
+		return PORT_USAGE;
+	}
 	if (!e->table)
 		return PORT_OK;
 	if (table_name_parse(&name, &e->link, e->table) < 0)
@@ -52,7 +40,7 @@ open_output(struct export *e)
 		r = export_resume(e);
 		if (r != PORT_OK)
 			return r;
-		/* There is nothing to continue before the file has its header. */
+		/* The file was absent or empty if it has no columns. */
 		mode = e->file_columns.n > 0 ? STREAM_APPEND : STREAM_OVERWRITE;
 	}
 	return stream_open(&e->out, e->file, mode, e->is_zstd) < 0 ? PORT_USAGE : PORT_OK;
@@ -63,8 +51,10 @@ run(struct export *e)
 {
 	int r = link_open(&e->link, e->target);
 
+	if (!e->sql_dialect)
+		e->sql_dialect = e->link.dialect;
 	if (r == PORT_OK)
-		r = export_find_key(e);
+		r = find_key(e);
 	if (r == PORT_OK && e->is_resumed && e->keys.n == 0) {
 		port_say("%s has no primary key: name its unique columns with --key, to "
 			 "continue a file",

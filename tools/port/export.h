@@ -7,38 +7,39 @@
 #include "records.h"
 #include "stream.h"
 
-/* An export. options.c of the exporter fills the first part. */
+/* An export. export_options() fills the first part. */
 struct export
 {
 	const char *target; /* pool or URI */
-	const char *table; /* NULL: a query */
+	const char *table; /* NULL: export a query */
 	const char *query;
-	const char *columns; /* as typed; NULL: all */
+	const char *columns; /* as typed; NULL: all columns */
 	const char *where;
-	const char *key; /* as typed; NULL: the primary key */
+	const char *key; /* as typed; NULL: the table's primary key */
 	const char *file; /* "-": standard output */
 	const char *sql_table; /* name of the table in INSERT statements */
-	const char *sql_dialect; /* the server that will read them; NULL: as the source */
+	/* The dialect of INSERT statements in the file; by default that of the source. */
+	const struct dialect *sql_dialect;
+	const char *format_name; /* as typed; NULL: the name of the file decides */
 	enum port_format format;
 	bool is_zstd, has_header, has_types, is_quiet, is_resumed, is_overwriting;
 
 	struct link link;
 	struct columns keys; /* names only */
-	struct columns file_columns; /* of the file that is continued */
-	struct columns types; /* with file_columns: those of the source */
-	/* The key after which the export continues; a value for each of `keys`. */
-	struct cell *last_key;
+	struct columns file_columns; /* columns of a file that is continued */
+	struct columns types; /* columns of the source, once they were needed */
+	struct cell *last_key; /* the row before the first one: its values of `keys` */
 	bool has_last_key;
 	struct stream out;
 	struct progress progress;
 	uint64_t n_rows;
 };
 
-/* Read the options and the arguments. PORT_OK, PORT_USAGE after a message, or it ends the program (--help). */
+/* Read the command line. Returns PORT_OK, or PORT_USAGE after a message. --help and --version end the program. */
 int export_options(struct export *e, int argc, char **argv);
-/* Find the key: the one that was named, or the primary key. */
-int export_find_key(struct export *e);
-/* Look where the file ends, cut what is incomplete, and keep its last key. */
+/* The functions below report their errors; they return an enum port_status. */
+
+/* Find the end of the file, cut an incomplete record there, and keep the last key. */
 int export_resume(struct export *e);
 /* Ask for the columns of the source, and compare them with those of the file. */
 int export_check_file(struct export *e);

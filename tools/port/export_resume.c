@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Continues the file of an export: finds its last complete record, cuts what is behind it, and keeps its key. export.c
- * calls it. The file alone says where it ends, so there is no other state that could differ from it.
+ * Continues the file of an export: finds the last complete record, cuts what follows it, and keeps its key. export.c calls
+ * it. The position is read from the file itself. A state file could say something else after a crash.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,13 +11,15 @@
 
 #include "export.h"
 
-/* Where the file can be cut. */
+/* What scan() found. */
 struct end {
-	uint64_t offset; /* of uncompressed data */
+	uint64_t
+		offset; /* end of the last complete record, in uncompressed data; 0: there is none */
 	uint64_t n_records;
+	bool has_rest; /* an incomplete record follows */
 };
 
-/* Keep the values of the key, which the next record overwrites. */
+/* Copy the values of the key, because the next record overwrites them. */
 static int
 keep_key(struct export *e, const struct records *r, struct text *kept)
 {
@@ -40,23 +42,25 @@ keep_key(struct export *e, const struct records *r, struct text *kept)
 	return PORT_OK;
 }
 
-/* Read the file to its end. A record that is incomplete or damaged ends it, since the export may have been killed. */
+/* Read the file up to its end. A record that is incomplete or damaged is also the end: the export may have been killed. */
 static int
 read_to_end(struct export *e, struct records *r, struct text *kept, struct end *ret_end)
 {
-	int result = PORT_OK;
+	int result = PORT_OK, more = 1;
 
 	if (records_begin(r) < 0)
 		return PORT_OK;
 	if (r->options.format != PORT_SQL && records_is_complete(r))
 		ret_end->offset = records_offset(r);
-	while (result == PORT_OK && !port_is_stopped() && records_next(r) > 0) {
-		if (!records_is_complete(r))
+	while (result == PORT_OK && !port_is_stopped() && (more = records_next(r)) > 0) {
+		ret_end->has_rest = !records_is_complete(r);
+		if (ret_end->has_rest)
 			continue;
 		result = keep_key(e, r, kept);
 		ret_end->offset = records_offset(r);
 		ret_end->n_records = r->n_records;
 	}
+	ret_end->has_rest |= more < 0;
 	return port_is_stopped() ? PORT_STOPPED : result;
 }
 
@@ -90,10 +94,7 @@ scan(struct export *e, struct end *ret_end)
 		.format = e->format,
 		.has_header = e->has_header,
 		.has_types = e->has_types,
-		.has_backslash =
-			e->format == PORT_SQL &&
-			(e->sql_dialect ? dialect_find(e->sql_dialect) : e->link.dialect)
-				->has_backslash,
+		.has_backslash = e->sql_dialect->has_backslash,
 	};
 	struct text *kept = mem_resize(NULL, e->keys.n, sizeof(kept[0]));
 	struct stream in;
@@ -126,31 +127,11 @@ cut(const char *file, uint64_t size)
 	return PORT_USAGE;
 }
 
-/* Cut the file behind its last complete record, once it is known to be a file of this export. */
+/* Cut a compressed file after its last whole frame. Our frames end with complete records. */
 static int
-continue_plain(struct export *e, off_t size)
+cut_frames(struct export *e, off_t size)
 {
-	struct end end;
-	int r = scan(e, &end);
-
-	if (r == PORT_OK && end.offset == 0 && size > 0) {
-		port_say("%s has no complete record of this format; --overwrite replaces "
-			 "the file",
-			e->file);
-		return PORT_USAGE;
-	}
-	if (r == PORT_OK && e->file_columns.n > 0)
-		r = export_check_file(e);
-	return r == PORT_OK ? cut(e->file, end.offset) : r;
-}
-
-/* Whole frames end with whole records, so only the last frame is cut. */
-static int
-continue_compressed(struct export *e, off_t size)
-{
-	struct end end;
 	uint64_t whole;
-	int r;
 
 	if (stream_find_end(e->file, &whole) < 0)
 		return PORT_USAGE;
@@ -159,16 +140,34 @@ continue_compressed(struct export *e, off_t size)
 			e->file);
 		return PORT_USAGE;
 	}
-	r = cut(e->file, whole);
-	if (r == PORT_OK)
-		r = scan(e, &end);
-	return r == PORT_OK && e->file_columns.n > 0 ? export_check_file(e) : r;
+	return cut(e->file, whole);
+}
+
+/* Check that this export can have written the records of the file. */
+static int
+check_end(struct export *e, const struct end *end, off_t size)
+{
+	if (end->offset == 0 && size > 0) {
+		port_say("%s has no complete record of this format; --overwrite replaces "
+			 "the file",
+			e->file);
+		return PORT_USAGE;
+	}
+	if (e->is_zstd && end->has_rest) {
+		port_say("%s does not end with a complete record; --overwrite replaces "
+			 "the file",
+			e->file);
+		return PORT_USAGE;
+	}
+	return e->file_columns.n > 0 ? export_check_file(e) : PORT_OK;
 }
 
 int
 export_resume(struct export *e)
 {
 	struct stat st;
+	struct end end;
+	int r = PORT_OK;
 
 	if (stat(e->file, &st) < 0) {
 		if (errno == ENOENT)
@@ -176,6 +175,11 @@ export_resume(struct export *e)
 		port_say("%s: %s", e->file, strerror(errno));
 		return PORT_USAGE;
 	}
-	return e->is_zstd ? continue_compressed(e, st.st_size)
-			  : continue_plain(e, st.st_size);
+	if (e->is_zstd)
+		r = cut_frames(e, st.st_size);
+	if (r == PORT_OK)
+		r = scan(e, &end);
+	if (r == PORT_OK)
+		r = check_end(e, &end, st.st_size);
+	return r == PORT_OK && !e->is_zstd ? cut(e->file, end.offset) : r;
 }

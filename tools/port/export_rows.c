@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Asks for the rows in the order of the key, and writes them. export.c calls it. Rows are streamed: a batch of them
- * is in memory at a time.
+ * Asks for the rows in the order of the key, and writes them. export.c calls it. One batch of rows is in memory at a time.
+ * The state is struct export.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,18 +15,7 @@
 
 /* ---- the query ---- */
 
-static void
-add_names(struct export *e, struct text *t, size_t n, const char *between)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		text_add_str(t, i > 0 ? between : "");
-		dialect_add_name(e->link.dialect, t, e->keys.list[i].name);
-	}
-}
-
-/* A literal of PostgreSQL, which means the same under every setting. It gets the type of the column. */
+/* Add a literal of PostgreSQL. E'...' means the same under every setting, and the column gives it its type. */
 static void
 add_literal(struct text *t, const struct cell *cell)
 {
@@ -41,7 +30,7 @@ add_literal(struct text *t, const struct cell *cell)
 	text_add_char(t, '\'');
 }
 
-/* The rows after the last key: (a > ?) or (a = ? and b > ?). Not every server compares rows. */
+/* Add the condition for rows after the last key: (a > ?) OR (a = ? AND b > ?). Not every server has (a, b) > (?, ?). */
 static void
 add_after_key(struct export *e, bool has_literals, struct text *t)
 {
@@ -65,7 +54,7 @@ add_after_key(struct export *e, bool has_literals, struct text *t)
 	text_add_char(t, ')');
 }
 
-/* Add FROM and what follows. */
+/* Add FROM and WHERE. */
 static void
 add_source(struct export *e, bool has_literals, struct text *t)
 {
@@ -86,7 +75,7 @@ add_order(struct export *e, struct text *t)
 {
 	if (e->keys.n > 0)
 		text_add_str(t, " ORDER BY ");
-	add_names(e, t, e->keys.n, ", ");
+	dialect_add_names(e->link.dialect, t, &e->keys);
 }
 
 static void
@@ -102,7 +91,7 @@ make_query(struct export *e, struct text *t)
 	add_order(e, t);
 }
 
-/* The same rows as a COPY. Its text of a boolean would be t or f, which other servers do not read. */
+/* Make a COPY with the rows of make_query(). It would write a boolean as t or f, which other servers do not read. */
 static void
 make_copy(struct export *e, struct text *t)
 {
@@ -123,7 +112,7 @@ make_copy(struct export *e, struct text *t)
 		t, e->format == PORT_CSV ? ") TO STDOUT (FORMAT csv)" : ") TO STDOUT");
 }
 
-/* A value of the last key, as the type of its column: only then does every server use the index. */
+/* Bind a value of the last key with the type of its column. With another type, some servers would not use the index. */
 static int
 bind_key_column(struct export *e, cenote_params *params, size_t i)
 {
@@ -133,14 +122,13 @@ bind_key_column(struct export *e, cenote_params *params, size_t i)
 		port_say("the key %s is not one of the columns", e->keys.list[i].name);
 		return PORT_USAGE;
 	}
-	if (link_bind(params, &e->link, c, &e->last_key[i]) < 0) {
-		port_say("out of memory");
-		return PORT_USAGE;
-	}
-	return PORT_OK;
+	if (link_bind(params, &e->link, c, &e->last_key[i]) == CENOTE_OK)
+		return PORT_OK;
+	port_say("out of memory");
+	return PORT_USAGE;
 }
 
-/* The values for add_after_key(). */
+/* Bind the values for the placeholders of add_after_key(). */
 static int
 bind_key(struct export *e, cenote_params *params)
 {
@@ -154,7 +142,7 @@ bind_key(struct export *e, cenote_params *params)
 	return r;
 }
 
-/* The columns of the source, before the key can be bound. */
+/* Ask for the columns of the source, whose types bind_key_column() and can_copy() need. */
 static int
 ask_types(struct export *e)
 {
@@ -191,8 +179,7 @@ export_check_file(struct export *e)
 		i++;
 	if (i == c->n && i == file->n)
 		return PORT_OK;
-	port_say("%s has other columns; continue it with the options with which it was "
-		 "begun",
+	port_say("%s has other columns; use the options with which the file was begun",
 		e->file);
 	return PORT_USAGE;
 }
@@ -214,10 +201,28 @@ ops_of(enum port_format format)
 	}
 }
 
-/* Write the types of the columns as the file's first line, in the form that records.c reads. CSV has them in its header. */
-static int
-write_types(
-	struct export *e, const struct columns *c, const struct output_column *columns)
+/* Write a comment with the names and types, in the form of a CSV header. `columns` have names of the form name:type. */
+static void
+write_sql_types(struct export *e, const struct output_column *columns, size_t n)
+{
+	struct text line = { 0 };
+	size_t i;
+
+	text_add_str(&line, "-- cenote: ");
+	for (i = 0; i < n; i++) {
+		const struct cell name = { columns[i].name, strlen(columns[i].name) };
+
+		text_add_str(&line, i > 0 ? "," : "");
+		csv_add_field(&line, CSV_COMMA, &name);
+	}
+	text_add_char(&line, '\n');
+	(void)fwrite(line.data, 1, line.len, e->out.file);
+	text_finish(&line);
+}
+
+/* Write a JSON object with the type of each column. */
+static void
+write_json_types(struct export *e, const struct columns *c)
 {
 	static const struct output_settings settings = { .null_text = "" };
 	struct text *words = mem_resize(NULL, c->n, sizeof(words[0]));
@@ -226,31 +231,23 @@ write_types(
 	struct output *out;
 	size_t i;
 
-	memset(words, 0, c->n * sizeof(words[0]));
 	for (i = 0; i < c->n; i++) {
 		texts[i] = (struct output_column){ c->list[i].name, CENOTE_TYPE_TEXT };
-		/* The headers of CSV are name:type already. */
-		if (e->format == PORT_SQL)
-			text_add_str(&words[i], columns[i].name);
-		else
-			columns_add_type(&words[i], &c->list[i]);
+		words[i] = (struct text){ 0 };
+		columns_add_type(&words[i], &c->list[i]);
 		cells[i] = (struct cell){ text_str(&words[i]), words[i].len };
 	}
-	if (e->format == PORT_SQL)
-		(void)fputs("-- cenote: ", e->out.file);
-	out = output_begin(e->format == PORT_SQL ? &output_csv : &output_json, &settings,
-		e->out.file, texts, c->n);
+	out = output_begin(&output_json, &settings, e->out.file, texts, c->n);
 	output_row(out, cells);
-	i = output_end(out, 1) < 0;
-	for (size_t j = 0; j < c->n; j++)
-		text_finish(&words[j]);
+	(void)output_end(out, 1);
+	for (i = 0; i < c->n; i++)
+		text_finish(&words[i]);
 	free(words);
 	free(cells);
 	free(texts);
-	return i ? -1 : 0;
 }
 
-/* Names for the output. With --types, those of CSV and of the comment of SQL are name:type. */
+/* Make the columns of an output. Their names are in `names`; with are_typed they have the form name:type. */
 static void
 make_names(const struct columns *c, bool are_typed, struct text *names,
 	struct output_column *columns)
@@ -272,11 +269,24 @@ make_names(const struct columns *c, bool are_typed, struct text *names,
 static int
 output_failed(struct export *e)
 {
+	progress_end(&e->progress);
 	port_say("%s: %s", e->file, strerror(errno ? errno : EIO));
 	return PORT_STOPPED;
 }
 
-/* JSON has only UTF-8, and SQLite keeps any bytes as a text. Other servers check their texts. */
+/* Write the types of the columns as the file's first line, in the form that records.c reads. CSV has them in its header. */
+static int
+write_types(
+	struct export *e, const struct columns *c, const struct output_column *columns)
+{
+	if (e->format == PORT_SQL)
+		write_sql_types(e, columns, c->n);
+	else if (e->format == PORT_JSON)
+		write_json_types(e, c);
+	return ferror(e->out.file) ? output_failed(e) : PORT_OK;
+}
+
+/* Check that the texts of a row are UTF-8, as JSON needs it. Only SQLite also keeps other bytes as a text. */
 static int
 check_utf8(struct export *e, const struct output *out, const struct cell *cells)
 {
@@ -291,9 +301,8 @@ check_utf8(struct export *e, const struct output *out, const struct cell *cells)
 			if (n > 0)
 				continue;
 			progress_end(&e->progress);
-			port_say("row %llu, column %s: the text is not UTF-8, so JSON "
-				 "cannot have it; "
-				 "use another format",
+			port_say("row %llu, column %s: the text is not UTF-8, which JSON "
+				 "cannot contain; use another format",
 				(unsigned long long)out->n_rows + 1,
 				out->columns[col].name);
 			return PORT_FAILED;
@@ -349,7 +358,7 @@ write_stream(struct export *e, cenote_result *res, struct output *out)
 	return more < 0 ? link_failed(&e->link, more) : PORT_OK;
 }
 
-/* Write the rows of a COPY: its data is a row in the form of the file. */
+/* Write the rows of a COPY. Each piece of its data is a row in the form of the file. */
 static int
 write_copy(struct export *e, struct output *out)
 {
@@ -370,18 +379,18 @@ write_copy(struct export *e, struct output *out)
 		return output_failed(e);
 	if (port_is_stopped())
 		return PORT_STOPPED;
+	progress_end(&e->progress);
 	return r < 0 ? link_failed(&e->link, r) : PORT_OK;
 }
 
-/* Write the file's beginning, unless it has one, and the rows. */
+/* Write the rows, and before them the beginning of a new file: its types and header. */
 static int
 write_result(struct export *e, cenote_result *res, const struct columns *c)
 {
 	const struct output_sql_settings settings = {
 		.base = { .null_text = "",
 			.has_header = e->has_header && e->file_columns.n == 0 },
-		.dialect =
-			e->sql_dialect ? dialect_find(e->sql_dialect) : e->link.dialect,
+		.dialect = e->sql_dialect,
 		.table = e->sql_table ? e->sql_table : e->table,
 	};
 	bool is_csv = e->format == PORT_CSV || e->format == PORT_TSV;
@@ -393,18 +402,18 @@ write_result(struct export *e, cenote_result *res, const struct columns *c)
 
 	memset(names, 0, c->n * sizeof(names[0]));
 	make_names(c, e->has_types, names, columns);
-	if (e->has_types && !is_csv) {
-		if (e->file_columns.n == 0 && write_types(e, c, columns) < 0)
-			r = output_failed(e);
+	if (e->has_types && e->file_columns.n == 0)
+		r = write_types(e, c, columns);
+	/* In CSV the header has the types. */
+	if (!is_csv)
 		make_names(c, false, names, columns);
-	}
 	if (r == PORT_OK) {
 		out = output_begin(
 			ops_of(e->format), &settings.base, e->out.file, columns, c->n);
 		r = cenote_result_kind(res) == CENOTE_RESULT_COPY_OUT
 			    ? write_copy(e, out)
 			    : write_stream(e, res, out);
-		/* What is incomplete would not be a part of the file. */
+		/* After a failure, do not write the SQL statement that is incomplete. */
 		if (output_end(out, r == PORT_OK) < 0 && r == PORT_OK)
 			r = output_failed(e);
 	}
@@ -448,7 +457,7 @@ take_result(struct export *e, cenote_result *res)
 	mark_keys(e, &c);
 	if (r == PORT_OK)
 		r = write_result(e, res, &c);
-	/* After an error the rest is not read: the end of the program closes the connection. */
+	/* After an error, do not read the remaining rows. The program ends and closes the connection. */
 	cenote_result_destroy(res);
 	if (r == PORT_OK)
 		r = link_finish(&e->link);
@@ -470,8 +479,8 @@ run_query(struct export *e, const char *sql, const cenote_params *params)
 }
 
 /*
- * Make a query for the number of rows that have the last key, or a NULL in their key. If there are several, the key is
- * not unique, and nobody knows which of them are in the file.
+ * Make a query that counts the rows with the last key, and those with a NULL in their key. If it counts several, the key is
+ * not unique, and it is unknown which of these rows are in the file.
  */
 static void
 make_count(struct export *e, struct text *t)
@@ -515,8 +524,7 @@ count_rows(struct export *e, const cenote_params *params)
 		return r;
 	if (cenote_result_int64(res, 0, 0, &n) != CENOTE_OK || n > 1) {
 		port_say("--key %s: %lld rows have the key of the last row in %s, or "
-			 "NULL; "
-			 "rows could be missing, so export it again with a unique key",
+			 "NULL; rows could be missing, so export again with a unique key",
 			e->key, (long long)n, e->file);
 		r = PORT_FAILED;
 	}
@@ -524,7 +532,7 @@ count_rows(struct export *e, const cenote_params *params)
 	return r;
 }
 
-/* Check that the key with which the export continues is unique. A primary key is. */
+/* Check that the key is unique where the export continues. A primary key needs no check. */
 static int
 check_key(struct export *e)
 {
@@ -534,10 +542,8 @@ check_key(struct export *e)
 
 	if (!e->has_last_key || !e->key)
 		return PORT_OK;
-	if (cenote_params_create(NULL, &params) < 0) {
-		port_say("out of memory");
+	if (link_params_create(&params) != PORT_OK)
 		return PORT_USAGE;
-	}
 	for (i = 0; i < e->keys.n && r == PORT_OK; i++)
 		r = bind_key_column(e, params, i);
 	if (r == PORT_OK)
@@ -552,10 +558,8 @@ run_with_key(struct export *e, const char *sql)
 	cenote_params *params;
 	int r;
 
-	if (cenote_params_create(NULL, &params) < 0) {
-		port_say("out of memory");
+	if (link_params_create(&params) != PORT_OK)
 		return PORT_USAGE;
-	}
 	r = bind_key(e, params);
 	if (r == PORT_OK)
 		r = run_query(e, sql, params);
@@ -563,7 +567,10 @@ run_with_key(struct export *e, const char *sql)
 	return r;
 }
 
-/* COPY takes less time than a query, where its text is the canonical one; that of a time zone is not. */
+/*
+ * Whether a COPY gives the same as the query, in less time. COPY writes times with a time zone in another form. Its outer
+ * SELECT orders the rows, so it needs the columns of the key.
+ */
 static bool
 can_copy(const struct export *e)
 {
@@ -573,9 +580,14 @@ can_copy(const struct export *e)
 		if (e->types.list[i].has_zone)
 			return false;
 	}
+	for (i = 0; i < e->keys.n; i++) {
+		if (!columns_find(&e->types, e->keys.list[i].name))
+			return false;
+	}
 	return e->types.n > 0;
 }
 
+/* Find whether the rows come by COPY. This may ask for the types of the columns. */
 static int
 ask_whether_copy(struct export *e, bool *ret_can)
 {
@@ -593,7 +605,7 @@ ask_whether_copy(struct export *e, bool *ret_can)
 
 /* ---- the session ---- */
 
-/* The forms that the importer and other servers read. They last as long as the transaction. */
+/* Let PostgreSQL write values in forms that the importer and other servers read. The settings end with the transaction. */
 static int
 set_forms(struct export *e)
 {
@@ -607,7 +619,7 @@ set_forms(struct export *e)
 		return PORT_OK;
 	r = link_begin(&e->link, CENOTE_BEGIN_READ_ONLY);
 	for (i = 0; i < sizeof(settings) / sizeof(settings[0]) && r == PORT_OK; i++)
-		r = link_run(&e->link, settings[i], NULL, NULL);
+		r = link_run(&e->link, settings[i]);
 	return r;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cenote-import: reads a file into a table. Each batch of rows is a transaction, which also moves the position of the
- * import. The state is struct import.
+ * cenote-import: reads a file into a table. A transaction inserts a batch of rows and moves the position of the import. The
+ * state is struct import.
  */
 #include "import.h"
 
@@ -18,7 +18,7 @@ import_fail_at(struct import *im, unsigned long line, const char *message)
 	return PORT_FAILED;
 }
 
-/* Read the next record. 1; 0: the end, or a signal came; -1: an error that was reported. */
+/* Read the next record. Returns 1, 0 at the end of the file or after a signal, -1 after a message. */
 static int
 next_record(struct import *im)
 {
@@ -31,13 +31,13 @@ next_record(struct import *im)
 		(void)import_fail_at(im, im->records.line, text_str(&im->records.error));
 	} else if (more > 0 && im->records.n_cells != im->into.n) {
 		(void)import_fail_at(im, im->records.line,
-			"the record has not as many values as the table has columns");
+			"the record has more or fewer values than the table has columns");
 		more = -1;
 	}
 	return more;
 }
 
-/* Skip the records that former runs have imported. */
+/* Skip the records that earlier runs have imported. */
 static int
 skip_records(struct import *im)
 {
@@ -59,7 +59,7 @@ skip_records(struct import *im)
 	return PORT_OK;
 }
 
-/* Load the records up to the batch's end. *ret_more: as next_record(). */
+/* Load the current record and those after it, up to the end of the batch. *ret_more is what the last next_record() returned. */
 static int
 load_batch(struct import *im, struct loader *loader, int *ret_more)
 {
@@ -83,7 +83,7 @@ load_batch(struct import *im, struct loader *loader, int *ret_more)
 	return r == PORT_OK ? loader->ops->end(loader) : r;
 }
 
-/* Load a batch in a transaction. *ret_more: 0 after the last one. */
+/* Load a batch in a transaction. *ret_more is 0 after the last batch. */
 static int
 run_batch(struct import *im, struct loader *loader, int *ret_more)
 {
@@ -94,7 +94,7 @@ run_batch(struct import *im, struct loader *loader, int *ret_more)
 		return r;
 	if (*ret_more > 0)
 		r = load_batch(im, loader, ret_more);
-	/* A signal ends a batch early; the rows are kept. But one transaction for everything cannot be continued. */
+	/* After a signal, commit the rows that were loaded, unless one transaction must have all rows. */
 	if (r == PORT_OK && port_is_stopped() && im->is_single)
 		r = PORT_STOPPED;
 	if (r == PORT_OK && !im->is_single)
@@ -135,7 +135,7 @@ load(struct import *im)
 	return r;
 }
 
-/* Look how far a former run came. *ret_is_over: it came to the end. */
+/* Find how far an earlier run came. *ret_is_over is true if --resume has nothing left to do. */
 static int
 find_position(struct import *im, bool *ret_is_over)
 {
@@ -199,11 +199,10 @@ say_end(const struct import *im, int r)
 static int
 run(struct import *im)
 {
-	const struct records_options options = {
+	struct records_options options = {
 		.format = im->format,
 		.has_header = im->has_header,
 		.has_types = im->has_types,
-		.has_backslash = false,
 	};
 	bool is_over = false;
 	int r = link_open(&im->link, im->target);
@@ -214,10 +213,9 @@ run(struct import *im)
 		return r;
 	if (stream_open(&im->in, im->file, STREAM_READ, im->is_zstd) < 0)
 		return PORT_USAGE;
+	options.has_backslash =
+		(im->sql_dialect ? im->sql_dialect : im->link.dialect)->has_backslash;
 	records_init(&im->records, im->in.file, &options);
-	im->records.sql.has_backslash =
-		(im->sql_dialect ? dialect_find(im->sql_dialect) : im->link.dialect)
-			->has_backslash;
 	progress_begin(&im->progress, !im->is_quiet, im->in.total_bytes, port_now_ms());
 	r = import_file(im);
 	progress_end(&im->progress);

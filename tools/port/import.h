@@ -13,11 +13,12 @@ struct import {
 	const char *target; /* pool or URI */
 	const char *table;
 	const char *file; /* "-": standard input */
-	const char *columns; /* as typed, separated by commas; NULL: those of the file */
-	const char *
-		name; /* of the import, in the table cenote_import; NULL: from table and file */
-	const char *
-		sql_dialect; /* the server for which INSERT statements were written; NULL: as the target */
+	const char *columns; /* as typed; NULL: the columns of the file */
+	/* The name of the import in the table cenote_import. By default it is the table and the file. */
+	const char *name;
+	/* The dialect of INSERT statements in the file; by default that of the target. */
+	const struct dialect *sql_dialect;
+	const char *format_name; /* as typed; NULL: the name of the file decides */
 	uint64_t batch_rows; /* rows of a transaction */
 	enum port_format format;
 	bool is_zstd, has_header, has_types, is_quiet, is_resumed, is_restarted,
@@ -40,25 +41,26 @@ struct loader {
 };
 
 struct loader_ops {
-	/* In a transaction: begin a batch, add a row of import.records, end the batch. */
+	/* Within a transaction: begin a batch, add the last record of import.records, end the batch. */
 	int (*begin)(struct loader *loader);
 	int (*row)(struct loader *loader);
 	int (*end)(struct loader *loader);
-	/* After a failure: end what the batch has begun, without further reports. */
+	/* After a failure: end the COPY or pipeline of the batch, without more messages. */
 	void (*abandon)(struct loader *loader);
 	void (*destroy)(struct loader *loader);
 };
 
-/* PostgreSQL's COPY. */
+/* Load with PostgreSQL's COPY. */
 struct loader *load_copy_create(struct import *im);
-/* Prepared INSERTs of several rows, in a pipeline: every server. */
+/* Load with prepared INSERTs of several rows, in a pipeline. Every server has them. */
 struct loader *load_insert_create(struct import *im);
 
+/* Read the command line. Returns PORT_OK, or PORT_USAGE after a message. --help and --version end the program. */
 int import_options(struct import *im, int argc, char **argv);
-/* Read the file's columns, make the table if that was asked for, and find the columns of the table. */
+/* Read the file's columns, make the table for --create, and ask for the types of the table's columns. */
 int import_begin(struct import *im);
 
-/* Report an error of a record. */
+/* Report an error of the record in this line. Returns PORT_FAILED. */
 int import_fail_at(struct import *im, unsigned long line, const char *message);
 
 #endif

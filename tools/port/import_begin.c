@@ -1,28 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The beginning of an import: which columns the file has, and which ones the table has. import.c calls it. It has no
- * state.
+ * Begins an import: finds the columns of the file and those of the table. import.c calls it. This file keeps
+ * no state.
  */
 #include <string.h>
 
 #include "import.h"
 
-/* Names that the user separated by commas, in the order of the file. */
+/* Take the columns that the user named, in the order of the file. */
 static int
 take_names(struct import *im)
 {
-	const char *names = im->columns;
-
-	while (*names) {
-		size_t len = strcspn(names, ",");
-
-		if (len == 0) {
-			port_say("--columns %s: names separated by commas expected",
-				im->columns);
-			return PORT_USAGE;
-		}
-		(void)columns_add(&im->into, names, len);
-		names += len + (names[len] == ',');
+	if (columns_add_names(&im->into, im->columns) < 0) {
+		port_say("--columns %s: names separated by commas expected", im->columns);
+		return PORT_USAGE;
 	}
 	if (im->records.columns.n > 0 && im->records.columns.n != im->into.n) {
 		port_say("--columns has %zu names, and the file has %zu columns",
@@ -48,27 +39,22 @@ create_table(struct import *im)
 			 "the table yourself");
 		r = PORT_USAGE;
 	} else {
-		r = link_run(&im->link, text_str(&sql), NULL, NULL);
+		r = link_run(&im->link, text_str(&sql));
 	}
 	text_finish(&sql);
 	return r;
 }
 
-/* The columns of the table with these names, or all of them. */
+/* Make a query whose result has the columns of import.into; all columns of the table if there are none. */
 static void
 make_query(const struct import *im, struct text *t)
 {
-	size_t i;
-
 	text_add_str(t, "SELECT ");
-	for (i = 0; i < im->into.n; i++) {
-		text_add_str(t, i > 0 ? ", " : "");
-		dialect_add_name(im->link.dialect, t, im->into.list[i].name);
-	}
+	dialect_add_names(im->link.dialect, t, &im->into);
 	text_addf(t, "%s FROM %s WHERE 1 = 0", im->into.n == 0 ? "*" : "", im->table);
 }
 
-/* Ask for the types of the columns, which say how a value of the file becomes a parameter. */
+/* Ask for the types of the columns. link_bind() needs them. */
 static int
 ask_types(struct import *im)
 {
@@ -87,33 +73,44 @@ ask_types(struct import *im)
 	return PORT_OK;
 }
 
-/* Some tables of MySQL have no transactions. Then a batch that fails would leave rows behind. */
+static int
+bind_table(cenote_params *params, const struct table_name *name)
+{
+	const char *schema = name->filter.catalog, *object = name->filter.object;
+	int r = schema ? cenote_params_add_text(params, schema, strlen(schema))
+		       : cenote_params_add_null(params);
+
+	if (r == CENOTE_OK)
+		r = cenote_params_add_text(params, object, strlen(object));
+	if (r < 0)
+		port_say("out of memory");
+	return r < 0 ? PORT_USAGE : PORT_OK;
+}
+
+/* Refuse a table of MySQL that has no transactions. There, a batch that fails would leave rows. */
 static int
 check_engine(struct import *im)
 {
 	static const char sql[] =
 		"SELECT t.engine FROM information_schema.tables t"
 		" JOIN information_schema.engines e ON e.engine = t.engine"
-		" WHERE t.table_schema LIKE ? AND t.table_name LIKE ?"
+		" WHERE t.table_schema = coalesce(?, database()) AND t.table_name LIKE ?"
 		" AND e.transactions <> 'YES'";
 	struct table_name name;
 	cenote_params *params = NULL;
 	cenote_result *res = NULL;
-	const char *schema;
 	int r = table_name_parse(&name, &im->link, im->table) < 0 ? PORT_USAGE : PORT_OK;
 
-	schema = name.filter.catalog ? name.filter.catalog : "%";
-	if (r == PORT_OK && cenote_params_create(NULL, &params) == CENOTE_OK &&
-		cenote_params_add_text(params, schema, strlen(schema)) == CENOTE_OK &&
-		cenote_params_add_text(params, name.filter.object,
-			strlen(name.filter.object)) == CENOTE_OK)
+	if (r == PORT_OK)
+		r = link_params_create(&params);
+	if (r == PORT_OK)
+		r = bind_table(params, &name);
+	if (r == PORT_OK)
 		r = link_query(&im->link, sql, params, &res);
 	if (res && cenote_result_n_rows(res) > 0) {
-		port_say("%s has the engine %s, which has no transactions: a run that "
-			 "stops could not be "
-			 "continued; change the engine, or use --single-transaction, "
-			 "which then imports "
-			 "what it can",
+		port_say("%s has the engine %s, which has no transactions; an import "
+			 "that stops could not continue. Change the engine, or use "
+			 "--single-transaction: the rows before an error then stay",
 			im->table, cenote_result_text(res, 0, 0, NULL));
 		r = PORT_FAILED;
 	}
@@ -132,7 +129,7 @@ import_begin(struct import *im)
 
 	if (records_begin(&im->records) < 0)
 		return import_fail_at(im, im->records.line, text_str(&im->records.error));
-	/* A run that is resumed made the table, if it came so far. */
+	/* If a position exists, the former run has made the table. */
 	if (im->is_creating && !(im->is_resumed && im->position.exists))
 		r = create_table(im);
 	if (r == PORT_OK && im->columns)

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Reads JSON lines. records.c calls it. The state is struct json_reader.
+ *
+ * A number must keep all its digits, and an object or array its text. No C library of Debian 12 gives both: jansson and
+ * cJSON make a double of a number, json-c cuts integers of more than 64 bits, and yajl has no text of an object or array.
  */
 #include "json_reader.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What is left of the line. */
 struct parser {
 	struct json_reader *r;
-	const char *p, *end;
-	unsigned depth;
+	const char *p, *end; /* the part of the line that is not read yet */
+	unsigned depth; /* objects and arrays that are open */
 };
 
 void
@@ -24,11 +26,8 @@ void
 json_reader_finish(struct json_reader *r)
 {
 	text_finish(&r->text);
-	text_finish(&r->data);
-	free(r->names);
-	free(r->values);
-	free(r->offsets);
-	free(r->is_null);
+	fields_finish(&r->names);
+	fields_finish(&r->values);
 	*r = (struct json_reader){ 0 };
 }
 
@@ -56,7 +55,7 @@ expect(struct parser *p, char c, const char *error)
 	return 0;
 }
 
-/* Whether the next character is this one; then it is taken. */
+/* Take the next character if it is `c`. Returns whether it was. */
 static bool
 accept(struct parser *p, char c)
 {
@@ -69,16 +68,7 @@ accept(struct parser *p, char c)
 
 /* ---- texts ---- */
 
-static int
-hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)(c | 0x20);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* The four digits after \u; negative: they are not there. */
+/* Take the four digits after \u. Negative: they are not there. */
 static int32_t
 take_unit(struct parser *p)
 {
@@ -117,7 +107,7 @@ add_utf8(struct text *t, uint32_t c)
 	}
 }
 
-/* The character of \uXXXX, or of two of them that are a surrogate pair. */
+/* Take the character of \uXXXX. Two of them may be a surrogate pair, which is one character. */
 static int
 take_unicode(struct parser *p, struct text *out)
 {
@@ -158,7 +148,7 @@ take_escape(struct parser *p, struct text *out)
 	return 0;
 }
 
-/* The text after its opening quote. */
+/* Take a text, after its opening quote. */
 static int
 take_string(struct parser *p, struct text *out)
 {
@@ -232,23 +222,30 @@ accept_word(struct parser *p, const char *word)
 	return true;
 }
 
+/* Skip a text, after its opening quote. */
+static int
+skip_string(struct parser *p)
+{
+	struct text *data = &p->r->values.data;
+	size_t before = data->len;
+	int r = take_string(p, data);
+
+	data->len = before;
+	return r;
+}
+
 static int skip_value(struct parser *p);
 
 static int
 skip_member(struct parser *p)
 {
-	struct text name = { 0 };
-	int r = expect(p, '"', "a name in quotes expected");
-
-	if (r == 0)
-		r = take_string(p, &name);
-	if (r == 0)
-		r = expect(p, ':', "a colon expected after a name");
-	text_finish(&name);
-	return r < 0 ? r : skip_value(p);
+	if (expect(p, '"', "a name in quotes expected") < 0 || skip_string(p) < 0 ||
+		expect(p, ':', "a colon expected after a name") < 0)
+		return -1;
+	return skip_value(p);
 }
 
-/* An object or array after its opening bracket. */
+/* Skip an object or array, after its opening bracket. */
 static int
 skip_nested(struct parser *p, bool is_object)
 {
@@ -271,13 +268,11 @@ skip_nested(struct parser *p, bool is_object)
 static int
 skip_value(struct parser *p)
 {
-	struct text unused = { 0 };
 	int r = 0;
 
 	skip_blanks(p);
 	if (accept(p, '"')) {
-		r = take_string(p, &unused);
-		text_finish(&unused);
+		r = skip_string(p);
 	} else if (accept(p, '{')) {
 		r = skip_nested(p, true);
 	} else if (accept(p, '[')) {
@@ -289,63 +284,47 @@ skip_value(struct parser *p)
 	return r;
 }
 
-/* Take the value of a member into r->data. */
+/* Add the value of a member to `data`. */
 static int
-take_value(struct parser *p, unsigned char *ret_is_null)
+take_value(struct parser *p, struct text *data, bool *ret_is_null)
 {
 	const char *begin;
 
-	*ret_is_null = 0;
+	*ret_is_null = false;
 	if (accept(p, '"'))
-		return take_string(p, &p->r->data);
+		return take_string(p, data);
 	begin = p->p;
 	if (accept_word(p, "null")) {
-		*ret_is_null = 1;
+		*ret_is_null = true;
 	} else if (accept_word(p, "true")) {
-		text_add_char(&p->r->data, '1');
+		text_add_char(data, '1');
 	} else if (accept_word(p, "false")) {
-		text_add_char(&p->r->data, '0');
+		text_add_char(data, '0');
 	} else {
 		if (skip_value(p) < 0)
 			return -1;
-		text_add(&p->r->data, begin, (size_t)(p->p - begin));
+		text_add(data, begin, (size_t)(p->p - begin));
 	}
 	return 0;
 }
 
 /* ---- lines ---- */
 
-static void
-grow(struct json_reader *r)
-{
-	if (r->n < r->cap)
-		return;
-	r->cap = r->cap ? r->cap * 2 : 16;
-	r->names = mem_resize(r->names, r->cap, sizeof(r->names[0]));
-	r->values = mem_resize(r->values, r->cap, sizeof(r->values[0]));
-	r->offsets = mem_resize(r->offsets, 2 * r->cap, sizeof(r->offsets[0]));
-	r->is_null = mem_resize(r->is_null, r->cap, 1);
-}
-
 static int
 take_member(struct parser *p)
 {
-	struct json_reader *r = p->r;
+	struct fields *names = &p->r->names, *values = &p->r->values;
+	bool is_null;
 
-	if (r->n >= CSV_FIELDS_MAX)
+	if (fields_begin(names) < 0 || fields_begin(values) < 0)
 		return fail(p, "too many members");
-	grow(r);
-	r->offsets[2 * r->n] = r->data.len;
 	if (expect(p, '"', "a name in quotes expected") < 0 ||
-		take_string(p, &r->data) < 0 ||
-		expect(p, ':', "a colon expected after a name") < 0)
+		take_string(p, &names->data) < 0 ||
+		expect(p, ':', "a colon expected after a name") < 0 ||
+		take_value(p, &values->data, &is_null) < 0)
 		return -1;
-	text_add_char(&r->data, '\0');
-	r->offsets[2 * r->n + 1] = r->data.len;
-	if (take_value(p, &r->is_null[r->n]) < 0)
-		return -1;
-	text_add_char(&r->data, '\0');
-	r->n++;
+	fields_end(names, false);
+	fields_end(values, is_null);
 	return 0;
 }
 
@@ -363,10 +342,10 @@ take_object(struct parser *p)
 			return -1;
 	}
 	skip_blanks(p);
-	return p->p < p->end ? fail(p, "text behind the object") : 0;
+	return p->p < p->end ? fail(p, "text after the object") : 0;
 }
 
-/* Read a line. 1; 0: the end; -1: an error. */
+/* Read a line. Returns 1, 0 at the end of the file, -1 after an error. */
 static int
 read_line(struct json_reader *r)
 {
@@ -390,23 +369,6 @@ read_line(struct json_reader *r)
 	return r->is_complete || r->text.len > 0;
 }
 
-static void
-point_at(struct json_reader *r)
-{
-	size_t i;
-
-	for (i = 0; i < r->n; i++) {
-		size_t name = r->offsets[2 * i], value = r->offsets[2 * i + 1];
-		size_t end = i + 1 < r->n ? r->offsets[2 * i + 2] : r->data.len;
-
-		r->names[i] = (struct cell){ r->data.data + name, value - name - 1 };
-		r->values[i] = (struct cell){ 0 };
-		if (!r->is_null[i])
-			r->values[i] =
-				(struct cell){ r->data.data + value, end - value - 1 };
-	}
-}
-
 int
 json_read(struct json_reader *r)
 {
@@ -422,10 +384,11 @@ json_read(struct json_reader *r)
 		p.end = p.p + r->text.len;
 		skip_blanks(&p);
 	} while (p.p == p.end);
-	r->n = 0;
-	text_clear(&r->data);
+	fields_clear(&r->names);
+	fields_clear(&r->values);
 	if (take_object(&p) < 0)
 		return -1;
-	point_at(r);
+	fields_point(&r->names);
+	fields_point(&r->values);
 	return 1;
 }

@@ -2,14 +2,14 @@
 #ifndef PORT_JSON_READER_H
 #define PORT_JSON_READER_H
 
-#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
-#include "csv.h"
+#include "fields.h"
 
 /*
- * JSON lines: each line is an object of RFC 8259. A text becomes its characters, a number its digits, true and false
- * 1 and 0. An object or array within the line becomes its JSON text.
+ * JSON lines: each line is an object of RFC 8259. The value of a text is its characters, that of a number is its digits.
+ * The values of true and false are 1 and 0. The value of an object or array within the line is its JSON text.
  */
 
 #define JSON_DEPTH_MAX 100u
@@ -20,20 +20,15 @@ struct json_reader {
 	unsigned long line; /* the last line, from 1 */
 	bool is_complete; /* the last line ended with a newline */
 	const char *error; /* the error in `line`, a static text */
-	struct cell *names; /* of the members, in their order */
-	struct cell *values;
-	size_t n;
+	struct fields names; /* of the members, in the order of the line */
+	struct fields values; /* of the members, in the same order */
 	/* Private. */
-	size_t cap;
 	struct text text; /* the line */
-	struct text data; /* names and values, each with a zero byte */
-	size_t *offsets; /* of both in `data` */
-	unsigned char *is_null;
 };
 
 void json_reader_init(struct json_reader *r, FILE *file);
 void json_reader_finish(struct json_reader *r);
-/* Read the next object. 1: its members are valid until the next call; 0: the end; -1: `error` is set. */
+/* Read the next object. Returns 1, 0 at the end of the file, -1 if `error` was set. The members are valid until the next call. */
 int json_read(struct json_reader *r);
 
 #endif

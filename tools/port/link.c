@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The programs do not fork, so a system call for each row is not needed. */
+/* cenote asks for the process at each call, to see a fork. These programs do not fork. This saves a system call for each row. */
 static long
 same_process(void)
 {
 	return 1;
 }
 
-/* Connect. The password may come from the environment, as for sqlsh. */
+/* Connect. If the pool asks for a password, take it from the environment, as sqlsh does. */
 static int
 connect_link(struct link *l)
 {
@@ -116,18 +116,23 @@ link_query(struct link *l, const char *sql, const cenote_params *params,
 }
 
 int
-link_run(struct link *l, const char *sql, const cenote_params *params,
-	int64_t *ret_affected)
+link_run(struct link *l, const char *sql)
 {
 	cenote_result *res;
-	int r = link_query(l, sql, params, &res);
+	int r = link_query(l, sql, NULL, &res);
 
-	if (r != PORT_OK)
-		return r;
-	if (ret_affected)
-		*ret_affected = cenote_result_affected_rows(res);
-	cenote_result_destroy(res);
-	return PORT_OK;
+	if (r == PORT_OK)
+		cenote_result_destroy(res);
+	return r;
+}
+
+int
+link_params_create(cenote_params **ret_params)
+{
+	if (cenote_params_create(NULL, ret_params) == CENOTE_OK)
+		return PORT_OK;
+	port_say("out of memory");
+	return PORT_USAGE;
 }
 
 int
@@ -183,7 +188,7 @@ small_letter(char c)
 	return c;
 }
 
-/* Read a name, perhaps in quotes. Returns what follows; NULL: it is none. PostgreSQL makes small letters of a name without quotes. */
+/* Read a name, perhaps in quotes. PostgreSQL folds a name without quotes to small letters. Returns what follows; NULL: there is no name. */
 static const char *
 parse_name(struct text *name, const struct link *l, const char *s)
 {
@@ -284,7 +289,7 @@ link_primary_key(struct link *l, const struct table_name *t, struct columns *ret
 		const char *name = value_of(res, row, "column_name");
 
 		if (!is_same_schema(res, 0, row)) {
-			port_say("%s: there are several tables of that name: write "
+			port_say("%s: several schemas have a table of this name; write "
 				 "SCHEMA.TABLE",
 				t->typed);
 			r = PORT_USAGE;

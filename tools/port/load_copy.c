@@ -38,7 +38,7 @@ begin_copy(struct loader *loader)
 	return PORT_OK;
 }
 
-/* PostgreSQL counts lines from the beginning of the batch: say which record of the file it means. */
+/* PostgreSQL names the line in the batch. Report which record of the file that is. */
 static void
 say_record(struct import *im, const cenote_diag *diag)
 {
@@ -51,7 +51,7 @@ say_record(struct import *im, const cenote_diag *diag)
 			n + im->position.n_records);
 }
 
-/* Take what comes after the data: the number of rows, or an error. */
+/* Take the results after the data: the number of rows, or an error. */
 static int
 take_outcome(struct load_copy *copy)
 {
@@ -153,14 +153,10 @@ load_copy_create(struct import *im)
 		.destroy = destroy,
 	};
 	struct load_copy *copy = mem_resize(NULL, 1, sizeof(*copy));
-	size_t i;
 
 	*copy = (struct load_copy){ .base = { .ops = &ops, .im = im } };
 	text_addf(&copy->sql, "COPY %s (", im->table);
-	for (i = 0; i < im->into.n; i++) {
-		text_add_str(&copy->sql, i > 0 ? ", " : "");
-		dialect_add_name(im->link.dialect, &copy->sql, im->into.list[i].name);
-	}
+	dialect_add_names(im->link.dialect, &copy->sql, &im->into);
 	text_add_str(&copy->sql, ") FROM STDIN");
 	return &copy->base;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Loads rows with prepared INSERTs: one statement for a group of rows, and another for the rows at the end of a batch
- * that are no whole group. Executions go in a pipeline. import.c calls it. The state is struct load_insert.
+ * Loads rows with prepared INSERTs. One statement inserts a group of rows; its executions are sent in a pipeline. Another
+ * statement inserts the remaining rows at the end of a batch. import.c calls it. The state is struct load_insert.
  */
 #include <stdlib.h>
 
@@ -9,6 +9,8 @@
 
 /* Executions between two synchronisation points. While their results arrive, the next ones are sent. */
 #define GROUPS_AHEAD 8u
+/* Two rounds of executions may be without results. */
+#define N_LINES      (2u * GROUPS_AHEAD + 1)
 
 struct load_insert {
 	struct loader base;
@@ -16,19 +18,17 @@ struct load_insert {
 	cenote_stmt *group;
 	size_t rest_rows; /* rows of the statement `rest` */
 	cenote_stmt *rest;
-	cenote_params *params; /* rows that were not sent yet */
-	size_t n_rows; /* in params */
-	unsigned long first_line; /* of params */
-	/* The lines of the executions that were sent, by number; two rounds of them. */
-	unsigned long lines[2 * GROUPS_AHEAD + 1];
+	cenote_params *params; /* values of the rows that were not sent yet */
+	size_t n_rows; /* number of these rows */
+	unsigned long first_line; /* line of the first of these rows */
+	/* The first line of each execution without a result. The n-th execution is at n % N_LINES. */
+	unsigned long lines[N_LINES];
 	uint64_t n_sent, n_done, n_syncs_sent, n_syncs_done;
 	bool is_open; /* a pipeline is open */
 	bool has_failed; /* an error was reported */
 };
 
-#define N_LINES (2u * GROUPS_AHEAD + 1)
-
-/* Report an error of a number of rows, of which the first one is in this line. */
+/* Report an error in one of n_rows rows. The first of them is in this line. */
 static int
 fail_rows(struct load_insert *in, unsigned long line, size_t n_rows,
 	const cenote_diag *diag)
@@ -149,11 +149,9 @@ begin_batch(struct loader *loader)
 	struct link *l = &loader->im->link;
 	int r = PORT_OK;
 
-	if (!in->params && cenote_params_create(NULL, &in->params) < 0) {
-		port_say("out of memory");
-		return PORT_USAGE;
-	}
-	if (!in->group)
+	if (!in->params)
+		r = link_params_create(&in->params);
+	if (r == PORT_OK && !in->group)
 		r = prepare(in, in->group_rows, &in->group);
 	if (r != PORT_OK)
 		return r;
@@ -175,7 +173,7 @@ add_row(struct loader *loader)
 	return r;
 }
 
-/* Insert the rows that are no whole group. The pipeline has ended. */
+/* Insert the remaining rows, which are fewer than a group. The pipeline has ended. */
 static int
 insert_rest(struct load_insert *in)
 {

@@ -10,7 +10,7 @@
 struct sql {
 	struct output base;
 	struct text beginning; /* INSERT INTO ... VALUES */
-	/* The statement, up to its last row. It is written as a whole, so that a file can be cut after what was written. */
+	/* The statement, up to its last row. It is written when it is complete, so a file always ends with a whole statement. */
 	struct text statement;
 	size_t n_rows;
 };

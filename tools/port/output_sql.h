@@ -5,11 +5,11 @@
 #include "dialect.h"
 #include "output.h"
 
-/* The format sql: INSERT statements. sql_reader.h reads them. The settings of such an output are these. */
+/* The format sql: INSERT statements, which sql_reader.h reads. Pass &settings.base to output_begin(). */
 struct output_sql_settings {
-	struct output_settings base; /* has_header does not matter */
-	const struct dialect *dialect; /* of the server that will read it */
-	const char *table; /* as it is written into the statements */
+	struct output_settings base; /* has_header has no effect */
+	const struct dialect *dialect; /* of the server that will read the statements */
+	const char *table; /* goes into the statements without a change */
 };
 
 extern const struct output_ops output_sql;

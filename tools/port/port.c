@@ -46,12 +46,12 @@ stop(int signo)
 void
 port_catch_signals(void)
 {
-	/* Without SA_RESTART, so that reading from a pipe ends as well. */
+	/* SA_RESTART is not set: the signal must also end a read from a pipe. */
 	struct sigaction action = { .sa_handler = stop, .sa_flags = SA_RESETHAND };
 
 	(void)sigaction(SIGINT, &action, NULL);
 	(void)sigaction(SIGTERM, &action, NULL);
-	/* A reader that has gone is an error of writing, which is reported. */
+	/* If the reader of a pipe has gone, write() fails, and that is reported. */
 	(void)signal(SIGPIPE, SIG_IGN);
 }
 
@@ -80,14 +80,14 @@ find_format(const char *name, size_t len)
 			strncmp(format_names[i], name, len) == 0)
 			return (int)i;
 	}
-	/* The usual names of files with a JSON object on each line. */
+	/* Files with a JSON object on each line usually have these names. */
 	if ((len == 5 && strncmp(name, "jsonl", 5) == 0) ||
 		(len == 6 && strncmp(name, "ndjson", 6) == 0))
 		return PORT_JSON;
 	return -1;
 }
 
-/* Find the format in a name such as "csv.zst" or "dir/t.csv.zst". Negative: it names none. */
+/* Find the format in a name such as "csv.zst", or in a file name such as "dir/t.csv.zst". Negative: there is none. */
 static int
 format_of(const char *name, bool is_file, bool *ret_is_zstd)
 {

@@ -12,7 +12,7 @@
 	"CREATE TABLE cenote_import (name varchar(190) NOT NULL PRIMARY KEY, "           \
 	"n_records decimal(18,0) NOT NULL, done smallint NOT NULL)"
 
-/* Put placeholders in place of each "?" of a statement. */
+/* Replace each "?" of a statement by a placeholder of the server. */
 static void
 make_sql(const struct position *p, const char *pattern, struct text *ret_sql)
 {
@@ -26,19 +26,23 @@ make_sql(const struct position *p, const char *pattern, struct text *ret_sql)
 	}
 }
 
-/* Add a parameter; a negative number is the name of the import. */
+/* In place of a number: the name of the import. */
+#define BIND_NAME (-1)
+
+/* Add a parameter: a number, or the name of the import for BIND_NAME. */
 static int
 bind(struct position *p, int64_t value)
 {
-	int r = value < 0 ? cenote_params_add_text(p->params, p->name, strlen(p->name))
-			  : cenote_params_add_int64(p->params, value);
+	int r = value == BIND_NAME
+			? cenote_params_add_text(p->params, p->name, strlen(p->name))
+			: cenote_params_add_int64(p->params, value);
 
 	if (r < 0)
 		port_say("out of memory");
 	return r < 0 ? PORT_USAGE : PORT_OK;
 }
 
-/* Run a statement with these parameters. */
+/* Run a statement with these parameters; bind() says what they mean. */
 static int
 run(struct position *p, const char *pattern, const int64_t *values, size_t n,
 	cenote_result **ret_res)
@@ -76,7 +80,7 @@ make_table(struct position *p)
 	r = link_finish(p->link);
 	if (r != PORT_OK || n > 0)
 		return r;
-	r = link_run(p->link, CREATE_SQL, NULL, NULL);
+	r = link_run(p->link, CREATE_SQL);
 	if (r == PORT_FAILED)
 		port_say("the position is kept in a table cenote_import; "
 			 "--single-transaction needs none");
@@ -89,7 +93,7 @@ read_row(struct position *p)
 {
 	cenote_result *res;
 	int r = run(p, "SELECT n_records, done FROM cenote_import WHERE name = ?",
-		(int64_t[]){ -1 }, 1, &res);
+		(int64_t[]){ BIND_NAME }, 1, &res);
 
 	if (r != PORT_OK)
 		return r;
@@ -111,20 +115,18 @@ position_open(struct position *p, struct link *l, const char *name)
 	int r;
 
 	*p = (struct position){ .link = l, .name = name };
-	if (cenote_params_create(NULL, &p->params) < 0) {
-		port_say("out of memory");
-		return PORT_USAGE;
-	}
-	r = make_table(p);
+	r = link_params_create(&p->params);
+	if (r == PORT_OK)
+		r = make_table(p);
 	return r == PORT_OK ? read_row(p) : r;
 }
 
 /*
- * Another process has moved the position since it was read: a second one that runs, or one that was killed, whose last
- * request the server had not ended yet. Nothing of this run was kept, so it is safe to read the position again.
+ * Report that another process has moved the position since it was read. It may still run. Or it was killed, and the server
+ * carried out its last request only now. The batch of this run is not committed, so it is safe to read the position again.
  */
 static int
-moved(const struct position *p)
+report_move(const struct position *p)
 {
 	port_say("another process has worked on the import \"%s\"", p->name);
 	return PORT_STOPPED;
@@ -140,10 +142,10 @@ position_reset(struct position *p)
 			  "?"
 			: "INSERT INTO cenote_import (name, n_records, done) VALUES (?, "
 			  "0, 0)",
-		(int64_t[]){ -1 }, 1, &res);
+		(int64_t[]){ BIND_NAME }, 1, &res);
 
 	if (r == PORT_FAILED && !existed && read_row(p) == PORT_OK && p->exists)
-		return moved(p);
+		return report_move(p);
 	if (r != PORT_OK)
 		return r;
 	cenote_result_destroy(res);
@@ -156,7 +158,7 @@ position_reset(struct position *p)
 int
 position_move(struct position *p, uint64_t n_records, bool is_done)
 {
-	const int64_t values[] = { (int64_t)n_records, is_done, -1,
+	const int64_t values[] = { (int64_t)n_records, is_done, BIND_NAME,
 		(int64_t)p->n_records };
 	cenote_result *res;
 	int64_t n;
@@ -170,7 +172,7 @@ position_move(struct position *p, uint64_t n_records, bool is_done)
 	n = cenote_result_affected_rows(res);
 	cenote_result_destroy(res);
 	if (n != 1)
-		return moved(p);
+		return report_move(p);
 	p->n_records = n_records;
 	p->is_done = is_done;
 	return PORT_OK;
@@ -183,7 +185,7 @@ position_has_moved(struct position *p)
 
 	if (read_row(p) != PORT_OK || p->n_records == n_records)
 		return false;
-	(void)moved(p);
+	(void)report_move(p);
 	return true;
 }
 

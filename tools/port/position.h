@@ -5,8 +5,8 @@
 #include "link.h"
 
 /*
- * How far an import has come: a row of the table cenote_import in the target's database. It changes in the same
- * transaction as the rows that were imported. So whatever ends the program, the position is true.
+ * How far an import has come: a row of the table cenote_import in the target's database. The position is written in the
+ * transaction that inserts the rows. So it is true however the program ends.
  */
 
 #define POSITION_NAME_MAX 190u
@@ -14,20 +14,22 @@
 struct position {
 	struct link *link;
 	const char *name; /* of the import */
-	uint64_t n_records; /* that were committed */
-	bool is_done; /* the import came to the end of its file */
+	uint64_t n_records; /* records of the file that were committed */
+	bool is_done; /* all records of the file were committed */
 	bool exists; /* the table has this row */
 	cenote_params *params;
 };
 
-/* Make the table if it is not there, and read the position. */
+/* The functions report their errors. Those that return int return an enum port_status. */
+
+/* Make the table if it is absent, and read the position. */
 int position_open(struct position *p, struct link *l, const char *name);
-/* Outside a transaction: begin an import at record 0. */
+/* Set the position to record 0. Call it outside a transaction. */
 int position_reset(struct position *p);
-/* In the transaction of the rows: move from n_records to this number. */
+/* Move the position to this number of records. Call it in the transaction that inserts the rows. */
 int position_move(struct position *p, uint64_t n_records, bool is_done);
-/* After a batch failed and was rolled back: whether that may be because another process moved the position, which is
- * reported. */
+/* Whether another process has moved the position, which is then reported. Call it after a batch failed and was rolled back:
+ * that may be the reason. */
 bool position_has_moved(struct position *p);
 void position_close(struct position *p);
 

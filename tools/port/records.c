@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads the records of a file in any format. The importer, and the exporter that continues a file, call it. The state
- * is struct records.
+ * Reads the records of a file in any format. The importer calls it, and the exporter when it continues a file. The state is
+ * struct records.
  */
 #include "records.h"
 
@@ -53,8 +53,8 @@ read_csv(struct records *r)
 	int more = csv_read(&r->csv);
 
 	r->line = r->csv.line;
-	r->cells = r->csv.fields;
-	r->n_cells = r->csv.n_fields;
+	r->cells = r->csv.fields.list;
+	r->n_cells = r->csv.fields.n;
 	return more < 0 ? fail(r, r->csv.error) : more;
 }
 
@@ -64,16 +64,16 @@ read_sql(struct records *r)
 	int more = sql_read(&r->sql);
 
 	r->line = r->sql.line;
-	r->cells = r->sql.fields;
-	r->n_cells = r->sql.n_fields;
+	r->cells = r->sql.fields.list;
+	r->n_cells = r->sql.fields.n;
 	return more < 0 ? fail(r, r->sql.error) : more;
 }
 
-/* The column of the i-th member. It is nearly always the i-th column. */
+/* Find the column of the i-th member, which is nearly always the i-th column. NULL: there is none. */
 static struct column *
 column_of(struct records *r, size_t i)
 {
-	const struct cell *name = &r->json.names[i];
+	const struct cell *name = &r->json.names.list[i];
 
 	if (i < r->columns.n && strlen(r->columns.list[i].name) == name->len &&
 		memcmp(r->columns.list[i].name, name->text, name->len) == 0)
@@ -81,7 +81,7 @@ column_of(struct records *r, size_t i)
 	return columns_find(&r->columns, name->text);
 }
 
-/* Put the members of an object into the order of the columns. A member that is absent is NULL. */
+/* Put the values of an object into the order of the columns. An absent member is NULL. */
 static int
 order_members(struct records *r)
 {
@@ -89,7 +89,7 @@ order_members(struct records *r)
 
 	memset(r->is_given, 0, r->columns.n * sizeof(r->is_given[0]));
 	memset(r->ordered, 0, r->columns.n * sizeof(r->ordered[0]));
-	for (i = 0; i < r->json.n; i++) {
+	for (i = 0; i < r->json.names.n; i++) {
 		struct column *c = column_of(r, i);
 		size_t col = c ? (size_t)(c - r->columns.list) : 0;
 
@@ -98,11 +98,11 @@ order_members(struct records *r)
 			text_addf(&r->error,
 				c ? "the member \"%s\" is there twice"
 				  : "the first object has no member \"%s\"",
-				r->json.names[i].text);
+				r->json.names.list[i].text);
 			return -1;
 		}
 		r->is_given[col] = true;
-		r->ordered[col] = r->json.values[i];
+		r->ordered[col] = r->json.values.list[i];
 	}
 	r->cells = r->ordered;
 	r->n_cells = r->columns.n;
@@ -144,7 +144,7 @@ take_csv_header(struct records *r)
 	return 0;
 }
 
-/* The first object has the columns; with --types its values are the types. */
+/* Take the columns from the first object. With --types, its values are the types. */
 static int
 take_json_header(struct records *r)
 {
@@ -153,8 +153,9 @@ take_json_header(struct records *r)
 
 	if (more <= 0)
 		return more;
-	for (i = 0; i < r->json.n; i++) {
-		const struct cell *name = &r->json.names[i], *type = &r->json.values[i];
+	for (i = 0; i < r->json.names.n; i++) {
+		const struct cell *name = &r->json.names.list[i],
+				  *type = &r->json.values.list[i];
 		struct column *c = columns_add(&r->columns, name->text, name->len);
 
 		if (r->options.has_types &&
@@ -168,7 +169,7 @@ take_json_header(struct records *r)
 	return r->is_pending ? order_members(r) : 0;
 }
 
-/* The comment with the types is a record of CSV. */
+/* Take the columns from the comment with the types, which is a record of CSV. */
 static int
 take_types(struct records *r)
 {
@@ -182,9 +183,9 @@ take_types(struct records *r)
 		return fail(r, "there is no comment with types: the file was not written "
 			       "with --types");
 	csv_reader_init(&csv, file, CSV_COMMA);
-	result = csv_read(&csv) == 1 && csv.n_fields == r->sql.n_names ? 0 : -1;
-	for (i = 0; i < csv.n_fields && result == 0; i++)
-		result = columns_add_typed(&r->columns, &csv.fields[i]);
+	result = csv_read(&csv) == 1 && csv.fields.n == r->sql.n_names ? 0 : -1;
+	for (i = 0; i < csv.fields.n && result == 0; i++)
+		result = columns_add_typed(&r->columns, &csv.fields.list[i]);
 	csv_reader_finish(&csv);
 	(void)fclose(file);
 	return result < 0 ? fail(r, "the comment in the first line has no valid types")
@@ -218,6 +219,7 @@ records_begin(struct records *r)
 	return result < 0 ? -1 : 0;
 }
 
+/* Check that the record has a value for each column. */
 static int
 check_width(struct records *r)
 {

@@ -8,9 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* The comment that has the types. */
-#define TYPES_COMMENT "-- cenote: "
-#define WORD_MAX      32u
+/* How the comment with the types begins, after its two dashes. */
+#define TYPES_COMMENT " cenote: "
 
 void
 sql_reader_init(struct sql_reader *r, FILE *file, bool has_backslash)
@@ -28,10 +27,7 @@ sql_reader_finish(struct sql_reader *r)
 		text_finish(&r->names[i]);
 	free(r->names);
 	text_finish(&r->types);
-	text_finish(&r->data);
-	free(r->fields);
-	free(r->offsets);
-	free(r->is_null);
+	fields_finish(&r->fields);
 	*r = (struct sql_reader){ 0 };
 }
 
@@ -80,25 +76,25 @@ is_word(int c)
 	       (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '+' || c == '-';
 }
 
-/* A comment up to the end of the line; the first one may have the types. */
+/* Skip a comment, which ends with the line. Keep the types if the first line has them. */
 static int
 skip_comment(struct sql_reader *r)
 {
 	bool is_first = r->next_line == 1;
 	struct text line = { 0 };
-	int c, result = 0;
+	int c;
 
+	r->line = r->next_line;
+	if (take(r) != '-' || take(r) != '-')
+		return fail(r, "INSERT expected");
 	while ((c = take(r)) != EOF && c != '\n') {
 		if (line.len < CSV_RECORD_MAX && is_first)
 			text_add_char(&line, (char)c);
 	}
-	if (is_first &&
-		strncmp(text_str(&line), TYPES_COMMENT, strlen(TYPES_COMMENT)) == 0)
+	if (strncmp(text_str(&line), TYPES_COMMENT, strlen(TYPES_COMMENT)) == 0)
 		text_add_str(&r->types, text_str(&line) + strlen(TYPES_COMMENT));
-	else if (is_first && strncmp(text_str(&line), "--", 2) != 0)
-		result = fail(r, "INSERT expected");
 	text_finish(&line);
-	return result;
+	return 0;
 }
 
 static void
@@ -133,13 +129,13 @@ expect_word(struct sql_reader *r, const char *word)
 static int
 add_byte(struct sql_reader *r, int c)
 {
-	if (r->data.len >= CSV_RECORD_MAX)
+	if (r->fields.data.len >= CSV_RECORD_MAX)
 		return fail(r, "the row is too long");
-	text_add_char(&r->data, (char)c);
+	text_add_char(&r->fields.data, (char)c);
 	return 0;
 }
 
-/* The escapes of MySQL. */
+/* The character that MySQL means by a backslash and this one. */
 static int
 unescape(int c)
 {
@@ -149,7 +145,7 @@ unescape(int c)
 	return p ? special[p - letters] : c;
 }
 
-/* The text after its opening quote. */
+/* Take a text, after its opening quote. */
 static int
 take_text(struct sql_reader *r)
 {
@@ -172,33 +168,6 @@ take_text(struct sql_reader *r)
 	}
 }
 
-static size_t
-take_word(struct sql_reader *r, char *word)
-{
-	size_t n = 0;
-
-	while (is_word(peek(r)) && n < WORD_MAX)
-		word[n++] = (char)take(r);
-	word[n] = '\0';
-	return n;
-}
-
-/* A word of more than WORD_MAX characters, of which `word` is the beginning. It is 0x..., or a number. */
-static int
-take_long_word(struct sql_reader *r, const char *word)
-{
-	bool is_hex = strncasecmp(word, "0x", 2) == 0;
-
-	if (is_hex)
-		text_add_str(&r->data, "\\x");
-	text_add_str(&r->data, word + (is_hex ? 2 : 0));
-	while (is_word(peek(r))) {
-		if (add_byte(r, take(r)) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 static bool
 is_number(const char *word)
 {
@@ -207,76 +176,76 @@ is_number(const char *word)
 	return word[n] == '\0' && strcspn(word, "0123456789") < n;
 }
 
-/* A value that begins with a word: a number, NULL, TRUE, FALSE, 0x..., x'...', N'...'. */
-static int
-take_bare(struct sql_reader *r)
+static bool
+is_hex(const char *word)
 {
-	char word[WORD_MAX + 1];
-	size_t n = take_word(r, word);
+	return strncasecmp(word, "0x", 2) == 0 &&
+	       word[2 + strspn(word + 2, "0123456789abcdefABCDEF")] == '\0';
+}
 
-	if (peek(r) == '\'' && strcasecmp(word, "x") == 0) {
+/* Replace the word that begins at this place of the data. */
+static void
+replace_word(struct sql_reader *r, size_t begin, const char *with)
+{
+	r->fields.data.len = begin;
+	text_add_str(&r->fields.data, with);
+}
+
+/* Take a value that begins with a word: a number, NULL, TRUE, FALSE, 0x..., x'...', N'...'. */
+static int
+take_bare(struct sql_reader *r, bool *ret_is_null)
+{
+	size_t begin = r->fields.data.len;
+	const char *word;
+	bool has_quote;
+
+	while (is_word(peek(r))) {
+		if (add_byte(r, take(r)) < 0)
+			return -1;
+	}
+	word = text_str(&r->fields.data) + begin;
+	has_quote = peek(r) == '\'';
+	if (has_quote && (strcasecmp(word, "x") == 0 || strcasecmp(word, "n") == 0)) {
+		replace_word(r, begin, strcasecmp(word, "x") == 0 ? "\\x" : "");
 		(void)take(r);
-		text_add_str(&r->data, "\\x");
 		return take_text(r);
 	}
-	if (peek(r) == '\'' && strcasecmp(word, "n") == 0) {
-		(void)take(r);
-		return take_text(r);
-	}
-	if (strncasecmp(word, "0x", 2) == 0 || (n == WORD_MAX && is_number(word)))
-		return take_long_word(r, word);
 	if (strcasecmp(word, "null") == 0)
-		r->is_null[r->n_fields - 1] = 1;
+		*ret_is_null = true;
 	else if (strcasecmp(word, "true") == 0)
-		text_add_char(&r->data, '1');
+		replace_word(r, begin, "1");
 	else if (strcasecmp(word, "false") == 0)
-		text_add_char(&r->data, '0');
-	else if (is_number(word))
-		text_add_str(&r->data, word);
-	else
+		replace_word(r, begin, "0");
+	else if (is_hex(word))
+		memcpy(r->fields.data.data + begin, "\\x", 2);
+	else if (!is_number(word))
 		return fail(
 			r, "a number, a text in quotes, NULL, TRUE or FALSE expected");
 	return 0;
 }
 
 static int
-begin_field(struct sql_reader *r)
-{
-	if (r->n_fields >= CSV_FIELDS_MAX)
-		return fail(r, "too many values");
-	if (r->n_fields == r->cap) {
-		r->cap = r->cap ? r->cap * 2 : 16;
-		r->fields = mem_resize(r->fields, r->cap, sizeof(r->fields[0]));
-		r->offsets = mem_resize(r->offsets, r->cap, sizeof(r->offsets[0]));
-		r->is_null = mem_resize(r->is_null, r->cap, 1);
-	}
-	r->offsets[r->n_fields] = r->data.len;
-	r->is_null[r->n_fields] = 0;
-	r->n_fields++;
-	return 0;
-}
-
-static int
 take_value(struct sql_reader *r)
 {
-	int result = begin_field(r);
+	bool is_null = false;
+	int result;
 
-	if (result < 0)
-		return result;
+	if (fields_begin(&r->fields) < 0)
+		return fail(r, "too many values");
 	skip_blanks(r);
 	if (peek(r) == '\'') {
 		(void)take(r);
 		result = take_text(r);
 	} else {
-		result = take_bare(r);
+		result = take_bare(r, &is_null);
 	}
-	text_add_char(&r->data, '\0');
+	fields_end(&r->fields, is_null);
 	return result;
 }
 
 /* ---- statements ---- */
 
-/* A name in the quotes of any server, or without. Nothing is kept if ret_name is NULL. */
+/* Take a name without quotes, or in the quotes of any server. */
 static int
 take_name(struct sql_reader *r, struct text *ret_name)
 {
@@ -286,7 +255,7 @@ take_name(struct sql_reader *r, struct text *ret_name)
 	open = peek(r);
 	close = open == '[' ? ']' : open;
 	if (open != '"' && open != '`' && open != '[') {
-		while (is_word(peek(r)))
+		while (is_word(peek(r)) && ret_name->len < CSV_RECORD_MAX)
 			text_add_char(ret_name, (char)take(r));
 		return ret_name->len > 0 ? 0 : fail(r, "a name expected");
 	}
@@ -303,7 +272,7 @@ take_name(struct sql_reader *r, struct text *ret_name)
 	}
 }
 
-/* The table's name, perhaps with that of its schema. The importer knows its table, so the name does not matter. */
+/* Skip the name of the table, perhaps with its schema. The importer knows its table, so the name does not matter. */
 static int
 skip_table(struct sql_reader *r)
 {
@@ -360,7 +329,7 @@ take_columns(struct sql_reader *r)
 	return 0;
 }
 
-/* Skip blanks and comments before a statement. 1: a statement begins; 0: the end; -1: an error. */
+/* Skip blanks and comments before a statement. Returns 1 if a statement begins, 0 at the end of the file, -1 after an error. */
 static int
 find_statement(struct sql_reader *r)
 {
@@ -378,6 +347,7 @@ find_statement(struct sql_reader *r)
 	}
 }
 
+/* Take a statement up to its VALUES. Returns 1, 0 at the end of the file, -1 after an error. */
 static int
 begin_statement(struct sql_reader *r)
 {
@@ -392,7 +362,7 @@ begin_statement(struct sql_reader *r)
 	return 1;
 }
 
-/* What follows a row: a comma, or the end of the statement with the end of its line. */
+/* Take what follows a row: a comma, or a semicolon, which usually ends the line too. */
 static int
 end_row(struct sql_reader *r)
 {
@@ -432,12 +402,10 @@ int
 sql_read(struct sql_reader *r)
 {
 	int more = 1;
-	size_t i;
 
 	r->is_complete = false;
 	r->line = r->next_line;
-	r->n_fields = 0;
-	text_clear(&r->data);
+	fields_clear(&r->fields);
 	if (!r->is_in_statement)
 		more = begin_statement(r);
 	if (more <= 0)
@@ -446,13 +414,6 @@ sql_read(struct sql_reader *r)
 	r->line = r->next_line;
 	if (take_row(r) < 0)
 		return -1;
-	for (i = 0; i < r->n_fields; i++) {
-		size_t end = i + 1 < r->n_fields ? r->offsets[i + 1] : r->data.len;
-
-		r->fields[i] = (struct cell){ 0 };
-		if (!r->is_null[i])
-			r->fields[i] = (struct cell){ r->data.data + r->offsets[i],
-				end - r->offsets[i] - 1 };
-	}
+	fields_point(&r->fields);
 	return 1;
 }

@@ -2,14 +2,14 @@
 #ifndef PORT_SQL_READER_H
 #define PORT_SQL_READER_H
 
-#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
-#include "csv.h"
+#include "fields.h"
 
 /*
- * INSERT statements as cenote-export writes them for each kind of server: INSERT INTO table (columns) VALUES (...),
- * (...); with literals only. The reader gives their rows. A comment in the first line may have the types of the columns.
+ * Reads the rows of INSERT statements, as cenote-export writes them for each kind of server: INSERT INTO table (columns)
+ * VALUES (...), (...); with literals only. A comment in the first line may have the types of the columns.
  */
 
 struct sql_reader {
@@ -19,23 +19,18 @@ struct sql_reader {
 	unsigned long line; /* line in which the last row began, from 1 */
 	bool is_complete; /* the last row ended its statement and its line */
 	const char *error; /* the error in `line`, a static text */
-	struct cell *fields;
-	size_t n_fields;
-	struct text types; /* the comment; "" if there is none */
-	struct text *names; /* of the columns of the first statement */
+	struct fields fields;
+	struct text types; /* from the comment; "" if there is none */
+	struct text *names; /* columns of the first statement */
 	size_t n_names;
 	/* Private. */
 	unsigned long next_line;
-	bool is_in_statement; /* another row follows */
-	size_t cap;
-	struct text data; /* the fields, each with a zero byte */
-	size_t *offsets;
-	unsigned char *is_null;
+	bool is_in_statement; /* another row of the statement follows */
 };
 
 void sql_reader_init(struct sql_reader *r, FILE *file, bool has_backslash);
 void sql_reader_finish(struct sql_reader *r);
-/* Read the next row. 1: its fields are valid until the next call; 0: the end; -1: `error` is set. */
+/* Read the next row. Returns 1, 0 at the end of the file, -1 if `error` was set. The fields are valid until the next call. */
 int sql_read(struct sql_reader *r);
 
 #endif

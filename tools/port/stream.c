@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Opens and closes files. The exporter and the importer call it. The state is struct stream; zstd.c has that of a
- * compressed one.
+ * Opens and closes files. The exporter and the importer call it. The state is struct stream. zstd_file.c has the state of
+ * the compression.
  */
 #include "stream.h"
 
@@ -86,7 +86,7 @@ stream_open(struct stream *s, const char *name, enum stream_mode mode, bool is_z
 		(void)close(fd);
 		return report(name);
 	}
-	/* The formats write whole records in large pieces. */
+	/* A buffer is not needed: the formats write large pieces. zstd_file.c relies on pieces of whole records. */
 	if (mode != STREAM_READ)
 		(void)setvbuf(s->file, NULL, _IONBF, 0);
 	if (!is_zstd)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * In place of zstd_file.c, in a build without libzstd. stream.c refuses compressed files before it calls this.
+ * Replaces zstd_file.c in a build without libzstd. stream.c asks stream_has_zstd() and does not call the other functions.
  */
 #include "stream.h"
 #include "zstd_file.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files that are compressed by Zstandard. stream.c calls it. The state is struct stream_zstd, which the FILE owns.
+ * Reads and writes files that are compressed by Zstandard. stream.c calls it. The state is struct stream_zstd, which the
+ * FILE owns.
  */
 #include "zstd_file.h"
 
@@ -11,11 +12,11 @@
 #include "port.h"
 #include "stream.h"
 
-/* A frame ends after so many bytes of data: what --resume may lose of an export that was killed. */
+/* Most bytes of data in a frame, and a piece more. After a kill, --resume loses the last frame. */
 #define FRAME_SIZE  (4u << 20)
 #define BUFFER_SIZE 131072u
 #define LEVEL       3
-/* The window that we accept, in bits. It bounds the memory: 128 MB, as zstd(1) does. */
+/* The largest window that the reader accepts is 2^27 bytes (128 MB). zstd(1) has the same limit. It bounds the memory. */
 #define WINDOW_MAX  27
 
 struct stream_zstd {
@@ -24,10 +25,10 @@ struct stream_zstd {
 	ZSTD_DCtx *reader;
 	ZSTD_CCtx *writer;
 	ZSTD_inBuffer in; /* of the reader */
-	size_t wanted; /* of the reader: 0 between two frames */
-	bool is_full; /* the reader may have more output without more input */
-	uint64_t n_read; /* compressed bytes that were used */
-	uint64_t n_in_frame; /* bytes that were written to this frame */
+	size_t wanted; /* what the last ZSTD_decompressStream() returned: 0 after a whole frame, or an error */
+	bool is_full; /* the output was full within a frame: more may come without more input */
+	uint64_t n_read; /* compressed bytes that the decoder has taken */
+	uint64_t n_in_frame; /* bytes of data in the frame that is written */
 	char buffer[BUFFER_SIZE];
 };
 
@@ -45,7 +46,7 @@ report(const struct stream_zstd *z, const char *error)
 	return -1;
 }
 
-/* Fill the input buffer. 1; 0: the end; -1: an error. */
+/* Fill the input buffer. Returns 1, 0 at the end of the file, -1 after an error. */
 static int
 fill(struct stream_zstd *z)
 {
@@ -57,7 +58,7 @@ fill(struct stream_zstd *z)
 	return ferror(z->raw) ? -1 : 0;
 }
 
-/* Decompress a step. 1; 0: the end of the file; -1: an error. */
+/* Decompress some data. Returns 1, 0 at the end of the file, -1 after an error. */
 static int
 step(struct stream_zstd *z, ZSTD_outBuffer *out)
 {
@@ -69,11 +70,11 @@ step(struct stream_zstd *z, ZSTD_outBuffer *out)
 	before = z->in.pos;
 	z->wanted = ZSTD_decompressStream(z->reader, out, &z->in);
 	z->n_read += z->in.pos - before;
-	z->is_full = out->pos == out->size;
+	z->is_full = out->pos == out->size && z->wanted != 0;
 	return ZSTD_isError(z->wanted) ? -1 : 1;
 }
 
-/* Returns the number of bytes; 0: the end; -1: an error. */
+/* Read for the FILE. Returns the number of bytes, 0 at the end of the file, -1 after an error. */
 static ssize_t
 read_some(void *cookie, char *data, size_t size)
 {
@@ -116,7 +117,7 @@ compress(struct stream_zstd *z, const char *data, size_t size, ZSTD_EndDirective
 	return 0;
 }
 
-/* The FILE has no buffer, so each call has whole records. */
+/* Write for the FILE. It has no buffer, so each call has whole records, after which a frame may end. */
 static ssize_t
 write_some(void *cookie, const char *data, size_t size)
 {

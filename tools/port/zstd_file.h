@@ -6,7 +6,8 @@
 
 struct stream_zstd;
 
-/* Make a FILE whose data is compressed in `raw`, which stays open when it is closed. NULL after a message. */
+/* Make a FILE that decompresses the data of `raw`, or compresses data into it. Closing it leaves `raw` open. NULL after a
+ * message. `name` is for messages. */
 FILE *zstd_file_read(FILE *raw, const char *name, struct stream_zstd **ret_zstd);
 FILE *zstd_file_write(FILE *raw, struct stream_zstd **ret_zstd);
 

@@ -92,13 +92,14 @@ struct table {
 static const char *
 field(const struct csv_reader *r, size_t i)
 {
-	return i < r->n_fields && r->fields[i].text != NULL ? r->fields[i].text : "";
+	return i < r->fields.n && r->fields.list[i].text != NULL ? r->fields.list[i].text
+								 : "";
 }
 
 static void
 begin_table(struct table *t, const struct admin *a, const struct csv_reader *r)
 {
-	for (t->n = 0; t->n + 1 < r->n_fields && t->n < COLUMNS_MAX; t->n++) {
+	for (t->n = 0; t->n + 1 < r->fields.n && t->n < COLUMNS_MAX; t->n++) {
 		const char *name = field(r, t->n + 1);
 		int is_number = *name == '#';
 
@@ -139,8 +140,8 @@ show_line(struct table *t, const struct admin *a, const struct csv_reader *r)
 	if (strcmp(kind, "columns") == 0 && t->out == NULL) {
 		begin_table(t, a, r);
 	} else if (strcmp(kind, "row") == 0 && t->out != NULL &&
-		   r->n_fields == t->n + 1) {
-		output_row(t->out, r->fields + 1);
+		   r->fields.n == t->n + 1) {
+		output_row(t->out, r->fields.list + 1);
 	} else if (strcmp(kind, "say") == 0) {
 		say(a, text);
 	} else if (strcmp(kind, "warning") == 0) {

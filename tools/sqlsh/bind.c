@@ -111,36 +111,13 @@ parse_bool(const char *s, int *ret_value)
 	return 0;
 }
 
-static int
-hex_digit(char c)
-{
-	const char *digits = "0123456789abcdef", *p;
-
-	if (c >= 'A' && c <= 'F')
-		c = (char)(c - 'A' + 'a');
-	p = c ? strchr(digits, c) : NULL;
-	return p ? (int)(p - digits) : -1;
-}
-
 /* Parse hexadecimal digits, with or without \x before them. 0: it is something else. */
 static int
 parse_bytes(const char *s, struct text *ret_bytes)
 {
-	struct text bytes = { 0 };
-
 	if (s[0] == '\\' && s[1] == 'x')
 		s += 2;
-	for (; *s; s += 2) {
-		int high = hex_digit(s[0]), low = high < 0 ? -1 : hex_digit(s[1]);
-
-		if (low < 0) {
-			text_finish(&bytes);
-			return 0;
-		}
-		text_add_char(&bytes, (char)(high * 16 + low));
-	}
-	*ret_bytes = bytes;
-	return 1;
+	return text_add_unhex(ret_bytes, s, strlen(s)) == 0;
 }
 
 static int

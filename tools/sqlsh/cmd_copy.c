@@ -148,7 +148,7 @@ send_record(struct import *im)
 
 	cenote_params_clear(im->params);
 	for (i = 0; i < im->n_columns && r >= 0; i++) {
-		const struct cell *f = &im->reader.fields[i];
+		const struct cell *f = &im->reader.fields.list[i];
 
 		if (f->text)
 			r = cenote_params_add_text(im->params, f->text, f->len);
@@ -178,10 +178,10 @@ check_record(struct import *im)
 {
 	struct text t = { 0 };
 
-	if (im->reader.n_fields == im->n_columns)
+	if (im->reader.fields.n == im->n_columns)
 		return;
-	text_addf(&t, "%zu field%s, where %zu are expected", im->reader.n_fields,
-		im->reader.n_fields == 1 ? "" : "s", im->n_columns);
+	text_addf(&t, "%zu field%s, where %zu are expected", im->reader.fields.n,
+		im->reader.fields.n == 1 ? "" : "s", im->n_columns);
 	fail_at(im, im->reader.line, text_str(&t));
 	text_finish(&t);
 }
@@ -304,12 +304,12 @@ read_first(struct import *im, struct text *ret_sql)
 	int more = csv_read(&im->reader);
 
 	if (more > 0 && im->copy->has_header) {
-		im->n_columns = im->reader.n_fields;
-		copy_insert(im->copy, im->reader.fields, im->n_columns, quote,
+		im->n_columns = im->reader.fields.n;
+		copy_insert(im->copy, im->reader.fields.list, im->n_columns, quote,
 			has_numbers, ret_sql);
 		more = csv_read(&im->reader);
 	} else if (more > 0) {
-		im->n_columns = im->reader.n_fields;
+		im->n_columns = im->reader.fields.n;
 		copy_insert(im->copy, NULL, im->n_columns, quote, has_numbers, ret_sql);
 	}
 	if (more < 0)

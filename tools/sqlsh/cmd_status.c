@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * \conninfo, \pools, \pins, \servers, \workers, \times, \digests and \rules: the session, its pool, and the daemon. It has no state.
+ * \conninfo, \pools, \pins, \servers, \workers, \times, \digests and \rules: the session, its pool, and the daemon. This file
+ * keeps no state.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads and writes CSV and tab-separated values. cmd_copy.c and output_csv.c call it. The state is
- * struct csv_reader.
+ * Reads and writes CSV and tab-separated values. sqlsh, cenote-export and cenote-import call it.
+ * The state is struct csv_reader.
  */
 #include "csv.h"
 
@@ -18,7 +18,7 @@ csv_separator(enum csv_kind kind)
  * quotes. */
 #define BOM "\xef\xbb\xbf"
 
-/* Bytes that end a run of ordinary bytes: in a field without quotes, within quotes, and in tab-separated values. */
+/* Where a byte has a meaning of its own: in a field without quotes, in quotes, in tab-separated values. Other bytes are ordinary. */
 enum stop {
 	STOP_PLAIN = 1,
 	STOP_QUOTED = 2,
@@ -34,7 +34,7 @@ static const unsigned char stops[256] = {
 	['\\'] = STOP_TAB,
 };
 
-/* The number of ordinary bytes at the beginning. */
+/* The number of ordinary bytes at the beginning of `s`. */
 static size_t
 run_of(const char *s, size_t len, enum stop stop)
 {
@@ -116,10 +116,7 @@ csv_reader_init(struct csv_reader *r, FILE *file, enum csv_kind kind)
 void
 csv_reader_finish(struct csv_reader *r)
 {
-	text_finish(&r->data);
-	free(r->fields);
-	free(r->offsets);
-	free(r->is_null);
+	fields_finish(&r->fields);
 	free(r->buffer);
 	*r = (struct csv_reader){ 0 };
 }
@@ -161,55 +158,36 @@ peek(struct csv_reader *r)
 }
 
 static int
-begin_field(struct csv_reader *r)
-{
-	if (r->n_fields >= CSV_FIELDS_MAX) {
-		r->error = "too many fields";
-		return -1;
-	}
-	if (r->n_fields == r->cap) {
-		r->cap = r->cap ? r->cap * 2 : 16;
-		r->fields = mem_resize(r->fields, r->cap, sizeof(r->fields[0]));
-		r->offsets = mem_resize(r->offsets, r->cap, sizeof(r->offsets[0]));
-		r->is_null = mem_resize(r->is_null, r->cap, 1);
-	}
-	r->offsets[r->n_fields] = r->data.len;
-	r->is_null[r->n_fields] = 0;
-	r->n_fields++;
-	return 0;
-}
-
-static int
 add_byte(struct csv_reader *r, int c)
 {
-	if (r->data.len >= CSV_RECORD_MAX) {
+	if (r->fields.data.len >= CSV_RECORD_MAX) {
 		r->error = "the record is too long";
 		return -1;
 	}
-	text_add_char(&r->data, (char)c);
+	text_add_char(&r->fields.data, (char)c);
 	return 0;
 }
 
-/* Add the ordinary bytes that are in the buffer. */
+/* Take ordinary bytes from the buffer, up to one of another kind or the buffer's end. */
 static int
 add_run(struct csv_reader *r, enum stop stop)
 {
 	size_t n = run_of(r->buffer + r->pos, r->end - r->pos, stop);
 
-	if (n > CSV_RECORD_MAX - r->data.len) {
+	if (n + r->fields.data.len > CSV_RECORD_MAX) {
 		r->error = "the record is too long";
 		return -1;
 	}
-	text_add(&r->data, r->buffer + r->pos, n);
+	text_add(&r->fields.data, r->buffer + r->pos, n);
 	r->pos += n;
 	return 0;
 }
 
 /* Handle the byte after a field. 1: another field follows; 0: the record ends; -1: an error. */
 static int
-end_field(struct csv_reader *r, int c)
+end_field(struct csv_reader *r, int c, bool is_null)
 {
-	text_add_char(&r->data, '\0');
+	fields_end(&r->fields, is_null);
 	if (c == csv_separator(r->kind))
 		return 1;
 	if (c == '\r' && peek(r) == '\n')
@@ -247,11 +225,11 @@ static int
 read_comma_field(struct csv_reader *r)
 {
 	int c = take(r);
-	size_t begin = r->data.len;
+	size_t begin = r->fields.data.len;
 
 	if (c == '"') {
 		c = read_quoted(r);
-		return c < EOF ? -1 : end_field(r, c);
+		return c < EOF ? -1 : end_field(r, c, false);
 	}
 	while (c != EOF && c != ',' && c != '\n' && !(c == '\r' && peek(r) == '\n')) {
 		if (c == '"') {
@@ -262,8 +240,7 @@ read_comma_field(struct csv_reader *r)
 			return -1;
 		c = take(r);
 	}
-	r->is_null[r->n_fields - 1] = r->data.len == begin;
-	return end_field(r, c);
+	return end_field(r, c, r->fields.data.len == begin);
 }
 
 static int
@@ -278,7 +255,7 @@ unescape(int c)
 static int
 read_tab_field(struct csv_reader *r)
 {
-	size_t begin = r->data.len;
+	size_t begin = r->fields.data.len;
 	int c = take(r), is_null = 0;
 
 	while (c != EOF && c != '\t' && c != '\n' && !(c == '\r' && peek(r) == '\n')) {
@@ -288,22 +265,20 @@ read_tab_field(struct csv_reader *r)
 				r->error = "a backslash at the end of the file";
 				return -1;
 			}
-			is_null = c == 'N' && r->data.len == begin;
+			is_null = c == 'N' && r->fields.data.len == begin;
 			c = unescape(c);
 		}
 		if (add_byte(r, c) < 0 || add_run(r, STOP_TAB) < 0)
 			return -1;
 		c = take(r);
 	}
-	r->is_null[r->n_fields - 1] = is_null && r->data.len == begin + 1;
-	return end_field(r, c);
+	return end_field(r, c, is_null && r->fields.data.len == begin + 1);
 }
 
 int
 csv_read(struct csv_reader *r)
 {
 	int more = 1;
-	size_t i;
 
 	if (peek(r) == EOF) {
 		r->line = r->next_line;
@@ -311,21 +286,16 @@ csv_read(struct csv_reader *r)
 		return r->error ? -1 : 0;
 	}
 	r->line = r->next_line;
-	r->n_fields = 0;
-	text_clear(&r->data);
+	fields_clear(&r->fields);
 	while (more > 0) {
-		more = begin_field(r);
-		if (more < 0)
-			break;
+		if (fields_begin(&r->fields) < 0) {
+			r->error = "too many fields";
+			return -1;
+		}
 		more = r->kind == CSV_TAB ? read_tab_field(r) : read_comma_field(r);
 	}
 	if (more < 0)
 		return -1;
-	for (i = 0; i < r->n_fields; i++) {
-		size_t end = i + 1 < r->n_fields ? r->offsets[i + 1] : r->data.len;
-
-		r->fields[i].text = r->is_null[i] ? NULL : r->data.data + r->offsets[i];
-		r->fields[i].len = r->is_null[i] ? 0 : end - r->offsets[i] - 1;
-	}
+	fields_point(&r->fields);
 	return 1;
 }

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "text.h"
+#include "fields.h"
 
 /*
  * CSV as in RFC 4180: lines end with LF, and CRLF is also read. NULL is an empty field, and the
@@ -18,14 +18,6 @@ enum csv_kind {
 	CSV_TAB
 };
 
-/* `text` NULL means NULL. */
-struct cell {
-	const char *text;
-	size_t len;
-};
-
-#define CSV_FIELDS_MAX  65535u
-#define CSV_RECORD_MAX  ((size_t)1 << 30)
 #define CSV_BUFFER_SIZE 65536u
 
 struct csv_reader {
@@ -35,13 +27,8 @@ struct csv_reader {
 	unsigned long line; /* line in which the last record began, from 1 */
 	unsigned long next_line;
 	const char *error; /* the error in `line`, a static text */
-	struct cell *fields;
-	size_t n_fields;
+	struct fields fields;
 	/* Private. */
-	size_t cap;
-	struct text data; /* the fields, each with a zero byte */
-	size_t *offsets;
-	unsigned char *is_null;
 	char *buffer;
 	size_t pos, end;
 };

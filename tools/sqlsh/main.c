@@ -14,6 +14,7 @@
 #include "cmd.h"
 #include "interrupt.h"
 #include "pager.h"
+#include "usage.h"
 
 /* A -c or -f, in the order of the command line. */
 struct job {
@@ -92,11 +93,7 @@ static const char help_text[] =
 	"                          after an error; default: stop, and continue at a "
 	"terminal\n"
 	"      --timing            show on standard error how long each statement took\n"
-	"\n"
-	"POOL is the name of a pool of the cenoted on this machine, a URI is, for "
-	"example,\n"
-	"cenote:///POOL?run_dir=/path or cenote://user@host:9432/POOL. Without -c and "
-	"-f,\n"
+	"\n" USAGE_POOL " Without -c and -f,\n"
 	"sqlsh reads statements from standard input, with a prompt at a terminal.\n"
 	"Exit status: 0 success, 1 a statement or command failed, 2 wrong usage, or no\n"
 	"connection. See sqlsh(1).\n";
@@ -174,19 +171,6 @@ take_flag(struct options *o, struct shell *sh, int option)
 	}
 }
 
-static _Noreturn void
-show_and_exit(int option)
-{
-	uint32_t v = cenote_version();
-
-	if (option == OPT_HELP)
-		(void)printf("%s%s", usage_text, help_text);
-	else
-		(void)printf("sqlsh (Cenote) %u.%u.%u\n", (unsigned)(v / 10000),
-			(unsigned)(v / 100 % 100), (unsigned)(v % 100));
-	exit(fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_USAGE);
-}
-
 static int
 take_option(struct options *o, struct shell *sh, int option, const char *value)
 {
@@ -208,8 +192,9 @@ take_option(struct options *o, struct shell *sh, int option, const char *value)
 		shell_set_null(sh, value);
 		return 0;
 	case OPT_HELP:
+		usage_show_help(usage_text, help_text);
 	case OPT_VERSION:
-		show_and_exit(option);
+		usage_show_version(cenote_version());
 	case '?':
 		return -1;
 	default:

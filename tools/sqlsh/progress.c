@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A line on the terminal that shows the progress of \copy. cmd_copy.c and run.c call it. The state
- * is struct progress.
+ * A line on the terminal that shows the progress of \copy, cenote-export and cenote-import. The
+ * state is struct progress.
  */
 #include "progress.h"
 

@@ -111,6 +111,31 @@ text_add_repeat(struct text *t, char c, size_t n)
 	t->data[t->len] = '\0';
 }
 
+int
+hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c = (char)(c | 0x20);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+int
+text_add_unhex(struct text *t, const char *s, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++) {
+		if (hex_digit(s[i]) < 0)
+			return -1;
+	}
+	if (len % 2 != 0)
+		return -1;
+	for (i = 0; i < len; i += 2)
+		text_add_char(t, (char)(hex_digit(s[i]) << 4 | hex_digit(s[i + 1])));
+	return 0;
+}
+
 void
 text_addf(struct text *t, const char *format, ...)
 {

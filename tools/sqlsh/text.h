@@ -26,6 +26,10 @@ void text_add_char(struct text *t, char c);
 void text_add_repeat(struct text *t, char c, size_t n);
 void text_addf(struct text *t, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Add the bytes that hexadecimal digits stand for. -1: `s` has something else, and nothing was added. */
+int text_add_unhex(struct text *t, const char *s, size_t len);
+/* The value of a hexadecimal digit. -1: `c` is something else. */
+int hex_digit(char c);
 /* Remove the first n bytes. */
 void text_drop(struct text *t, size_t n);
 /* The text as a C string; "" if empty. It is valid until the next change. */

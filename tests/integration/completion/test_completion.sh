@@ -33,13 +33,13 @@ check() # NAME GOT EXPECTED
     fi
 }
 
-for program in sqlsh cenoted cenote-bench cenotectl cenote-cache cenote-export cenote-import; do
+for program in sqlsh cenoted cenote-bench cenotectl cenote-cache cenote-export; do
     # shellcheck disable=SC1090
     . "$folder/$program" || exit 99
 done
 
 for pair in "_sqlsh $sqlsh" "_cenoted $cenoted" "_cenote_bench $bench" "_cenotectl $ctl" "_cenote_cache $cache" \
-	"_cenote_export $export" "_cenote_import $import"; do
+	"_cenote_port $export" "_cenote_port $import"; do
     read -r function program <<<"$pair"
     options=$("$program" --help | grep -oE -- '--[a-z][a-z-]*' | sort -u | tr '\n' ' ')
     check "${program##*/}: every option of --help" "$(offered "$function" "$program" --)" \
@@ -55,9 +55,9 @@ python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])'
 python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$tmp/admin.sock"
 export CENOTE_SERVER=unix:$tmp
 check "sqlsh: pools" "$(offered _sqlsh "$sqlsh" '')" "inventory "
-check "cenote-export: formats" "$(offered _cenote_export "$export" --format = j)" "json json.zst "
-check "cenote-import: servers" "$(offered _cenote_import "$import" --dialect = m)" "mariadb mysql "
-check "cenote-import: pools" "$(offered _cenote_import "$import" '')" "inventory "
+check "cenote-export: formats" "$(offered _cenote_port "$export" --format = j)" "json json.zst "
+check "cenote-import: servers" "$(offered _cenote_port "$import" --dialect = m)" "mariadb mysql "
+check "cenote-import: pools" "$(offered _cenote_port "$import" '')" "inventory "
 check "cenoted: files" "$(offered _cenoted "$cenoted" -c "$tmp/s")" "$tmp/some.sql "
 check "cenote-bench: workloads" "$(offered _cenote_bench "$bench" -w con)" "connect "
 check "cenote-bench: targets" "$(offered _cenote_bench "$bench" --targets = poo)" "pooled "

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Run a program as a test, on pools of several servers.
+ * Runs a test program on pools of several servers.
  *
  *     on_pools PROGRAM ARGUMENT…
  *
  * The pools are pg (PostgreSQL), my (MariaDB), lite and lite2 (two files of SQLite). The program finds the run directory
  * in $CENOTE_SERVER (unix:DIR), a directory for its files in $CENOTE_TEST_DIR, and the conninfo of PostgreSQL in
- * $CENOTE_TEST_SERVER. on_pools ends with the program's status.
+ * $CENOTE_TEST_SERVER. on_pools exits with the status of the program.
  */
 #include "support/cnt_daemon.h"
 #include "support/cnt_server.h"

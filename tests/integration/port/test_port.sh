@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: on_pools test_port.sh BUILD_ROOT [FORMAT...]
 #
-# cenote-export and cenote-import: rows go from server to server without a change, and a run that was killed continues
-# without a row that is there twice or missing. FORMAT is one that not every build has.
+# cenote-export and cenote-import: rows go from server to server without a change. After a run that was killed, --resume
+# loses no row and writes none twice. FORMAT is a format that not every build has.
 
 set -u
 build=$(realpath "$1")
@@ -37,8 +37,7 @@ make_source()
 		"insert into source (id, part) values (0, 'nothing')"
 }
 
-# The rows as CSV, in the same form from every server: SQLite writes no zeros at the end of a decimal, and sorts the
-# same way.
+# The rows as CSV, in the same form from every server. SQLite writes no zeros at the end of a decimal, so they are removed.
 rows_of() # POOL TABLE
 {
 	cenote-export -Q -t "$2" "$1" | sed -E 's/(,-[0-9]+)\.00,/\1,/; s/(,-[0-9]+\.[0-9])0,/\1,/'
@@ -52,8 +51,8 @@ goes_to() # POOL FORMAT
 		diff <(rows_of pg source) <(rows_of "$1" "$table") | head -n 4
 }
 
-# From MariaDB or SQLite back to PostgreSQL, by INSERT statements of their own kind.
-comes_back() # POOL FORMAT
+# From MariaDB or SQLite back to PostgreSQL. INSERT statements are written for DIALECT.
+comes_back() # POOL FORMAT DIALECT
 {
 	local table=back_${1}_$2
 	sql pg "create table $table (like source including all)"
@@ -67,7 +66,7 @@ refuses_the_wrong_dialect()
 	cenote-export -Q -t my_csv --format sql my | cenote-import -Q -t back_my_sql --restart --format sql pg 2>&1
 }
 
-# A server without offsets gets the time in UTC.
+# A server whose timestamps have no offset gets the time in UTC.
 has_utc()
 {
 	sql my "create table zones (id int primary key, at datetime(3))"
@@ -77,7 +76,7 @@ has_utc()
 		diff - <(printf '1,2024-02-29 23:30:00.25\n2,2024-01-01 05:00:01\n3,2024-01-01 00:00:00\n')
 }
 
-# The kernel kills an export whose file becomes too long, in the middle of a write.
+# With a limit for files, the kernel kills the export in the middle of a write.
 export_survives_a_kill()
 {
 	local status
@@ -104,8 +103,7 @@ make_long()
 	cenote-export -Q -t long -o long.csv pg
 }
 
-# Kill an import at a random moment, again and again, until it comes to its end.
-# The file, with a pause in it, so that a quick machine does not import all of it before it is killed.
+# Write the file with a pause in it. Without the pause, a quick machine would import all of it before the kill.
 slowly() # FILE
 {
 	head -n 20001 "$1"
@@ -113,6 +111,7 @@ slowly() # FILE
 	tail -n +20002 "$1"
 }
 
+# Kill an import at random moments, five times. Then let it run to its end.
 import_survives_kills() # POOL
 {
 	local status=1 kills=0 pid
@@ -126,7 +125,7 @@ import_survives_kills() # POOL
 		fi
 		wait $pid 2>/dev/null
 		status=$?
-		# 3: the server ended the last request of the run that was killed only now.
+		# 3: the server carried out the last request of the killed run while this run was working.
 		[[ $status =~ ^(0|3|137)$ ]] || { cat killed; return; }
 	done
 	cmp <(cenote-export -Q -t copy "$1") long.csv
@@ -135,28 +134,39 @@ import_survives_kills() # POOL
 	cenote-import -t copy --name kills --resume "$1" <long.csv 2>&1 | grep -v 'is complete'
 }
 
-# SIGINT ends a run after its batch; what it says is true.
+count() # POOL TABLE
+{
+	sqlsh "$1" --no-header --format=csv -c "select count(*) from $2"
+}
+
+# SIGINT ends a run while it waits for more rows. The number in its message is the number of rows in the table.
 import_stops() # POOL
 {
-	local status n
+	local status n pid
 	sql "$1" "drop table if exists copy" "create table copy (id bigint primary key, name varchar(99))"
-	{ head -n 3001 long.csv; sleep 5; } | {
-		cenote-import -Q -t copy --name stops --batch 1000 "$1" 2>stopped &
-		sleep 1
-		kill -INT $!
-		wait $!
-		echo $? >status
-	}
-	status=$(<status)
-	[ "$status" = 3 ] || echo "status $status"
+	mkfifo rows
+	cenote-import -Q -t copy --name stops --batch 1000 "$1" <rows 2>stopped &
+	pid=$!
+	exec 9>rows
+	head -n 3501 long.csv >&9
+	for ((n = 0; n < 300; n++)); do
+		[ "$(count "$1" copy)" = 3000 ] && break
+		sleep 0.1
+	done
+	kill -INT $pid
+	wait $pid
+	status=$?
+	exec 9>&-
+	[ $status = 3 ] || echo "status $status"
 	n=$(sed -n 's/.*stopped after \([0-9]*\) records; run it again with --resume.*/\1/p' stopped)
-	[ "$n" = "$(sqlsh "$1" --no-header --format=csv -c 'select count(*) from copy')" ] || cat stopped
+	[ "$n" -ge 3000 ] || echo "too early: $n"
+	[ "$n" = "$(count "$1" copy)" ] || cat stopped
 	cenote-import -Q -t copy --name stops "$1" <long.csv 2>&1 | grep -q 'resume continues it' || echo "it began again"
 	cenote-import -Q -t copy --name stops --resume "$1" <long.csv
 	cmp <(cenote-export -Q -t copy "$1") long.csv
 }
 
-# A file that was cut anywhere continues after its last complete row.
+# A file that was cut at any place continues after its last complete row.
 export_continues() # FORMAT
 {
 	local size at file=cut.$1
@@ -189,10 +199,31 @@ export_continues_compressed()
 	sql pg "create table wide2 (like wide including all)"
 	cenote-import -Q -t wide2 -i cut.csv.zst pg
 	cmp <(cenote-export -Q -t wide2 pg) wide.csv
-	# Without --resume the importer sees that a file is not whole.
+	# A file with rows of another format is not replaced.
+	cp wide.csv.zst other.csv.zst
+	says 'no complete record of this format' 2 cenote-export -Q -t wide --format json.zst -o other.csv.zst --resume pg
+	cmp other.csv.zst wide.csv.zst
+	# The importer reports that a file is not complete.
 	sql pg "truncate wide2"
 	head -c $at wide.csv.zst | cenote-import -Q -1 --format csv.zst -t wide2 pg 2>&1 | grep -q 'ends early' ||
 		echo "a cut file was not noticed"
+}
+
+# The decompressed file ends where the reader's buffer ends.
+imports_a_full_buffer()
+{
+	sql pg "create table full_buffer (id int, name text)"
+	{ echo id,name; printf '1,%8181s\n' x; } >full.csv
+	[ "$(stat -c %s full.csv)" = 8192 ] || stat full.csv
+	cenote-export -Q -q "select 1 id, lpad('x', 8181) as name" -o full.csv.zst pg
+	says '' 0 cenote-import -Q -t full_buffer -i full.csv.zst pg
+	cmp <(cenote-export -Q -t full_buffer pg) full.csv
+}
+
+# The rows have the order of the key although the key is not exported.
+exports_without_the_key()
+{
+	cenote-export -Q -t long -c name pg | cmp - <(cut -d , -f 2 long.csv)
 }
 
 keeps_other_files()
@@ -229,10 +260,10 @@ tells_of_errors()
 	says 'relation "none" does not exist' 1 cenote-export -Q -t none pg
 	says 'has no primary key' 2 cenote-export -Q -q 'select 1' -o x.csv --resume pg
 	says 'has no types' 1 cenote-import -Q --create -t narrow2 -i wrong.csv pg
-	[ "$(sqlsh pg --no-header --format=csv -c 'select count(*) from narrow')" = 0 ] || echo "a row of a failed batch is there"
+	[ "$(count pg narrow)" = 0 ] || echo "a row of a failed batch is in the table"
 }
 
-# Where rows could be lost or there twice, the programs say so and do nothing.
+# Where rows could be lost or written twice, the programs report it and do nothing.
 refuses_what_it_cannot_continue()
 {
 	sql pg "create table equal (a int, b int)" "insert into equal values (1, 1), (2, 2), (2, 3), (3, 4)"
@@ -263,15 +294,17 @@ done
 tap_passes "MariaDB gets times in UTC" has_utc
 tap_catches "texts of another dialect are an error" "ERROR\|expected" refuses_the_wrong_dialect
 for pool in pg my lite; do
-	tap_passes "an import into $pool that is killed continues" import_survives_kills $pool
+	tap_passes "an import into $pool continues after a kill" import_survives_kills $pool
 done
-tap_passes "an import that is interrupted continues" import_stops pg
-tap_passes "an export that is killed continues" export_survives_a_kill
+tap_passes "an import continues after an interrupt" import_stops pg
+tap_passes "an export continues after a kill" export_survives_a_kill
 for format in csv json sql tsv; do
-	tap_passes "an export to $format continues" export_continues $format
+	tap_passes "an export to $format continues after a cut" export_continues $format
 done
-[ $# = 1 ] || tap_passes "an export to csv.zst continues" export_continues_compressed
-tap_passes "files of others are kept" keeps_other_files
-tap_passes "what cannot be continued is refused" refuses_what_it_cannot_continue
-tap_passes "errors say what is wrong" tells_of_errors
+[ $# = 1 ] || tap_passes "an export to csv.zst continues after a cut" export_continues_compressed
+[ $# = 1 ] || tap_passes "a compressed file may end where a buffer ends" imports_a_full_buffer
+tap_passes "columns without the key are exported" exports_without_the_key
+tap_passes "files of other programs are kept" keeps_other_files
+tap_passes "--resume is refused where rows could be lost" refuses_what_it_cannot_continue
+tap_passes "messages name the error" tells_of_errors
 tap_end

@@ -19,13 +19,16 @@ read_all(const char *input, size_t len)
 	assert_non_null(file);
 	json_reader_init(&r, file);
 	while ((result = json_read(&r)) > 0) {
-		for (size_t i = 0; i < r.n; i++) {
-			assert_int_equal(r.names[i].text[r.names[i].len], '\0');
-			text_add(&out, r.names[i].text, r.names[i].len);
-			if (r.values[i].text) {
-				assert_int_equal(r.values[i].text[r.values[i].len], '\0');
+		for (size_t i = 0; i < r.names.n; i++) {
+			assert_int_equal(r.names.list[i].text[r.names.list[i].len], '\0');
+			text_add(&out, r.names.list[i].text, r.names.list[i].len);
+			if (r.values.list[i].text) {
+				assert_int_equal(
+					r.values.list[i].text[r.values.list[i].len],
+					'\0');
 				text_add_char(&out, '=');
-				text_add(&out, r.values[i].text, r.values[i].len);
+				text_add(&out, r.values.list[i].text,
+					r.values.list[i].len);
 			}
 			text_add_char(&out, ' ');
 		}
@@ -54,7 +57,7 @@ static const struct {
 	/* errors */
 	{ "[1]\n", "!1 each line must be a JSON object, {...}" },
 	{ "{\"a\":1}\n{\"a\":1", "a=1 @1\n!2 the object is not closed" },
-	{ "{\"a\":1} x\n", "!1 text behind the object" },
+	{ "{\"a\":1} x\n", "!1 text after the object" },
 	{ "{\"a\":01}\n", "!1 not a JSON value" },
 	{ "{\"a\":1.}\n", "!1 not a JSON number" },
 	{ "{\"a\":nul}\n", "!1 not a JSON value" },

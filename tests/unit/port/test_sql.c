@@ -21,8 +21,8 @@ read_all(const char *input, size_t len, bool has_backslash)
 	assert_non_null(file);
 	sql_reader_init(&r, file, has_backslash);
 	while ((result = sql_read(&r)) > 0) {
-		for (size_t i = 0; i < r.n_fields; i++) {
-			const struct cell *f = &r.fields[i];
+		for (size_t i = 0; i < r.fields.n; i++) {
+			const struct cell *f = &r.fields.list[i];
 
 			text_add_char(&out, '{');
 			text_add(&out, f->text ? f->text : "", f->len);
@@ -66,6 +66,11 @@ static const struct {
 		"{1}{2}@2;\n!3 other columns than in the first statement" },
 	{ false, INTO "(1, now());\n",
 		"!2 a number, a text in quotes, NULL, TRUE or FALSE expected" },
+	{ false, INTO "(1, 0x0g);\n",
+		"!2 a number, a text in quotes, NULL, TRUE or FALSE expected" },
+	{ false, INTO "(1, 12345678901234567890123456789012345a);\n",
+		"!2 a number, a text in quotes, NULL, TRUE or FALSE expected" },
+	{ false, INTO "(1, 2);\n-no comment\n", "{1}{2}@2;\n!3 INSERT expected" },
 	{ false, INTO "(1, 'x);\n", "!2 a quote is not closed" },
 	{ false, INTO "(1, 2) x\n", "!2 a comma or semicolon expected after a row" },
 	{ false, INTO "(1 2);\n", "!2 a comma or parenthesis expected after a value" },

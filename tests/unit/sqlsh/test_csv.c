@@ -23,8 +23,8 @@ read_all(const char *input, size_t len, enum csv_kind kind)
 	while ((result = csv_read(&r)) > 0) {
 		size_t i;
 
-		for (i = 0; i < r.n_fields; i++) {
-			const struct cell *f = &r.fields[i];
+		for (i = 0; i < r.fields.n; i++) {
+			const struct cell *f = &r.fields.list[i];
 
 			text_add_char(&out, '{');
 			text_add(&out, f->text ? f->text : "", f->len);
@@ -120,14 +120,15 @@ reading_undoes_writing(void **state)
 		text_add_char(&written, '\n');
 		file = fmemopen(written.data, written.len, "r");
 		csv_reader_init(&r, file, kind);
-		if (csv_read(&r) != 1 || r.n_fields != 3)
+		if (csv_read(&r) != 1 || r.fields.n != 3)
 			fail_msg("round %d: %s", round, text_str(&written));
 		for (i = 0; i < 3; i++) {
-			assert_int_equal(!r.fields[i].text, !cells[i].text);
+			assert_int_equal(!r.fields.list[i].text, !cells[i].text);
 			if (!cells[i].text)
 				continue;
-			assert_int_equal(r.fields[i].len, cells[i].len);
-			assert_memory_equal(r.fields[i].text, values[i], cells[i].len);
+			assert_int_equal(r.fields.list[i].len, cells[i].len);
+			assert_memory_equal(
+				r.fields.list[i].text, values[i], cells[i].len);
 		}
 		assert_int_equal(csv_read(&r), 0);
 		csv_reader_finish(&r);
@@ -150,11 +151,11 @@ records_longer_than_the_buffer_are_whole(void **state)
 	file = fmemopen(input.data, input.len, "r");
 	csv_reader_init(&r, file, CSV_COMMA);
 	assert_int_equal(csv_read(&r), 1);
-	assert_int_equal(r.n_fields, 2);
-	assert_int_equal(r.fields[0].len, len + 1);
-	assert_int_equal(r.fields[0].text[len], '"');
+	assert_int_equal(r.fields.n, 2);
+	assert_int_equal(r.fields.list[0].len, len + 1);
+	assert_int_equal(r.fields.list[0].text[len], '"');
 	assert_int_equal(csv_read(&r), 1);
-	assert_string_equal(r.fields[1].text, "4");
+	assert_string_equal(r.fields.list[1].text, "4");
 	assert_int_equal(r.n_bytes, input.len);
 	csv_reader_finish(&r);
 	(void)fclose(file);
