@@ -185,7 +185,7 @@ a_text_that_a_rule_makes_is_judged_too(void **state)
 	wp_exec(conn, "drop table if exists log");
 	wp_exec(conn, "create table log (a int)");
 	cenote_conn_destroy(conn);
-	assert_int_equal(meet("insert into log values (1)"), 1);
+	assert_int_equal(meet(NULL, "insert into log values (1)"), 1);
 	expect_row(1, "1");
 }
 
