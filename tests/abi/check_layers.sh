@@ -33,7 +33,7 @@ lib core,protocol,crypto,include (core|protocol|crypto)/$any $any $any
 tools/cenoted backends/router ((core|protocol|crypto)/$any|loan\\.h) types\\.h $any
 tools/cenoted/backends/router - ((core|protocol)/$any|backends/(backend\\.h|common/$any)) cenote\\.h $any
 tools/sqlsh - (core/sql|common/passfile)\\.h $any $any
-tools/port - (csv|output|progress|text)\\.h cenote\\.h $any
+tools/port - (csv|fields|output|progress|text|usage)\\.h cenote\\.h $any
 tools/bench - - $any $any
 tools/cache - core/$any $any $any
 shims - core/(sql|fibre)\\.h cenote\\.h $any

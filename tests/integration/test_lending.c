@@ -239,11 +239,15 @@ a_worker_is(const char *wanted)
 static void
 the_status_shows_what_a_borrower_does(void **state)
 {
+	int64_t until = wp_now_ms() + 20000;
 	cenote_conn *conn;
 	int64_t before;
 
 	turns_start(LENDS);
 	conn = borrow();
+	/* the worker says so after the borrower has the session */
+	while (!a_worker_is("lent") && wp_now_ms() < until)
+		wp_pause_ms(5);
 	assert_true(a_worker_is("lent"));
 	before = wp_pool_number("main", "requests");
 	for (int i = 0; i < 50; i++)

@@ -422,10 +422,10 @@ a_lost_session_reports_the_words_of_its_server(void **state)
 static void
 a_lost_session_is_explained_once(void **state)
 {
+	cenote_result *res = NULL;
 	const char *unknown;
 	cenote_conn *conn;
 	pid_t pid;
-	cenote_result *res;
 
 	start("");
 	conn = wp_attach(NULL);
@@ -437,7 +437,9 @@ a_lost_session_is_explained_once(void **state)
 	assert_int_equal(cenote_flush(conn), CENOTE_OK);
 	wp_pause_ms(500);
 	assert_int_equal(kill(pid, SIGKILL), 0);
-	assert_int_equal(cenote_get_result(conn, &res), CENOTE_ERR_CONN);
+	assert_ok(cenote_get_result(conn, &res));
+	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_ERROR);
+	cenote_result_destroy(res);
 	unknown = strstr(wp_message(conn), "is unknown");
 	assert_non_null(unknown);
 	assert_null(strstr(unknown + 1, "is unknown"));
