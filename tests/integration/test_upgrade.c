@@ -56,7 +56,7 @@ expect_upgrade(void)
 static void
 await_end_of_old(pid_t new)
 {
-	int64_t until = wp_now_ms() + 20000;
+	int64_t until = wp_now_ms() + 60000;
 	int status = -1;
 	pid_t r;
 
