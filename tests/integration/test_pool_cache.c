@@ -446,6 +446,51 @@ a_small_cache_gives_up_its_oldest_results(void **state)
 	assert_string_equal(wp_value(conn, sql), "999");
 }
 
+/* What cenoted --explain-sql prints about a statement that passes. */
+static const char *
+explained(const char *sql, const char *in_tx)
+{
+	static char output[8192];
+	const char *const argv[] = { cnt_env_or("CNT_CENOTED", CNT_CENOTED_PATH),
+		"--explain-sql", "-c", wp_daemon.conf, "pool=main", in_tx, sql, NULL };
+	const struct cnt_command command = {
+		.argv = argv, .output = output, .size = sizeof(output)
+	};
+
+	assert_int_equal(cnt_run(&command), 0);
+	return output;
+}
+
+static void
+explain_sql_says_whether_a_result_is_kept(void **state)
+{
+	start(CACHE);
+	assert_non_null(strstr(explained(SELECT, "in_tx=no"), "the result is kept"));
+	assert_non_null(strstr(explained(SELECT, "in_tx=yes"), "a transaction is open"));
+	assert_non_null(strstr(explained("select f(1)", "in_tx=no"), "is not kept"));
+}
+
+/* Workers of the former configuration did not count their writes. */
+static void
+a_reload_begins_with_an_empty_cache(void **state)
+{
+	char config[4096];
+
+	start(CACHE);
+	keep_and_hide(1, 2);
+	assert_ok(cnt_daemon_configure(
+		&wp_daemon, ws_config("sessions = 8\nidle_ttl = 9s\n" CACHE, config,
+				    sizeof(config))));
+	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
+	wp_await_log("pool main was changed");
+	cenote_conn_destroy(conn);
+	conn = wp_attach(NULL);
+	expect(conn, "2");
+	expect(conn, "2");
+	while (number("hits") < 2)
+		expect(conn, "2");
+}
+
 /* ---- what a client sees ---- */
 
 static const char *const tables[] = {
@@ -672,6 +717,8 @@ main(int argc, char **argv)
 		TEST(a_function_that_may_set_something_switches_the_cache_off),
 		TEST(pools_share_nothing),
 		TEST(a_small_cache_gives_up_its_oldest_results),
+		TEST(explain_sql_says_whether_a_result_is_kept),
+		TEST(a_reload_begins_with_an_empty_cache),
 		TEST(a_hit_is_like_the_answer_of_the_server),
 		TEST(no_client_sees_an_older_value_while_workers_are_killed),
 	};
