@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Find out from a statement's text whether its result may be kept, and what it changes for the statements after it (reach.h).
- * lib/cache.c calls this file. It owns no state.
+ * lib/cache.c and cenoted's query/touch.c call this file. It owns no state.
  *
  * It ignores quotes, so that it sees every word that any server may see. A word inside a string literal only makes the answer
  * more cautious.
  */
 #include "core/reach.h"
 
-#include <stdbool.h>
 #include <string.h>
-
-#include "core/sql.h"
 
 /* ---- words ---- */
 
@@ -254,6 +251,13 @@ read_char(struct reading *rd, const struct cnc_sql_token *t)
 	default:
 		break;
 	}
+}
+
+bool
+cnc_sql_is_known_function(const struct cnc_sql_token *name)
+{
+	return cnc_sql_is_one_of(name, pure) || cnc_sql_is_one_of(name, harmless) ||
+	       cnc_sql_is_one_of(name, keywords);
 }
 
 uint8_t

@@ -2,8 +2,11 @@
 #ifndef CNC_REACH_H
 #define CNC_REACH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "core/sql.h"
 
 /* What a statement can change for the statements after it. */
 enum cnc_reach {
@@ -30,5 +33,7 @@ enum cnc_reach {
  * count, too. Functions that a view, a trigger or an operator calls are not seen.
  */
 uint8_t cnc_sql_reach(const char *sql, size_t len);
+/* Whether the name is that of a function of the servers that changes nothing. The name has no schema. */
+bool cnc_sql_is_known_function(const struct cnc_sql_token *name);
 
 #endif

@@ -19,6 +19,7 @@
 		"a table of how long requests, waiting, sessions and logins took")       \
 	X("digests", " [--reset]", "statistics of statements, or begin them anew")       \
 	X("rules", "", "a table of the rules of the pools, and how often each matched")  \
+	X("cache", "", "a table of the pools' caches of results")                        \
 	X("reload", "", "read the configuration again")                                  \
 	X("drain", " [--now]", "end cenoted, and wait for that")                         \
 	X("upgrade", "", "replace the running cenoted by the installed one")             \

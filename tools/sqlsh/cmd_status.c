@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * \conninfo, \pools, \pins, \servers, \workers, \times, \digests and \rules: the session, its pool, and the daemon. This file
+ * \conninfo, \pools, \pins, \servers, \workers, \times, \digests, \rules and \cache: the session, its pool, and the daemon. This file
  * keeps no state.
  */
 #include <string.h>
@@ -157,6 +157,12 @@ run_rules(struct cmd *cmd)
 	return show_status(cmd, "rules");
 }
 
+static int
+run_cache(struct cmd *cmd)
+{
+	return show_status(cmd, "cache");
+}
+
 const struct command cmd_status_table[] = {
 	{ "conninfo", "", "about this session", run_conninfo },
 	{ "pools", "", "the daemon's pools and how busy they are", run_pools },
@@ -167,5 +173,7 @@ const struct command cmd_status_table[] = {
 		run_times },
 	{ "digests", "", "statistics of statements", run_digests },
 	{ "rules", "", "the rules of the pools, and how often each matched", run_rules },
+	{ "cache", "", "the pools' caches of results, and how often they answered",
+		run_cache },
 	{ 0 },
 };

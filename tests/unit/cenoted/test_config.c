@@ -219,6 +219,8 @@ static const struct {
 	{ POOL "max_frame = 5\n",
 		"4: \"5\" is not a size; write a number and B, kB, MB or GB" },
 	{ POOL "max_frame = 5kB\n", "4: \"5kB\" is out of range; write 16kB to 1023MB" },
+	{ POOL "cache_size = 1kB\n", "4: \"1kB\" is not a size from 256kB to 4095MB" },
+	{ POOL "cache_size = 4GB\n", "4: \"4GB\" is not a size from 256kB to 4095MB" },
 	{ POOL "mode = statement\n",
 		"4: \"statement\" is not a mode; write session or transaction" },
 	{ POOL "program_sql = oracle\n",
@@ -892,6 +894,43 @@ a_router_names_targets_that_exist(void **state)
 }
 
 static void
+results_are_kept_of_one_server(void **state)
+{
+	const struct cnd_router_ops ops = { .has_target = has_target };
+	const struct cnd_backend router = { .router = &ops }, plain = { .router = NULL };
+	const struct {
+		const char *lines;
+		const struct cnd_backend *backend;
+		const char *error; /* NULL: none */
+	} list[] = {
+		{ "server = path=/a\n", &plain, NULL },
+		{ "server = path=/a\nserver = path=/b\ntarget = primary\n", &plain,
+			NULL },
+		{ "server = path=/a\nserver = path=/b\n", &plain,
+			"needs one server line, or target = primary" },
+		{ "server = path=/a\nserver = path=/b\ntarget = replica\n", &plain,
+			"needs one server line, or target = primary" },
+		{ "server = x=main\n", &router, "a router keeps no results" },
+	};
+
+	for (size_t i = 0; i < N_ITEMS(list); i++) {
+		char text[512];
+		struct cnd_config *c;
+
+		snprintf(text, sizeof(text),
+			"%s[pool r]\nbackend = sqlite\n%srule = -> cache ttl=1s\n",
+			CENOTED, list[i].lines);
+		c = load(text);
+		assert_int_equal(c->n_errors, 0);
+		cnd_pool_config_check_cache(c, &c->pools[0], list[i].backend);
+		assert_int_equal(c->n_errors, list[i].error != NULL);
+		if (list[i].error != NULL)
+			assert_non_null(strstr(error_of(c, 0), list[i].error));
+		cnd_config_destroy(c);
+	}
+}
+
+static void
 a_uri_with_a_password_is_not_shown(void **state)
 {
 	struct cnd_config *c = load(CENOTED "[pool r]\nbackend = router\nserver = "
@@ -1029,6 +1068,7 @@ main(void)
 		cmocka_unit_test(a_pool_says_why_it_lends_nothing),
 		cmocka_unit_test(a_target_needs_servers_with_roles),
 		cmocka_unit_test(a_router_names_targets_that_exist),
+		cmocka_unit_test(results_are_kept_of_one_server),
 		cmocka_unit_test(a_uri_with_a_password_is_not_shown),
 		cmocka_unit_test(a_server_line_has_a_weight),
 		cmocka_unit_test(the_number_of_workers_is_shown_and_compared),

@@ -23,7 +23,7 @@
  * makes a message that names the feature. CENOTE_ERR_NOMEM. A backend returns negative results of the sink and the
  * host unchanged.
  */
-#define CND_BACKEND_ABI 13u
+#define CND_BACKEND_ABI 14u
 
 struct cnd_session; /* each backend defines it */
 
@@ -85,6 +85,8 @@ struct cnd_statement {
 		sent; /* which columns the client has, as the backend counts them; 0: none */
 	struct cnd_limits limits; /* of its executions; only cenoted uses them */
 	bool is_plain; /* it only reads; only cenoted uses it */
+	struct cnd_plan *
+		plan; /* for the pool's cache; NULL: nothing is known; only cenoted uses it */
 	void *own;
 };
 
@@ -540,6 +542,9 @@ struct cnd_backend {
 	 */
 	int (*undo)(struct cnd_session *s, struct cnc_diag *ret_diag);
 	const struct cnd_router_ops *router; /* NULL: the backend has one server */
+	/* How many of the first bytes of a carry say what the last statement did, such as the last insert id. The others are
+	 * settings. */
+	uint32_t carry_values;
 };
 
 /* The only exported symbol of a module. NULL: the module does not support this ABI. */

@@ -14,6 +14,7 @@
 #include "core/mem.h"
 #include "query/read_only.h"
 #include "query/rewrite.h"
+#include "query/touch.h"
 
 struct question {
 	const struct cnd_pool_config *pool;
@@ -217,6 +218,23 @@ what_it_does(const struct cnd_query_rule *rule)
 	return rule->is_dry_run ? "would decide (dry-run)" : "decides";
 }
 
+/* Print whether the pool keeps the result, as far as the text tells. */
+static void
+print_cache(const struct cnd_query *q)
+{
+	struct cnd_touch touch;
+
+	cnd_touch_find(q->summary, q->sql, q->sql_len, &touch);
+	if (!touch.may_keep)
+		puts("  the result is not kept: the text does more than plainly read, or "
+		     "calls "
+		     "a function that is not in the list of lib/core/reach.c");
+	else
+		puts(q->in_tx ? "  the result is not kept: a transaction is open"
+			      : "  the result is kept, if the session's settings are "
+				"known");
+}
+
 /* Print what the rule does with the statement. True: it decides, or it rewrites the text. */
 static bool
 print_rule(const struct question *q, const struct cnd_config *c,
@@ -279,6 +297,8 @@ print_rules(struct question *q, const struct cnd_config *c)
 
 		if (!print_rule(q, c, rule))
 			continue;
+		if (rule->action == CND_QUERY_CACHE)
+			print_cache(&q->text.query);
 		if (rule->action != CND_QUERY_REWRITE)
 			return rule->action == CND_QUERY_DENY ? 1 : print_pass(q);
 		r = cnd_query_text_rewrite(&q->text, rule);

@@ -87,6 +87,7 @@ static const struct cnd_key pool_keys[] = {
 	{ "on_error", P(errors), &cnd_kind_errors, NULL, 1 },
 	{ "program_sql", P(program_sql), &cnd_kind_program_sql, "server", 0 },
 	{ "normalize", P(normalizes), &cnd_kind_yes, "no", 0 },
+	{ "cache_size", P(cache_size), &cnd_kind_cache_size, "8MB", 0 },
 	{ "replay", P(replay), &cnd_kind_count, "0", 0 },
 	{ "session_start", P(session_start), &cnd_kind_hooks, NULL, 1 },
 	{ "session_end", P(session_end), &cnd_kind_hooks, NULL, 1 },

@@ -146,6 +146,7 @@ struct cnd_pool_config {
 	size_t n_user_limits;
 	struct cnd_address_limits address_limits;
 	uint32_t max_waiting; /* 0: no limit */
+	uint64_t cache_size; /* memory for the results that rules keep */
 	uint32_t replay; /* how often a transaction may run again; 0: never */
 	bool counts_sessions; /* user_limits or address_limits limit sessions */
 	bool knows_unix_users; /* each client of the unix socket can log in only as its unix user */
@@ -274,6 +275,9 @@ void cnd_pool_config_check_digests(struct cnd_config *c, const struct cnd_pool_c
 /* Check `read_only`. backend: that of the pool. */
 void cnd_pool_config_check_read_only(struct cnd_config *c,
 	const struct cnd_pool_config *p, const struct cnd_backend *backend);
+/* Check the rules with -> cache. backend: that of the pool. */
+void cnd_pool_config_check_cache(struct cnd_config *c, const struct cnd_pool_config *p,
+	const struct cnd_backend *backend);
 /* Check `replay`. backend: that of the pool. */
 void cnd_pool_config_check_replay(struct cnd_config *c, const struct cnd_pool_config *p,
 	const struct cnd_backend *backend);

@@ -422,6 +422,32 @@ cnd_pool_config_check_replay(struct cnd_config *c, const struct cnd_pool_config 
 			c, p->line, "pool %s: replay is at most %u", p->name, REPLAY_MAX);
 }
 
+/* A result that came from a replica may be older than what the pool has written to the primary. */
+static void
+check_cache(struct cnd_config *c, const struct cnd_pool_config *p)
+{
+	if (p->n_servers > 1 && p->target != CND_TARGET_PRIMARY)
+		cnd_config_error(c, p->line,
+			"pool %s: rule: -> cache needs one server line, or target = "
+			"primary: the servers of several lines may differ",
+			p->name);
+}
+
+void
+cnd_pool_config_check_cache(struct cnd_config *c, const struct cnd_pool_config *p,
+	const struct cnd_backend *backend)
+{
+	if (!cnd_query_rules_cache(&p->query_rules))
+		return;
+	if (backend->router != NULL)
+		cnd_config_error(c, p->line,
+			"pool %s: rule: a router keeps no results; write -> cache in the "
+			"pools of its targets",
+			p->name);
+	else
+		check_cache(c, p);
+}
+
 void
 cnd_pool_config_check_target(struct cnd_config *c, const struct cnd_pool_config *p,
 	const struct cnd_backend *backend)

@@ -55,7 +55,8 @@ extern const struct cnd_kind cnd_kind_text, cnd_kind_notify, cnd_kind_ms,
 	cnd_kind_frame_size, cnd_kind_slots, cnd_kind_workers, cnd_kind_level,
 	cnd_kind_log_format, cnd_kind_socket_mode, cnd_kind_sessions, cnd_kind_mode,
 	cnd_kind_lend, cnd_kind_reset, cnd_kind_rules, cnd_kind_query_rules,
-	cnd_kind_errors, cnd_kind_program_sql, cnd_kind_hooks, /* config_hooks.c */
+	cnd_kind_cache_size, cnd_kind_errors, cnd_kind_program_sql,
+	cnd_kind_hooks, /* config_hooks.c */
 	cnd_kind_users, cnd_kind_target, cnd_kind_switch, cnd_kind_yes, cnd_kind_listen,
 	cnd_kind_stats_listen, cnd_kind_allow, cnd_kind_hours, cnd_kind_deny,
 	cnd_kind_rate;

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "shared/log.h"
+#include "shared/result_cache.h"
 #include "protocol/frame.h"
 #include "shared/units.h"
 
@@ -63,6 +64,19 @@ print_ms(const void *field, FILE *out, int show_secrets)
 
 	(void)show_secrets;
 	fputs(cnd_ms_text(*(const int64_t *)field, text), out);
+}
+
+static int
+parse_cache_size(struct cnd_loader *l, void *field, const char *value)
+{
+	uint64_t size;
+
+	if (cnd_size_parse(value, &size) < 0 || size < CND_CACHE_SIZE_MIN ||
+		size > CND_CACHE_SIZE_MAX)
+		return cnd_config_bad(
+			l, "\"%s\" is not a size from 256kB to 4095MB", value);
+	*(uint64_t *)field = size;
+	return 0;
 }
 
 static int
@@ -608,6 +622,7 @@ print_rate(const void *field, FILE *out, int show_secrets)
 const struct cnd_kind cnd_kind_text = { parse_text, print_text };
 const struct cnd_kind cnd_kind_notify = { parse_text, print_notify };
 const struct cnd_kind cnd_kind_ms = { parse_ms, print_ms };
+const struct cnd_kind cnd_kind_cache_size = { parse_cache_size, print_size };
 const struct cnd_kind cnd_kind_frame_size = { parse_frame_size, print_size };
 const struct cnd_kind cnd_kind_slots = { parse_slots, print_u32 };
 const struct cnd_kind cnd_kind_workers = { parse_workers, print_u32 };

@@ -322,6 +322,7 @@ static const struct command commands[] = {
 	{ "times", 0, 0, run_table },
 	{ "digests", 0, 1, run_digests },
 	{ "rules", 0, 0, run_table },
+	{ "cache", 0, 0, run_table },
 	{ "reload", 0, 0, run_reload },
 	{ "drain", 0, 1, run_drain },
 	{ "upgrade", 0, 0, run_upgrade },

@@ -77,6 +77,23 @@ confine_board(uint32_t pool, const uint32_t *slots, uint32_t n_slots)
 		cnd_fatal("cannot give up the scoreboard: %s", strerror(-r));
 }
 
+/* In a child: unmap the memory of the pools' caches, except that of this pool. */
+static void
+confine_caches(const struct cnd_pool *own)
+{
+	for (size_t i = 0; i < CND_POOL_RECORD; i++) {
+		struct cnd_pool *p = &cnd_the_master.pools[i];
+
+		if (p != own)
+			cnd_cache_destroy(&p->cache);
+	}
+	if (own == NULL)
+		return;
+	cnd_the_master.child.cache = own->cache;
+	cnd_the_master.child.pool_version =
+		cnd_pool_head(cnd_the_master.child.board, own->index)->version;
+}
+
 void
 cnd_children_confine(
 	const struct cnd_pool *p, const uint32_t *slots, uint32_t n_slots, int own_fd)
@@ -84,6 +101,7 @@ cnd_children_confine(
 	int keep[] = { p->listen_fd, p->queue[1], own_fd, p->wake_fd, cnd_log_fd() };
 
 	confine_board(p->index, slots, n_slots);
+	confine_caches(p);
 	cnd_the_master.child.tickets = cnd_tls_tickets_map(&p->tickets);
 	close_others(keep, sizeof(keep) / sizeof(keep[0]));
 }
@@ -143,6 +161,7 @@ become_door(void)
 	if (keep == NULL || pools == NULL)
 		cnd_fatal("out of memory");
 	confine_board(CND_BOARD_ALL, NULL, 0);
+	confine_caches(NULL);
 	close_others(keep, gather_for_door(keep, pools, &n_pools));
 	free(keep);
 	cnd_door_run(&cnd_the_master.child, cnd_the_master.control[1], pools, n_pools,
@@ -183,6 +202,7 @@ become_stats(void)
 			keep[n++] = l->list[i].fd;
 	}
 	confine_board(CND_BOARD_NONE, NULL, 0);
+	confine_caches(NULL);
 	close_others(keep, n);
 	cnd_stats_run(&cnd_the_master.child, l);
 }
@@ -193,6 +213,7 @@ become_alerts(void)
 	int keep[] = { cnd_log_fd() };
 
 	confine_board(CND_BOARD_NONE, NULL, 0);
+	confine_caches(NULL);
 	close_others(keep, 1);
 	cnd_alerts_run(&cnd_the_master.child);
 }
@@ -261,6 +282,7 @@ become_helper(const struct cnd_pool *p, const struct cnd_ipc *m)
 	struct cnd_ipc client = *m;
 
 	confine_board(CND_BOARD_NONE, NULL, 0);
+	confine_caches(NULL);
 	cnd_the_master.child.tickets = cnd_tls_tickets_map(&p->tickets);
 	close_others(keep, sizeof(keep) / sizeof(keep[0]));
 	cnd_helper_run(&cnd_the_master.child, &mine, &client);

@@ -134,6 +134,25 @@ keep_tickets(struct cnd_pool *p)
 		cnd_tls_tickets_destroy(&p->tickets);
 }
 
+/*
+ * Make the memory of the pool's cache. A reload keeps it, with its size: workers of the former configuration still count their
+ * writes there. Without the memory, the pool keeps no results.
+ */
+static void
+keep_cache(struct cnd_pool *p)
+{
+	bool has_cache = cnd_query_rules_cache(&p->config->query_rules);
+
+	if (has_cache && p->cache.head == NULL &&
+		cnd_cache_create(&p->cache, p->config->cache_size) < 0)
+		cnd_log(LOG_ERR, "pool %s: no memory for its cache: %s", p->name,
+			strerror(errno));
+	else if (has_cache && p->cache.size != p->config->cache_size)
+		cnd_log(LOG_WARNING, "pool %s: a change of cache_size needs a restart",
+			p->name);
+	atomic_store(&cnd_master_head(p)->cache_size, has_cache ? p->cache.size : 0);
+}
+
 static struct cnd_pool *
 find_pool(const char *name)
 {
@@ -188,6 +207,8 @@ cnd_pools_begin(
 	atomic_store(&cnd_master_head(p)->is_paused, 0);
 	atomic_store(&cnd_master_head(p)->is_left, 0);
 	keep_tickets(p);
+	keep_cache(p);
+	record->cache = (struct cnd_cache_counts){ .hits = 0 };
 	atomic_store(&record->leaving, 0);
 	atomic_store(&record->unproven, 0);
 	atomic_store(&record->held, 0);
@@ -344,6 +365,7 @@ change_pool(
 	p->backend = backend;
 	p->fork_again_ms = 0;
 	keep_tickets(p);
+	keep_cache(p);
 	publish_pool(p);
 	tell_door(CND_IPC_NETWORKS, p);
 	cnd_children_order_pool(p->index, CND_ORDER_RELOAD);

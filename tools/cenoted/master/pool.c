@@ -98,6 +98,7 @@ cnd_pool_check_backends(struct cnd_config *c, const struct cnd_backend **ret_bac
 			cnd_pool_config_check_digests(c, p, ret_backends[i]);
 			cnd_pool_config_check_read_only(c, p, ret_backends[i]);
 			cnd_pool_config_check_replay(c, p, ret_backends[i]);
+			cnd_pool_config_check_cache(c, p, ret_backends[i]);
 			cnd_pool_config_check_target(c, p, ret_backends[i]);
 			cnd_pool_config_check_router(c, p, ret_backends[i]);
 		}
@@ -329,4 +330,5 @@ cnd_pool_close(struct cnd_pool *p)
 		*fds[i] = -1;
 	}
 	cnd_tls_tickets_destroy(&p->tickets);
+	cnd_cache_destroy(&p->cache);
 }

@@ -6,6 +6,7 @@
 
 #include "config/config.h"
 #include "listeners.h"
+#include "shared/result_cache.h"
 #include "shared/tls.h"
 
 /* A pool at run time: what the master opens and its children inherit. */
@@ -25,6 +26,8 @@ struct cnd_pool {
 	uint32_t n_groups; /* shared workers, also those without a session */
 	struct sockaddr_un address;
 	struct cnd_tls_tickets tickets; /* unused without TLS */
+	struct cnd_cache
+		cache; /* the memory of the pool's cache; .head NULL: it has none */
 	int64_t fork_again_ms; /* a worker died young: fork none before this time */
 	unsigned n_young_deaths;
 };

@@ -107,6 +107,28 @@ check_target(const struct cnd_query_rule *rule, char error[CND_QUERY_ERROR_MAX])
 	return -1;
 }
 
+static int
+take_cache_word(struct cnd_rule_parser *p, const char *word)
+{
+	int64_t ms = 0;
+
+	if (strncmp(word, "ttl=", 4) != 0 || cnd_ms_parse(word + 4, &ms) < 0 || ms <= 0)
+		return cnd_rule_bad(p,
+			"rule: cache: \"%.64s\" is not ttl=TIME, such as ttl=60s", word);
+	p->rule->ttl_ms = (uint64_t)ms;
+	return 0;
+}
+
+static int
+check_cache(const struct cnd_query_rule *rule, char error[CND_QUERY_ERROR_MAX])
+{
+	if (rule->ttl_ms > 0)
+		return 0;
+	(void)snprintf(error, CND_QUERY_ERROR_MAX,
+		"rule: write -> cache ttl=TIME, such as ttl=60s");
+	return -1;
+}
+
 static const struct action {
 	const char *name;
 	/* Take a word after the name. NULL: no word may follow. */
@@ -119,6 +141,7 @@ static const struct action {
 	[CND_QUERY_LIMIT] = { "limit", take_limit_word, check_limit },
 	[CND_QUERY_REWRITE] = { "rewrite", take_rewrite_word, cnd_rewrite_check },
 	[CND_QUERY_POOL] = { "pool", take_target, check_target },
+	[CND_QUERY_CACHE] = { "cache", take_cache_word, check_cache },
 };
 
 const char *
@@ -136,8 +159,8 @@ find_action(struct cnd_rule_parser *p, const char *name)
 			return &actions[i];
 	}
 	cnd_rule_bad(p,
-		"rule: \"%.64s\" is not an action; there are allow, deny, limit, pool "
-		"and rewrite",
+		"rule: \"%.64s\" is not an action; there are allow, cache, deny, "
+		"limit, pool and rewrite",
 		name);
 	return NULL;
 }

@@ -160,6 +160,18 @@ cnd_query_rule_decides(const struct cnd_query_rule *rule)
 	       rule->action != CND_QUERY_REWRITE;
 }
 
+bool
+cnd_query_rules_cache(const struct cnd_query_rules *rules)
+{
+	for (size_t i = 0; i < rules->n; i++) {
+		const struct cnd_query_rule *rule = &rules->list[i];
+
+		if (rule->action == CND_QUERY_CACHE && !rule->is_dry_run)
+			return true;
+	}
+	return false;
+}
+
 uint32_t
 cnd_query_dialect(const char *backend)
 {

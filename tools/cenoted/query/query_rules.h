@@ -20,7 +20,8 @@ enum cnd_query_action {
 	CND_QUERY_DENY,
 	CND_QUERY_LIMIT, /* limit the answer, and ask the next rule */
 	CND_QUERY_REWRITE, /* put another text in the place of the statement, and ask the next rule */
-	CND_QUERY_POOL /* send it to a target of the router */
+	CND_QUERY_POOL, /* send it to a target of the router */
+	CND_QUERY_CACHE /* keep its result for a time, and answer the same statement with it */
 };
 
 /* A condition, and so a rule, may match only a part of a text. Then rules that deny or limit apply, and all others do not. */
@@ -61,6 +62,7 @@ struct cnd_query_rule {
 	uint64_t max_rows;
 	uint64_t max_bytes;
 	uint64_t max_ms;
+	uint64_t ttl_ms; /* of the action `cache`: how old a result may be */
 };
 
 struct cnd_query_rules {
@@ -100,6 +102,8 @@ enum cnd_match cnd_query_rule_match(const struct cnd_query_rule *rule,
 bool cnd_query_rule_applies(const struct cnd_query_rule *rule, enum cnd_match match);
 /* The rule applies. Whether it decides, so that no other rule is asked. */
 bool cnd_query_rule_decides(const struct cnd_query_rule *rule);
+/* Whether a rule keeps results, and not only in a dry run. */
+bool cnd_query_rules_cache(const struct cnd_query_rules *rules);
 /* The word for an action: "deny". */
 const char *cnd_query_action_name(uint8_t action);
 /* How the condition is written, without its values: "class!=". */

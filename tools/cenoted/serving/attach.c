@@ -3,7 +3,7 @@
  * A client begins on the session: give the backend what the client had on its previous session, and the options of its
  * ATTACH. The owner calls this before it sends ATTACHED.
  */
-#include "serving.h"
+#include "cached.h"
 
 /* Set the options of ATTACH, whose form has been checked. The backend takes those that it
  * knows. */
@@ -33,8 +33,11 @@ set_options(struct cnd_serving *s, struct cnp_str options)
 int
 cnd_serving_attach(struct cnd_serving *s, const struct cnp_attach *m)
 {
-	int r = s->backend->attach(s->session, &m->carry, &s->diag);
+	int r;
 
+	if (s->cached != NULL)
+		cnd_cached_attach(s, m);
+	r = s->backend->attach(s->session, &m->carry, &s->diag);
 	if (r == CENOTE_OK)
 		r = set_options(s, m->options);
 	/* also after a failure: the next client must not hear the facts of this one */

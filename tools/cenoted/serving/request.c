@@ -3,7 +3,7 @@
  * Run one request: find its handler by its code, call the backend, and queue the last reply. It
  * owns s->request, and s->held after each request. Its owner calls it.
  */
-#include "serving.h"
+#include "cached.h"
 
 #include <string.h>
 
@@ -164,8 +164,15 @@ on_query(struct cnd_serving *s, const struct cnp_msg *m)
 
 	if (r == CENOTE_OK)
 		r = set_exec(s, &exec, q->params, q->max_rows);
-	if (r < 0)
-		return r;
+	if (r == CENOTE_OK && s->cached != NULL) {
+		const struct cnd_question question = {
+			.sql = sql, .params = q->params, .exec = &exec
+		};
+
+		r = cnd_cached_ask(s, &question);
+	}
+	if (r != CENOTE_OK)
+		return r < 0 ? r : CENOTE_OK;
 	r = s->backend->query(s->session, sql.p, sql.n, &exec, &s->sink);
 	if (r == CENOTE_OK)
 		settle_portal(s, exec.portal);
@@ -243,6 +250,8 @@ on_prepare(struct cnd_serving *s, const struct cnp_msg *m)
 	}
 	if (s->has_rules && r == CENOTE_OK)
 		cnd_limits_keep(s, p->statement, p->name);
+	if (s->cached != NULL && r == CENOTE_OK)
+		cnd_cached_prepared(s, p, &prepare);
 	return r;
 }
 
@@ -275,6 +284,17 @@ judge_again(struct cnd_serving *s, const struct cnd_named *which)
 	return judge(s, &sql);
 }
 
+/* Look for the answer in the pool's cache. CENOTE_DONE: it was there. */
+static int
+ask_execution(
+	struct cnd_serving *s, const struct cnp_execute *e, const struct cnd_exec *exec)
+{
+	struct cnd_question q = { .params = e->params, .exec = exec, .is_execute = true };
+
+	cnd_cached_recall(s, &q);
+	return cnd_cached_ask(s, &q);
+}
+
 static int
 on_execute(struct cnd_serving *s, const struct cnp_msg *m)
 {
@@ -296,8 +316,10 @@ on_execute(struct cnd_serving *s, const struct cnp_msg *m)
 		cnd_limits_recall(s, &which);
 	s->read_only.is_plain = which.statement != NULL && which.statement->is_plain;
 	r = cnd_read_only_enter(s);
-	if (r < 0)
-		return r;
+	if (r == CENOTE_OK && s->cached != NULL)
+		r = ask_execution(s, e, &exec);
+	if (r != CENOTE_OK)
+		return r < 0 ? r : CENOTE_OK;
 	/* the client counts them as used, even if the execution fails */
 	cnd_statement_end_pieces(&s->statements, which.statement);
 	r = s->backend->statements->execute(s->session, &which, &exec, &s->sink);
@@ -318,6 +340,9 @@ on_close(struct cnd_serving *s, const struct cnp_msg *m)
 	if (r == CENOTE_OK && s->has_rules && c->statement == 0 &&
 		c->kind == CNP_NAMED_STATEMENT)
 		cnd_limits_forget(s, c->name);
+	if (r == CENOTE_OK && s->cached != NULL && c->statement == 0 &&
+		c->kind == CNP_NAMED_STATEMENT)
+		cnd_cached_closed(s, c->name);
 	return r < 0 ? r
 		     : cnd_statement_close(&s->statements, s->session, c->statement,
 			       &which, &s->sink);
@@ -336,6 +361,8 @@ on_function(struct cnd_serving *s, const struct cnp_msg *m)
 		r = judge(s, &no_text);
 	if (r == CENOTE_OK)
 		r = set_exec(s, &exec, f->params, 0);
+	if (r == CENOTE_OK && s->cached != NULL)
+		cnd_cached_enter(s, &exec);
 	return r < 0 ? r : s->backend->function(s->session, f->function, &exec, &s->sink);
 }
 
@@ -633,6 +660,8 @@ begin(struct cnd_serving *s, const struct cnp_request *req)
 	s->replay.has_pieces = s->statements.n_pieced > 0;
 	s->replay.is_unsafe = false;
 	s->n_served += req->number != 0;
+	if (s->cached != NULL)
+		cnd_cached_begin(s, req);
 	s->ops->begin(s, req);
 }
 
@@ -687,6 +716,8 @@ report_failure(struct cnd_serving *s, int status, const struct cnp_msg *m)
 	complete_diag(s, status, m->code);
 	cnd_sink_abort(s);
 	s->ops->failed(s);
+	if (s->cached != NULL)
+		cnd_cached_failed(s);
 	if (status == CENOTE_ERR_CONN) {
 		note_loss(s, cnp_msg_name(m->code));
 		cnd_loss_explain(s, m);
@@ -818,8 +849,8 @@ cnd_request_handle(struct cnd_serving *s, const struct cnp_msg *m)
 	return handle != NULL ? handle(s, m) : CENOTE_ERR_UNSUPPORTED;
 }
 
-int
-cnd_request_run(struct cnd_serving *s, const struct cnp_request *req)
+static int
+run(struct cnd_serving *s, const struct cnp_request *req)
 {
 	uint8_t before = s->held.tx;
 	int is_late = 0;
@@ -860,6 +891,16 @@ cnd_request_run(struct cnd_serving *s, const struct cnp_request *req)
 	if (q < 0)
 		return q;
 	return r == CENOTE_ERR_PROTOCOL || s->is_lost ? CENOTE_ERR_CONN : CENOTE_OK;
+}
+
+int
+cnd_request_run(struct cnd_serving *s, const struct cnp_request *req)
+{
+	int r = run(s, req);
+
+	if (s->cached != NULL)
+		cnd_cached_end(s, req, r);
+	return r;
 }
 
 /* ---- while no request runs ---- */
@@ -916,6 +957,8 @@ cnd_request_settle(struct cnd_serving *s)
 	if (r == CENOTE_ERR_CONN || r == CENOTE_ERR_NOMEM)
 		return cnd_request_lose_idle(s);
 	cnd_request_take_state(s, &state);
+	if (s->cached != NULL)
+		cnd_cached_settled(s, &state);
 	return CENOTE_OK;
 }
 
@@ -929,6 +972,8 @@ cnd_request_forget_client(struct cnd_serving *s)
 	s->held.has_written = false;
 	s->held.settled_at = 0;
 	cnd_limits_forget_client(s);
+	if (s->cached != NULL)
+		cnd_cached_forget_client(s);
 	cnd_read_only_synced(s);
 	cnd_replay_forget(s);
 }
@@ -952,6 +997,7 @@ void
 cnd_serving_finish(struct cnd_serving *s)
 {
 	cnd_limits_forget_client(s);
+	cnd_cached_destroy(s);
 	cnc_buf_finish(&s->parameters);
 	cnc_arena_finish(&s->request.arena);
 	cnc_buf_finish(&s->replay.steps);

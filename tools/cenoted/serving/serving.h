@@ -66,6 +66,10 @@ struct cnd_serving_ops {
 	/* Suspend the session: queue SUSPENDED and set s->is_suspending. Negative: s->diag says why not. */
 	int (*suspend)(struct cnd_serving *s, const struct cnp_suspend *m);
 
+	/* Only if s->cached is not NULL: append to the key of a result what decides, besides the client's own settings, what a
+	 * statement means. Negative: the client must not get results of others. */
+	int (*identify)(struct cnd_serving *s, struct cnc_buf *key);
+
 	/* Only if `tells_writes` or `takes_position`. committed(): what the client may have written is committed, and READY follows: tell the client
 	 * the server's position. Negative: as from cnd_backend.position(). set_position(): the client sets the position that it
 	 * must see. Negative: s->diag says why. */
@@ -205,6 +209,8 @@ struct cnd_serving {
 	struct cnd_serving_limited limited;
 	struct cnd_serving_read_only read_only;
 	struct cnd_serving_replay replay;
+	struct cnd_cached *
+		cached; /* the pool's cache (cached.h); NULL: the pool keeps no results */
 };
 
 /* Most bytes of a transaction that is kept to run again. */

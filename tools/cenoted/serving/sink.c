@@ -4,7 +4,7 @@
  * become frames in the client's output. It owns s->result. Backends call it; copy.c has its
  * functions for copies.
  */
-#include "serving.h"
+#include "cached.h"
 
 #include <string.h>
 
@@ -66,6 +66,8 @@ cnd_sink_end_rows(struct cnd_serving *s)
 		return CENOTE_OK;
 	s->result.is_in_rows = false;
 	s->result.n_rows += s->result.batch.n_rows;
+	if (s->cached != NULL)
+		cnd_cached_rows(s);
 	return cnp_server_rows_end(s->server, &s->result.batch);
 }
 
@@ -110,6 +112,8 @@ sink_columns(
 	/* the columns had been left out, and the result failed before its first row */
 	if (!known)
 		cnd_sink_abort(s);
+	if (s->cached != NULL)
+		cnd_cached_columns(s, columns, n);
 	r = known ? CENOTE_OK : cnp_server_columns(s->server, columns, n);
 	if (r < 0 || s->result.is_describing)
 		return r;
@@ -202,6 +206,8 @@ sink_done(struct cnd_sink *sink, const struct cnp_done *done)
 	s->result.done_flags = done->flags;
 	if (s->replay.max > 0)
 		cnd_sink_take_answer(s, done);
+	if (s->cached != NULL)
+		cnd_cached_done(s, done);
 	r = cnp_server_reply(s->server, &m, 0);
 	return r == CENOTE_OK && !s->result.is_done ? flush_if_much(s) : r;
 }
@@ -233,6 +239,8 @@ sink_notice(struct cnd_sink *sink, const struct cnc_diag *notice)
 	struct cnd_serving *s = cnd_sink_serving(sink);
 
 	s->result.has_shown = true;
+	if (s->cached != NULL)
+		cnd_cached_drop(s);
 	return put_between(s, notice, NULL);
 }
 
@@ -304,6 +312,8 @@ sink_parameter(struct cnd_sink *sink, const char *name, const char *value)
 	int r = keep_parameter(s, name, value);
 
 	s->result.has_shown = true;
+	if (s->cached != NULL)
+		cnd_cached_drop(s);
 	s->ops->parameter_changed(s);
 	return r < 0 ? r : put_between(s, NULL, &m);
 }

@@ -22,6 +22,7 @@ cnd_statements_init(struct cnd_statements *t, const struct cnd_backend *backend,
 static void
 free_statement(struct cnd_statements *t, struct cnd_statement *st)
 {
+	cnc_free(t->mem, st->plan);
 	cnc_free(t->mem, st->sql);
 	cnc_free(t->mem, st);
 }

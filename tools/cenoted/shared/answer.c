@@ -234,5 +234,6 @@ cnd_answer_status(struct cnp_server *s, struct cnd_scoreboard *b,
 	}
 	cnd_answer_refuse(s, CNC_SQLSTATE(BAD_PARAMETER),
 		"unknown status query; there are \"pools\", \"workers\", \"pins\", "
-		"\"pin_counts\", \"servers\", \"times\", \"digests\" and \"rules\"");
+		"\"pin_counts\", \"servers\", \"times\", \"digests\", \"rules\" and "
+		"\"cache\"");
 }

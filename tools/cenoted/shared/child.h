@@ -3,6 +3,7 @@
 #define CND_CHILD_H
 
 #include "config/config.h"
+#include "result_cache.h"
 #include "scoreboard.h"
 
 /* What every process inherits from the master. */
@@ -13,6 +14,10 @@ struct cnd_child {
 	int64_t started_s; /* when cenoted started, in seconds since 1970 */
 	/* the ticket keys of the child's pool, read-only; NULL: none */
 	const struct cn_tls_tickets *tickets;
+	/* the memory in which the child's pool keeps results; .head NULL: none */
+	struct cnd_cache cache;
+	uint32_t
+		pool_version; /* the version of that pool's configuration when the child was forked */
 	int helper_inbox[2]; /* helpers write into [0], the door reads from [1] */
 };
 

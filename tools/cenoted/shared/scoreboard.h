@@ -11,6 +11,7 @@
 #include "digests.h"
 #include "histogram.h"
 #include "pins.h"
+#include "result_cache.h"
 #include "tally.h"
 
 /*
@@ -171,6 +172,8 @@ struct cnd_pool_head {
 		certificate_end_s; /* on which day `tls_cert` ends, since 1970; 0: the pool has no TLS */
 	char name[CND_POOL_NAME_MAX + 1];
 	char backend[32];
+	_Atomic uint64_t
+		cache_size; /* of the memory for results; 0: the pool keeps none */
 	_Atomic uint32_t n_rules;
 	/* only a pool with rules touches this memory */
 	struct cnd_rule_head rules[CND_QUERY_RULES_MAX];
@@ -247,6 +250,7 @@ struct cnd_pool_record {
 	struct cnd_buckets user_requests[CND_USER_LIMITS_MAX];
 	/* how often each rule has matched, dry runs included; only a pool with rules touches this memory */
 	_Atomic uint64_t rule_decisions[CND_QUERY_RULES_MAX];
+	struct cnd_cache_counts cache; /* only a pool that keeps results uses it */
 	/* statistics of statements; only a pool with `digests` touches this memory */
 	struct cnd_digest_table digests;
 };

@@ -216,6 +216,12 @@ NUMBER(rule_line, rule_of(r)->line)
 TEXT(rule_action, cnd_query_action_name((uint8_t)rule_of(r)->action))
 TEXT(rule_is_dry_run, rule_of(r)->is_dry_run ? "yes" : "no")
 NUMBER(rule_decisions, r->pool->rule_decisions[r->rule])
+NUMBER(cache_size, r->head->cache_size)
+NUMBER(cache_bytes, r->pool->cache.bytes)
+NUMBER(cache_hits, r->pool->cache.hits)
+NUMBER(cache_misses, r->pool->cache.misses)
+NUMBER(cache_kept, r->pool->cache.kept)
+NUMBER(cache_evicted, r->pool->cache.evicted)
 TEXT(rule_text, rule_of(r)->text)
 
 /* In a pool's table: a metric that goes up and down, and one that only grows. */
@@ -356,6 +362,16 @@ static const struct cnd_status_field rule_fields[] = {
 	{ .name = "dry_run", .text = rule_is_dry_run },
 	{ .name = "decisions", .number = rule_decisions },
 	{ .name = "rule", .text = rule_text, .is_private = 1 },
+};
+
+static const struct cnd_status_field cache_fields[] = {
+	{ .name = "pool", .text = pool_name },
+	{ .name = "size", .number = cache_size },
+	{ .name = "bytes", .number = cache_bytes },
+	{ .name = "hits", .number = cache_hits },
+	{ .name = "misses", .number = cache_misses },
+	{ .name = "kept", .number = cache_kept },
+	{ .name = "evicted", .number = cache_evicted },
 };
 
 _Static_assert(N_ITEMS(pool_fields) <= CND_STATUS_FIELDS_MAX &&
@@ -543,6 +559,13 @@ read_digest(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *as
 }
 
 static int
+read_cache(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *asker,
+	struct cnd_status_row *r)
+{
+	return cnd_pool_head(b, index)->cache_size > 0 && read_pool(b, index, asker, r);
+}
+
+static int
 read_rule(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *asker,
 	struct cnd_status_row *r)
 {
@@ -580,6 +603,7 @@ const struct cnd_status_kind cnd_status_kinds[CND_STATUS_KINDS] = {
 		read_digest },
 	[CND_STATUS_RULES] = { "rules", FIELDS(rule_fields), CND_QUERY_RULES_MAX,
 		read_rule },
+	[CND_STATUS_CACHE] = { "cache", FIELDS(cache_fields), 1, read_cache },
 };
 
 const struct cnd_status_kind cnd_status_clients = { "clients", FIELDS(client_fields), 0,

@@ -67,6 +67,7 @@ enum cnd_status_what {
 	CND_STATUS_TIMES,
 	CND_STATUS_DIGESTS, /* the longest total time first */
 	CND_STATUS_RULES,
+	CND_STATUS_CACHE,
 	CND_STATUS_KINDS
 };
 

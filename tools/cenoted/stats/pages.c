@@ -402,6 +402,45 @@ write_rules(FILE *out)
 	}
 }
 
+static const struct {
+	const char *name, *type, *suffix, *help;
+	size_t at; /* in the counts */
+} cache_families[] = {
+	{ "cenote_cache_hits", "counter", "_total",
+		"Statements that the pool's cache answered.",
+		offsetof(struct cnd_cache_counts, hits) },
+	{ "cenote_cache_misses", "counter", "_total",
+		"Statements that a rule keeps, and that the server answered.",
+		offsetof(struct cnd_cache_counts, misses) },
+	{ "cenote_cache_kept", "counter", "_total",
+		"Results that the pool's cache has kept.",
+		offsetof(struct cnd_cache_counts, kept) },
+	{ "cenote_cache_evicted", "counter", "_total", "Results that gave way to others.",
+		offsetof(struct cnd_cache_counts, evicted) },
+	{ "cenote_cache_bytes", "gauge", "",
+		"How much of the memory of the pool's cache was written.",
+		offsetof(struct cnd_cache_counts, bytes) },
+};
+
+static void
+write_caches(FILE *out)
+{
+	for (size_t f = 0; f < N_ITEMS(cache_families); f++) {
+		begin_family(out, cache_families[f].name, cache_families[f].type,
+			cache_families[f].help);
+		for (size_t p = 0; p < n_pools; p++) {
+			const char *counts = (const char *)&pools[p].row.pool->cache;
+			const _Atomic uint64_t *n =
+				(const void *)(counts + cache_families[f].at);
+
+			if (pools[p].row.head->cache_size > 0)
+				fprintf(out, "%s%s{pool=\"%s\"} %llu\n",
+					cache_families[f].name, cache_families[f].suffix,
+					pools[p].row.head->name, (unsigned long long)*n);
+		}
+	}
+}
+
 static void
 write_process(const struct cnd_child *child, FILE *out)
 {
@@ -423,7 +462,7 @@ write_metrics(const struct cnd_child *child, FILE *out)
 {
 	static void (*const parts[])(FILE * out) = { write_fields, write_states,
 		write_pins, write_tls, write_lines, write_roles, write_lent,
-		write_certificates, write_times, write_rules };
+		write_certificates, write_times, write_rules, write_caches };
 
 	read_pools(child->board);
 	for (size_t i = 0; i < N_ITEMS(parts); i++)

@@ -310,7 +310,8 @@ set_position(struct cnd_serving *s, struct cnp_str text)
 		.may_move = may_move, .publish = publish, .info = info,                  \
 		.parameter_changed = parameter_changed, .facts_changed = facts_changed,  \
 		.log_in_again = log_in_again, .start = start, .suspend = suspend,        \
-		.committed = committed, .set_position = set_position                     \
+		.committed = committed, .set_position = set_position,                    \
+		.identify = cnd_worker_cache_identify                                    \
 	}
 
 static const struct cnd_serving_ops worker_ops = OPS(begin, end, failed);
@@ -345,4 +346,5 @@ cnd_owner_init(struct cnd_worker *w)
 	cnd_host_init(w);
 	cnd_digests_init(w);
 	cnd_serving_init(s);
+	cnd_worker_cache_init(w);
 }

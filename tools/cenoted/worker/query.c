@@ -26,6 +26,7 @@ what_happens(const struct cnd_query_rule *rule)
 		[CND_QUERY_LIMIT] = "would limit",
 		[CND_QUERY_REWRITE] = "would rewrite",
 		[CND_QUERY_POOL] = "would route",
+		[CND_QUERY_CACHE] = "would keep the result of",
 	};
 
 	return rule->is_dry_run ? would[rule->action] : "denied";
@@ -204,6 +205,8 @@ cnd_query_judge(struct cnd_serving *s, struct cnp_str *sql)
 	/* judge the text that the server gets, which rules may have changed */
 	if (r == CENOTE_OK && has_statement && s->is_read_only)
 		r = judge_read_only(w, &t);
+	if (r == CENOTE_OK && s->cached != NULL)
+		cnd_worker_cache_judge(w, &t.query, rule);
 	if (r == CENOTE_OK)
 		*sql = (struct cnp_str){ t.query.sql, t.query.sql_len };
 	return r;

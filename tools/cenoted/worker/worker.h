@@ -234,6 +234,8 @@ struct cnd_worker {
 	struct cnd_worker_pace pace;
 	struct cnd_worker_random random;
 	struct cnd_worker_query query;
+	uint32_t
+		cache_checked; /* cache.c: the version of the configuration that all workers of the pool have; 0: none */
 	struct cnd_worker_digests *digests; /* NULL: the pool has no `digests` */
 };
 
@@ -326,7 +328,8 @@ cnd_login_kind(const struct cnd_worker *w)
 					     : w->serving.backend->name;
 }
 /* The parameter of a session that says which process or thread of the server it is. */
-#define CND_BACKEND_PID "backend_pid"
+#define CND_BACKEND_PID   "backend_pid"
+#define CND_CONNECTION_ID "connection_id"
 /* What the session reports for a parameter; "": nothing. */
 const char *cnd_login_parameter(const struct cnd_worker_login *l, const char *name);
 /* Whether the session should look for a line with fewer sessions; and try to move it there. */
@@ -601,6 +604,15 @@ void cnd_query_retell(struct cnd_serving *s);
 /* route.c. Tell a router where the statement goes. rule: the one that has decided; NULL: none has. */
 void cnd_query_route(struct cnd_worker *w, const struct cnd_query_rule *rule,
 	const struct cnd_query *q);
+
+/* cache.c */
+/* The worker begins: use the memory of the pool's cache, if it has one. */
+void cnd_worker_cache_init(struct cnd_worker *w);
+/* A statement was judged: find out what it touches, and whether its result is kept. rule: as above. */
+void cnd_worker_cache_judge(struct cnd_worker *w, const struct cnd_query *q,
+	const struct cnd_query_rule *rule);
+/* Append to the key of a result which session it belongs to. Negative: the client must not get results of others. */
+int cnd_worker_cache_identify(struct cnd_serving *s, struct cnc_buf *key);
 
 /* replay.c */
 /* Whether its text shows that a statement may run a second time. */

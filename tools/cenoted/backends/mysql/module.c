@@ -51,6 +51,7 @@ static const struct cnd_backend backend = {
 	.settled_pins = CENOTE_PIN_FUNCTION | CENOTE_PIN_SETTINGS,
 	.is_settling_felt = 1,
 	.can_refuse_pins = 1,
+	.carry_values = CND_MY_CARRY_LEN,
 	.sql_rules = cnd_my_sql_rules,
 	.role = cnd_my_role,
 	.read_only = cnd_my_read_only,

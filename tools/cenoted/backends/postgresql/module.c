@@ -9,6 +9,8 @@ static const struct cnd_backend backend = {
 	.name = "postgresql",
 	CND_PG_REQUESTS,
 	.can_share = 1,
+	/* whether autocommit is off (settings.c) */
+	.carry_values = 1,
 	.check = cnd_pg_check,
 	.login = cnd_pg_login,
 	.settings_option = "settings",

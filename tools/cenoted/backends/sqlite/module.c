@@ -54,6 +54,7 @@ static const struct cnd_backend backend = {
 	.catalog = cnd_sq_catalog,
 	.read_only = cnd_sq_read_only,
 	.sql_rules = sql_rules,
+	.carry_values = CND_SQ_CARRY_LEN,
 };
 
 __attribute__((visibility("default"))) const struct cnd_backend *
