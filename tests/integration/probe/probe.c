@@ -214,7 +214,7 @@ probe_reset(struct cnd_session *s, struct cnc_diag *diag)
 static void
 probe_state(const struct cnd_session *s, struct cnd_state *ret)
 {
-	*ret = (struct cnd_state){ s->tx, s->pins, CNP_STR_NONE };
+	*ret = (struct cnd_state){ .tx = s->tx, .pins = s->pins, .carry = CNP_STR_NONE };
 }
 
 static int
