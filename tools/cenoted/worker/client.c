@@ -194,7 +194,7 @@ cnd_client_ends_turn(const struct cnd_worker *w)
 	uint32_t number = 0;
 	size_t at = 0;
 
-	return w->shared != NULL && w->config->mode == CND_MODE_TRANSACTION &&
+	return w->config->mode == CND_MODE_TRANSACTION && s->request.is_sync &&
 	       s->ahead.n == 0 && !s->result.is_quiet && !has_work_before_reset(w) &&
 	       reason_to_yield(w) == CNP_YIELD_CONTENDED &&
 	       cnp_server_peek(s->server, &at, &number, &next) == CENOTE_AGAIN;
