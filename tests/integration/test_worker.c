@@ -867,6 +867,85 @@ what_functions_left_is_asked_for_before_a_session_is_kept(void **state)
 	assert_int_equal(wp_join(pid), 0);
 }
 
+/* A client whose turn ends: the backend may begin the reset with its last request. */
+static void
+a_turn_ends_if_others_wait(void **state)
+{
+	pid_t pid;
+
+	start(POOL("mode = transaction\n"));
+	accept_login(0);
+	wp_await("main", "idle", 1);
+	wp_pause_ms(200);
+	attach();
+	QUERY(1, SYNC, "over 0");
+	EXPECT("DONE/1 READY/1");
+	/* a pin keeps the session, so that the next client waits for it */
+	QUERY(2, SYNC, "pin 1");
+	EXPECT("DONE/2 READY/2");
+	pid = wp_fork(attach_in_child, NULL, -1);
+	wp_await("main", "waiting", 1);
+	/* the next request is there, or the unit has no end yet */
+	QUERY(3, SYNC, "over 1");
+	QUERY(4, SYNC, "seen");
+	EXPECT("DONE/3");
+	assert_string_equal(client.msg.as.done.tag.p, "GO ON");
+	EXPECT("READY/3 COLUMNS/4 ROWS/4 DONE/4 READY/4");
+	QUERY(5, 0, "over 1");
+	EXPECT("DONE/5");
+	assert_string_equal(client.msg.as.done.tag.p, "GO ON");
+	QUERY(6, SYNC, "over 0");
+	EXPECT("DONE/6");
+	assert_string_equal(client.msg.as.done.tag.p, "OVER");
+	EXPECT("READY/6 YIELD/0 END");
+	hear("reset\n");
+	say("done\n");
+	hear("reset\n");
+	say("done\n");
+	assert_int_equal(wp_join(pid), 0);
+}
+
+/* It must not happen, but a session that is being reset is not for its client any more. */
+static void
+who_holds_something_when_the_turn_has_ended_is_turned_out(void **state)
+{
+	pid_t pid;
+
+	start(POOL("mode = transaction\n"));
+	accept_login(0);
+	attach();
+	QUERY(1, SYNC, "pin 1");
+	EXPECT("DONE/1 READY/1");
+	pid = wp_fork(attach_in_child, NULL, -1);
+	wp_await("main", "waiting", 1);
+	QUERY(2, SYNC, "over 1");
+	EXPECT("DONE/2 READY/2 ERROR/0");
+	assert_string_equal(FIELD('C'), "08006");
+	EXPECT("END");
+	hear("reset\n");
+	say("done\n");
+	hear("reset\n");
+	say("done\n");
+	assert_int_equal(wp_join(pid), 0);
+}
+
+/* Then the pool works on the session before the reset. */
+static void
+a_turn_does_not_end_with_work_to_do(void **state)
+{
+	start(POOL("mode = transaction\nsession_end = rows 1\n"));
+	accept_login(0);
+	attach();
+	QUERY(1, SYNC, "pin 1");
+	EXPECT("DONE/1 READY/1");
+	(void)wp_fork(attach_in_child, NULL, -1);
+	wp_await("main", "waiting", 1);
+	QUERY(2, SYNC, "over 1");
+	EXPECT("DONE/2");
+	assert_string_equal(client.msg.as.done.tag.p, "GO ON");
+	EXPECT("READY/2");
+}
+
 static void
 an_idle_client_has_what_functions_left_asked_for(void **state)
 {
@@ -1117,6 +1196,9 @@ main(void)
 		T(a_copy_is_given_up_by_either_side),
 		T(a_client_that_goes_or_lies_in_a_copy_ends_it),
 		T(what_functions_left_is_asked_for_before_a_session_is_kept),
+		T(a_turn_ends_if_others_wait),
+		T(who_holds_something_when_the_turn_has_ended_is_turned_out),
+		T(a_turn_does_not_end_with_work_to_do),
 		T(an_idle_client_has_what_functions_left_asked_for),
 		T(what_a_backend_has_is_passed_on),
 		T(a_user_is_changed_and_changed_back),

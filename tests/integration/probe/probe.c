@@ -11,6 +11,7 @@
  *     copyin        a copy from the client; its size is the tag; a line from the server ends it
  *     copyout N M   a copy of N pieces of M bytes
  *     tx N, pin N   what state() returns from now on
+ *     over N        if the client's turn ends, the reset begins, as state() says; with the pins N
  *     settle N      what settle() makes of the pins
  *     sync WORD     what the next sync() does: fail, lose
  *     exec          a row with the options of the execution
@@ -42,6 +43,7 @@ struct cnd_session {
 	uint8_t tx;
 	uint32_t pins;
 	uint32_t settled_pins;
+	int is_over;
 	char sync[16];
 	unsigned n_syncs, n_settles, n_resets, n_options;
 	size_t n_long;
@@ -203,6 +205,7 @@ probe_reset(struct cnd_session *s, struct cnc_diag *diag)
 	s->host->forget(s->host, s);
 	s->tx = CENOTE_TX_IDLE;
 	s->pins = 0;
+	s->is_over = 0;
 	s->n_options = 0;
 	s->n_long = 0;
 	s->n_resets++;
@@ -214,7 +217,9 @@ probe_reset(struct cnd_session *s, struct cnc_diag *diag)
 static void
 probe_state(const struct cnd_session *s, struct cnd_state *ret)
 {
-	*ret = (struct cnd_state){ s->tx, s->pins, CNP_STR_NONE };
+	*ret = (struct cnd_state){
+		.tx = s->tx, .pins = s->pins, .carry = CNP_STR_NONE, .is_over = s->is_over
+	};
 }
 
 static int
@@ -438,6 +443,14 @@ on_seen(struct cnd_session *s, struct cnd_sink *sink)
 	return one_row(sink, text);
 }
 
+static int
+on_over(struct cnd_session *s, struct cnd_sink *sink, uint32_t pins)
+{
+	s->is_over = s->host->ends_turn != NULL && s->host->ends_turn(s->host);
+	s->pins = pins;
+	return done(sink, s->is_over ? "OVER" : "GO ON");
+}
+
 static const char *
 after(const char *sql, const char *word)
 {
@@ -460,6 +473,8 @@ probe_query(struct cnd_session *s, const char *sql, size_t len,
 		return on_rows(s, sink, atoi(rest), 0);
 	if ((rest = after(sql, "noisy ")) != NULL)
 		return on_rows(s, sink, atoi(rest), 1);
+	if ((rest = after(sql, "over ")) != NULL)
+		return on_over(s, sink, (uint32_t)atoi(rest));
 	if ((rest = after(sql, "ask ")) != NULL)
 		return on_ask(s, sink, rest);
 	if (after(sql, "copyin") != NULL)

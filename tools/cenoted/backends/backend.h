@@ -162,6 +162,9 @@ struct cnd_host {
 	int (*refuses_pins)(const struct cnd_host *host);
 	/* Whether a client that holds nothing but channels (LISTEN) can probably give up its session. NULL: no. */
 	int (*moves_listen)(const struct cnd_host *host);
+	/* Whether the client gives up the session as soon as the running request is done, if it holds nothing then. So a backend
+	 * that is sure of that may send its reset with the request, and say so in state(). NULL: no. */
+	int (*ends_turn)(const struct cnd_host *host);
 };
 
 /*
@@ -272,6 +275,7 @@ struct cnd_state {
 	uint32_t pins; /* bits of enum cenote_pin */
 	struct cnp_str
 		carry; /* for attach() on the client's next session; borrowed until the next call */
+	bool is_over; /* the reset has begun, as ends_turn() allowed it. The client must not use the session again */
 };
 
 /* Facts for ATTACHED; borrowed until logout. */

@@ -103,7 +103,7 @@ static int
 greet(struct cn_loan *l)
 {
 	struct cnp_attached m = l->facts.attached;
-	struct cnd_state state = { CENOTE_TX_IDLE, 0, CNP_STR_NONE };
+	struct cnd_state state = { .tx = CENOTE_TX_IDLE, .carry = CNP_STR_NONE };
 	struct cnd_serving *s = &l->serving;
 	int r = cnp_server_hello(&l->server, 0, CNP_AUTH_NONE, NULL);
 

@@ -31,7 +31,9 @@ is_empty(const struct cnd_serving *s, struct cnd_state *ret_state)
 static bool
 holds_nothing(struct cnd_serving *s, bool is_lost, struct cnd_state *ret_state)
 {
-	*ret_state = (struct cnd_state){ CENOTE_TX_IDLE, s->held.pins, CNP_STR_NONE };
+	*ret_state = (struct cnd_state){
+		.tx = CENOTE_TX_IDLE, .pins = s->held.pins, .carry = CNP_STR_NONE
+	};
 	if (is_lost)
 		return s->held.pins == 0;
 	if (is_empty(s, ret_state))

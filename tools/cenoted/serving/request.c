@@ -750,6 +750,7 @@ cnd_request_take_state(struct cnd_serving *s, struct cnd_state *ret_state)
 	cnd_request_state(s, ret_state);
 	s->held.tx = ret_state->tx;
 	s->held.pins = ret_state->pins;
+	s->held.is_over = ret_state->is_over;
 	is_held = s->held.tx != CENOTE_TX_IDLE || s->held.pins != 0;
 	s->ops->publish(s, is_held && !cnd_request_may_settle(s));
 }
@@ -759,7 +760,7 @@ cnd_request_take_state(struct cnd_serving *s, struct cnd_state *ret_state)
 static int
 finish(struct cnd_serving *s, const struct cnp_request *req, bool was_answered)
 {
-	struct cnd_state state = { CENOTE_TX_UNKNOWN, 0, CNP_STR_NONE };
+	struct cnd_state state = { .tx = CENOTE_TX_UNKNOWN, .carry = CNP_STR_NONE };
 	uint8_t tx = s->held.tx;
 
 	if (req->number != 0) {
@@ -969,6 +970,7 @@ cnd_request_forget_client(struct cnd_serving *s)
 	s->ahead.n = 0;
 	s->held.is_ready = false;
 	s->held.is_manual = false;
+	s->held.is_over = false;
 	s->held.has_written = false;
 	s->held.settled_at = 0;
 	cnd_limits_forget_client(s);

@@ -156,6 +156,7 @@ struct cnd_serving_held {
 	/* the client knows this state: nothing has come since the last READY */
 	bool is_ready;
 	bool is_manual; /* the client has switched autocommit off */
+	bool is_over; /* the backend resets the session already, so the client must not use it again */
 	/* only if tells_writes: it may have written, and does not know the server's position since then */
 	bool has_written;
 	uint32_t settled_at; /* n_served at the last settle() */

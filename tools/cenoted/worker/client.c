@@ -177,11 +177,35 @@ how_to_yield(struct cnd_worker *w, uint8_t reason, struct cnd_state *ret_state)
 	return r > 0 ? CNP_YIELD_LISTEN : r;
 }
 
+/* Whether the pool has something to do on the session between the client's last request and the reset. */
+static bool
+has_work_before_reset(const struct cnd_worker *w)
+{
+	return w->config->session_end.n > 0 || w->config->reset == CND_RESET_RECONNECT ||
+	       w->client.subscriber != NULL || cnd_roles_are_asked(w) ||
+	       w->serving.tells_writes || w->serving.replay.max > 0;
+}
+
+bool
+cnd_client_ends_turn(const struct cnd_worker *w)
+{
+	const struct cnd_serving *s = &w->serving;
+	struct cnp_request next;
+	uint32_t number = 0;
+	size_t at = 0;
+
+	return w->config->mode == CND_MODE_TRANSACTION && s->request.is_sync &&
+	       s->ahead.n == 0 && !s->result.is_quiet && !has_work_before_reset(w) &&
+	       reason_to_yield(w) == CNP_YIELD_CONTENDED &&
+	       cnp_server_peek(s->server, &at, &number, &next) == CENOTE_AGAIN;
+}
+
 /* Yield the session if there is a reason and the client holds nothing. 1: it is yielded, or lost. */
 static int
 try_to_yield(struct cnd_worker *w)
 {
-	uint8_t reason = reason_to_yield(w);
+	uint8_t reason = w->serving.held.is_over ? (uint8_t)CNP_YIELD_CONTENDED
+						 : reason_to_yield(w);
 	struct cnd_state state;
 	int how;
 
@@ -448,6 +472,15 @@ refuse_stale_reads(struct cnd_worker *w)
 		"(read_own_writes)");
 }
 
+/* The session is being reset already, so the client must not send another request to it. */
+static void
+give_up(struct cnd_worker *w)
+{
+	if (!try_to_yield(w))
+		cnd_answer_refuse(&w->client.server, CNC_SQLSTATE(CONNECTION_LOST),
+			"the session went to another client");
+}
+
 static enum cnd_parting
 converse(struct cnd_worker *w)
 {
@@ -457,6 +490,10 @@ converse(struct cnd_worker *w)
 	note_progress(w);
 	cnd_times_begin_session(w);
 	while (r >= 0 && cnp_server_state(&w->client.server) < CNP_SERVER_CLOSING) {
+		if (w->serving.held.is_over) {
+			give_up(w);
+			break;
+		}
 		r = look_at_role(w);
 		if (r < 0 || ((w->login.does_not_suit || w->position.is_missing ||
 				      is_held_up(w) || is_turn_over(w)) &&

@@ -29,8 +29,13 @@ struct hostile {
 	uint8_t script[8192];
 	size_t len;
 	int closes; /* the server closes the connection after the script */
-	uint8_t then[128]; /* answer to the client's message after the script */
-	size_t then_len;
+	/* answers to the client's later messages */
+	struct {
+		int after; /* it comes after so many further messages */
+		uint8_t bytes[512];
+		size_t len;
+	} then[2];
+	int then_closes; /* the server closes the connection after them */
 	int floods; /* the server sends the script again and again, for a minute */
 	int has_given_up;
 };
@@ -76,6 +81,9 @@ make_talks(void)
 	PUT(&welcome, 'S',
 		"DateStyle\0"
 		"ISO, MDY\0");
+	PUT(&welcome, 'S',
+		"client_encoding\0"
+		"UTF8\0");
 	PUT(&welcome, 'K', "\0\0\0\1\0\0\0\2");
 	PUT(&welcome, 'Z', "I");
 	/* the answer to the backend's query at login: the role has no settings */
@@ -157,6 +165,20 @@ flood(int fd)
 		server.has_given_up = time(NULL) > until;
 }
 
+static void
+answer_later(int fd)
+{
+	for (size_t i = 0; i < 2 && server.then[i].after > 0; i++) {
+		for (int n = 0; n < server.then[i].after; n++) {
+			if (skip_message(fd, 1) < 0)
+				return;
+		}
+		say(fd, server.then[i].bytes, server.then[i].len);
+	}
+	if (server.then_closes)
+		(void)shutdown(fd, SHUT_RDWR);
+}
+
 static void *
 serve(void *unused)
 {
@@ -180,8 +202,7 @@ serve(void *unused)
 			if (server.closes)
 				(void)shutdown(fd, SHUT_RDWR);
 			(void)pthread_mutex_unlock(&server.lock);
-			if (server.then_len > 0 && skip_message(fd, 1) == 0)
-				say(fd, server.then, server.then_len);
+			answer_later(fd);
 			while (recv(fd, rest, sizeof(rest), 0) > 0)
 				continue;
 		}
@@ -424,6 +445,16 @@ random_changes_do_no_harm(void **state)
 	}
 }
 
+/* The i-th answer to later messages, of which `after` come first. */
+static void
+set_later(size_t i, int after, const void *bytes, size_t n)
+{
+	assert_in_range(n, 0, sizeof(server.then[i].bytes));
+	memcpy(server.then[i].bytes, bytes, n);
+	server.then[i].len = n;
+	server.then[i].after = after;
+}
+
 /* Reset a session: the server answers DISCARD ALL and the new random seed. */
 static int
 reset_answered(const struct talk *first, const struct talk *then)
@@ -431,14 +462,13 @@ reset_answered(const struct talk *first, const struct talk *then)
 	struct pg t;
 
 	set_script(first->bytes, first->len, 0);
-	memcpy(server.then, then->bytes, then->len);
-	server.then_len = then->len;
+	set_later(0, 1, then->bytes, then->len);
 	pg_setup(&t);
 	assert_int_equal(pg_login(&t), 0);
 	(void)pg_query(&t, "set x.y = 'z'");
 	assert_ok(t.base.last);
 	(void)pg_reset(&t);
-	server.then_len = 0;
+	server.then[0].after = 0;
 	if (t.base.last < 0)
 		assert_string_equal(t.base.diag.sqlstate, "08P01");
 	pg_teardown(&t);
@@ -462,6 +492,86 @@ answers_that_are_left_behind_a_reset_lose_the_session(void **state)
 	PUT(&surplus, 'Z', "I");
 	assert_ok(reset_answered(&set, &reset));
 	assert_int_equal(reset_answered(&set, &surplus), CENOTE_ERR_CONN);
+}
+
+/* ---- a reset that goes along with a request ---- */
+
+static int
+ends_turn(const struct cnd_host *host)
+{
+	(void)host;
+	return 1;
+}
+
+/* The request, DISCARD ALL, a question and the seed go in one write. The answers to the first and the rest are `select` and
+ * `discarded`. If the reset is sent again, the answer is `again`. Returns the status of the reset. */
+static int
+reset_early(const struct talk *select, const void *discarded, size_t n,
+	const struct talk *again)
+{
+	struct pg t;
+	int r;
+
+	set_script(select->bytes, select->len, 0);
+	set_later(0, 1, discarded, n);
+	server.then_closes = again == NULL;
+	if (again != NULL)
+		set_later(1, 4, again->bytes, again->len);
+	pg_setup(&t);
+	pg_option(&t, "queries", "pure");
+	assert_ok(pg_login(&t));
+	t.base.host.ends_turn = ends_turn;
+	(void)pg_query(&t, "select a from t");
+	assert_ok(t.base.last);
+	(void)pg_reset(&t);
+	r = t.base.last;
+	pg_teardown(&t);
+	server.then_closes = server.then[0].after = server.then[1].after = 0;
+	return r;
+}
+
+static void
+an_early_reset_counts_only_if_it_is_whole(void **state)
+{
+	static const struct talk nothing = { .len = 0 };
+	struct talk select = { .len = 0 }, discard = { .len = 0 }, refused = { .len = 0 };
+	struct talk rest = { .len = 0 }, whole, early;
+
+	PUT(&select, 'T', "\0\1a\0\0\0\0\0\0\0\0\0\0\x17\0\4\xff\xff\xff\xff\0\0");
+	PUT(&select, 'C', "SELECT 0\0");
+	PUT(&select, 'Z', "I");
+	PUT(&discard, 'C', "DISCARD ALL\0");
+	PUT(&discard, 'Z', "I");
+	PUT(&refused, 'E', "SERROR\0VERROR\0C57014\0Mcanceled\0\0");
+	PUT(&refused, 'Z', "I");
+	PUT(&rest, 'T',
+		"\0\3a\0\0\0\0\0\0\0\0\0\0\x10\0\1\xff\xff\xff\xff\0\0"
+		"b\0\0\0\0\0\0\0\0\0\0\x10\0\1\xff\xff\xff\xff\0\0"
+		"c\0\0\0\0\0\0\0\0\0\0\x10\0\1\xff\xff\xff\xff\0\0");
+	PUT(&rest, 'D', "\0\3\0\0\0\1f\0\0\0\1f\0\0\0\1f");
+	PUT(&rest, 'C', "SELECT 1\0");
+	PUT(&rest, 'Z', "I");
+	PUT(&rest, 'V', "\0\0\0\0");
+	PUT(&rest, 'Z', "I");
+	whole = discard;
+	memcpy(whole.bytes + whole.len, rest.bytes, rest.len);
+	whole.len += rest.len;
+	assert_ok(reset_early(&select, whole.bytes, whole.len, &nothing));
+	for (size_t n = 0; n < whole.len; n++)
+		assert_int_equal(
+			reset_early(&select, whole.bytes, n, NULL), CENOTE_ERR_CONN);
+	/* an answer that nobody asked for, before the last ones */
+	early = discard;
+	PUT(&early, 'Z', "I");
+	memcpy(early.bytes + early.len, rest.bytes, rest.len);
+	assert_int_equal(
+		reset_early(&select, early.bytes, early.len + rest.len, &nothing),
+		CENOTE_ERR_CONN);
+	/* the cancel of the request has hit the reset */
+	early = refused;
+	memcpy(early.bytes + early.len, rest.bytes, rest.len);
+	early.len += rest.len;
+	assert_ok(reset_early(&select, early.bytes, early.len, &whole));
 }
 
 /* There is always something to read, so the backend never waits. */
@@ -512,6 +622,7 @@ main(void)
 		cmocka_unit_test(long_rows_whose_lengths_lie_are_refused),
 		cmocka_unit_test(random_changes_do_no_harm),
 		cmocka_unit_test(answers_that_are_left_behind_a_reset_lose_the_session),
+		cmocka_unit_test(an_early_reset_counts_only_if_it_is_whole),
 		cmocka_unit_test(a_server_that_never_pauses_is_left),
 		cmocka_unit_test(the_last_words_of_a_server_are_passed_on),
 	};

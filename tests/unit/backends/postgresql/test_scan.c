@@ -56,7 +56,8 @@ check_all(const struct expected *cases, size_t n, int has_standard_strings)
 		/* other tests are about these */
 		found.flags &= ~(uint32_t)(DEFINES | STAYS | CND_PG_SCAN_ACTS |
 					   CND_PG_SCAN_LOCAL | SETS | HIDES |
-					   CND_PG_SCAN_RESETS | CND_PG_SCAN_DEALLOCATES);
+					   CND_PG_SCAN_RESETS | CND_PG_SCAN_DEALLOCATES |
+					   CND_PG_SCAN_ENDS);
 		if (found.pins != cases[i].pins || found.flags != cases[i].flags)
 			print_error("%s: pins %u, flags %u\n", cases[i].sql,
 				(unsigned)found.pins, (unsigned)found.flags);
@@ -95,6 +96,33 @@ what_only_reads_and_writes_rows(void **state)
 		cnd_pg_scan(cases[i].sql, strlen(cases[i].sql), &facts, &found);
 		if (((found.flags & CND_PG_SCAN_ACTS) != 0) != cases[i].acts)
 			fail_msg("%s: flags %u", cases[i].sql, (unsigned)found.flags);
+	}
+}
+
+/* A statement that ends a transaction, and leaves none open. */
+static void
+what_only_ends_a_transaction(void **state)
+{
+	static const char *const yes[] = { "commit", "COMMIT WORK;", "end",
+		"End Transaction", "rollback", "rollback transaction", "abort",
+		"/* x */ abort work", "select 1; commit" };
+	static const char *const no[] = { "commit and chain", "commit work and chain",
+		"rollback and chain", "rollback to a", "rollback work to savepoint a",
+		"commit prepared 'x'", "rollback prepared 'x'", "abort and no chain",
+		"prepare transaction 'x'", "begin", "start transaction", "select 1",
+		"end x", "" };
+	const struct cnd_pg_facts facts = { .is_date_iso = 1, .has_standard_strings = 1 };
+	struct cnd_pg_scan found;
+
+	for (size_t i = 0; i < CNT_COUNT(yes); i++) {
+		cnd_pg_scan(yes[i], strlen(yes[i]), &facts, &found);
+		if ((found.flags & CND_PG_SCAN_ENDS) == 0)
+			fail_msg("%s", yes[i]);
+	}
+	for (size_t i = 0; i < CNT_COUNT(no); i++) {
+		cnd_pg_scan(no[i], strlen(no[i]), &facts, &found);
+		if ((found.flags & CND_PG_SCAN_ENDS) != 0)
+			fail_msg("%s", no[i]);
 	}
 }
 
@@ -641,6 +669,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_only_reads_and_writes_rows),
+		cmocka_unit_test(what_only_ends_a_transaction),
 		cmocka_unit_test(what_changes_a_setting_for_its_transaction),
 		cmocka_unit_test(what_a_reset_does_not_undo),
 		cmocka_unit_test(the_settings_of_a_text_have_names),

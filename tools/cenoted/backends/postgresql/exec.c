@@ -393,6 +393,15 @@ cnd_pg_needs_columns_first(const struct cnd_session *s, const struct cnd_exec *e
 	return has_canonical(exec) && !cnd_pg_is_text_enough(&s->facts);
 }
 
+/* Send the request that is in s->out, and perhaps the reset after it. */
+static int
+send_last(struct cnd_session *s, const struct cnd_pg_scan *scan)
+{
+	int r = cnd_pg_add_early_reset(s, scan);
+
+	return r < 0 ? r : cnd_pg_send_run(s);
+}
+
 static int
 query_simple(struct cnd_session *s, const char *sql, size_t len,
 	const struct cnd_exec *exec, const struct cnd_pg_scan *scan)
@@ -412,7 +421,7 @@ query_simple(struct cnd_session *s, const char *sql, size_t len,
 	if (r < 0)
 		return r;
 	s->out.n_ready++;
-	return cnd_pg_send_run(s);
+	return send_last(s, scan);
 }
 
 /* Send Parse, and ask for the columns before Bind. */
@@ -461,7 +470,7 @@ query_extended(struct cnd_session *s, const char *sql, size_t len,
 		r = cnd_pg_add_named(&s->out.buf, 'D', 'P', portal, strlen(portal));
 	if (r == CENOTE_OK)
 		r = add_execute(s, portal, exec, scan->flags & CND_PG_SCAN_COPY);
-	return r < 0 ? r : cnd_pg_send_run(s);
+	return r < 0 ? r : send_last(s, scan);
 }
 
 /* `text`: SQL or a name from the client. */
@@ -557,7 +566,7 @@ execute_numbered(struct cnd_session *s, struct cnd_pg_stmt *st,
 	}
 	if (r == CENOTE_OK)
 		r = add_execute(s, portal, exec, st->scan.flags & CND_PG_SCAN_COPY);
-	return r < 0 ? r : cnd_pg_send_run(s);
+	return r < 0 ? r : send_last(s, &st->scan);
 }
 
 const struct cnd_pg_scan cnd_pg_unknown = { .pins = CENOTE_PIN_FUNCTION,
@@ -589,7 +598,7 @@ execute_named(struct cnd_session *s, struct cnp_str name, const struct cnd_exec 
 		r = cnd_pg_add_named(&s->out.buf, 'D', 'P', portal, strlen(portal));
 	if (r == CENOTE_OK)
 		r = add_execute(s, portal, exec, s->client.may_copy);
-	return r < 0 ? r : cnd_pg_send_run(s);
+	return r < 0 ? r : send_last(s, &scan);
 }
 
 int

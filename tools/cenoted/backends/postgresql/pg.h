@@ -93,7 +93,9 @@ enum cnd_pg_scan_flag {
 	/* a statement may set something that no question shows */
 	CND_PG_SCAN_HIDES = 4096,
 	CND_PG_SCAN_ON_COMMIT_DROP = 8192,
-	CND_PG_SCAN_DEALLOCATES = 16384 /* a statement may end prepared statements */
+	CND_PG_SCAN_DEALLOCATES = 16384, /* a statement may end prepared statements */
+	CND_PG_SCAN_ENDS =
+		32768 /* a statement ends a transaction, and begins no other one */
 };
 
 /* Room for the names of the settings that one text sets. */

@@ -168,7 +168,28 @@ has_lasting(const struct cnd_session *s)
 	return (s->client.lasting & CND_PG_SCAN_STAYS) != 0;
 }
 
-/* Everything goes in one write. The question comes before the seed, because check_last_answer() needs the seed's answer last. */
+/* What follows the end of the last transaction. The question comes before the seed, because check_last_answer() needs the seed's
+ * answer last. */
+static int
+add_discard(struct cnd_session *s, struct cnd_pg_flags *ret_lasting)
+{
+	int r = CENOTE_OK;
+
+	if (s->client.is_used)
+		r = add_command(s, "DISCARD ALL");
+	/* pg_stat_activity shows the last text, and a text that calls nothing leaves nothing else */
+	else if (s->client.has_told)
+		r = add_command(s, "");
+	if (r == CENOTE_OK && s->client.is_used)
+		r = cnd_pg_add_options(s);
+	if (r == CENOTE_OK && s->client.is_unproved && !has_lasting(s))
+		r = cnd_pg_lasting_ask(s, ret_lasting);
+	if (r == CENOTE_OK && s->client.is_used)
+		r = add_seed(s);
+	return r;
+}
+
+/* Everything goes in one write. */
 static int
 add_reset(struct cnd_session *s, struct cnd_pg_flags *ret_lasting)
 {
@@ -179,18 +200,7 @@ add_reset(struct cnd_session *s, struct cnd_pg_flags *ret_lasting)
 		r = cnd_pg_add_end(s, 1);
 	if (r == CENOTE_OK && (s->tx != 'I' || s->sync.is_missing))
 		r = add_command(s, "ROLLBACK");
-	if (r == CENOTE_OK && s->client.is_used)
-		r = add_command(s, "DISCARD ALL");
-	/* pg_stat_activity shows the last text, and a text that calls nothing leaves nothing else */
-	else if (r == CENOTE_OK && s->client.has_told)
-		r = add_command(s, "");
-	if (r == CENOTE_OK && s->client.is_used)
-		r = cnd_pg_add_options(s);
-	if (r == CENOTE_OK && s->client.is_unproved && !has_lasting(s))
-		r = cnd_pg_lasting_ask(s, ret_lasting);
-	if (r == CENOTE_OK && s->client.is_used)
-		r = add_seed(s);
-	return r;
+	return r == CENOTE_OK ? add_discard(s, ret_lasting) : r;
 }
 
 /*
@@ -205,12 +215,96 @@ check_last_answer(struct cnd_session *s)
 	return cnd_pg_broken(s, "an answer that nobody asked for");
 }
 
+/* ---- a reset that goes along with the client's last request ---- */
+
+/* Whether no transaction is open after the request. */
+static int
+ends_transaction(const struct cnd_session *s, const struct cnd_pg_scan *scan)
+{
+	if (s->tx != 'I')
+		return (scan->flags & (CND_PG_SCAN_ENDS | CND_PG_SCAN_SEVERAL)) ==
+		       CND_PG_SCAN_ENDS;
+	return (scan->flags & CND_PG_SCAN_TX) == 0 && !s->client.is_manual;
+}
+
+/* Whether the answer ends with the ReadyForQuery of the request: it is no copy, and leaves no portal. */
+static int
+is_whole(const struct cnd_session *s, const struct cnd_pg_scan *scan)
+{
+	return s->run.until_ready && s->run.batch_rows == 0 && !s->run.syncs_at_end &&
+	       !s->out.is_unsynced && !s->sync.is_missing && s->sync.n_ready == 0 &&
+	       (scan->flags & CND_PG_SCAN_COPY) == 0;
+}
+
+/*
+ * The client yields its session after the request, as ends_turn() says, and this backend knows without a question that the
+ * client holds nothing (proof.c). Then the worker would reset the session next, so the reset can go in the same write.
+ * This saves an exchange with the server. The reset itself and the checks of its answers are the same.
+ */
+static int
+may_be_early(const struct cnd_session *s, const struct cnd_pg_scan *scan)
+{
+	struct cnd_state state;
+
+	if (s->host->ends_turn == NULL || !s->client.is_used || s->client.lasting != 0 ||
+		!is_whole(s, scan) || !ends_transaction(s, scan))
+		return 0;
+	cnd_pg_state(s, &state);
+	return state.pins == 0 && s->host->ends_turn(s->host);
+}
+
+int
+cnd_pg_add_early_reset(struct cnd_session *s, const struct cnd_pg_scan *scan)
+{
+	uint32_t n_ready = s->out.n_ready;
+	int r;
+
+	if (!may_be_early(s, scan))
+		return CENOTE_OK;
+	s->early.lasting = (struct cnd_pg_flags){ .n = 0 };
+	r = add_discard(s, &s->early.lasting);
+	/* these rows are not the request's */
+	s->run.flags = NULL;
+	s->out.n_early = s->out.n_ready - n_ready;
+	s->out.n_ready = n_ready;
+	return r;
+}
+
+/* Read the answers to an early reset. CENOTE_ERR_SERVER: it failed, for example because it was hit by the cancel of the request
+ * before it. */
+static int
+finish_early(struct cnd_session *s, uint32_t n_ready)
+{
+	(void)cnd_pg_run_begin(s, NULL);
+	s->run.until_ready = 1;
+	if (s->early.lasting.n > 0)
+		s->run.flags = &s->early.lasting;
+	s->sync.n_ready = n_ready;
+	return cnd_pg_run(s);
+}
+
+/* ---- the order of it all ---- */
+
+static int
+send_reset(struct cnd_session *s, struct cnd_pg_flags *ret_lasting)
+{
+	int r;
+
+	(void)cnd_pg_run_begin(s, NULL);
+	s->run.until_ready = 1;
+	r = add_reset(s, ret_lasting);
+	return r == CENOTE_OK && s->out.n_ready > 0 ? cnd_pg_send_run(s) : r;
+}
+
 /* Read the answers that are still on their way, then reset the session. */
 static int
 reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 {
 	struct cnd_pg_flags lasting = { .n = 0 };
+	uint32_t n_early = s->early.n_ready;
 	int r;
+
+	s->early.n_ready = 0;
 
 	if (s->sync.n_ready > 0)
 		(void)drain(s);
@@ -225,11 +319,15 @@ reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	if (s->sync.is_doubtful)
 		return cnd_pg_refuse(s, CNC_SQLSTATE(NOT_READY),
 			"a copy failed, and may have been answered twice");
-	(void)cnd_pg_run_begin(s, NULL);
-	s->run.until_ready = 1;
-	r = add_reset(s, &lasting);
-	if (r == CENOTE_OK && s->out.n_ready > 0)
-		r = cnd_pg_send_run(s);
+	if (n_early > 0) {
+		r = finish_early(s, n_early);
+		lasting = s->early.lasting;
+	}
+	if (n_early == 0 || (r == CENOTE_ERR_SERVER && !s->is_lost)) {
+		lasting.n = 0;
+		cnc_diag_clear(ret_diag);
+		r = send_reset(s, &lasting);
+	}
 	if (r == CENOTE_OK)
 		r = check_last_answer(s);
 	if (r == CENOTE_OK && (s->tx != 'I' || s->sync.n_ready > 0))

@@ -32,7 +32,7 @@ cnd_pg_enter(struct cnd_session *s, struct cnc_diag *diag)
 	if (cnc_buf_len(&s->out.buf) > 0)
 		cnd_pg_ahead_forget(s);
 	cnc_buf_clear(&s->out.buf, OUT_KEEP);
-	s->out.n_ready = s->out.n_before = s->out.is_unsynced = 0;
+	s->out.n_ready = s->out.n_before = s->out.n_early = s->out.is_unsynced = 0;
 	if (s->out.buf.mem == NULL)
 		cnc_buf_init(&s->out.buf, s->mem, OUT_MAX);
 	s->spent.is_closing = s->spent.is_closing_unnamed = 0;
@@ -762,7 +762,8 @@ cnd_pg_handle(struct cnd_session *s, const struct cnd_pg_msg *m)
 	return r == CENOTE_ERR_CONN && s->is_lost ? r : after_sink(s, r);
 }
 
-/* Messages after the answer must not wait until the next request. */
+/* Messages after the answer must not wait until the next request. Those behind it that answer an early reset are not the
+ * client's. */
 static int
 take_rest(struct cnd_session *s)
 {
@@ -770,7 +771,7 @@ take_rest(struct cnd_session *s)
 	int r = CENOTE_OK;
 
 	while (r == CENOTE_OK && s->sync.n_ready == 0 && !s->sync.is_missing &&
-		cnd_pg_has_message(&s->stream)) {
+		s->early.n_ready == 0 && cnd_pg_has_message(&s->stream)) {
 		r = cnd_pg_next(s, &m);
 		if (r == CENOTE_OK)
 			r = cnd_pg_handle(s, &m);

@@ -346,9 +346,21 @@ see_set(struct scan *s, struct cnc_sql l)
 		s->found.flags |= CND_PG_SCAN_LOCAL;
 }
 
+/* COMMIT, ROLLBACK, END or ABORT, without a word that gives it another meaning. */
+static void
+see_end(struct scan *s, struct cnc_sql l)
+{
+	static const char *const noise[] = { "work", "transaction", NULL };
+
+	(void)cnc_sql_take_one_of(&l, noise);
+	if (is_end(l))
+		s->found.flags |= CND_PG_SCAN_ENDS;
+}
+
 static void
 see_commit(struct scan *s, struct cnc_sql l)
 {
+	see_end(s, l);
 	s->found.flags |=
 		cnc_sql_take(&l, "prepared") ? CND_PG_SCAN_NO_BLOCK : CND_PG_SCAN_TX;
 }
@@ -481,7 +493,7 @@ static const struct verb {
 	uint32_t flags;
 	void (*see)(struct scan *s, struct cnc_sql behind);
 } verbs[] = {
-	{ "abort", 0, CND_PG_SCAN_TX, NULL },
+	{ "abort", 0, CND_PG_SCAN_TX, see_end },
 	{ "alter", FUNCTION, CND_PG_SCAN_DEFINES | CND_PG_SCAN_ACTS, see_alter },
 	{ "analyze", FUNCTION, 0, NULL },
 	{ "begin", 0, CND_PG_SCAN_TX, NULL },
@@ -500,7 +512,7 @@ static const struct verb {
 	{ "do", FUNCTION | CENOTE_PIN_SETTINGS,
 		CND_PG_SCAN_DEFINES | CND_PG_SCAN_ACTS | CND_PG_SCAN_HIDES, NULL },
 	{ "drop", FUNCTION, CND_PG_SCAN_DEFINES | CND_PG_SCAN_ACTS, see_drop },
-	{ "end", 0, CND_PG_SCAN_TX, NULL },
+	{ "end", 0, CND_PG_SCAN_TX, see_end },
 	{ "execute", FUNCTION, CND_PG_SCAN_ACTS, NULL },
 	{ "fetch", FUNCTION, 0, NULL },
 	{ "insert", FUNCTION, 0, NULL },

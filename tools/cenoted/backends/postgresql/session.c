@@ -167,7 +167,9 @@ cnd_pg_attach(
 void
 cnd_pg_state(const struct cnd_session *s, struct cnd_state *ret_state)
 {
-	*ret_state = (struct cnd_state){ .pins = s->client.pins, .carry = CNP_STR_NONE };
+	*ret_state = (struct cnd_state){ .pins = s->client.pins,
+		.carry = CNP_STR_NONE,
+		.is_over = s->early.n_ready > 0 };
 	if (s->is_lost)
 		ret_state->tx = CENOTE_TX_UNKNOWN;
 	else if (s->tx == 'I')
@@ -194,7 +196,7 @@ int
 cnd_pg_fd(const struct cnd_session *s)
 {
 	/* The rest of an open result stays in the socket until it is fetched. */
-	return s->sync.n_ready > 0 ? -1 : s->fd;
+	return s->sync.n_ready > 0 || s->early.n_ready > 0 ? -1 : s->fd;
 }
 
 int
@@ -207,7 +209,7 @@ cnd_pg_idle(struct cnd_session *s, struct cnd_sink *sink)
 	cnc_diag_init(&diag, NULL);
 	r = cnd_pg_enter(s, sink != NULL ? sink->diag : &diag);
 	/* Leave the rest of an open result in the socket. */
-	while (r == CENOTE_OK && s->sync.n_ready == 0) {
+	while (r == CENOTE_OK && s->sync.n_ready == 0 && s->early.n_ready == 0) {
 		r = cnd_pg_poll(s, &m);
 		if (r != CENOTE_OK)
 			break;

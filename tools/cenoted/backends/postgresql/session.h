@@ -163,6 +163,8 @@ struct cnd_pg_out {
 	uint32_t n_ready; /* number of ReadyForQuery that will answer them */
 	/* how many of these come before the answer to a message without Sync */
 	uint32_t n_before;
+	uint32_t
+		n_early; /* number of ReadyForQuery that will answer an early reset behind these */
 	uint8_t is_unsynced; /* no Sync follows the last message */
 };
 
@@ -218,6 +220,13 @@ struct cnd_pg_login {
 	uint8_t changes; /* a command changed such settings; after the commit they apply to new logins */
 	uint8_t may_change; /* a command may have changed such settings, but its tag does not tell */
 	uint8_t was_told; /* the host was told of such a change */
+};
+
+/* reset.c: a reset that was sent in one write with the client's last request, behind it. */
+struct cnd_pg_early {
+	uint32_t
+		n_ready; /* ReadyForQuery that are still to come for it; 0: there is none */
+	struct cnd_pg_flags lasting; /* for the answer to lasting.c's question */
 };
 
 /* A request that is sent before the earlier requests are answered. */
@@ -323,6 +332,7 @@ struct cnd_session {
 	struct cnd_pg_known known;
 	struct cnd_pg_ahead_list ahead;
 	struct cnd_pg_login login;
+	struct cnd_pg_early early;
 	struct cnd_pg_client client;
 	struct cnd_pg_settings settings;
 	struct cnd_pg_prepared prepared; /* by SQL: the texts */
@@ -502,6 +512,8 @@ const char *cnd_pg_changed_name(struct cnd_session *s);
 /* Hash the settings that the role and the database now have for a login. The hash goes to s->login.settings. */
 int cnd_pg_learn_login(struct cnd_session *s, struct cnc_diag *ret_diag);
 int cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag);
+/* A request is in s->out, and about to be sent. If it is the last one of its client, add the reset behind it. */
+int cnd_pg_add_early_reset(struct cnd_session *s, const struct cnd_pg_scan *scan);
 
 /* lasting.c */
 /* Add to s->out a query that asks what the client left. The answer goes to `ret_answer`, which must live until the run

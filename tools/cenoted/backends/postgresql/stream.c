@@ -493,6 +493,12 @@ cnd_pg_send(struct cnd_session *s)
 {
 	struct cnc_buf *b = &s->out.buf;
 
+	/* what follows a reset belongs to the next client */
+	if (s->early.n_ready > 0)
+		return cnd_pg_lost(s, CNC_SQLSTATE(INTERNAL), "%s",
+			"the session was used after its reset");
+	s->early.n_ready = s->out.n_early;
+	s->out.n_early = 0;
 	s->sync.n_ready += s->out.n_ready;
 	if (s->out.is_unsynced && !s->sync.is_missing) {
 		s->sync.n_before = s->out.n_before;

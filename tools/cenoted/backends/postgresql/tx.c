@@ -8,6 +8,7 @@
 #include "session.h"
 
 #define IDENTIFIER_MAX 63u
+#define ENDS           (CND_PG_SCAN_TX | CND_PG_SCAN_ENDS)
 
 static int
 begin_request(struct cnd_session *s, struct cnd_sink *sink)
@@ -17,11 +18,14 @@ begin_request(struct cnd_session *s, struct cnd_sink *sink)
 	return r < 0 ? r : cnd_pg_ready(s, sink);
 }
 
-/* Run one statement of the backend. In a unit of requests, do not send Query, which would end the unit. */
+/* Run one statement of the backend, whose flags are those of scan.c. In a unit of requests, do not send Query, which would
+ * end the unit. */
 static int
-command(struct cnd_session *s, const char *sql, size_t len, struct cnd_sink *sink)
+command(struct cnd_session *s, const char *sql, size_t len, uint32_t flags,
+	struct cnd_sink *sink)
 {
 	const struct cnd_exec exec = { .format = CENOTE_FORMAT_TEXT };
+	const struct cnd_pg_scan scan = { .flags = flags };
 	int r;
 
 	if (s->sync.is_missing)
@@ -33,7 +37,8 @@ command(struct cnd_session *s, const char *sql, size_t len, struct cnd_sink *sin
 	if (r < 0)
 		return r;
 	s->out.n_ready++;
-	return cnd_pg_send_run(s);
+	r = cnd_pg_add_early_reset(s, &scan);
+	return r < 0 ? r : cnd_pg_send_run(s);
 }
 
 int
@@ -59,7 +64,7 @@ cnd_pg_begin(
 	/* PostgreSQL has no write lock that BEGIN could take. */
 	n = snprintf(sql, sizeof(sql), "BEGIN%s%s", levels[isolation],
 		flags & CENOTE_BEGIN_READ_ONLY ? " READ ONLY" : "");
-	return command(s, sql, (size_t)n, sink);
+	return command(s, sql, (size_t)n, CND_PG_SCAN_TX, sink);
 }
 
 int
@@ -86,7 +91,7 @@ cnd_pg_commit(struct cnd_session *s, struct cnd_sink *sink)
 				       "not "
 				       "committed");
 	}
-	return command(s, "COMMIT", 6, sink);
+	return command(s, "COMMIT", 6, ENDS, sink);
 }
 
 int
@@ -98,7 +103,7 @@ cnd_pg_rollback(struct cnd_session *s, struct cnd_sink *sink)
 		return r;
 	if (s->tx == 'I' && !s->sync.is_missing)
 		return cnd_done(sink, "ROLLBACK", 0);
-	return command(s, "ROLLBACK", 8, sink);
+	return command(s, "ROLLBACK", 8, ENDS, sink);
 }
 
 int
@@ -136,7 +141,7 @@ cnd_pg_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t
 			"the name of a savepoint has %u bytes at most in PostgreSQL",
 			IDENTIFIER_MAX);
 	n = cnd_quote_name(sql, verbs[action], '"', name, len);
-	return command(s, sql, n, sink);
+	return command(s, sql, n, CND_PG_SCAN_TX, sink);
 }
 
 int

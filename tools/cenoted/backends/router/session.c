@@ -312,7 +312,9 @@ cnd_rt_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 void
 cnd_rt_state(const struct cnd_session *s, struct cnd_state *ret_state)
 {
-	*ret_state = (struct cnd_state){ CENOTE_TX_IDLE, s->sticky, CNP_STR_NONE };
+	*ret_state = (struct cnd_state){
+		.tx = CENOTE_TX_IDLE, .pins = s->sticky, .carry = CNP_STR_NONE
+	};
 	for (size_t i = 0; i < s->n_targets; i++) {
 		const struct cnd_rt_target *t = &s->targets[i];
 		int tx = t->conn != NULL ? cenote_tx_state(t->conn) : CENOTE_TX_IDLE;
