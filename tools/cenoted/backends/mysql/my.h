@@ -25,6 +25,7 @@
  *     options.c     the keys of a server line, and the password file
  *     connect.c     connections of the library
  *     session.c     the life of a session: login, facts, another user
+ *     functions.c   which functions are built into a server of MySQL
  *     reset.c       resetting a session to the state of a new login
  *     wait.c        waiting that can be interrupted; cancelling
  *     watch.c       the same where the library waits without calling a hook
@@ -118,7 +119,7 @@ enum cnd_my_lexis {
 	CND_MY_LEXIS_UNSURE = 8 /* the first two are not known */
 };
 
-#define CND_MY_NATIVES_MAX 200u
+#define CND_MY_NATIVES_MAX 256u
 
 /* How the session reads SQL, as the server reported it. */
 struct cnd_my_reading {
@@ -526,6 +527,10 @@ int cnd_my_track(struct cnd_session *s);
 
 /* Run the server line's own SQL, as after each login. */
 int cnd_my_run_init(struct cnd_session *s);
+
+/* functions.c */
+/* After the login: find out which functions the server has, if it does not list them. */
+int cnd_my_learn_functions(struct cnd_session *s);
 
 /* reset.c */
 /* After the login: find out what the server's reset does, and what it leaves. */

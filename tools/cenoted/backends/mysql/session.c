@@ -186,8 +186,7 @@ learn_settings(struct cnd_session *s)
 	return cnd_my_each(s, sql, sizeof(sql) - 1, take_facts, s);
 }
 
-/* Read these settings, and which functions the server has. MariaDB reports them from 10.6 on; for
- * other servers no function is known. */
+/* Read these settings, and which functions the server has. MariaDB reports them from 10.6 on; functions.c asks MySQL. */
 static int
 learn_settings_and_functions(struct cnd_session *s)
 {
@@ -215,6 +214,8 @@ learn_facts(struct cnd_session *s)
 	if (r == CENOTE_OK)
 		r = learn_settings_and_functions(s);
 	s->reset.modes = cnd_my_modes(s);
+	if (r == CENOTE_OK)
+		r = cnd_my_learn_functions(s);
 	if (r == CENOTE_OK)
 		r = s->opt.has_found_rows ? set_parameter(s, "found_rows", "on", 2)
 					  : set_parameter(s, "found_rows", "off", 3);
