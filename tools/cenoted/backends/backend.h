@@ -23,7 +23,7 @@
  * makes a message that names the feature. CENOTE_ERR_NOMEM. A backend returns negative results of the sink and the
  * host unchanged.
  */
-#define CND_BACKEND_ABI 13u
+#define CND_BACKEND_ABI 14u
 
 struct cnd_session; /* each backend defines it */
 
@@ -540,6 +540,9 @@ struct cnd_backend {
 	 */
 	int (*undo)(struct cnd_session *s, struct cnc_diag *ret_diag);
 	const struct cnd_router_ops *router; /* NULL: the backend has one server */
+	/* The versions of the server that the tests run on, as the beginnings of `server_version`; the last one is NULL. The log
+	 * tells about others. NULL: nobody keeps such a list. */
+	const char *const *tested_versions;
 };
 
 /* The only exported symbol of a module. NULL: the module does not support this ABI. */
