@@ -235,7 +235,8 @@ stream_end(PGconn *conn)
 {
 	PGresult *res = conn->stream.head;
 
-	set_tag(conn, res, conn->stream.res, conn->stream.n_rows);
+	if (!conn->stream.is_tagged)
+		set_tag(conn, res, conn->stream.res, conn->stream.n_rows);
 	cpq_trace_complete(conn, conn->stream.res);
 	conn->stream.head = NULL;
 	cpq_stream_drop(conn);
@@ -261,43 +262,71 @@ stream_failed(PGconn *conn, int status)
 	return res;
 }
 
-/* Get the next chunk, from the current batch or the next one. CENOTE_AGAIN: it has not come. */
+/* Move rows from the current batch into the chunk, until it is full or the batch is empty. 0; -1: it has become an error, or there
+ * was no memory. */
+static int
+fill_part(PGconn *conn)
+{
+	struct cpq_stream *s = &conn->stream;
+	uint64_t n = cenote_result_n_rows(s->res);
+
+	if (s->row < n && s->part == NULL) {
+		s->part = cpq_result_part(
+			s->head, s->is_single_row ? PGRES_SINGLE_TUPLE
+						  : (ExecStatusType)CPQ_TUPLES_CHUNK);
+		if (s->part == NULL)
+			return -1;
+	}
+	while (s->row < n && s->part->n_rows < s->chunk) {
+		cpq_trace_row(conn, s->res, s->row);
+		s->part = add_row(conn, s->part, s->res, s->row++);
+		if (s->part == NULL || s->part->status == PGRES_FATAL_ERROR)
+			return -1;
+		s->n_rows++;
+	}
+	return 0;
+}
+
+/* The rows have ended. As in libpq, the last chunk has their tag if it is not full. */
+static PGresult *
+stream_last(PGconn *conn)
+{
+	PGresult *part = conn->stream.part;
+
+	if (part == NULL)
+		return stream_end(conn);
+	set_tag(conn, part, conn->stream.res, conn->stream.n_rows);
+	conn->stream.is_tagged = true;
+	return part;
+}
+
+/* Get the next chunk, from the current batch and the next ones. CENOTE_AGAIN: the rest of it has not come. */
 static int
 stream_next(PGconn *conn, PGresult **ret_res)
 {
-	PGresult *res;
-	int r = CENOTE_OK;
+	struct cpq_stream *s = &conn->stream;
+	int r = s->is_tagged ? CENOTE_DONE : CENOTE_ROW, failed = 0;
 
 	*ret_res = NULL;
-	while (conn->stream.row >= cenote_result_n_rows(conn->stream.res) ||
-		r != CENOTE_OK) {
-		r = conn->stream.is_whole ? CENOTE_DONE
-					  : cenote_result_next(conn->stream.res);
-		if (r == CENOTE_AGAIN)
+	while (r == CENOTE_ROW) {
+		failed = fill_part(conn);
+		if (failed < 0 || (s->part != NULL && s->part->n_rows >= s->chunk))
+			break;
+		r = s->is_whole ? CENOTE_DONE : cenote_result_next(s->res);
+		if (r == CENOTE_AGAIN) /* the batch stays empty */
 			return r;
-		conn->stream.row = 0;
-		if (r == CENOTE_DONE)
-			*ret_res = stream_end(conn);
-		else if (r != CENOTE_ROW)
-			*ret_res = stream_failed(conn, r);
-		if (*ret_res != NULL)
-			return CENOTE_OK;
-		r = CENOTE_OK;
+		s->row = 0;
 	}
-	res = cpq_result_part(conn->stream.head,
-		conn->stream.is_single_row ? PGRES_SINGLE_TUPLE
-					   : (ExecStatusType)CPQ_TUPLES_CHUNK);
-	while (res != NULL && res->status != PGRES_FATAL_ERROR &&
-		res->n_rows < conn->stream.chunk &&
-		conn->stream.row < cenote_result_n_rows(conn->stream.res)) {
-		cpq_trace_row(conn, conn->stream.res, conn->stream.row);
-		res = add_row(conn, res, conn->stream.res, conn->stream.row++);
-		conn->stream.n_rows++;
-	}
+	if (r == CENOTE_ROW)
+		*ret_res = s->part != NULL ? s->part : cpq_no_memory(conn);
+	else if (r == CENOTE_DONE)
+		*ret_res = stream_last(conn);
+	else
+		*ret_res = stream_failed(conn, r);
+	s->part = *ret_res == s->part ? NULL : s->part;
 	/* The program has an error now, and gets no more rows. */
-	if (res != NULL && res->status == PGRES_FATAL_ERROR)
+	if (failed < 0)
 		cpq_stream_drop(conn);
-	*ret_res = res != NULL ? res : cpq_no_memory(conn);
 	return CENOTE_OK;
 }
 
@@ -354,6 +383,7 @@ stream_begin(PGconn *conn, cenote_result *from, PGresult **ret_res)
 	conn->stream.res = from;
 	conn->stream.row = 0;
 	conn->stream.n_rows = 0;
+	conn->stream.is_tagged = false;
 	conn->stream.is_whole = !conn->queue.first->is_stream;
 	conn->stream.head = take_head(conn, from);
 	if (conn->stream.head == NULL) {

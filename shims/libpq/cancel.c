@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* libpq 17's CONNECTION_ALLOCATED. */
-#define CPQ_CONNECTION_ALLOCATED ((ConnStatusType)12)
+#define CPQ_CONNECTION_ALLOCATED ((ConnStatusType)14)
 
 /*
  * Cancelling. A program takes a PGcancel once and may use it during any later request, from another
@@ -195,8 +195,8 @@ cpq_PQcancelCreate(PGconn *conn)
 	c->fd = -1;
 	if (conn == NULL || conn->session == NULL || conn->status == CONNECTION_BAD) {
 		put_text(c->error, sizeof(c->error),
-			conn == NULL ? "passed connection was NULL\n"
-				     : "passed connection is not open\n");
+			conn == NULL ? "connection pointer is NULL\n"
+				     : "connection not open\n");
 		c->status = CONNECTION_BAD;
 		return c;
 	}
@@ -236,7 +236,10 @@ may_start(PGcancelConn *cancel_conn)
 		cancel_conn->status = CONNECTION_BAD;
 		return 0;
 	}
-	return 1;
+	/* after PQcancelReset() of one that has nothing to cancel */
+	if (cancel_conn->box == NULL)
+		cancel_conn->status = CONNECTION_BAD;
+	return cancel_conn->box != NULL;
 }
 
 /* Do not return one of the standard descriptors: the program may have closed them, and still print
@@ -318,8 +321,7 @@ cpq_PQcancelReset(PGcancelConn *cancel_conn)
 		return;
 	close_socket(cancel_conn);
 	cancel_conn->error[0] = '\0';
-	cancel_conn->status =
-		cancel_conn->box != NULL ? CPQ_CONNECTION_ALLOCATED : CONNECTION_BAD;
+	cancel_conn->status = CPQ_CONNECTION_ALLOCATED;
 }
 
 void

@@ -46,10 +46,14 @@ const struct cpq_keyword cpq_keywords[CPQ_N_KEYS] = {
 	[CPQ_KEY_TCP_USER_TIMEOUT] = { "tcp_user_timeout", NULL, NULL, "TCP-User-Timeout",
 		"", 10 },
 	[CPQ_KEY_SSLMODE] = { "sslmode", "PGSSLMODE", "prefer", "SSL-Mode", "", 12 },
+	[CPQ_KEY_SSLNEGOTIATION] = { "sslnegotiation", "PGSSLNEGOTIATION", "postgres",
+		"SSL-Negotiation", "", 9, 17 },
 	[CPQ_KEY_SSLCOMPRESSION] = { "sslcompression", "PGSSLCOMPRESSION", "0",
 		"SSL-Compression", "", 1 },
 	[CPQ_KEY_SSLCERT] = { "sslcert", "PGSSLCERT", NULL, "SSL-Client-Cert", "", 64 },
 	[CPQ_KEY_SSLKEY] = { "sslkey", "PGSSLKEY", NULL, "SSL-Client-Key", "", 64 },
+	[CPQ_KEY_SSLCERTMODE] = { "sslcertmode", "PGSSLCERTMODE", NULL,
+		"SSL-Client-Cert-Mode", "", 8, 16 },
 	[CPQ_KEY_SSLPASSWORD] = { "sslpassword", NULL, NULL, "SSL-Client-Key-Password",
 		"*", 20 },
 	[CPQ_KEY_SSLROOTCERT] = { "sslrootcert", "PGSSLROOTCERT", NULL,
@@ -60,6 +64,12 @@ const struct cpq_keyword cpq_keywords[CPQ_N_KEYS] = {
 	[CPQ_KEY_SSLSNI] = { "sslsni", "PGSSLSNI", "1", "SSL-SNI", "", 1 },
 	[CPQ_KEY_REQUIREPEER] = { "requirepeer", "PGREQUIREPEER", NULL, "Require-Peer",
 		"", 10 },
+	[CPQ_KEY_REQUIRE_AUTH] = { "require_auth", "PGREQUIREAUTH", NULL, "Require-Auth",
+		"", 14, 16 },
+	[CPQ_KEY_MIN_PROTOCOL_VERSION] = { "min_protocol_version", "PGMINPROTOCOLVERSION",
+		NULL, "Min-Protocol-Version", "", 6, 18 },
+	[CPQ_KEY_MAX_PROTOCOL_VERSION] = { "max_protocol_version", "PGMAXPROTOCOLVERSION",
+		NULL, "Max-Protocol-Version", "", 6, 18 },
 	[CPQ_KEY_SSL_MIN_PROTOCOL_VERSION] = { "ssl_min_protocol_version",
 		"PGSSLMINPROTOCOLVERSION", "TLSv1.2", "SSL-Minimum-Protocol-Version", "",
 		8 },
@@ -70,19 +80,42 @@ const struct cpq_keyword cpq_keywords[CPQ_N_KEYS] = {
 	[CPQ_KEY_KRBSRVNAME] = { "krbsrvname", "PGKRBSRVNAME", "postgres",
 		"Kerberos-service-name", "", 20 },
 	[CPQ_KEY_GSSLIB] = { "gsslib", "PGGSSLIB", NULL, "GSS-library", "", 7 },
+	[CPQ_KEY_GSSDELEGATION] = { "gssdelegation", "PGGSSDELEGATION", "0",
+		"GSS-delegation", "", 1, 16 },
 	[CPQ_KEY_REPLICATION] = { "replication", NULL, NULL, "Replication", "D", 5 },
 	[CPQ_KEY_TARGET_SESSION_ATTRS] = { "target_session_attrs", "PGTARGETSESSIONATTRS",
 		"any", "Target-Session-Attrs", "", 15 },
+	[CPQ_KEY_LOAD_BALANCE_HOSTS] = { "load_balance_hosts", "PGLOADBALANCEHOSTS",
+		"disable", "Load-Balance-Hosts", "", 8, 16 },
+	[CPQ_KEY_SCRAM_CLIENT_KEY] = { "scram_client_key", NULL, NULL, "SCRAM-Client-Key",
+		"D", 64, 18 },
+	[CPQ_KEY_SCRAM_SERVER_KEY] = { "scram_server_key", NULL, NULL, "SCRAM-Server-Key",
+		"D", 64, 18 },
+	[CPQ_KEY_OAUTH_ISSUER] = { "oauth_issuer", NULL, NULL, "OAuth-Issuer", "", 40,
+		18 },
+	[CPQ_KEY_OAUTH_CLIENT_ID] = { "oauth_client_id", NULL, NULL, "OAuth-Client-ID",
+		"", 40, 18 },
+	[CPQ_KEY_OAUTH_CLIENT_SECRET] = { "oauth_client_secret", NULL, NULL,
+		"OAuth-Client-Secret", "*", 40, 18 },
+	[CPQ_KEY_OAUTH_SCOPE] = { "oauth_scope", NULL, NULL, "OAuth-Scope", "", 15, 18 },
+	[CPQ_KEY_SSLKEYLOGFILE] = { "sslkeylogfile", NULL, NULL, "SSL-Key-Log-File", "D",
+		64, 18 },
 };
 
+bool
+cpq_conninfo_knows(const struct cpq_conninfo *info, size_t i)
+{
+	return cpq_keywords[i].since <= info->release;
+}
+
 static int
-index_of(const char *keyword)
+index_of(const struct cpq_conninfo *info, const char *keyword)
 {
 	for (size_t i = 0; i < CPQ_N_KEYS; i++) {
 		const char *name = cpq_keywords[i].name;
 
 		if (*name == *keyword && strcmp(name, keyword) == 0)
-			return (int)i;
+			return cpq_conninfo_knows(info, i) ? (int)i : -1;
 	}
 	return -1;
 }
@@ -99,6 +132,7 @@ value_drop(struct cpq_conninfo *info, size_t i)
 static int
 init_options(struct cpq_conninfo *info, PQExpBuffer error)
 {
+	info->release = cpq_release();
 	info->values = calloc(CPQ_N_KEYS, sizeof(*info->values));
 	if (info->values != NULL)
 		return 0;
@@ -149,7 +183,7 @@ void
 cpq_conninfo_put_defaults(struct cpq_conninfo *info)
 {
 	for (size_t i = 0; i < CPQ_N_KEYS; i++) {
-		if (info->values[i] == NULL)
+		if (info->values[i] == NULL && cpq_conninfo_knows(info, i))
 			info->values[i] = (char *)(uintptr_t)cpq_keywords[i].compiled;
 	}
 }
@@ -158,7 +192,7 @@ int
 cpq_conninfo_put(struct cpq_conninfo *info, const char *keyword, const char *value,
 	PQExpBuffer error)
 {
-	int i = index_of(keyword);
+	int i = index_of(info, keyword);
 
 	if (i >= 0)
 		return cpq_conninfo_put_at(info, (size_t)i, value, error);
@@ -174,7 +208,7 @@ cpq_conninfo_put(struct cpq_conninfo *info, const char *keyword, const char *val
 int
 cpq_conninfo_has(const struct cpq_conninfo *info, const char *keyword)
 {
-	int i = index_of(keyword);
+	int i = index_of(info, keyword);
 
 	return i >= 0 && info->values[i] != NULL;
 }
@@ -304,7 +338,7 @@ merge(struct cpq_conninfo *info, const struct cpq_conninfo *from, PQExpBuffer er
 static int
 expand(struct cpq_conninfo *info, const char *dbname, PQExpBuffer error)
 {
-	struct cpq_conninfo parsed = { NULL };
+	struct cpq_conninfo parsed = { .values = NULL };
 	int r = cpq_conninfo_from_text(&parsed, dbname, error);
 
 	if (r == 0)
@@ -325,7 +359,7 @@ cpq_conninfo_from_params(struct cpq_conninfo *info, const char *const *keywords,
 		if (value == NULL || *value == '\0') {
 			/* In libpq an unknown keyword is an error even without a
 			 * value. */
-			if (value != NULL && index_of(keywords[i]) < 0)
+			if (value != NULL && index_of(info, keywords[i]) < 0)
 				r = cpq_conninfo_put(info, keywords[i], value, error);
 			continue;
 		}
@@ -345,24 +379,27 @@ cpq_conninfo_from_params(struct cpq_conninfo *info, const char *const *keywords,
 static PQconninfoOption *
 options_of(const struct cpq_conninfo *info)
 {
-	PQconninfoOption *list = calloc(CPQ_N_KEYS + 1, sizeof(*list));
+	PQconninfoOption *list = calloc(CPQ_N_KEYS + 1, sizeof(*list)), *to = list;
 
 	for (size_t i = 0; list != NULL && i < CPQ_N_KEYS; i++) {
 		const struct cpq_keyword *k = &cpq_keywords[i];
 		const char *value = info->values[i];
 
+		if (!cpq_conninfo_knows(info, i))
+			continue;
 		/* The interface has no const. The caller owns only `val`. */
-		list[i] = (PQconninfoOption){ .keyword = (char *)(uintptr_t)k->name,
+		*to = (PQconninfoOption){ .keyword = (char *)(uintptr_t)k->name,
 			.envvar = (char *)(uintptr_t)k->variable,
 			.compiled = (char *)(uintptr_t)k->compiled,
 			.val = value != NULL ? strdup(value) : NULL,
 			.label = (char *)(uintptr_t)k->label,
 			.dispchar = (char *)(uintptr_t)k->display,
 			.dispsize = k->size };
-		if (value != NULL && list[i].val == NULL) {
+		if (value != NULL && to->val == NULL) {
 			cpq_PQconninfoFree(list);
 			return NULL;
 		}
+		to++;
 	}
 	return list;
 }
@@ -380,7 +417,7 @@ cpq_PQconninfoFree(PQconninfoOption *connOptions)
 PQconninfoOption *
 cpq_PQconndefaults(void)
 {
-	struct cpq_conninfo info = { NULL };
+	struct cpq_conninfo info = { .values = NULL };
 	PQconninfoOption *list = NULL;
 	PQExpBufferData error;
 
@@ -398,7 +435,7 @@ cpq_PQconndefaults(void)
 PQconninfoOption *
 cpq_PQconninfoParse(const char *conninfo, char **errmsg)
 {
-	struct cpq_conninfo info = { NULL };
+	struct cpq_conninfo info = { .values = NULL };
 	PQconninfoOption *list = NULL;
 	PQExpBufferData error;
 
@@ -419,7 +456,8 @@ PQconninfoOption *
 cpq_PQconninfo(PGconn *conn)
 {
 	static char *nothing[CPQ_N_KEYS];
-	const struct cpq_conninfo untold = { nothing };
+	const struct cpq_conninfo untold = { .values = nothing,
+		.release = cpq_release() };
 	PQconninfoOption *list;
 
 	if (conn == NULL)

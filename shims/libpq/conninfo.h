@@ -13,10 +13,13 @@ struct cpq_keyword {
 	const char *label;
 	const char *display; /* "": normal, "*": hidden, "D": for experts */
 	int size;
+	int since; /* the libpq that brought it; 0: all have it */
 };
 
 extern const struct cpq_keyword cpq_keywords[CPQ_N_KEYS];
 
+/* Does the libpq that the shim stands for have this keyword? */
+bool cpq_conninfo_knows(const struct cpq_conninfo *info, size_t i);
 /* 0; -1: there is no such keyword, or no memory. */
 int cpq_conninfo_put(struct cpq_conninfo *info, const char *keyword, const char *value,
 	PQExpBuffer error);

@@ -288,6 +288,9 @@ width_character(utf8proc_int32_t c)
 
 	if (category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_ME)
 		return 0;
+	/* characters that only format, such as U+200B */
+	if (category == UTF8PROC_CATEGORY_CF && cpq_release() >= 16)
+		return 0;
 	if (c >= 0x20000 && c <= 0x3ffff)
 		return 2;
 	return utf8proc_charwidth(c) == 2 ? 2 : 1;

@@ -70,7 +70,7 @@ give_file(PGconn *conn, const char *option, enum cpq_key key, const char *name)
 static int
 give_authorities(PGconn *conn)
 {
-	/* In libpq 16 "system" means the system's certificates, which libcenote uses when it gets
+	/* From libpq 16 on "system" means the system's certificates, which libcenote uses when it gets
 	 * no file. */
 	if (strcmp(cpq_conninfo_get(&conn->info, CPQ_KEY_SSLROOTCERT), "system") == 0)
 		return CENOTE_OK;
@@ -81,8 +81,11 @@ give_authorities(PGconn *conn)
 static int
 give_certificate(PGconn *conn)
 {
-	int r = give_file(conn, "cert", CPQ_KEY_SSLCERT, ".postgresql/postgresql.crt");
+	int r;
 
+	if (strcmp(cpq_conninfo_get(&conn->info, CPQ_KEY_SSLCERTMODE), "disable") == 0)
+		return CENOTE_OK;
+	r = give_file(conn, "cert", CPQ_KEY_SSLCERT, ".postgresql/postgresql.crt");
 	if (r != CENOTE_OK || *cenote_conn_get(conn->session, "cert") == '\0')
 		return r;
 	return give_file(conn, "key", CPQ_KEY_SSLKEY, ".postgresql/postgresql.key");

@@ -103,8 +103,10 @@ send_sync(PGconn *conn, int is_flushing)
 		return 0;
 	}
 	cpq_trace_word(conn, "Sync");
-	/* As in libpq, there is no error text here if the connection is lost. */
-	if (conn->status == CONNECTION_BAD || cpq_enter(conn) < 0)
+	/* As in libpq, there is no error text here if the connection is lost. From libpq 17 on, this is no failure at all. */
+	if (conn->status == CONNECTION_BAD)
+		return cpq_release() >= 17;
+	if (cpq_enter(conn) < 0)
 		return 0;
 	req = cpq_request_new(conn, CPQ_SYNC, NULL);
 	cpq_pipeline_ask(conn);

@@ -3,6 +3,7 @@
 #define CPQ_PQ_H
 
 #include <cenote/cenote.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -56,6 +57,11 @@ void cpq_escape_remember(const PGconn *conn);
 /* The last connection belongs to the original library. */
 void cpq_escape_leave(void);
 
+/* ---- status.c ---- */
+
+/* The release of libpq that the shim stands for, such as 15: PQlibVersion() without the minor version. */
+int cpq_release(void);
+
 /* ---- conninfo.c ---- */
 
 /* Connection keywords, in the order of PQconndefaults(). */
@@ -80,28 +86,43 @@ enum cpq_key {
 	CPQ_KEY_KEEPALIVES_COUNT,
 	CPQ_KEY_TCP_USER_TIMEOUT,
 	CPQ_KEY_SSLMODE,
+	CPQ_KEY_SSLNEGOTIATION,
 	CPQ_KEY_SSLCOMPRESSION,
 	CPQ_KEY_SSLCERT,
 	CPQ_KEY_SSLKEY,
+	CPQ_KEY_SSLCERTMODE,
 	CPQ_KEY_SSLPASSWORD,
 	CPQ_KEY_SSLROOTCERT,
 	CPQ_KEY_SSLCRL,
 	CPQ_KEY_SSLCRLDIR,
 	CPQ_KEY_SSLSNI,
 	CPQ_KEY_REQUIREPEER,
+	CPQ_KEY_REQUIRE_AUTH,
+	CPQ_KEY_MIN_PROTOCOL_VERSION,
+	CPQ_KEY_MAX_PROTOCOL_VERSION,
 	CPQ_KEY_SSL_MIN_PROTOCOL_VERSION,
 	CPQ_KEY_SSL_MAX_PROTOCOL_VERSION,
 	CPQ_KEY_GSSENCMODE,
 	CPQ_KEY_KRBSRVNAME,
 	CPQ_KEY_GSSLIB,
+	CPQ_KEY_GSSDELEGATION,
 	CPQ_KEY_REPLICATION,
 	CPQ_KEY_TARGET_SESSION_ATTRS,
+	CPQ_KEY_LOAD_BALANCE_HOSTS,
+	CPQ_KEY_SCRAM_CLIENT_KEY,
+	CPQ_KEY_SCRAM_SERVER_KEY,
+	CPQ_KEY_OAUTH_ISSUER,
+	CPQ_KEY_OAUTH_CLIENT_ID,
+	CPQ_KEY_OAUTH_CLIENT_SECRET,
+	CPQ_KEY_OAUTH_SCOPE,
+	CPQ_KEY_SSLKEYLOGFILE,
 	CPQ_N_KEYS
 };
 
 /* One value per keyword; NULL: not given. */
 struct cpq_conninfo {
 	char **values;
+	int release; /* the libpq whose keywords it has, such as 15: cpq_release() */
 };
 
 /* The keyword's value; "" if it was not given. */
@@ -122,7 +143,7 @@ int cpq_conninfo_complete(struct cpq_conninfo *info, PQExpBuffer error);
 /* Does the environment have any variable that begins with PG? One pass over it serves all of
  * libpq's variables. */
 int cpq_environment_says_something(void);
-/* Set dbname, passfile and client_encoding as a connection uses them. PQconndefaults() does not
+/* Set dbname, passfile, client_encoding and sslcertmode as a connection uses them. PQconndefaults() does not
  * return these. */
 int cpq_conninfo_for_login(struct cpq_conninfo *info, PQExpBuffer error);
 /* The values that are not defaults, for PQconnectdbParams(); the texts are borrowed. */
@@ -282,6 +303,8 @@ struct cpq_stream {
 	cenote_result *res; /* NULL: none */
 	/* has the columns; chunks copy them, and this result ends the rows */
 	PGresult *head;
+	PGresult *part; /* a chunk that is not full yet; NULL: none */
+	bool is_tagged; /* the last chunk has the tag, and its end has none */
 	uint64_t row; /* number of the next row in the current batch of `res` */
 	uint64_t n_rows; /* rows that the program has been given */
 	int is_whole; /* libcenote has received all rows */
@@ -674,8 +697,10 @@ void cpq_login_forget(PGconn *conn);
 
 /* ---- target.c ---- */
 
-/* Why the session does not fit target_session_attrs; NULL: it fits. */
+/* Why the session does not fit target_session_attrs or min_protocol_version; NULL: it fits. */
 const char *cpq_target_missed(const PGconn *conn);
+/* What PQfullProtocolVersion() says: 30000 or 30002. */
+int cpq_target_protocol(const PGconn *conn);
 
 /* ---- fallback.c ---- */
 

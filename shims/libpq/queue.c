@@ -122,6 +122,8 @@ cpq_stream_drop(PGconn *conn)
 	conn->stream.res = NULL;
 	cpq_PQclear(conn->stream.head);
 	conn->stream.head = NULL;
+	cpq_PQclear(conn->stream.part);
+	conn->stream.part = NULL;
 }
 
 /* As in libpq, single-row mode ends with the next request, not here. */

@@ -39,6 +39,9 @@ cpq_PQresStatus(ExecStatusType status)
 {
 	size_t n = sizeof(pgresStatus) / sizeof(pgresStatus[0]);
 
+	/* libpq 17 brought the last one */
+	if (cpq_release() < 17)
+		n--;
 	return (size_t)status < n ? pgresStatus[status]
 				  : (char *)"invalid ExecStatusType code";
 }

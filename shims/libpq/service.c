@@ -205,7 +205,8 @@ put_variable(struct cpq_conninfo *info, const char *setting, PQExpBuffer error)
 	for (size_t i = 0; i < CPQ_N_KEYS; i++) {
 		const char *name = cpq_keywords[i].variable;
 
-		if (name == NULL || strncmp(name, setting, n) != 0 || name[n] != '\0')
+		if (name == NULL || strncmp(name, setting, n) != 0 || name[n] != '\0' ||
+			!cpq_conninfo_knows(info, i))
 			continue;
 		if (setting[n] != '=' || info->values[i] != NULL)
 			return 0;
@@ -241,18 +242,20 @@ complete_from_environment(struct cpq_conninfo *info, PQExpBuffer error)
 	return 0;
 }
 
-/* PGREQUIRESSL is the older form of PGSSLMODE. */
+/* PGREQUIRESSL is the older form of PGSSLMODE. From libpq 16 on, the default depends on sslrootcert. */
 static int
-complete_sslmode(struct cpq_conninfo *info, PQExpBuffer error)
+complete_sslmode(struct cpq_conninfo *info, int has_variables, PQExpBuffer error)
 {
-	const char *require;
+	const char *require = has_variables ? variable("PGREQUIRESSL") : NULL;
 
 	if (info->values[CPQ_KEY_SSLMODE] != NULL)
 		return 0;
-	require = variable("PGREQUIRESSL");
-	return require != NULL && *require == '1'
-		       ? cpq_conninfo_put_at(info, CPQ_KEY_SSLMODE, "require", error)
-		       : 0;
+	if (require != NULL && *require == '1')
+		return cpq_conninfo_put_at(info, CPQ_KEY_SSLMODE, "require", error);
+	if (info->release >= 16 &&
+		strcmp(cpq_conninfo_get(info, CPQ_KEY_SSLROOTCERT), "system") == 0)
+		return cpq_conninfo_put_at(info, CPQ_KEY_SSLMODE, "verify-full", error);
+	return 0;
 }
 
 static int
@@ -321,6 +324,9 @@ cpq_conninfo_for_login(struct cpq_conninfo *info, PQExpBuffer error)
 	if (r == 0 && *cpq_conninfo_get(info, CPQ_KEY_PASSWORD) == '\0' &&
 		*cpq_conninfo_get(info, CPQ_KEY_PASSFILE) == '\0')
 		r = put_passfile(info, error);
+	if (r == 0 && info->values[CPQ_KEY_SSLCERTMODE] == NULL &&
+		cpq_conninfo_knows(info, CPQ_KEY_SSLCERTMODE))
+		r = cpq_conninfo_put_at(info, CPQ_KEY_SSLCERTMODE, "allow", error);
 	if (r == 0 &&
 		strcmp(cpq_conninfo_get(info, CPQ_KEY_CLIENT_ENCODING), "auto") == 0)
 		r = cpq_conninfo_put_at(
@@ -336,10 +342,10 @@ cpq_conninfo_complete(struct cpq_conninfo *info, PQExpBuffer error)
 	if ((has_variables || info->values[CPQ_KEY_SERVICE] != NULL) &&
 		complete_from_service(info, error) < 0)
 		return -1;
-	if (has_variables && (complete_from_environment(info, error) < 0 ||
-				     complete_sslmode(info, error) < 0))
+	if (has_variables && complete_from_environment(info, error) < 0)
 		return -1;
-	if (complete_user(info, error) < 0)
+	if (complete_sslmode(info, has_variables, error) < 0 ||
+		complete_user(info, error) < 0)
 		return -1;
 	cpq_conninfo_put_defaults(info);
 	return 0;

@@ -31,8 +31,7 @@ cpq_PQsslAttributeNames(PGconn *conn)
 	static const char *const none[] = { NULL };
 
 	/* libpq up to 15 returns the names for any connection. */
-	return conn == NULL || cpq_PQlibVersion() < 160000 || cpq_PQsslInUse(conn) ? names
-										   : none;
+	return conn == NULL || cpq_release() < 16 || cpq_PQsslInUse(conn) ? names : none;
 }
 
 const char *

@@ -119,7 +119,8 @@ cpq_PQprotocolVersion(const PGconn *conn)
 int
 cpq_PQfullProtocolVersion(const PGconn *conn)
 {
-	return conn != NULL && conn->status != CONNECTION_BAD ? 30000 : 0;
+	return conn != NULL && conn->status != CONNECTION_BAD ? cpq_target_protocol(conn)
+							      : 0;
 }
 
 int
@@ -276,8 +277,8 @@ cpq_PQisthreadsafe(void)
 	return 1;
 }
 
-/* Drivers decide by this version. CENOTE_LIBPQ_VERSION sets another version, for programs that need
- * a certain one. */
+/* Drivers decide by this version, and so does the shim where versions of libpq differ (cpq_release()).
+ * CENOTE_LIBPQ_VERSION sets another version, for programs that need a certain one. */
 int
 cpq_PQlibVersion(void)
 {
@@ -285,6 +286,12 @@ cpq_PQlibVersion(void)
 	long version = told != NULL ? strtol(told, NULL, 10) : 0;
 
 	return version >= 90000 && version < 1000000 ? (int)version : CPQ_LIB_VERSION;
+}
+
+int
+cpq_release(void)
+{
+	return cpq_PQlibVersion() / 10000;
 }
 
 pgthreadlock_t

@@ -654,8 +654,8 @@ cpq_trace_ready(PGconn *conn)
 		return;
 	write_kept(conn, &conn->trace.notices);
 	write_kept(conn, &conn->trace.rest);
-	/* libpq does not trace the ReadyForQuery after a function call. */
-	if (is_function(conn))
+	/* Up to version 17, libpq does not trace the ReadyForQuery after a function call. */
+	if (is_function(conn) && cpq_release() < 18)
 		return;
 	begin(conn, &l, "ReadyForQuery\t");
 	put_byte(&l, (char)(conn->transaction == CENOTE_TX_OPEN      ? 'T'

@@ -33,44 +33,68 @@ hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Decode percent signs; NULL, and the reason in `error`. */
-static char *
-decode(const char *text, PQExpBuffer error)
+/* Decode the percent sign at `from`: one byte; -1, and the reason in `error`. */
+static int
+decode_byte(const char *from, const char *text, PQExpBuffer error)
 {
+	int high = hex_digit(from[1]);
+	int low = high >= 0 ? hex_digit(from[2]) : -1;
+
+	if (low < 0) {
+		appendPQExpBuffer(error, "invalid percent-encoded token: \"%s\"\n", text);
+		return -1;
+	}
+	if (high != 0 || low != 0)
+		return high << 4 | low;
+	appendPQExpBuffer(
+		error, "forbidden value %%00 in percent-encoded value: \"%s\"\n", text);
+	return -1;
+}
+
+/* Decode the text up to its end, or up to a space that ends it. Returns that place; NULL, and the reason in `error`. */
+static const char *
+decode_to(
+	char *to, const char *from, bool has_spaces, const char *text, PQExpBuffer error)
+{
+	while (*from != '\0' && (has_spaces || *from != ' ')) {
+		int byte = (unsigned char)*from;
+
+		if (*from == '%') {
+			byte = decode_byte(from, text, error);
+			if (byte < 0)
+				return NULL;
+			from += 2;
+		}
+		*to++ = (char)byte;
+		from++;
+	}
+	*to = '\0';
+	return from;
+}
+
+/* Decode percent signs; NULL, and the reason in `error`. From libpq 18 on, spaces around a part do not count, and a part has none. */
+static char *
+decode(const struct cpq_conninfo *info, const char *text, PQExpBuffer error)
+{
+	bool has_spaces = info->release < 18;
 	char *out = malloc(strlen(text) + 1);
-	char *to = out;
+	const char *end;
 
 	if (out == NULL) {
 		appendPQExpBufferStr(error, "out of memory\n");
 		return NULL;
 	}
-	for (const char *from = text; *from != '\0'; from++) {
-		int high, low;
-
-		if (*from != '%') {
-			*to++ = *from;
-			continue;
-		}
-		high = hex_digit(from[1]);
-		low = high >= 0 ? hex_digit(from[2]) : -1;
-		if (low < 0) {
-			appendPQExpBuffer(
-				error, "invalid percent-encoded token: \"%s\"\n", text);
-			free(out);
-			return NULL;
-		}
-		if (high == 0 && low == 0) {
-			appendPQExpBuffer(error,
-				"forbidden value %%00 in percent-encoded value: \"%s\"\n",
-				text);
-			free(out);
-			return NULL;
-		}
-		*to++ = (char)(high << 4 | low);
-		from += 2;
-	}
-	*to = '\0';
-	return out;
+	end = decode_to(out, text + (has_spaces ? 0 : strspn(text, " ")), has_spaces,
+		text, error);
+	if (end != NULL && end[strspn(end, " ")] == '\0')
+		return out;
+	if (end != NULL)
+		appendPQExpBuffer(error,
+			"unexpected spaces found in \"%s\", use percent-encoded "
+			"spaces (%%20) instead\n",
+			text);
+	free(out);
+	return NULL;
 }
 
 /* Set a keyword from a part of the URI. An empty part sets nothing. */
@@ -83,7 +107,7 @@ put_part(struct cpq_conninfo *info, const char *keyword, const char *part,
 
 	if (*part == '\0')
 		return 0;
-	value = decode(part, error);
+	value = decode(info, part, error);
 	if (value == NULL)
 		return -1;
 	r = cpq_conninfo_put(info, keyword, value, error);
@@ -212,8 +236,8 @@ parse_param(struct cpq_conninfo *info, char *param, PQExpBuffer error)
 			param);
 		return -1;
 	}
-	name = decode(param, error);
-	value = name != NULL ? decode(equals + 1, error) : NULL;
+	name = decode(info, param, error);
+	value = name != NULL ? decode(info, equals + 1, error) : NULL;
 	r = value != NULL ? 0 : -1;
 	/* JDBC's form of sslmode=require. */
 	if (r == 0 && strcmp(name, "ssl") == 0 && strcmp(value, "true") == 0) {

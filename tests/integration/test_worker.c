@@ -16,8 +16,9 @@
 #include "protocol/columns.h"
 #include "support/cnt_raw.h"
 
-#define SYNC CNP_FRAME_SYNC
-#define POOL(lines)                                                                      \
+#define SYNC        CNP_FRAME_SYNC
+#define POOL(lines) POOL_AT("", lines)
+#define POOL_AT(more, lines)                                                             \
 	"[cenoted]\n"                                                                    \
 	"user = @USER@\n"                                                                \
 	"run_dir = @DIR@/run\n"                                                          \
@@ -25,8 +26,7 @@
 	"log = stderr\n"                                                                 \
 	"\n[pool main]\n"                                                                \
 	"backend = probe\n"                                                              \
-	"server = path=@DIR@/server password=geheim\n"                                   \
-	"sessions = 1\n" lines
+	"server = path=@DIR@/server password=geheim" more "\nsessions = 1\n" lines
 
 /* ---- the server ---- */
 
@@ -1163,6 +1163,52 @@ lists_that_are_malformed_are_refused(void **state)
 	refuse(1, &m, "08P01", "types");
 }
 
+/* ---- the server's version ---- */
+
+static int
+count_in_log(const char *text)
+{
+	char line[2048];
+	FILE *f = fopen(wp_daemon.log, "re");
+	int n = 0;
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f) != NULL)
+		n += strstr(line, text) != NULL;
+	fclose(f);
+	return n;
+}
+
+#define UNTESTED "Cenote is not tested with version "
+
+/* The probe is tested with 1 and 3.4. */
+static void
+a_version_that_is_not_tested_is_told_once(void **state)
+{
+	start(POOL_AT(" version=12.1", ""));
+	accept_login(0);
+	wp_await("main", "idle", 1);
+	wp_await_log("probe: " UNTESTED "12.1 of the server");
+	hang_up();
+	accept_login(0);
+	wp_await("main", "idle", 1);
+	attach();
+	assert_string_equal(ask(1, "seen"), "syncs=0 settles=0 resets=0 options=0 long=0 "
+					    "user=pool");
+	assert_int_equal(count_in_log(UNTESTED), 1);
+}
+
+static void
+a_version_that_is_tested_is_not_told(void **state)
+{
+	start(POOL_AT(" version=3.4.11-extra", ""));
+	accept_login(0);
+	attach();
+	assert_string_equal(ask(1, "seen"), "syncs=0 settles=0 resets=0 options=0 long=0 "
+					    "user=pool");
+	assert_int_equal(count_in_log(UNTESTED), 0);
+}
+
 int
 main(void)
 {
@@ -1206,6 +1252,8 @@ main(void)
 		T(what_a_backend_lacks_is_named),
 		T(what_sqlite_lacks_is_named),
 		T(lists_that_are_malformed_are_refused),
+		T(a_version_that_is_not_tested_is_told_once),
+		T(a_version_that_is_tested_is_not_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,6 +40,7 @@ struct cnd_session {
 	struct cnd_option parameters[1];
 	char parameter[32];
 	char user[32];
+	char version[32]; /* of the server, as the option `version` says */
 	uint8_t tx;
 	uint32_t pins;
 	uint32_t settled_pins;
@@ -142,6 +143,17 @@ log_in(struct cnd_session *s, const struct cnd_server_spec *spec, struct cnc_dia
 	return CENOTE_ERR_CONN;
 }
 
+static void
+take_version(struct cnd_session *s, const struct cnd_server_spec *spec)
+{
+	strcpy(s->version, "1");
+	for (size_t i = 0; i < spec->n_options; i++) {
+		if (strcmp(spec->options[i].key, "version") == 0)
+			snprintf(s->version, sizeof(s->version), "%s",
+				spec->options[i].value);
+	}
+}
+
 static int
 probe_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
 	struct cnd_session **ret_session, struct cnc_diag *diag)
@@ -169,6 +181,7 @@ probe_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
 	strcpy(s->parameter, "first");
 	strcpy(s->user, "pool");
 	s->parameters[0] = (struct cnd_option){ "probe", s->parameter };
+	take_version(s, spec);
 	*ret_session = s;
 	return CENOTE_OK;
 }
@@ -176,7 +189,7 @@ probe_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
 static void
 probe_info(const struct cnd_session *s, struct cnd_info *ret)
 {
-	*ret = (struct cnd_info){ "probe", "1", s->user, s->parameters, 1 };
+	*ret = (struct cnd_info){ "probe", s->version, s->user, s->parameters, 1 };
 }
 
 static int
@@ -662,6 +675,8 @@ static const struct cnd_statement_ops statements = {
 	.long_data = probe_long_data,
 };
 
+static const char *const tested_versions[] = { "1", "3.4", NULL };
+
 static const struct cnd_backend backend = {
 	.abi = CND_BACKEND_ABI,
 	.name = "probe",
@@ -698,6 +713,7 @@ static const struct cnd_backend backend = {
 	/* the feature is set but the function is missing: the worker must notice */
 	.select_database = NULL,
 	.set_option = probe_set_option,
+	.tested_versions = tested_versions,
 };
 
 __attribute__((visibility("default"))) const struct cnd_backend *

@@ -11,7 +11,7 @@ set -u
 . "$1/tests/shims/exports.sh"
 list=$1/shims/libpq/exports.txt
 ours=$2
-original=$3
+original=${CNT_ORIGINAL_LIBPQ:-$3}
 redhat=$4
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT

@@ -18,7 +18,7 @@ cnt_guest_setup(void **state)
 	cnt_pair_open(&f.ours, &f.theirs);
 	if (cnt_rig_start(&f.rig) < 0)
 		return -1;
-	setenv("CENOTE_LIBPQ", CNT_ORIGINAL_LIBPQ, 1);
+	setenv("CENOTE_LIBPQ", cnt_pq_original(), 1);
 	snprintf(f.conninfo, sizeof(f.conninfo), "%s", f.rig.server.server_line);
 	*state = &f;
 	return 0;

@@ -36,13 +36,36 @@ cnt_pq_load(struct cnt_pq *pq, const char *path)
 	FIND_MORE(pg_valid_server_encoding_id);
 }
 
+const char *
+cnt_pq_original(void)
+{
+	const char *other = getenv("CNT_ORIGINAL_LIBPQ");
+	int (*version_of)(void) = NULL;
+	void *library;
+	char version[16];
+
+	if (other == NULL)
+		return CNT_ORIGINAL_LIBPQ;
+	library = dlopen(other, RTLD_NOW | RTLD_LOCAL);
+	if (library != NULL)
+		find(library, "PQlibVersion", &version_of);
+	if (version_of == NULL) {
+		fprintf(stderr, "%s is not a libpq\n", other);
+		exit(1);
+	}
+	snprintf(version, sizeof(version), "%d", version_of());
+	setenv("CENOTE_LIBPQ_VERSION", version, 1);
+	dlclose(library);
+	return other;
+}
+
 void
 cnt_pair_open(struct cnt_pq *ret_ours, struct cnt_pq *ret_original)
 {
 	const char *ours = getenv("CNT_LIBPQ");
 
 	cnt_pq_load(ret_ours, ours != NULL ? ours : CNT_OUR_LIBPQ);
-	cnt_pq_load(ret_original, CNT_ORIGINAL_LIBPQ);
+	cnt_pq_load(ret_original, cnt_pq_original());
 }
 
 void

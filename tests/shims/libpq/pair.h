@@ -21,6 +21,12 @@ struct cnt_pq {
 	struct cnt_pq_more more;
 };
 
+/*
+ * The path of the original that is installed; or of another version, which tests/versions names in the environment.
+ * Then the shim stands for that version, too.
+ */
+const char *cnt_pq_original(void);
+
 /* Load a libpq library. If it cannot be opened, print the reason and end the test. */
 void cnt_pq_load(struct cnt_pq *ret_pq, const char *path);
 

@@ -549,6 +549,9 @@ struct cnd_backend {
 	/* How many of the first bytes of a carry say what the last statement did, such as the last insert id. The others are
 	 * settings. */
 	uint32_t carry_values;
+	/* The versions of the server that the tests run on, as the beginnings of `server_version`; the last one is NULL. The log
+	 * tells about others. NULL: nobody keeps such a list. */
+	const char *const *tested_versions;
 };
 
 /* The only exported symbol of a module. NULL: the module does not support this ABI. */

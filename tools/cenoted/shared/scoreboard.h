@@ -225,6 +225,8 @@ struct cnd_pool_record {
 	_Atomic int64_t line_logins_us[CND_SERVERS_MAX];
 	_Atomic uint32_t line_reads
 		[CND_SERVERS_MAX]; /* digest of how the line's last session reads texts, for a warning; 0: none yet */
+	_Atomic uint32_t line_untested
+		[CND_SERVERS_MAX]; /* digest of the last version of the line's server that the log has called untested */
 	struct cnd_tally tally; /* used only if the pool limits sessions */
 	/*
 	 * What a server last told a session of its line, and when. These are hints: they order the lines that workers try, and

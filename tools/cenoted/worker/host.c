@@ -150,6 +150,14 @@ earliest(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+/* More rows are awaited after those that came. The batch may be empty: PostgreSQL from version 17 on sends a row of more than 8 kB
+ * in one piece, which fills a batch. Behind a single such row there may be only the end of the result. */
+static bool
+is_long_result(const struct cnd_serving_result *r)
+{
+	return r->is_in_rows && (r->batch.n_rows > 0 || r->n_rows > 1);
+}
+
 /* In the common case this is one system call: the clock is read only if there is a time limit or a
  * reply is ready. */
 static int
@@ -163,7 +171,7 @@ host_wait(const struct cnd_host *host, int fd, short events, int timeout_ms,
 	int64_t linger = has_replies(w) ? cnd_now_ms() + LINGER_MS : CND_NEVER;
 	int r;
 
-	if (w->serving.result.is_in_rows && w->serving.result.batch.n_rows > 0)
+	if (is_long_result(&w->serving.result))
 		cnd_pace_long_result(&w->pace);
 	for (;;) {
 		/* this check sees a signal that came since the last wait; a later one ends the

@@ -7,6 +7,7 @@
  */
 #include "worker.h"
 
+#include <ctype.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -139,6 +140,38 @@ cnd_login_take_info(struct cnd_worker *w)
 	if (w->seat != NULL)
 		w->login.parameters_digest = digest_of(&w->login.info);
 	publish_login(w);
+}
+
+static bool
+is_tested(const char *const *tested, const char *version)
+{
+	for (; *tested != NULL; tested++) {
+		size_t n = strlen(*tested);
+
+		/* "1" does not mean 12 */
+		if (strncmp(version, *tested, n) == 0 &&
+			!isdigit((unsigned char)version[n]))
+			return true;
+	}
+	return false;
+}
+
+/* The log tells once for each line if the tests do not run on its server's version. That is no reason to refuse it. */
+static void
+compare_version(struct cnd_worker *w)
+{
+	const char *const *tested = w->serving.backend->tested_versions;
+	const char *version = w->login.info.server_version;
+	_Atomic uint32_t *told = &w->pool->line_untested[w->slot->server_line - 1];
+	uint32_t digest;
+
+	if (tested == NULL || is_tested(tested, version))
+		return;
+	digest = (uint32_t)add_text(0, version);
+	if (atomic_exchange(told, digest) != digest)
+		cnd_log(LOG_NOTICE,
+			"%s: Cenote is not tested with version %s of the server",
+			w->login.info.server, version);
 }
 
 static void
@@ -492,6 +525,7 @@ adopt(struct cnd_worker *w, struct cnd_session *session, uint32_t login_changes)
 	w->login.info.changes = 0;
 	cnd_login_take_info(w);
 	compare_lines(w);
+	compare_version(w);
 	watch_server(w);
 	cnd_log(w->login.n_failures > 0 ? LOG_NOTICE : LOG_DEBUG, "logged in to %s%s%s",
 		w->login.info.server, w->slot->login.tls[0] != '\0' ? ", " : "",

@@ -154,6 +154,13 @@ is_pipeline(struct fz *z)
 
 /* ---- requests that return a result at once ---- */
 
+/* Close the statement or portal instead of describing it. */
+static int
+is_close(const struct fz *z, uint32_t number)
+{
+	return z->release >= 17 && number % 4 == 3;
+}
+
 /* Common end of every call that returns a result at once. */
 static void
 gave_result(struct fz *z, PGresult *res)
@@ -217,17 +224,20 @@ fz_exec_prepared(struct fz *z, const uint32_t n[4])
 void
 fz_describe_prepared(struct fz *z, const uint32_t n[4])
 {
-	const char *name = prepared_name(n[3] % 8 ? FZ_WORD(z, names, n[1]) : NULL);
+	const char *name =
+		say_query(z, prepared_name(n[3] % 8 ? FZ_WORD(z, names, n[1]) : NULL));
 
-	gave_result(z, z->pq.f.PQdescribePrepared(z->at->conn, say_query(z, name)));
+	gave_result(z, is_close(z, n[3]) ? z->pq.f.PQclosePrepared(z->at->conn, name)
+					 : z->pq.f.PQdescribePrepared(z->at->conn, name));
 }
 
 void
 fz_describe_portal(struct fz *z, const uint32_t n[4])
 {
-	const char *name = n[3] % 8 ? FZ_WORD(z, names, n[1]) : NULL;
+	const char *name = say_query(z, n[3] % 8 ? FZ_WORD(z, names, n[1]) : NULL);
 
-	gave_result(z, z->pq.f.PQdescribePortal(z->at->conn, say_query(z, name)));
+	gave_result(z, is_close(z, n[3]) ? z->pq.f.PQclosePortal(z->at->conn, name)
+					 : z->pq.f.PQdescribePortal(z->at->conn, name));
 }
 
 void
@@ -312,24 +322,39 @@ fz_send_prepared(struct fz *z, const uint32_t n[4])
 void
 fz_send_describe_prepared(struct fz *z, const uint32_t n[4])
 {
-	const char *name = prepared_name(FZ_WORD(z, names, n[1]));
+	const char *name = say_query(z, prepared_name(FZ_WORD(z, names, n[1])));
 
-	sent(z, z->pq.f.PQsendDescribePrepared(z->at->conn, say_query(z, name)));
+	sent(z, is_close(z, n[3]) ? z->pq.f.PQsendClosePrepared(z->at->conn, name)
+				  : z->pq.f.PQsendDescribePrepared(z->at->conn, name));
 }
 
 void
 fz_send_describe_portal(struct fz *z, const uint32_t n[4])
 {
-	const char *name = FZ_WORD(z, names, n[1]);
+	const char *name = say_query(z, FZ_WORD(z, names, n[1]));
 
-	sent(z, z->pq.f.PQsendDescribePortal(z->at->conn, say_query(z, name)));
+	sent(z, is_close(z, n[3]) ? z->pq.f.PQsendClosePortal(z->at->conn, name)
+				  : z->pq.f.PQsendDescribePortal(z->at->conn, name));
+}
+
+/* What libpq 17 brought is called in place of what is like it, so that the sequences for libpq 15 stay the same. */
+static int
+is_newer(const struct fz *z, uint32_t number)
+{
+	return z->release >= 17 && number % 4 >= 2;
 }
 
 void
 fz_set_single_row(struct fz *z, const uint32_t n[4])
 {
-	(void)n;
-	fz_gave_int(z, z->pq.f.PQsetSingleRowMode(z->at->conn));
+	int size = (int)(n[2] % 4);
+
+	if (!is_newer(z, n[1])) {
+		fz_gave_int(z, z->pq.f.PQsetSingleRowMode(z->at->conn));
+		return;
+	}
+	fz_say(z, " chunks of %d", size);
+	fz_gave_int(z, z->pq.f.PQsetChunkedRowsMode(z->at->conn, size));
 }
 
 /* Outside of a pipeline, sometimes call PQgetResult() without checking first whether it would block. */
@@ -444,8 +469,18 @@ asked_for(struct fz *z, int r)
 void
 fz_sync(struct fz *z, const uint32_t n[4])
 {
-	(void)n;
-	asked_for(z, z->pq.f.PQpipelineSync(z->at->conn));
+	int r;
+
+	if (!is_newer(z, n[1])) {
+		asked_for(z, z->pq.f.PQpipelineSync(z->at->conn));
+		return;
+	}
+	/* as with a flush request, PQflush() sends it */
+	r = z->pq.f.PQsendPipelineSync(z->at->conn);
+	fz_say(z, " sent");
+	if (r)
+		fz_say(z, " flush %d", z->pq.f.PQflush(z->at->conn));
+	asked_for(z, r);
 }
 
 /* The flush request waits in the buffer until PQflush() sends it. */
@@ -460,6 +495,29 @@ fz_flush_request(struct fz *z, const uint32_t n[4])
 }
 
 /* ---- cancelling ---- */
+
+/* The way of libpq 17: step by step, or in one call. */
+static void
+cancel_newly(struct fz *z, PGconn *conn, int is_blocking)
+{
+	PGcancelConn *cancel = z->pq.f.PQcancelCreate(conn);
+	int r = is_blocking ? z->pq.f.PQcancelBlocking(cancel)
+			    : z->pq.f.PQcancelStart(cancel);
+
+	for (int i = 0; !is_blocking && r && i < 1000; i++) {
+		PostgresPollingStatusType next = z->pq.f.PQcancelPoll(cancel);
+		struct pollfd p = { .fd = z->pq.f.PQcancelSocket(cancel),
+			.events = next == PGRES_POLLING_READING ? POLLIN : POLLOUT };
+
+		if (next == PGRES_POLLING_OK || next == PGRES_POLLING_FAILED)
+			break;
+		(void)poll(&p, 1, ANSWER_MS);
+	}
+	fz_say(z, " new way %d -> %d status %d %s\n", cancel != NULL, r,
+		z->pq.f.PQcancelStatus(cancel), z->pq.f.PQcancelErrorMessage(cancel));
+	z->pq.f.PQcancelReset(cancel);
+	z->pq.f.PQcancelFinish(cancel);
+}
 
 static void
 cancel(struct fz *z, PGconn *conn, int is_old_way)
@@ -488,7 +546,10 @@ fz_cancel(struct fz *z, const uint32_t n[4])
 		fz_say(z, " busy\n");
 		return;
 	}
-	cancel(z, conn, n[1] % 4 == 0);
+	if (is_newer(z, n[1]))
+		cancel_newly(z, conn, n[2] % 2);
+	else
+		cancel(z, conn, n[1] % 4 == 0);
 }
 
 /* A statement that runs until it is cancelled. One that fails at once could fail before or after the cancel. */

@@ -186,6 +186,7 @@ main(int argc, char **argv)
 	z.masks[z.n_masks++] = (struct fz_mask){ z.dbname, "(dbname)" };
 	z.lo_fd = -1;
 	z.is_elsewhere = getenv("FZ_ELSEWHERE") != NULL;
+	z.release = z.pq.f.PQlibVersion() / 10000;
 	while (fz_read_sequence(&seq))
 		run(&z, &seq);
 	return 0;

@@ -51,6 +51,7 @@ struct fz {
 	int lo_fd;
 	const char *word; /* the word a call uses; NULL: its number chooses one */
 	int is_elsewhere; /* the server is not PostgreSQL */
+	int release; /* of libpq, such as 15: later ones have more functions */
 	FILE *out;
 };
 

@@ -92,6 +92,13 @@ has_tls(struct fz *z)
 	return getenv("CHECK_TLS") != NULL;
 }
 
+/* From libpq 17 on, such a Sync is queued, and the next calls report it. */
+static int
+is_lost_newer(struct fz *z)
+{
+	return z->release >= 17 && z->pq.f.PQstatus(z->at->conn) == CONNECTION_BAD;
+}
+
 static const struct known calls[] = {
 	{ FZ_connect, NULL, NULL },
 	{ FZ_connect_badly, NULL, NULL },
@@ -113,6 +120,7 @@ static const struct known calls[] = {
 	{ FZ_lo_files, is_traced, "ids as bytes, in a trace" },
 	{ FZ_set_single_row, is_read_ahead, "rows before an error that has been read" },
 	{ FZ_copy_begin, is_pipeline, "a copy in a pipeline: not allowed" },
+	{ FZ_sync, is_lost_newer, "a Sync without a connection" },
 	{ FZ_getline, is_line_lost, "it goes on in the middle of the next line" },
 	{ FZ_getline_async, is_line_lost, "it goes on in the middle of the next line" },
 	{ FZ_send_prepared, may_copy_in_pipeline, "a copy in a pipeline: not allowed" },

@@ -160,11 +160,13 @@ setup(void **state)
 {
 	const char *lines = fz_pool_lines("sessions = 2..4\n");
 	char config[1024], pid[16];
+	const char *original;
 
 	if (!lines)
 		return -1;
 	cnt_clean_environment();
-	cnt_pq_load(&pq, CNT_ORIGINAL_LIBPQ);
+	original = cnt_pq_original();
+	cnt_pq_load(&pq, original);
 	signal(SIGPIPE, SIG_IGN);
 	if (cnt_server_start(&server, CNT_POSTGRESQL, 0) < 0)
 		return -1;
@@ -187,7 +189,7 @@ setup(void **state)
 	unsetenv("CENOTE_FALLBACK");
 	/* the name with which the pool logged in */
 	setenv("PGAPPNAME", "cenoted", 1);
-	make_peer(&contest.original, CNT_ORIGINAL_LIBPQ, "fuzz_a");
+	make_peer(&contest.original, original, "fuzz_a");
 	make_peer(&contest.ours, CNT_OUR_LIBPQ, "fuzz_b");
 	fz_others_start(&others, &daemon_);
 	return 0;

@@ -16,6 +16,9 @@ static const struct cnd_statement_ops statements = {
 	.forget_portal = cnd_my_forget_portal,
 };
 
+/* Those of tests/versions, and Debian's: MariaDB's and MySQL's. */
+static const char *const tested_versions[] = { "10.11", "11.4", "11.8", "9.7", NULL };
+
 static const struct cnd_backend backend = {
 	.abi = CND_BACKEND_ABI,
 	.name = "mysql",
@@ -65,6 +68,7 @@ static const struct cnd_backend backend = {
 	.has_settings = cnd_my_has_settings,
 	.user_option = "user",
 	.password_option = "password",
+	.tested_versions = tested_versions,
 };
 
 __attribute__((visibility("default"))) const struct cnd_backend *

@@ -4,6 +4,9 @@
  */
 #include "session.h"
 
+/* Those of tests/versions, and Debian's. */
+static const char *const tested_versions[] = { "13", "15", "16", "17", "18", NULL };
+
 static const struct cnd_backend backend = {
 	.abi = CND_BACKEND_ABI,
 	.name = "postgresql",
@@ -21,6 +24,7 @@ static const struct cnd_backend backend = {
 	.lend = cnd_pg_lend,
 	.take_back = cnd_pg_take_back,
 	.cancel = cnd_pg_cancel_now,
+	.tested_versions = tested_versions,
 };
 
 __attribute__((visibility("default"))) const struct cnd_backend *
