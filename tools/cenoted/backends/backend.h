@@ -23,7 +23,7 @@
  * makes a message that names the feature. CENOTE_ERR_NOMEM. A backend returns negative results of the sink and the
  * host unchanged.
  */
-#define CND_BACKEND_ABI 13u
+#define CND_BACKEND_ABI 14u
 
 struct cnd_session; /* each backend defines it */
 
@@ -354,6 +354,9 @@ struct cnd_statement_ops {
 	void (*close_portal)(struct cnd_session *s, struct cnd_portal *portal);
 	/* The portal goes because the session is reset or ends. */
 	void (*forget_portal)(struct cnd_session *s, struct cnd_portal *portal);
+	/* SQL with two parameters, a name and a text: it gives a row if a request has prepared this text under this name, and
+	 * the server still has that statement. NULL: statements have numbers only. */
+	const char *named_question;
 };
 
 struct cnd_backend {
