@@ -129,7 +129,7 @@ without_the_key_one_client_gets_the_error(void **state)
 static void
 both_clients_of_a_deadlock_succeed(void **state)
 {
-	start("replay = 3\n");
+	start("replay = 10\n");
 	assert_int_equal(meet(NULL, NULL), 0);
 	expect_row(1, "2");
 	expect_row(2, "2");
@@ -139,7 +139,7 @@ both_clients_of_a_deadlock_succeed(void **state)
 static void
 a_client_that_has_seen_rows_gets_the_error(void **state)
 {
-	start("replay = 3\n");
+	start("replay = 10\n");
 	assert_int_equal(meet(NULL, "select v from t where id = 3"), 1);
 	expect_row(1, "1");
 }
@@ -198,7 +198,7 @@ meet_prepared(bool is_before, bool is_closed)
 static void
 prepared_statements_run_again(void **state)
 {
-	start("replay = 3\n");
+	start("replay = 10\n");
 	assert_int_equal(meet_prepared(true, false), 0);
 	assert_int_equal(meet_prepared(false, false), 0);
 	expect_row(1, "4");
@@ -208,7 +208,7 @@ prepared_statements_run_again(void **state)
 static void
 a_statement_that_is_prepared_and_closed_in_the_transaction_runs_again(void **state)
 {
-	start("replay = 3\n");
+	start("replay = 10\n");
 	assert_int_equal(meet_prepared(false, true), 0);
 	expect_row(1, "2");
 	expect_row(2, "2");
@@ -217,7 +217,7 @@ a_statement_that_is_prepared_and_closed_in_the_transaction_runs_again(void **sta
 static void
 an_older_statement_that_is_closed_does_not_run_again(void **state)
 {
-	start("replay = 3\n");
+	start("replay = 10\n");
 	assert_int_equal(meet_prepared(true, true), 1);
 	expect_row(1, "1");
 	expect_row(2, "1");
@@ -229,7 +229,7 @@ a_text_that_a_rule_makes_is_judged_too(void **state)
 {
 	cenote_conn *conn;
 
-	start("replay = 3\nrule = \"text~^insert into log\" -> "
+	start("replay = 10\nrule = \"text~^insert into log\" -> "
 	      "rewrite \"insert into log values (length(version()))\"\n");
 	conn = wp_attach(NULL);
 	wp_exec(conn, "drop table if exists log");
@@ -245,7 +245,7 @@ the_second_run_has_the_texts_of_the_first(void **state)
 {
 	cenote_conn *conns[2];
 
-	start("replay = 3\nrule = in_tx=no \"text~^update t set v = v \\+ 1 where id = "
+	start("replay = 10\nrule = in_tx=no \"text~^update t set v = v \\+ 1 where id = "
 	      "([12])$\" -> "
 	      "rewrite \"update t set v = v + 100 where id = \\1\"\n");
 	for (int i = 0; i < 2; i++) {
@@ -287,7 +287,7 @@ expect_one_error_after(const char *create, const char *insert, const char *n_row
 {
 	cenote_conn *conn;
 
-	start("replay = 3\n");
+	start("replay = 10\n");
 	conn = wp_attach(NULL);
 	wp_exec(conn, "drop table if exists x");
 	wp_exec(conn, create);
@@ -313,7 +313,7 @@ a_client_that_knows_its_insert_id_gets_the_error(void **state)
 static void
 an_isolation_for_one_transaction_is_not_lost(void **state)
 {
-	start("replay = 3\n");
+	start("replay = 10\n");
 	assert_int_equal(meet("set transaction isolation level serializable", NULL), 1);
 }
 
@@ -324,7 +324,7 @@ an_isolation_outlives_a_prepared_statement(void **state)
 	cenote_conn *conns[2];
 	cenote_stmt *stmts[2];
 
-	start("replay = 3\n");
+	start("replay = 10\n");
 	for (int i = 0; i < 2; i++) {
 		conns[i] = wp_attach(NULL);
 		wp_exec(conns[i], "set transaction isolation level serializable");
@@ -472,7 +472,7 @@ a_time_limit_ends_the_second_run(void **state)
 static void
 a_transaction_after_a_failed_one_runs_again(void **state)
 {
-	start("replay = 3\n");
+	start("replay = 10\n");
 	expect_error_after("select v from t where id = 2");
 	assert_int_equal(meet(NULL, NULL), 0);
 }
@@ -596,6 +596,8 @@ a_statement_that_may_be_another_one_does_not_run_again(void **state)
 {
 	static const char *const cases[][8] = {
 		{ "prepare a: " ADD("10"), REPEATABLE, "run a", "close a" },
+		{ "prepare a: " ADD("10"), REPEATABLE, "run a", "close a",
+			"prepare a: " ADD("100") },
 		/* SQL has made another statement of this name, which nobody else sees */
 		{ "prepare a: " ADD("10"),
 			"do $$ begin execute 'deallocate a'; execute 'prepare a as " ADD(

@@ -143,7 +143,7 @@ static int
 setup(void **state)
 {
 	cnt_library_open(&f, CNT_OURS);
-	return cnt_rig_start_with(&rig, "do 0", "sessions = 2\nreplay = 3\n");
+	return cnt_rig_start_with(&rig, "do 0", "sessions = 2\nreplay = 10\n");
 }
 
 static int

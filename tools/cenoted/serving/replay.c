@@ -24,6 +24,8 @@
 #define STEPS_MAX   1000u
 /* How many bytes of memory are kept for the next transaction. */
 #define BYTES_KEPT  4096u
+/* How much longer each run after the second one waits than the one before. */
+#define PAUSE_MS    20
 /* SQLSTATE of a deadlock in PostgreSQL; other servers use SERIALIZATION for it. */
 #define PG_DEADLOCK "40P01"
 
@@ -532,13 +534,25 @@ may_run_again(struct cnd_serving *s, const struct cnp_request *req)
 		       is_statement(s, m));
 }
 
+/* On a busy machine, the other transaction may not have woken up yet. Without a pause, this one would take the same lock
+ * again, and meet the other in the next deadlock. n: how many runs there were. */
+static int
+give_way(struct cnd_serving *s, uint32_t n)
+{
+	int r = n == 0 ? 0 : s->host.wait(&s->host, -1, 0, (int)n * PAUSE_MS, &s->diag);
+
+	return r < 0 ? r : CENOTE_OK;
+}
+
 /* Run the transaction again, and the request itself. *ret_is_final: the result is that of the request itself. */
 static int
-run_again(struct cnd_serving *s, const struct cnp_msg *m, bool *ret_is_final)
+run_again(struct cnd_serving *s, const struct cnp_msg *m, uint32_t n, bool *ret_is_final)
 {
 	int r = s->backend->undo(s->session, &s->diag);
 
 	*ret_is_final = false;
+	if (r >= 0)
+		r = give_way(s, n);
 	if (r >= 0)
 		r = check_names(s, m);
 	/* with autocommit off, the questions have begun a transaction */
@@ -571,7 +585,7 @@ try_again(struct cnd_serving *s, const struct cnp_msg *m, int status, bool *ret_
 		if (status == CENOTE_ERR_CONN)
 			break;
 		cnc_diag_clear(&s->diag);
-		status = run_again(s, m, ret_is_final);
+		status = run_again(s, m, n, ret_is_final);
 		n++;
 	} while (status == CENOTE_ERR_SERVER && n < s->replay.max && is_retriable(s) &&
 		 !s->result.has_shown && s->result.answer.n == 0 && s->stopped == 0);
