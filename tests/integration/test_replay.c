@@ -129,7 +129,7 @@ without_the_key_one_client_gets_the_error(void **state)
 static void
 both_clients_of_a_deadlock_succeed(void **state)
 {
-	start("replay = 3\n");
+	start("replay = 10\n");
 	assert_int_equal(meet(NULL, NULL), 0);
 	expect_row(1, "2");
 	expect_row(2, "2");
@@ -139,38 +139,88 @@ both_clients_of_a_deadlock_succeed(void **state)
 static void
 a_client_that_has_seen_rows_gets_the_error(void **state)
 {
-	start("replay = 3\n");
+	start("replay = 10\n");
 	assert_int_equal(meet(NULL, "select v from t where id = 3"), 1);
 	expect_row(1, "1");
 }
 
-/* The clients use the requests BEGIN and EXECUTE in place of texts. */
+/* A statement that changes the row `id`, prepared by number. */
+static cenote_stmt *
+prepare_change(cenote_conn *conn, int id)
+{
+	cenote_stmt *stmt;
+	char sql[64];
+
+	snprintf(sql, sizeof(sql), "update t set v = v + 1 where id = %d", id);
+	assert_ok(cenote_stmt_create(conn, sql, CENOTE_NTS, &stmt));
+	assert_ok(cenote_stmt_prepare(stmt));
+	return stmt;
+}
+
 static void
-prepared_statements_run_again(void **state)
+execute(cenote_stmt *stmt)
+{
+	cenote_result *res;
+
+	assert_ok(cenote_stmt_execute(stmt, NULL, NULL, &res));
+	cenote_result_destroy(res);
+}
+
+/* The clients use the requests BEGIN and EXECUTE in place of texts. They may prepare before the transaction, or close in it.
+ * Returns the number of errors. */
+static int
+meet_prepared(bool is_before, bool is_closed)
 {
 	cenote_conn *conns[2];
 	cenote_stmt *stmts[2];
+	int n;
 
-	start("replay = 3\n");
 	for (int i = 0; i < 2; i++) {
-		char sql[64];
-		cenote_result *res;
-
 		conns[i] = wp_attach(NULL);
-		snprintf(sql, sizeof(sql), "update t set v = v + 1 where id = %d", i + 1);
+		if (is_before)
+			stmts[i] = prepare_change(conns[i], i + 1);
 		assert_ok(cenote_begin(conns[i], 0, 0));
-		assert_ok(cenote_stmt_create(conns[i], sql, CENOTE_NTS, &stmts[i]));
-		assert_ok(cenote_stmt_prepare(stmts[i]));
-		assert_ok(cenote_stmt_execute(stmts[i], NULL, NULL, &res));
-		cenote_result_destroy(res);
+		if (!is_before)
+			stmts[i] = prepare_change(conns[i], i + 1);
+		execute(stmts[i]);
+		if (is_closed)
+			cenote_stmt_destroy(stmts[i]);
 	}
-	assert_int_equal(deadlock(conns[0], conns[1]), 0);
+	n = deadlock(conns[0], conns[1]);
 	for (int i = 0; i < 2; i++) {
-		cenote_stmt_destroy(stmts[i]);
+		if (!is_closed)
+			cenote_stmt_destroy(stmts[i]);
 		cenote_conn_destroy(conns[i]);
 	}
+	return n;
+}
+
+static void
+prepared_statements_run_again(void **state)
+{
+	start("replay = 10\n");
+	assert_int_equal(meet_prepared(true, false), 0);
+	assert_int_equal(meet_prepared(false, false), 0);
+	expect_row(1, "4");
+	expect_row(2, "4");
+}
+
+static void
+a_statement_that_is_prepared_and_closed_in_the_transaction_runs_again(void **state)
+{
+	start("replay = 10\n");
+	assert_int_equal(meet_prepared(false, true), 0);
 	expect_row(1, "2");
 	expect_row(2, "2");
+}
+
+static void
+an_older_statement_that_is_closed_does_not_run_again(void **state)
+{
+	start("replay = 10\n");
+	assert_int_equal(meet_prepared(true, true), 1);
+	expect_row(1, "1");
+	expect_row(2, "1");
 }
 
 /* The client's text shows nothing that forbids a second run, but the server gets another text. */
@@ -179,7 +229,7 @@ a_text_that_a_rule_makes_is_judged_too(void **state)
 {
 	cenote_conn *conn;
 
-	start("replay = 3\nrule = \"text~^insert into log\" -> "
+	start("replay = 10\nrule = \"text~^insert into log\" -> "
 	      "rewrite \"insert into log values (length(version()))\"\n");
 	conn = wp_attach(NULL);
 	wp_exec(conn, "drop table if exists log");
@@ -195,7 +245,7 @@ the_second_run_has_the_texts_of_the_first(void **state)
 {
 	cenote_conn *conns[2];
 
-	start("replay = 3\nrule = in_tx=no \"text~^update t set v = v \\+ 1 where id = "
+	start("replay = 10\nrule = in_tx=no \"text~^update t set v = v \\+ 1 where id = "
 	      "([12])$\" -> "
 	      "rewrite \"update t set v = v + 100 where id = \\1\"\n");
 	for (int i = 0; i < 2; i++) {
@@ -237,7 +287,7 @@ expect_one_error_after(const char *create, const char *insert, const char *n_row
 {
 	cenote_conn *conn;
 
-	start("replay = 3\n");
+	start("replay = 10\n");
 	conn = wp_attach(NULL);
 	wp_exec(conn, "drop table if exists x");
 	wp_exec(conn, create);
@@ -263,8 +313,30 @@ a_client_that_knows_its_insert_id_gets_the_error(void **state)
 static void
 an_isolation_for_one_transaction_is_not_lost(void **state)
 {
-	start("replay = 3\n");
+	start("replay = 10\n");
 	assert_int_equal(meet("set transaction isolation level serializable", NULL), 1);
+}
+
+/* What is prepared before the transaction does not use up the setting. */
+static void
+an_isolation_outlives_a_prepared_statement(void **state)
+{
+	cenote_conn *conns[2];
+	cenote_stmt *stmts[2];
+
+	start("replay = 10\n");
+	for (int i = 0; i < 2; i++) {
+		conns[i] = wp_attach(NULL);
+		wp_exec(conns[i], "set transaction isolation level serializable");
+		stmts[i] = prepare_change(conns[i], i + 1);
+		wp_exec(conns[i], "begin");
+		execute(stmts[i]);
+	}
+	assert_int_equal(deadlock(conns[0], conns[1]), 1);
+	for (int i = 0; i < 2; i++) {
+		cenote_stmt_destroy(stmts[i]);
+		cenote_conn_destroy(conns[i]);
+	}
 }
 
 /* ---- PostgreSQL: serialization failures, which need no second thread ---- */
@@ -400,9 +472,180 @@ a_time_limit_ends_the_second_run(void **state)
 static void
 a_transaction_after_a_failed_one_runs_again(void **state)
 {
-	start("replay = 3\n");
+	start("replay = 10\n");
 	expect_error_after("select v from t where id = 2");
 	assert_int_equal(meet(NULL, NULL), 0);
+}
+
+/* ---- PostgreSQL: statements with names ---- */
+
+#define ADD(N)   "update t set v = v + " N " where id = 3"
+#define ADD_LAST "prepare last: update t set v = v + 10 where id = 1"
+
+static void
+prepare_named(cenote_conn *conn, const char *name, const char *sql)
+{
+	cenote_stmt *stmt;
+
+	assert_ok(cenote_stmt_create(conn, sql, CENOTE_NTS, &stmt));
+	assert_ok(cenote_stmt_set_name(stmt, name));
+	assert_ok(cenote_stmt_prepare(stmt));
+	cenote_stmt_destroy(stmt);
+}
+
+static int
+run_named(cenote_conn *conn, const char *name)
+{
+	cenote_stmt *stmt;
+	cenote_result *res = NULL;
+	int r;
+
+	assert_ok(cenote_stmt_by_name(conn, name, &stmt));
+	r = cenote_stmt_execute(stmt, NULL, NULL, &res);
+	cenote_stmt_destroy(stmt);
+	cenote_result_destroy(res);
+	return r;
+}
+
+/* A step is SQL, or "prepare NAME: SQL", "run NAME", "close NAME". The name - is the empty one. */
+static int
+take_step(cenote_conn *conn, const char *step)
+{
+	char name[16] = "", sql[128] = "";
+	bool is_prepare = sscanf(step, "prepare %15[^:]: %127[^\n]", name, sql) == 2;
+	bool is_run = sscanf(step, "run %15s", name) == 1;
+	bool is_close = sscanf(step, "close %15s", name) == 1;
+	int r = CENOTE_OK;
+
+	if (strcmp(name, "-") == 0)
+		name[0] = '\0';
+	if (is_prepare)
+		prepare_named(conn, name, sql);
+	else if (is_run)
+		r = run_named(conn, name);
+	else if (is_close)
+		r = cenote_close_named(conn, CENOTE_NAMED_STATEMENT, name);
+	else
+		r = wp_run_text(conn, step);
+	return r;
+}
+
+/* Take the steps, and then the last one, which fails in its first run, because the other client has changed row 1. Returns
+ * the status of the last step. */
+static int
+fail_after(cenote_conn *conn, const char *const *steps, const char *last)
+{
+	cenote_conn *other = wp_attach(NULL);
+
+	wp_exec(other, "update t set v = 0");
+	for (size_t i = 0; steps[i] != NULL; i++) {
+		if (take_step(conn, steps[i]) != CENOTE_OK)
+			fail_msg("%s: %s", steps[i], wp_message(conn));
+	}
+	wp_exec(other, "update t set v = 5 where id = 1");
+	cenote_conn_destroy(other);
+	return take_step(conn, last);
+}
+
+static void
+statements_with_names_run_again(void **state)
+{
+	static const struct {
+		const char *steps[8];
+		const char *last;
+		const char *row; /* what row 3 has in the end */
+	} cases[] = {
+		{ { "prepare a: " ADD("10"), REPEATABLE, "run a" }, NULL, "10" },
+		{ { REPEATABLE, "prepare a: " ADD("10"), "run a", "run a" }, NULL, "20" },
+		{ { REPEATABLE, "prepare a: " ADD("10"), "run a", "close a" }, NULL,
+			"10" },
+		{ { REPEATABLE, "prepare a: " ADD("10"), "run a", "close a",
+			  "prepare a: " ADD("100"), "run a" },
+			NULL, "110" },
+		/* closed and prepared before its first use */
+		{ { "prepare a: " ADD("1"), REPEATABLE, "close a",
+			  "prepare a: " ADD("10"), "run a" },
+			NULL, "10" },
+		{ { REPEATABLE, "prepare -: " ADD("10"), "run -", "prepare -: " ADD("5"),
+			  "run -" },
+			NULL, "15" },
+		{ { ADD_LAST, REPEATABLE, ADD("10") }, "run last", "10" },
+		{ { ADD_LAST, REPEATABLE, "prepare a: " ADD("10"), "run a" }, "run last",
+			"10" },
+	};
+	cenote_conn *conn;
+
+	start("replay = 3\n");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *last = cases[i].last;
+
+		conn = wp_attach(NULL);
+		if (last == NULL)
+			last = "update t set v = v + 10 where id = 1";
+		if (fail_after(conn, cases[i].steps, last) != CENOTE_OK)
+			fail_msg("case %zu: %s", i, wp_message(conn));
+		wp_exec(conn, "commit");
+		cenote_conn_destroy(conn);
+		expect_row(1, "15");
+		expect_row(3, cases[i].row);
+	}
+}
+
+static void
+a_statement_that_may_be_another_one_does_not_run_again(void **state)
+{
+	static const char *const cases[][8] = {
+		{ "prepare a: " ADD("10"), REPEATABLE, "run a", "close a" },
+		{ "prepare a: " ADD("10"), REPEATABLE, "run a", "close a",
+			"prepare a: " ADD("100") },
+		/* SQL has made another statement of this name, which nobody else sees */
+		{ "prepare a: " ADD("10"),
+			"do $$ begin execute 'deallocate a'; execute 'prepare a as " ADD(
+				"7") "'; end $$",
+			REPEATABLE, "run a" },
+		{ "prepare a: " ADD("10"),
+			"do $$ begin execute 'deallocate a'; execute 'prepare a as " ADD(
+				"10") "'; end $$",
+			REPEATABLE, "run a" },
+		{ "prepare a: select v from t where id = 3", REPEATABLE, "run a" },
+		{ "prepare a: update t set v = v + random()::int where id = 3",
+			REPEATABLE, "run a" },
+		{ "prepare a: " ADD("10"), REPEATABLE, "run a", "deallocate a" },
+	};
+	cenote_conn *conn;
+
+	start("replay = 3\n");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		conn = wp_attach(NULL);
+		if (fail_after(conn, cases[i], "update t set v = v + 10 where id = 1") !=
+			CENOTE_ERR_SERVER)
+			fail_msg("case %zu: no error", i);
+		assert_string_equal(wp_sqlstate(conn), "40001");
+		assert_true(wp_status_of(conn, "select 1") < 0);
+		assert_string_equal(wp_sqlstate(conn), "25P02");
+		cenote_conn_destroy(conn);
+		expect_row(3, "0");
+	}
+}
+
+/* The second run ends at the execution of the first statement a, but the client has prepared a second one since. */
+static void
+after_an_early_end_the_statements_are_what_the_client_left(void **state)
+{
+	static const char *const steps[] = { REPEATABLE,
+		"prepare a: insert into t select id + 10, v from t where v = 0", "run a",
+		"close a", "prepare a: " ADD("100"), NULL };
+	cenote_conn *conn;
+
+	start("replay = 3\n");
+	conn = wp_attach(NULL);
+	assert_int_equal(fail_after(conn, steps, "update t set v = 9 where id = 1"),
+		CENOTE_ERR_SERVER);
+	assert_string_equal(wp_sqlstate(conn), "40001");
+	wp_exec(conn, "rollback");
+	assert_ok(take_step(conn, "run a"));
+	cenote_conn_destroy(conn);
+	expect_row(3, "100");
 }
 
 /* By itself, PostgreSQL looks for deadlocks after a second. */
@@ -419,12 +662,14 @@ setup(void **state)
 }
 
 #define TEST(f) cmocka_unit_test_teardown(f, wp_teardown)
-#define OF_ALL                                                                           \
-	TEST(without_the_key_one_client_gets_the_error),                                 \
-		TEST(both_clients_of_a_deadlock_succeed),                                \
-		TEST(a_client_that_has_seen_rows_gets_the_error),                        \
-		TEST(prepared_statements_run_again),                                     \
-		TEST(a_text_that_a_rule_makes_is_judged_too),                            \
+#define OF_ALL                                                                               \
+	TEST(without_the_key_one_client_gets_the_error),                                     \
+		TEST(both_clients_of_a_deadlock_succeed),                                    \
+		TEST(a_client_that_has_seen_rows_gets_the_error),                            \
+		TEST(prepared_statements_run_again),                                         \
+		TEST(a_statement_that_is_prepared_and_closed_in_the_transaction_runs_again), \
+		TEST(an_older_statement_that_is_closed_does_not_run_again),                  \
+		TEST(a_text_that_a_rule_makes_is_judged_too),                                \
 		TEST(the_second_run_has_the_texts_of_the_first)
 
 int
@@ -436,6 +681,7 @@ main(int argc, char **argv)
 		TEST(a_table_that_is_not_rolled_back_is_not_changed_twice),
 		TEST(a_client_that_knows_its_insert_id_gets_the_error),
 		TEST(an_isolation_for_one_transaction_is_not_lost),
+		TEST(an_isolation_outlives_a_prepared_statement),
 	};
 	static const struct CMUnitTest of_postgresql[] = {
 		OF_ALL,
@@ -444,6 +690,9 @@ main(int argc, char **argv)
 		TEST(what_the_client_could_notice_is_not_run_again),
 		TEST(a_time_limit_ends_the_second_run),
 		TEST(a_transaction_after_a_failed_one_runs_again),
+		TEST(statements_with_names_run_again),
+		TEST(a_statement_that_may_be_another_one_does_not_run_again),
+		TEST(after_an_early_end_the_statements_are_what_the_client_left),
 	};
 
 	if (!ws_choose(argc, argv, "postgresql|mariadb"))

@@ -360,6 +360,9 @@ struct cnd_statement_ops {
 	void (*close_portal)(struct cnd_session *s, struct cnd_portal *portal);
 	/* The portal goes because the session is reset or ends. */
 	void (*forget_portal)(struct cnd_session *s, struct cnd_portal *portal);
+	/* SQL with two parameters, a name and a text: it gives a row if a request has prepared this text under this name, and
+	 * the server still has that statement. NULL: statements have numbers only. */
+	const char *named_question;
 };
 
 struct cnd_backend {

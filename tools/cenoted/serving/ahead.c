@@ -167,5 +167,10 @@ cnd_ahead_answer(struct cnd_serving *s, const struct cnp_request *req)
 	r = s->backend->answer(s->session, &s->sink);
 	if (r < 0)
 		s->ahead.n = 0;
+	else if (req->msg.code == CNP_MSG_PREPARE)
+		cnd_named_text_keep(s, req->msg.as.prepare.name, req->msg.as.prepare.sql);
+	else if (req->msg.code == CNP_MSG_CLOSE &&
+		 req->msg.as.close.kind == CNP_NAMED_STATEMENT)
+		cnd_named_text_drop(s, req->msg.as.close.name);
 	return r;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Run a statement that no client has sent, and drop its answer. Its state is the caller's struct cnd_quiet. A worker's hooks.c
- * and replay.c call it.
+ * Run a statement that no client has sent, and drop its answer. Its state is the caller's struct cnd_quiet. A worker's hooks.c,
+ * replay.c and named_texts.c call it.
  */
 #include "quiet.h"
 
@@ -49,6 +49,7 @@ drop_row(struct cnd_sink *sink)
 {
 	struct cnd_quiet *q = quiet_of(sink);
 
+	q->n_rows++;
 	return begin_rows(q, q->batch.n_columns);
 }
 

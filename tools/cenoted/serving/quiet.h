@@ -9,6 +9,7 @@ struct cnd_quiet {
 	struct cnd_sink sink;
 	struct cnc_batch batch;
 	struct cnc_buf rows; /* the row that is being written */
+	uint64_t n_rows; /* rows that were dropped */
 };
 
 /* `diag` gets the errors. */

@@ -6,9 +6,13 @@
  * The client must not be able to notice it. So a transaction is kept only while each of its requests is one statement whose
  * text shows what it does, and was answered without rows and notices. When it runs again, each statement must get the same
  * answer: the same row count, tag and insert id. Otherwise the client gets the error as it was.
+ *
+ * A prepared statement must be the same in both runs. What the transaction prepares and closes is kept too, and done again in
+ * its turn. If a statement is older than the transaction and has a name, the server must confirm its text (named_texts.c).
  */
 #include "serving.h"
 
+#include <stdint.h>
 #include <string.h>
 #include <syslog.h>
 
@@ -20,6 +24,8 @@
 #define STEPS_MAX   1000u
 /* How many bytes of memory are kept for the next transaction. */
 #define BYTES_KEPT  4096u
+/* How much longer each run after the second one waits than the one before. */
+#define PAUSE_MS    20
 /* SQLSTATE of a deadlock in PostgreSQL; other servers use SERIALIZATION for it. */
 #define PG_DEADLOCK "40P01"
 
@@ -82,30 +88,88 @@ next_step(const struct cnd_serving *s, size_t *io_at, struct cnp_msg *ret_msg,
 	return cnp_msg_decode(p[4], p + 5, size, ret_msg) == CENOTE_OK;
 }
 
-/* Whether a statement of this number was executed in the transaction. */
-static bool
-is_used(const struct cnd_serving *s, uint32_t number)
-{
-	struct cnd_serving_answer answer;
-	struct cnp_msg m;
-	size_t at = 0;
+/* ---- prepared statements ---- */
 
-	while (next_step(s, &at, &m, &answer)) {
-		if (m.code == CNP_MSG_EXECUTE && m.as.execute.statement == number)
-			return true;
-	}
-	return false;
-}
+/* A prepared statement: its number, or its name if that is 0. */
+struct subject {
+	uint32_t number;
+	struct cnp_str name;
+};
 
-/* Whether the request changes nothing that the transaction needs to run again. */
+/* The statement that the request prepares, executes or closes. False: it does none of these. */
 static bool
-is_aside(const struct cnd_serving *s, const struct cnp_msg *m)
+subject_of(const struct cnp_msg *m, struct subject *ret_subject)
 {
 	switch (m->code) {
 	case CNP_MSG_PREPARE:
-		return !is_used(s, m->as.prepare.statement);
+		*ret_subject =
+			(struct subject){ m->as.prepare.statement, m->as.prepare.name };
+		return true;
+	case CNP_MSG_EXECUTE:
+		*ret_subject =
+			(struct subject){ m->as.execute.statement, m->as.execute.name };
+		return true;
 	case CNP_MSG_CLOSE:
-		return !is_used(s, m->as.close.statement);
+		*ret_subject =
+			(struct subject){ m->as.close.statement, m->as.close.name };
+		return m->as.close.kind == CNP_NAMED_STATEMENT;
+	default:
+		return false;
+	}
+}
+
+static bool
+is_same_subject(const struct subject *a, const struct subject *b)
+{
+	return a->number == b->number &&
+	       (a->number != 0 || (a->name.n == b->name.n &&
+					  memcmp(a->name.p, b->name.p, a->name.n) == 0));
+}
+
+/* Whether the request prepares or closes a statement. */
+static bool
+is_definition(const struct cnp_msg *m)
+{
+	struct subject subject;
+
+	return m->code != CNP_MSG_EXECUTE && subject_of(m, &subject);
+}
+
+/* Find the first kept request about the statement of `m`. Returns the place behind it. SIZE_MAX: there is none. */
+static size_t
+find_first(const struct cnd_serving *s, const struct cnp_msg *m, struct cnp_msg *ret_msg)
+{
+	struct cnd_serving_answer answer;
+	struct subject subject, other;
+	size_t at = 0;
+
+	if (!subject_of(m, &subject))
+		return SIZE_MAX;
+	while (next_step(s, &at, ret_msg, &answer)) {
+		if (subject_of(ret_msg, &other) && is_same_subject(&subject, &other))
+			return at;
+	}
+	return SIZE_MAX;
+}
+
+/* Whether the transaction has executed a statement that is older than itself. This statement must stay as it is. */
+static bool
+is_older_and_used(const struct cnd_serving *s, const struct cnp_msg *m)
+{
+	struct cnp_msg first;
+
+	return find_first(s, m, &first) != SIZE_MAX && first.code == CNP_MSG_EXECUTE;
+}
+
+/* ---- what may be kept ---- */
+
+/* Whether the request changes nothing that the transaction needs to run again. */
+static bool
+is_aside(const struct cnp_msg *m)
+{
+	switch (m->code) {
+	case CNP_MSG_CLOSE:
+		return m->as.close.kind != CNP_NAMED_STATEMENT;
 	case CNP_MSG_DESCRIBE:
 	case CNP_MSG_PING:
 	case CNP_MSG_SYNC:
@@ -115,11 +179,20 @@ is_aside(const struct cnd_serving *s, const struct cnp_msg *m)
 	}
 }
 
+/* The text that the server executes. Empty: not known. */
+static struct cnp_str
+text_of(const struct cnd_serving *s, const struct cnp_msg *m)
+{
+	return m->code == CNP_MSG_EXECUTE && m->as.execute.statement == 0
+		       ? cnd_named_text(s, m->as.execute.name)
+		       : cnd_loss_text_of(s, m);
+}
+
 /* Whether the request is a statement that may run again, as its text shows. */
 static bool
 is_statement(struct cnd_serving *s, const struct cnp_msg *m)
 {
-	struct cnp_str sql = cnd_loss_text_of(s, m);
+	struct cnp_str sql = text_of(s, m);
 
 	return sql.n > 0 && !s->replay.has_pieces && !s->replay.is_unsafe &&
 	       s->ops->may_replay(s, sql);
@@ -155,10 +228,26 @@ is_answered_plainly(const struct cnd_serving *s)
 static bool
 is_step(struct cnd_serving *s, uint8_t before, const struct cnp_msg *m)
 {
+	if (before != CENOTE_TX_IDLE && is_definition(m))
+		return !is_older_and_used(s, m);
+	if (!is_answered_plainly(s))
+		return false;
 	if (before == CENOTE_TX_IDLE)
 		return cnd_loss_only_begins(s, m) ||
 		       (s->held.is_manual && is_statement(s, m));
 	return m->code == CNP_MSG_SAVEPOINT || is_statement(s, m);
+}
+
+/* Remember what outlives the request. What is set for the next transaction stays set while a statement is prepared. */
+static void
+note_lasting(struct cnd_serving *s, uint8_t before, const struct cnp_msg *m)
+{
+	/* a query ends the statement without a name, too */
+	if (m->code == CNP_MSG_QUERY)
+		cnd_named_text_drop(s, CNP_STR_NONE);
+	if (s->held.tx == CENOTE_TX_IDLE &&
+		(before != CENOTE_TX_IDLE || !(is_aside(m) || is_definition(m))))
+		s->replay.is_odd = sets_next_transaction(s, m);
 }
 
 void
@@ -169,20 +258,19 @@ cnd_replay_note(
 
 	if (s->replay.max == 0)
 		return;
-	if (s->held.tx == CENOTE_TX_IDLE)
-		s->replay.is_odd = sets_next_transaction(s, &req->msg);
+	note_lasting(s, before, &req->msg);
 	if (s->held.tx != CENOTE_TX_OPEN || (!begins && !s->replay.is_recording)) {
 		if (s->replay.n > 0)
 			forget(s);
 		return;
 	}
-	if (status >= 0 && !begins && is_aside(s, &req->msg))
+	if (status >= 0 && !begins && is_aside(&req->msg))
 		return;
 	if (begins)
 		forget(s);
-	s->replay.is_recording =
-		status >= 0 && !s->replay.is_odd && is_answered_plainly(s) &&
-		is_step(s, before, &req->msg) && keep(s, &req->msg) == CENOTE_OK;
+	s->replay.is_recording = status >= 0 && !s->replay.is_odd &&
+				 is_step(s, before, &req->msg) &&
+				 keep(s, &req->msg) == CENOTE_OK;
 	if (!s->replay.is_recording)
 		forget(s);
 }
@@ -205,6 +293,9 @@ refuse_columns(
 	(void)columns;
 	(void)n;
 	(void)known;
+	/* the columns of a statement that is prepared */
+	if (cnd_sink_serving(sink)->result.is_describing)
+		return CENOTE_OK;
 	return refuse(sink);
 }
 
@@ -283,9 +374,16 @@ run_step(struct cnd_serving *s, const struct cnp_msg *m)
 		whole.as.query.batch_rows = 0;
 	else if (whole.code == CNP_MSG_EXECUTE)
 		whole.as.execute.batch_rows = 0;
+	if (s->has_rules)
+		cnd_limits_begin(s);
 	cnd_request_begin_answer(s);
 	s->sink.ops = &replay_ops;
+	s->replay.is_running = true;
+	/* as a set-up request, PREPARE ends a statement of the same name first */
+	s->result.is_quiet = m->code == CNP_MSG_PREPARE;
 	r = synchronise(s, &s->sink, cnd_request_handle(s, &whole));
+	s->result.is_quiet = false;
+	s->replay.is_running = false;
 	s->sink.ops = &cnd_sink_ops;
 	s->held.tx = tx;
 	cnc_arena_finish(&s->request.arena);
@@ -310,15 +408,38 @@ run_steps(struct cnd_serving *s)
 	uint32_t n = 0;
 	int r;
 
-	while (next_step(s, &at, &m, &answer)) {
+	for (s->replay.failed_at = 0; next_step(s, &at, &m, &answer);
+		s->replay.failed_at = at) {
 		r = run_step(s, &m);
 		if (r < 0)
 			return r;
-		if (s->result.has_shown || !is_same(&answer, &s->result.answer))
+		if (!is_definition(&m) &&
+			(s->result.has_shown || !is_same(&answer, &s->result.answer)))
 			return CENOTE_ERR_STATE;
 		n++;
 	}
 	return n == s->replay.n ? CENOTE_OK : CENOTE_ERR_STATE;
+}
+
+/* Ask the server about the names of statements that the transaction uses and has not prepared. Returns what
+ * cnd_named_text_holds() returns. `m` is the request that has failed. */
+static int
+check_names(struct cnd_serving *s, const struct cnp_msg *m)
+{
+	struct cnd_serving_answer answer;
+	struct cnp_msg step, first;
+	size_t at = 0;
+	int r = CENOTE_OK;
+
+	while (r >= 0 && next_step(s, &at, &step, &answer)) {
+		if (step.code == CNP_MSG_EXECUTE && step.as.execute.statement == 0 &&
+			find_first(s, &step, &first) == at)
+			r = cnd_named_text_holds(s, step.as.execute.name);
+	}
+	if (r >= 0 && m->code == CNP_MSG_EXECUTE && m->as.execute.statement == 0 &&
+		find_first(s, m, &first) == SIZE_MAX)
+		r = cnd_named_text_holds(s, m->as.execute.name);
+	return r;
 }
 
 /* ---- giving up ---- */
@@ -340,6 +461,22 @@ fail_again(struct cnd_serving *s, struct cnd_quiet *quiet)
 								    : CENOTE_ERR_CONN;
 }
 
+/* A run has ended early. Prepare and close what it left out, so that the client's statements are what they were. */
+static int
+restore_statements(struct cnd_serving *s)
+{
+	struct cnd_serving_answer answer;
+	struct cnp_msg m;
+	size_t at = s->replay.failed_at;
+	int r = CENOTE_OK;
+
+	while (r >= 0 && next_step(s, &at, &m, &answer)) {
+		if (is_definition(&m))
+			r = run_step(s, &m);
+	}
+	return r;
+}
+
 /* The transaction cannot run again. Bring the session into the state in which the error left it: no transaction, or one that
  * has failed. */
 static int
@@ -356,6 +493,8 @@ give_up(struct cnd_serving *s, uint8_t tx)
 	if (tx_of(s) != CENOTE_TX_IDLE)
 		r = synchronise(
 			s, &quiet.sink, s->backend->rollback(s->session, &quiet.sink));
+	if (r >= 0)
+		r = restore_statements(s);
 	if (r >= 0 && tx != CENOTE_TX_IDLE)
 		r = fail_again(s, &quiet);
 	cnd_quiet_finish(&quiet);
@@ -395,18 +534,37 @@ may_run_again(struct cnd_serving *s, const struct cnp_request *req)
 		       is_statement(s, m));
 }
 
+/* On a busy machine, the other transaction may not have woken up yet. Without a pause, this one would take the same lock
+ * again, and meet the other in the next deadlock. n: how many runs there were. */
+static int
+give_way(struct cnd_serving *s, uint32_t n)
+{
+	int r = n == 0 ? 0 : s->host.wait(&s->host, -1, 0, (int)n * PAUSE_MS, &s->diag);
+
+	return r < 0 ? r : CENOTE_OK;
+}
+
 /* Run the transaction again, and the request itself. *ret_is_final: the result is that of the request itself. */
 static int
-run_again(struct cnd_serving *s, const struct cnp_msg *m, bool *ret_is_final)
+run_again(struct cnd_serving *s, const struct cnp_msg *m, uint32_t n, bool *ret_is_final)
 {
 	int r = s->backend->undo(s->session, &s->diag);
 
 	*ret_is_final = false;
 	if (r >= 0)
+		r = give_way(s, n);
+	if (r >= 0)
+		r = check_names(s, m);
+	/* with autocommit off, the questions have begun a transaction */
+	if (r >= 0 && tx_of(s) != CENOTE_TX_IDLE)
+		r = s->backend->undo(s->session, &s->diag);
+	if (r >= 0)
 		r = run_steps(s);
 	if (r < 0)
 		return r;
 	*ret_is_final = true;
+	if (s->has_rules)
+		cnd_limits_begin(s);
 	cnd_request_begin_answer(s);
 	return cnd_request_handle(s, m);
 }
@@ -419,13 +577,15 @@ try_again(struct cnd_serving *s, const struct cnp_msg *m, int status, bool *ret_
 	uint32_t n = 0;
 
 	*ret_is_final = true;
+	/* so far, all statements are as the client left them */
+	s->replay.failed_at = cnc_buf_len(&s->replay.steps);
 	do {
 		status = synchronise(s, &s->sink, status);
 		*ret_tx = tx_of(s);
 		if (status == CENOTE_ERR_CONN)
 			break;
 		cnc_diag_clear(&s->diag);
-		status = run_again(s, m, ret_is_final);
+		status = run_again(s, m, n, ret_is_final);
 		n++;
 	} while (status == CENOTE_ERR_SERVER && n < s->replay.max && is_retriable(s) &&
 		 !s->result.has_shown && s->result.answer.n == 0 && s->stopped == 0);
@@ -452,9 +612,10 @@ cnd_replay_request(struct cnd_serving *s, const struct cnp_request *req, int sta
 	cnc_diag_copy(&error, &s->diag);
 	r = try_again(s, &req->msg, status, &is_final, &tx);
 	if (!is_final && r != CENOTE_ERR_CONN) {
-		if (s->stopped == 0)
-			cnc_diag_copy(&s->diag, &error);
+		if (s->stopped != 0)
+			cnc_diag_copy(&error, &s->diag);
 		r = give_up(s, tx) < 0 ? CENOTE_ERR_CONN : status;
+		cnc_diag_copy(&s->diag, &error);
 	}
 	cnc_diag_finish(&error);
 	return r;

@@ -242,8 +242,11 @@ on_prepare(struct cnd_serving *s, const struct cnp_msg *m)
 	if (r < 0)
 		return r;
 	if (p->statement == 0) {
-		prepare.is_next = prepare.is_setup && is_next(s, p->name);
+		prepare.is_next =
+			prepare.is_setup && !s->replay.is_running && is_next(s, p->name);
 		r = s->backend->statements->prepare(s->session, &prepare, &s->sink);
+		if (r == CENOTE_OK)
+			cnd_named_text_keep(s, p->name, prepare.sql);
 	} else {
 		r = cnd_statement_prepare(
 			&s->statements, s->session, p->statement, &prepare, &s->sink);
@@ -337,12 +340,13 @@ on_close(struct cnd_serving *s, const struct cnp_msg *m)
 	};
 	int r = check_named(s, c->statement, c->name, c->kind);
 
-	if (r == CENOTE_OK && s->has_rules && c->statement == 0 &&
-		c->kind == CNP_NAMED_STATEMENT)
-		cnd_limits_forget(s, c->name);
-	if (r == CENOTE_OK && s->cached != NULL && c->statement == 0 &&
-		c->kind == CNP_NAMED_STATEMENT)
-		cnd_cached_closed(s, c->name);
+	if (r == CENOTE_OK && c->statement == 0 && c->kind == CNP_NAMED_STATEMENT) {
+		if (s->has_rules)
+			cnd_limits_forget(s, c->name);
+		if (s->cached != NULL)
+			cnd_cached_closed(s, c->name);
+		cnd_named_text_drop(s, c->name);
+	}
 	return r < 0 ? r
 		     : cnd_statement_close(&s->statements, s->session, c->statement,
 			       &which, &s->sink);
@@ -978,6 +982,7 @@ cnd_request_forget_client(struct cnd_serving *s)
 		cnd_cached_forget_client(s);
 	cnd_read_only_synced(s);
 	cnd_replay_forget(s);
+	cnd_named_texts_forget(s);
 }
 
 void
@@ -1000,6 +1005,7 @@ cnd_serving_finish(struct cnd_serving *s)
 {
 	cnd_limits_forget_client(s);
 	cnd_cached_destroy(s);
+	cnd_named_texts_forget(s);
 	cnc_buf_finish(&s->parameters);
 	cnc_arena_finish(&s->request.arena);
 	cnc_buf_finish(&s->replay.steps);

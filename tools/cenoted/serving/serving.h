@@ -131,9 +131,17 @@ struct cnd_serving_replay {
 	bool is_odd; /* the client has set something for the next transaction only */
 	bool has_pieces; /* the request may need pieces of a long value, which cannot be used twice */
 	bool is_unsafe; /* the server gets another text than the client sent, which may not run again */
+	bool is_running; /* a request of the transaction runs again */
 	bool is_recording; /* `steps` has the whole transaction */
 	uint32_t n; /* requests in `steps` */
 	struct cnc_buf steps;
+	size_t failed_at; /* where in `steps` the last run ended; the end, if it was complete */
+};
+
+/* named_texts.c: the texts of statements that have names at the server. */
+struct cnd_serving_texts {
+	struct cnd_named_text *first; /* the newest */
+	size_t n_bytes;
 };
 
 /* ahead.c: requests that the backend has before their turn. */
@@ -212,6 +220,7 @@ struct cnd_serving {
 	struct cnd_serving_replay replay;
 	struct cnd_cached *
 		cached; /* the pool's cache (cached.h); NULL: the pool keeps no results */
+	struct cnd_serving_texts texts;
 };
 
 /* Most bytes of a transaction that is kept to run again. */
@@ -283,6 +292,19 @@ void cnd_replay_note(
 void cnd_replay_changed(struct cnd_serving *s, struct cnp_str sql);
 /* The client has gone. */
 void cnd_replay_forget(struct cnd_serving *s);
+
+/* named_texts.c */
+/* A request has prepared this text under this name. Without `replay`, nothing is kept. */
+void cnd_named_text_keep(struct cnd_serving *s, struct cnp_str name, struct cnp_str sql);
+/* The statement of this name has ended. */
+void cnd_named_text_drop(struct cnd_serving *s, struct cnp_str name);
+/* The client has gone. */
+void cnd_named_texts_forget(struct cnd_serving *s);
+/* The text of the statement, borrowed until one is kept or dropped. Empty: not known. */
+struct cnp_str cnd_named_text(const struct cnd_serving *s, struct cnp_str name);
+/* Ask the server whether the statement of this name still has that text. CENOTE_ERR_STATE: no, or nobody knows. Another
+ * negative value: the question has failed, and s->diag says why. */
+int cnd_named_text_holds(struct cnd_serving *s, struct cnp_str name);
 
 /* loss.c */
 /* Note what a request may commit before it runs, for the case that the session is lost. */

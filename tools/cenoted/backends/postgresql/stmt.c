@@ -352,6 +352,12 @@ cnd_pg_close(struct cnd_session *s, const struct cnd_named *which, struct cnd_si
 	return r < 0 ? r : cnd_pg_send_run(s);
 }
 
+/* PREPARE in a function or a text makes a statement of the kind from_sql. */
+#define NAMED_QUESTION                                                                   \
+	"SELECT 1 FROM pg_catalog.pg_prepared_statements WHERE name"                     \
+	" OPERATOR(pg_catalog.=) $1 AND statement OPERATOR(pg_catalog.=) $2"             \
+	" AND NOT from_sql"
+
 const struct cnd_statement_ops cnd_pg_statements = {
 	.prepare = cnd_pg_prepare,
 	.describe = cnd_pg_describe,
@@ -361,4 +367,5 @@ const struct cnd_statement_ops cnd_pg_statements = {
 	.fetch = cnd_pg_fetch,
 	.close_portal = cnd_pg_close_portal,
 	.forget_portal = cnd_pg_forget_portal,
+	.named_question = NAMED_QUESTION,
 };
