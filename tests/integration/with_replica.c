@@ -28,22 +28,19 @@ flags(void)
 	return wr_kind == CNT_MARIADB ? CNT_SERVER_TCP : 0;
 }
 
-static void
-await_table(void)
+void
+wr_await_same(const char *sql)
 {
 	int64_t until = wp_now_ms() + 20000;
-	char text[64] = "";
+	char wanted[256], text[256] = "";
 
-	while (strncmp(text, "1", 1) != 0) {
+	assert_int_equal(cnt_server_ask(&wr_primary, sql, wanted, sizeof(wanted)), 0);
+	while (cnt_server_ask(&wr_replica, sql, text, sizeof(text)) < 0 ||
+		strcmp(text, wanted) != 0) {
 		if (wp_now_ms() > until)
-			fail_msg("the table does not reach the replica: %s", text);
+			fail_msg("%s: the replica has %s, and the primary %s", sql, text,
+				wanted);
 		wp_pause_ms(50);
-		assert_int_equal(
-			cnt_server_ask(&wr_replica,
-				"select count(*) from information_schema.tables where "
-				"table_name = 'work'",
-				text, sizeof(text)),
-			0);
 	}
 }
 
@@ -68,7 +65,8 @@ wr_start_servers(void)
 					   "to app"
 					 : "create table work (n int)"),
 		0);
-	await_table();
+	wr_await_same("select count(*) from information_schema.tables where table_name = "
+		      "'work'");
 }
 
 void
@@ -82,6 +80,71 @@ wr_start_pool(const char *lines)
 		wr_primary.backend, wr_replica.server_line, wr_primary.server_line,
 		lines);
 	wp_start(config);
+}
+
+/* Write a line of the example, with the servers and the backend of this test in place of its own. Returns the next line. */
+static const char *
+put_line(const char *line, FILE *f)
+{
+	const struct {
+		const char *text;
+		const char *with;
+	} table[] = {
+		{ "host=db1 dbname=shop user=shop", wr_primary.server_line },
+		{ "host=db2 dbname=shop user=shop", wr_replica.server_line },
+		{ "postgresql", wr_primary.backend },
+	};
+	size_t n = strcspn(line, "\n");
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		const char *at = strstr(line, table[i].text);
+
+		if (at == NULL || at >= line + n)
+			continue;
+		fprintf(f, "%.*s%s\n", (int)(at - line), line, table[i].with);
+		return line + n + 1;
+	}
+	fprintf(f, "%.*s\n", (int)n, line);
+	return line + n + 1;
+}
+
+/* Wait until reads go to the replica: one that has just begun counts as one that lags. */
+static void
+await_reads_at_replica(void)
+{
+	int64_t until = wp_now_ms() + 20000;
+	cenote_conn *conn = wp_attach("shop");
+
+	while (strcmp(wp_value(conn, WR_SQL->is_replica), "1") != 0) {
+		if (wp_now_ms() > until)
+			fail_msg("reads do not go to the replica");
+		cenote_conn_destroy(conn);
+		wp_pause_ms(200);
+		conn = wp_attach("shop");
+	}
+	cenote_conn_destroy(conn);
+}
+
+void
+wr_start_split(const char *path)
+{
+	char example[4096], config[8192];
+	FILE *f = fopen(path, "re");
+	size_t n;
+
+	assert_non_null(f);
+	n = fread(example, 1, sizeof(example) - 1, f);
+	example[n] = '\0';
+	fclose(f);
+	wr_start_servers();
+	f = fmemopen(config, sizeof(config), "w");
+	assert_non_null(f);
+	fputs(CNT_DAEMON_GLOBAL, f);
+	for (const char *line = example; *line != '\0';)
+		line = put_line(line, f);
+	fclose(f);
+	wp_start(config);
+	await_reads_at_replica();
 }
 
 int

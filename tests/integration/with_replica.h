@@ -28,6 +28,10 @@ extern const struct wr_dialect wr_dialects[];
 void wr_start_servers(void);
 /* A daemon with one pool, main: both servers, the replica first, and then these lines. */
 void wr_start_pool(const char *lines);
+/* A daemon with the pools of examples/split.conf, which is at that path, on these servers. Reads go to the replica then. */
+void wr_start_split(const char *path);
+/* Wait until the replica gives the same answer as the primary. */
+void wr_await_same(const char *sql);
 /* Stop the daemon and the servers. */
 int wr_teardown(void **state);
 /* How many sessions the user app has there; and wait for that number. */

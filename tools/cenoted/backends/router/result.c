@@ -147,11 +147,13 @@ send_end(struct cnd_session *s, const cenote_result *res, struct cnd_sink *sink)
 }
 
 static int
-send_more_rows(struct cnd_sink *sink)
+send_more_rows(const cenote_result *res, struct cnd_sink *sink)
 {
-	const struct cnp_done done = {
-		.tag = cnp_str(""), .affected = -1, .flags = CNP_DONE_MORE_ROWS
-	};
+	const struct cnp_done done = { .tag = cnp_str(""),
+		.affected = -1,
+		.warnings = cenote_result_warnings(res),
+		.server_status = cenote_result_server_status(res),
+		.flags = CNP_DONE_MORE_ROWS };
 
 	return sink->ops->done(sink, &done);
 }
@@ -226,7 +228,7 @@ send_rows(struct cnd_session *s, cenote_result *res, struct cnd_sink *sink,
 	}
 	r = keep_rest(s, portal, res);
 	if (r == CENOTE_OK)
-		r = send_more_rows(sink);
+		r = send_more_rows(res, sink);
 	return r < 0 ? r : CENOTE_AGAIN;
 }
 

@@ -213,16 +213,52 @@ close_first(struct cnd_session *s, const struct cnd_prepare *p, struct cnc_diag 
 	return r < 0 ? cnd_rt_fail(s, s->at, r, diag) : cnd_rt_drop(s, s->at, diag);
 }
 
+/* The statement's handle at s->at, if the client prepares the same text again, in order to drop a value of which it has sent pieces; NULL:
+ * otherwise. */
+static cenote_stmt *
+pieced(const struct cnd_session *s, const struct cnd_prepare *p)
+{
+	const struct cnd_rt_stmt *st = p->statement != NULL ? p->statement->own : NULL;
+
+	return st != NULL && st->pieces == s->at && st->text.len == p->sql.n &&
+			       memcmp(st->text.sql, p->sql.p, p->sql.n) == 0
+		       ? st->handles[s->at - s->targets]
+		       : NULL;
+}
+
+/* The target must know that this is the same statement: it may be in a database now where the text cannot be prepared. */
+static int
+prepare_pieced(struct cnd_session *s, const struct cnd_prepare *p, cenote_stmt *handle,
+	struct cnd_sink *sink)
+{
+	struct cnd_rt_stmt *st = p->statement->own;
+	uint64_t sent = 0;
+	int r;
+
+	CND_RT_AWAIT(r, s, s->at, cenote_send_prepare(handle));
+	r = cnd_rt_send_off(s, r);
+	r = r < 0 ? cnd_rt_fail(s, s->at, r, sink->diag)
+		  : cnd_rt_deliver(s, sink, NULL, &sent);
+	if (r == CENOTE_OK) {
+		st->pieces = NULL;
+		p->statement->sent = sent;
+	}
+	return r;
+}
+
 static int
 prepare_at(struct cnd_session *s, const struct cnd_prepare *p, struct cnd_sink *sink)
 {
 	struct cnd_rt_stmt *st = NULL;
 	cenote_stmt *handle = NULL;
 	uint64_t sent = 0;
+	cenote_stmt *same = pieced(s, p);
 	int r = close_first(s, p, sink->diag);
 
 	if (r < 0)
 		return r;
+	if (same != NULL)
+		return prepare_pieced(s, p, same, sink);
 	if (p->statement != NULL && (st = make_stmt(s, p)) == NULL)
 		return CENOTE_ERR_NOMEM;
 	r = make_handle(
