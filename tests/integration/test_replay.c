@@ -479,7 +479,10 @@ a_transaction_after_a_failed_one_runs_again(void **state)
 
 /* ---- PostgreSQL: statements with names ---- */
 
-#define ADD(N)   "update t set v = v + " N " where id = 3"
+#define ADD(N) "update t set v = v + " N " where id = 3"
+/* a function ends the statement a, and makes another one of this name */
+#define REPLACE(N)                                                                       \
+	"do $$ begin execute 'deallocate a'; execute 'prepare a as " ADD(N) "'; end $$"
 #define ADD_LAST "prepare last: update t set v = v + 10 where id = 1"
 
 static void
@@ -599,14 +602,8 @@ a_statement_that_may_be_another_one_does_not_run_again(void **state)
 		{ "prepare a: " ADD("10"), REPEATABLE, "run a", "close a",
 			"prepare a: " ADD("100") },
 		/* SQL has made another statement of this name, which nobody else sees */
-		{ "prepare a: " ADD("10"),
-			"do $$ begin execute 'deallocate a'; execute 'prepare a as " ADD(
-				"7") "'; end $$",
-			REPEATABLE, "run a" },
-		{ "prepare a: " ADD("10"),
-			"do $$ begin execute 'deallocate a'; execute 'prepare a as " ADD(
-				"10") "'; end $$",
-			REPEATABLE, "run a" },
+		{ "prepare a: " ADD("10"), REPLACE("7"), REPEATABLE, "run a" },
+		{ "prepare a: " ADD("10"), REPLACE("10"), REPEATABLE, "run a" },
 		{ "prepare a: select v from t where id = 3", REPEATABLE, "run a" },
 		{ "prepare a: update t set v = v + random()::int where id = 3",
 			REPEATABLE, "run a" },
@@ -634,7 +631,7 @@ after_an_early_end_the_statements_are_what_the_client_left(void **state)
 {
 	static const char *const steps[] = { REPEATABLE,
 		"prepare a: insert into t select id + 10, v from t where v = 0", "run a",
-		"close a", "prepare a: " ADD("100"), NULL };
+		"close a", "prepare a: update t set v = v + 100 where id = 3", NULL };
 	cenote_conn *conn;
 
 	start("replay = 3\n");

@@ -16,7 +16,7 @@
  * workload with its number of queries per connection. All figures are per query.
  */
 
-#define CNB_MAX_TARGETS   8
+#define CNB_MAX_TARGETS   12
 #define CNB_MAX_WORKLOADS 32
 #define CNB_MAX_POINTS    32
 #define CNB_MAX_CASES     (CNB_MAX_WORKLOADS + CNB_MAX_POINTS * CNB_MAX_WORKLOADS)
@@ -46,6 +46,9 @@ enum cnb_place {
 	CNB_PLACE_POOL, /* libcenote's URI */
 	CNB_PLACE_FILE, /* the SQLite file of the pool */
 	CNB_PLACE_PGBOUNCER, /* libpq's connection string */
+	CNB_PLACE_PGPOOL, /* the same */
+	CNB_PLACE_PEER_POSTGRESQL, /* the same, of any other pool or proxy */
+	CNB_PLACE_PEER_MARIADB, /* words name=value, the same */
 	CNB_PLACE_POSTGRESQL, /* libpq's connection string */
 	CNB_PLACE_MARIADB, /* words name=value */
 	CNB_PLACE_ODBC, /* a connection string */
@@ -120,6 +123,9 @@ const struct cnb_target *cnb_target_direct(void);
 const struct cnb_target *cnb_target_shim(void);
 const struct cnb_target *cnb_target_mysql_shim(void);
 const struct cnb_target *cnb_target_pgbouncer(void);
+const struct cnb_target *cnb_target_pgpool(void);
+const struct cnb_target *cnb_target_peer_postgresql(void);
+const struct cnb_target *cnb_target_peer_mariadb(void);
 const struct cnb_target *cnb_target_postgresql(void);
 const struct cnb_target *cnb_target_mariadb(void);
 const struct cnb_target *cnb_target_odbc(void);
@@ -201,7 +207,7 @@ int cnb_retail_statement(struct cnb_run *run);
 /* The processes that use CPU time, besides the clients. */
 enum cnb_part {
 	CNB_PART_CENOTED,
-	CNB_PART_PGBOUNCER,
+	CNB_PART_PGBOUNCER, /* or pgpool */
 	CNB_PART_SERVER,
 	CNB_N_PARTS
 };

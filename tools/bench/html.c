@@ -260,7 +260,7 @@ put_table(const struct cnb_figures *figures, const char *set, FILE *f)
 {
 	static const char *const heads[] = { "server", "work", "target", "x", "clients",
 		"per s", "p50, µs", "p90", "p99", "p99.9", "CPU, µs", "client", "cenoted",
-		"PgBouncer", "server", "memory, KiB", "time / direct", "CPU / direct",
+		"other pool", "server", "memory, KiB", "time / direct", "CPU / direct",
 		"note" };
 	size_t i;
 

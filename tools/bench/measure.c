@@ -32,7 +32,7 @@ sees_root(const struct cnb_bench *bench, size_t i, const struct cnb_target *targ
 static int
 is_gone(const struct cnb_bench *bench, size_t i, struct cnb_error *ret_error)
 {
-	static const char *const names[CNB_N_PARTS] = { "cenoted", "PgBouncer",
+	static const char *const names[CNB_N_PARTS] = { "cenoted", "the other pool",
 		"the server" };
 
 	snprintf(ret_error->text, sizeof(ret_error->text), "%s, process %ld: %s",

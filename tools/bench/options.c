@@ -137,7 +137,7 @@ set_targets(struct cnb_options *o, const char *value)
 {
 	o->n_targets = 0;
 	if (each_word(value, o, add_target) < 0)
-		return wrong("targets", value, "up to 8 names of --list, with commas");
+		return wrong("targets", value, "up to 12 names of --list, with commas");
 	return 0;
 }
 
@@ -285,6 +285,27 @@ static int
 set_pgbouncer(struct cnb_options *o, const char *value)
 {
 	o->env.places[CNB_PLACE_PGBOUNCER] = value;
+	return 0;
+}
+
+static int
+set_pgpool(struct cnb_options *o, const char *value)
+{
+	o->env.places[CNB_PLACE_PGPOOL] = value;
+	return 0;
+}
+
+static int
+set_peer_postgresql(struct cnb_options *o, const char *value)
+{
+	o->env.places[CNB_PLACE_PEER_POSTGRESQL] = value;
+	return 0;
+}
+
+static int
+set_peer_mariadb(struct cnb_options *o, const char *value)
+{
+	o->env.places[CNB_PLACE_PEER_MARIADB] = value;
 	return 0;
 }
 
@@ -524,9 +545,14 @@ static const struct entry {
 		"PgBouncer: a connection string of libpq" },
 	{ NULL, "pgbouncer-pid", "PID", 0, set_pgbouncer_pid,
 		"PgBouncer, for its CPU time" },
+	{ NULL, "pgpool", "CONNINFO", 0, set_pgpool, "pgpool: the same" },
+	{ NULL, "peer-postgresql", "CONNINFO", 0, set_peer_postgresql,
+		"another pool or proxy of PostgreSQL: the same" },
 	{ NULL, "postgresql", "CONNINFO", 0, set_postgresql, "PostgreSQL: the same" },
 	{ NULL, "mariadb", "WORDS", 0, set_mariadb,
 		"host=, port=, socket=, user=, password=, database= of a MariaDB" },
+	{ NULL, "peer-mariadb", "WORDS", 0, set_peer_mariadb,
+		"a pool or proxy of MariaDB, such as ProxySQL: the same" },
 	{ NULL, "odbc", "STRING", 0, set_odbc,
 		"a server with its own driver: an ODBC connection string" },
 	{ NULL, "server-pid", "PID", 0, set_server_pid,
@@ -643,7 +669,7 @@ set_defaults(struct cnb_options *o)
 
 /* The option that names each place. */
 static const char *const place_options[CNB_N_PLACES] = { "uri", "file", "pgbouncer",
-	"postgresql", "mariadb", "odbc" };
+	"pgpool", "peer-postgresql", "peer-mariadb", "postgresql", "mariadb", "odbc" };
 
 /* Whether a place is known. Without a pool on the command line, the program starts one with its
  * file. */

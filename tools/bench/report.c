@@ -170,21 +170,51 @@ has_server(const struct cnb_runner *r, enum cnb_kind kind)
 	return r->servers.services[services[kind]].pid > 0;
 }
 
+/* The target for a pool that the command line names. */
+static const char *const peer_targets[CNB_N_KINDS] = { NULL, "peer-postgresql",
+	"peer-mariadb" };
+
+static void
+add_name(char *list, size_t size, const char *name)
+{
+	size_t used = strlen(list);
+
+	snprintf(list + used, size - used, "%s%s", used > 0 ? "," : "", name);
+}
+
 static void
 target_list(const struct cnb_runner *r, const struct cnb_set *set, enum cnb_kind kind,
 	char *ret_list, size_t size)
 {
-	static const char *const shims[CNB_N_KINDS] = { "", "shim", "mysql-shim" };
-	int has_shim = r->shim_dirs[kind][0] != '\0';
-	int has_pgbouncer =
-		kind == CNB_KIND_POSTGRESQL && r->servers.services[CNB_PGBOUNCER].pid > 0;
+	static const char *const shims[CNB_N_KINDS] = { NULL, "shim", "mysql-shim" };
+	int is_postgresql = kind == CNB_KIND_POSTGRESQL;
+	const struct {
+		int is_wanted;
+		const char *name;
+	} targets[] = {
+		{ 1, "pooled" },
+		{ r->shim_dirs[kind][0] != '\0', shims[kind] },
+		/* these two have a client for each session */
+		{ set->pool == CNB_POOL_HELD && r->odbc_driver[0] != '\0', "odbc" },
+		{ is_postgresql && r->servers.services[CNB_PGBOUNCER].pid > 0,
+			"pgbouncer" },
+		{ is_postgresql && set->pool == CNB_POOL_HELD &&
+				r->servers.services[CNB_PGPOOL].pid > 0,
+			"pgpool" },
+		{ set->pool != CNB_POOL_RETAIL && r->has_peer[kind], peer_targets[kind] },
+		{ 1, direct_targets[kind] },
+	};
+	size_t i;
 
-	if (set->targets != NULL)
+	if (set->targets != NULL) {
 		snprintf(ret_list, size, "%s", set->targets);
-	else
-		snprintf(ret_list, size, "pooled%s%s%s,%s", has_shim ? "," : "",
-			has_shim ? shims[kind] : "", has_pgbouncer ? ",pgbouncer" : "",
-			direct_targets[kind]);
+		return;
+	}
+	ret_list[0] = '\0';
+	for (i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+		if (targets[i].is_wanted)
+			add_name(ret_list, size, targets[i].name);
+	}
 }
 
 /* The options of one case: those of the command line, with the set's targets and clients. */
@@ -451,6 +481,26 @@ find_shim(const char *beside, const char *file, char *ret_dir, size_t size)
 	}
 }
 
+/* Find the ODBC driver: in the environment, beside this program, or where it is installed. */
+static void
+find_odbc(struct cnb_runner *r)
+{
+	const char *given = getenv("CENOTE_ODBC_DRIVER");
+	char *path = r->odbc_driver;
+	size_t size = sizeof(r->odbc_driver);
+	char dir[256];
+
+	if (cnb_target_find("odbc") == NULL)
+		return;
+	find_shim("../../shims/odbc", "libcenoteodbc.so", dir, sizeof(dir));
+	if (given != NULL && *given != '\0')
+		snprintf(path, size, "%s", given);
+	else if (dir[0] != '\0')
+		snprintf(path, size, "%s/libcenoteodbc.so", dir);
+	else if (access(CNB_ODBC_DRIVER, R_OK) == 0)
+		snprintf(path, size, "%s", CNB_ODBC_DRIVER);
+}
+
 static void
 describe_machine(struct cnb_runner *r)
 {
@@ -484,7 +534,7 @@ static void
 tell_missing(const struct cnb_runner *r)
 {
 	static const char *const names[CNB_N_SERVICES] = { "PostgreSQL", "PgBouncer",
-		"MariaDB" };
+		"MariaDB", "pgpool" };
 	size_t i;
 
 	for (i = 0; i < CNB_N_SERVICES; i++) {
@@ -492,6 +542,31 @@ tell_missing(const struct cnb_runner *r)
 			fprintf(stderr, "cenote-bench: without %s: %s\n", names[i],
 				r->servers.services[i].why);
 	}
+}
+
+/* Make the tables behind a pool that the command line names. If that fails, the report does without this pool. */
+static void
+prepare_peer(struct cnb_runner *r, enum cnb_kind kind)
+{
+	const struct cnb_env *env = &r->options->env;
+	const struct cnb_target *target;
+	struct cnb_error why;
+
+	if (kind == CNB_KIND_SQLITE)
+		return;
+	target = cnb_target_find(peer_targets[kind]);
+	if (target == NULL || env->places[target->place] == NULL)
+		return;
+	r->has_peer[kind] = cnb_setup(target, env, &why) == 0;
+	if (!r->has_peer[kind])
+		fprintf(stderr, "cenote-bench: without %s: %s\n", target->name, why.text);
+}
+
+static void
+clean_up_peer(struct cnb_runner *r, enum cnb_kind kind)
+{
+	if (r->has_peer[kind])
+		cnb_cleanup(cnb_target_find(peer_targets[kind]), &r->options->env);
 }
 
 /* Wait until a pool serves, and make the tables in its database. */
@@ -550,7 +625,8 @@ start_all(struct cnb_runner *r, struct cnb_error *ret_error)
 {
 	const char *list = r->options->servers;
 	const int wanted[CNB_N_SERVICES] = { is_wanted(list, "postgresql"),
-		is_wanted(list, "postgresql"), is_wanted(list, "mariadb") };
+		is_wanted(list, "postgresql"), is_wanted(list, "mariadb"),
+		is_wanted(list, "postgresql") };
 	size_t k;
 
 	show(r, "starting servers");
@@ -562,9 +638,12 @@ start_all(struct cnb_runner *r, struct cnb_error *ret_error)
 		return -1;
 	for (k = 0; k < CNB_N_KINDS && !*r->interrupted; k++) {
 		show(r, "making tables");
-		if (has_server(r, k) && (prepare_kind(r, k, ret_error) < 0 ||
-						start_retail(r, k, ret_error) < 0))
+		if (!has_server(r, k))
+			continue;
+		if (prepare_kind(r, k, ret_error) < 0 ||
+			start_retail(r, k, ret_error) < 0)
 			return -1;
+		prepare_peer(r, k);
 	}
 	return 0;
 }
@@ -656,13 +735,16 @@ cnb_report_run(const struct cnb_options *options,
 		sizeof(r.shim_dirs[0]));
 	find_shim("../../shims/libmysql", "libmariadb.so.3",
 		r.shim_dirs[CNB_KIND_MARIADB], sizeof(r.shim_dirs[0]));
+	find_odbc(&r);
 	result = start_all(&r, ret_error);
 	describe_machine(&r);
 	if (result == 0)
 		run_sets(&r);
 	cnb_daemon_stop(&r.daemon);
-	for (k = 0; k < CNB_N_KINDS; k++)
+	for (k = 0; k < CNB_N_KINDS; k++) {
 		cnb_daemon_stop(&r.retail_daemons[k]);
+		clean_up_peer(&r, k);
+	}
 	cnb_servers_stop(&r.servers);
 	if (result == 0)
 		result = cnb_report_write(

@@ -65,7 +65,8 @@ begin_figure(const struct cnb_set *set, enum cnb_kind kind,
 	snprintf(
 		ret_figure->workload, sizeof(ret_figure->workload), "%s", workload->name);
 	ret_figure->clients = ret_figure->x = options->clients;
-	if (target->place == CNB_PLACE_POOL || target->place == CNB_PLACE_PGBOUNCER)
+	if (target->place == CNB_PLACE_POOL || target->place == CNB_PLACE_PGBOUNCER ||
+		target->place == CNB_PLACE_PGPOOL)
 		ret_figure->sessions = options->sessions;
 	ret_figure->rounds = options->rounds;
 }
@@ -255,7 +256,8 @@ cnb_report_env(const struct cnb_runner *r, const struct cnb_set *set, enum cnb_k
 {
 	const char *pool = cnb_report_pool(set->pool, kind);
 
-	memset(ret_env, 0, sizeof(*ret_env));
+	/* the command line has those of other pools */
+	*ret_env = r->options->env;
 	if (set->targets != NULL)
 		snprintf(ret_places->pool, sizeof(ret_places->pool),
 			"cenote://bench@127.0.0.1:%d/%s", r->daemon.port, pool);
@@ -267,6 +269,7 @@ cnb_report_env(const struct cnb_runner *r, const struct cnb_set *set, enum cnb_k
 	ret_env->places[CNB_PLACE_POOL] = ret_places->pool;
 	ret_env->places[CNB_PLACE_FILE] = r->daemon.file;
 	ret_env->places[CNB_PLACE_PGBOUNCER] = ret_places->pgbouncer;
+	ret_env->places[CNB_PLACE_PGPOOL] = r->servers.services[CNB_PGPOOL].place;
 	ret_env->places[CNB_PLACE_POSTGRESQL] = r->servers.services[CNB_POSTGRESQL].place;
 	ret_env->places[CNB_PLACE_MARIADB] = r->servers.services[CNB_MARIADB].place;
 }
@@ -289,6 +292,10 @@ find_roots(const struct cnb_runner *r, const struct cnb_set *set, enum cnb_kind 
 	if (kind == CNB_KIND_POSTGRESQL) {
 		add_root(bench, r->servers.services[CNB_PGBOUNCER].pid,
 			CNB_PART_PGBOUNCER);
+		/* it serves no other sets, and would count as memory there */
+		if (set->pool == CNB_POOL_HELD)
+			add_root(bench, r->servers.services[CNB_PGPOOL].pid,
+				CNB_PART_PGBOUNCER);
 		add_root(bench, r->servers.services[CNB_POSTGRESQL].pid, CNB_PART_SERVER);
 	} else if (kind == CNB_KIND_MARIADB) {
 		add_root(bench, r->servers.services[CNB_MARIADB].pid, CNB_PART_SERVER);
@@ -329,6 +336,8 @@ cnb_report_case(const struct cnb_runner *r, const struct cnb_set *set, enum cnb_
 	cnb_report_env(r, set, kind, &places, &bench.env);
 	find_roots(r, set, kind, &bench);
 	bind_families(r, &bench, set->is_pinned);
+	if (r->odbc_driver[0] != '\0')
+		setenv("CENOTE_ODBC_DRIVER", r->odbc_driver, 1);
 	if (r->shim_dirs[kind][0] != '\0')
 		setenv("CENOTE_SHIM_DIR", r->shim_dirs[kind], 1);
 	if (options->crowd_s > 0)

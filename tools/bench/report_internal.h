@@ -53,6 +53,8 @@ struct cnb_runner {
 	struct cnb_report report;
 	char shim_dirs[CNB_N_KINDS]
 		      [256]; /* where the shim of that kind is; "": nowhere */
+	char odbc_driver[512]; /* the path of the ODBC driver; "": there is none */
+	int has_peer[CNB_N_KINDS]; /* a pool of somebody else can be measured */
 	cpu_set_t cpus; /* that this process may use */
 	int64_t start_ns;
 	double planned_s, done_s; /* time of measurements */

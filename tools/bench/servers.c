@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Starts and stops the servers of a report: PostgreSQL, PgBouncer and MariaDB. report.c calls it. The
+ * Starts and stops the servers of a report: PostgreSQL, PgBouncer, pgpool and MariaDB. report.c calls it. The
  * state is struct cnb_servers.
  */
 #include "servers.h"
@@ -276,6 +276,53 @@ start_pgbouncer(struct cnb_servers *s, struct cnb_error *ret_error)
 	return 0;
 }
 
+/* ------------------------------------------------------------- pgpool -- */
+
+static int
+configure_pgpool(struct cnb_servers *s, struct cnb_error *ret_error)
+{
+	char text[1024];
+
+	(void)snprintf(text, sizeof(text),
+		"backend_clustering_mode = 'raw'\nbackend_hostname0 = '%s/pgrun'\n"
+		"backend_port0 = 5432\nlisten_addresses = ''\nport = 9999\n"
+		"socket_dir = '%s/pprun'\npcp_socket_dir = '%s/pprun'\n"
+		"pid_file_name = '%s/pprun/pid'\nlogdir = '%s/pprun'\n"
+		"num_init_children = %u\nmax_pool = 1\nenable_pool_hba = off\n",
+		s->dir, s->dir, s->dir, s->dir, s->dir,
+		cnb_server_pools[CNB_POOL_HELD].sessions);
+	if (make_directory(s, "pprun", ret_error) < 0 ||
+		write_file(s, "pcp.conf", "", ret_error) < 0)
+		return -1;
+	return write_file(s, "pgpool.conf", text, ret_error);
+}
+
+static int
+start_pgpool(struct cnb_servers *s, struct cnb_error *ret_error)
+{
+	char *place = s->services[CNB_PGPOOL].place;
+	struct cnb_command c;
+
+	if (s->services[CNB_POSTGRESQL].pid == 0) {
+		snprintf(ret_error->text, sizeof(ret_error->text),
+			"there is no PostgreSQL");
+		return -1;
+	}
+	if (cnb_command_find(&c, "pgpool", s->dir, ret_error) < 0 ||
+		configure_pgpool(s, ret_error) < 0)
+		return -1;
+	cnb_command_add(&c, "-n");
+	cnb_command_add(&c, "-f%s/pgpool.conf", s->dir);
+	cnb_command_add(&c, "-F%s/pcp.conf", s->dir);
+	s->services[CNB_PGPOOL].pid = cnb_command_start(&c);
+	snprintf(place, sizeof(s->services[CNB_PGPOOL].place),
+		"host=%s/pprun port=9999 user=app dbname=app", s->dir);
+	if (wait_ready(s, CNB_PGPOOL, &c, cnb_target_postgresql(), place, ret_error) < 0)
+		return -1;
+	read_version(s, CNB_PGPOOL, c.program);
+	return 0;
+}
+
 /* ------------------------------------------------------------- MariaDB -- */
 
 static int
@@ -338,8 +385,8 @@ static const struct {
 	int stop_signal;
 } starts[CNB_N_SERVICES] = {
 	{ start_postgresql, SIGINT }, /* its fast shutdown */
-	{ start_pgbouncer, SIGTERM },
-	{ start_mariadb, SIGTERM },
+	{ start_pgbouncer, SIGTERM }, { start_mariadb, SIGTERM },
+	{ start_pgpool, SIGINT }, /* its fast shutdown */
 };
 
 static void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The targets postgresql, pgbouncer and shim: libpq, or the shim that replaces it. targets.c lists
- * them.
+ * The targets postgresql, pgbouncer, pgpool, peer-postgresql and shim: libpq, or the shim that replaces it.
+ * targets.c lists them.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -88,6 +88,22 @@ pgbouncer_open(const struct cnb_env *env, struct cnb_session **ret_session,
 {
 	return open_at(
 		cnb_libpq(), env->places[CNB_PLACE_PGBOUNCER], ret_session, ret_error);
+}
+
+static int
+pgpool_open(const struct cnb_env *env, struct cnb_session **ret_session,
+	struct cnb_error *ret_error)
+{
+	return open_at(
+		cnb_libpq(), env->places[CNB_PLACE_PGPOOL], ret_session, ret_error);
+}
+
+static int
+peer_open(const struct cnb_env *env, struct cnb_session **ret_session,
+	struct cnb_error *ret_error)
+{
+	return open_at(cnb_libpq(), env->places[CNB_PLACE_PEER_POSTGRESQL], ret_session,
+		ret_error);
 }
 
 /* Connect with the usual options of a program. The environment chooses the pool. */
@@ -289,8 +305,8 @@ libpq_copy_in(struct cnb_session *cs, const char *sql, const char *bytes, size_t
 
 #define LIBPQ_CALLS                                                                      \
 	.query = libpq_query, .prepare = libpq_prepare, .execute = libpq_execute,        \
-	.pipeline = libpq_pipeline, .stream = libpq_stream,                              \
-	.try_query = libpq_try_query, .copy_in = libpq_copy_in, .close = libpq_close
+	.stream = libpq_stream, .try_query = libpq_try_query, .copy_in = libpq_copy_in,  \
+	.close = libpq_close
 
 const struct cnb_target *
 cnb_target_shim(void)
@@ -301,6 +317,7 @@ cnb_target_shim(void)
 		.place = CNB_PLACE_POOL,
 		.only_by_name = 1,
 		.open = shim_open,
+		.pipeline = libpq_pipeline,
 		LIBPQ_CALLS,
 	};
 
@@ -315,6 +332,37 @@ cnb_target_pgbouncer(void)
 		.about = "PostgreSQL behind PgBouncer, through libpq",
 		.place = CNB_PLACE_PGBOUNCER,
 		.open = pgbouncer_open,
+		.pipeline = libpq_pipeline,
+		LIBPQ_CALLS,
+	};
+
+	return &target;
+}
+
+const struct cnb_target *
+cnb_target_pgpool(void)
+{
+	static const struct cnb_target target = {
+		.name = "pgpool",
+		.about = "PostgreSQL behind pgpool, through libpq",
+		.place = CNB_PLACE_PGPOOL,
+		.open = pgpool_open,
+		/* pgpool 4.3 did not answer a pipeline of libpq */
+		LIBPQ_CALLS,
+	};
+
+	return &target;
+}
+
+const struct cnb_target *
+cnb_target_peer_postgresql(void)
+{
+	static const struct cnb_target target = {
+		.name = "peer-postgresql",
+		.about = "PostgreSQL behind another pool or proxy, through libpq",
+		.place = CNB_PLACE_PEER_POSTGRESQL,
+		.open = peer_open,
+		.pipeline = libpq_pipeline,
 		LIBPQ_CALLS,
 	};
 
@@ -329,6 +377,7 @@ cnb_target_postgresql(void)
 		.about = "PostgreSQL itself, through libpq",
 		.place = CNB_PLACE_POSTGRESQL,
 		.open = postgresql_open,
+		.pipeline = libpq_pipeline,
 		LIBPQ_CALLS,
 	};
 

@@ -16,6 +16,18 @@ cnb_target_pgbouncer(void)
 }
 
 const struct cnb_target *
+cnb_target_pgpool(void)
+{
+	return NULL;
+}
+
+const struct cnb_target *
+cnb_target_peer_postgresql(void)
+{
+	return NULL;
+}
+
+const struct cnb_target *
 cnb_target_postgresql(void)
 {
 	return NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The targets mariadb and mysql-shim: libmariadb, or the shim that replaces it. targets.c lists
+ * The targets mariadb, peer-mariadb and mysql-shim: libmariadb, or the shim that replaces it. targets.c lists
  * them.
  */
 #include <poll.h>
@@ -104,7 +104,7 @@ parse_place(const char *text, struct place *ret_place, struct cnb_error *ret_err
 			return 0;
 		if (take_word(ret_place, text, len) < 0) {
 			snprintf(ret_error->text, sizeof(ret_error->text),
-				"--mariadb: %.*s: host, port, socket, user, password or "
+				"%.*s: host, port, socket, user, password or "
 				"database, with = and a value",
 				(int)len, text);
 			return -1;
@@ -169,6 +169,17 @@ mariadb_open(const struct cnb_env *env, struct cnb_session **ret_session,
 	struct place p;
 
 	if (parse_place(env->places[CNB_PLACE_MARIADB], &p, ret_error) < 0)
+		return -1;
+	return open_at(cnb_mariadb(), &p, 1, ret_session, ret_error);
+}
+
+static int
+peer_open(const struct cnb_env *env, struct cnb_session **ret_session,
+	struct cnb_error *ret_error)
+{
+	struct place p;
+
+	if (parse_place(env->places[CNB_PLACE_PEER_MARIADB], &p, ret_error) < 0)
 		return -1;
 	return open_at(cnb_mariadb(), &p, 1, ret_session, ret_error);
 }
@@ -329,6 +340,21 @@ cnb_target_mysql_shim(void)
 		.place = CNB_PLACE_POOL,
 		.only_by_name = 1,
 		.open = shim_open,
+		MARIADB_CALLS,
+	};
+
+	return &target;
+}
+
+const struct cnb_target *
+cnb_target_peer_mariadb(void)
+{
+	static const struct cnb_target target = {
+		.name = "peer-mariadb",
+		.about = "MariaDB or MySQL behind a pool or proxy, through libmariadb",
+		.place = CNB_PLACE_PEER_MARIADB,
+		.open = peer_open,
+		.try_query = mariadb_try_query,
 		MARIADB_CALLS,
 	};
 

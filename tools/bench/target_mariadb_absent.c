@@ -10,6 +10,12 @@ cnb_target_mysql_shim(void)
 }
 
 const struct cnb_target *
+cnb_target_peer_mariadb(void)
+{
+	return NULL;
+}
+
+const struct cnb_target *
 cnb_target_mariadb(void)
 {
 	return NULL;

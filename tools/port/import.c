@@ -8,6 +8,10 @@
 #include <string.h>
 
 #define PROGRESS_ROWS 256u
+/* Rows of a transaction, if --batch does not say how many. Between two COPY the server waits for several answers, so these
+ * are long. */
+#define COPY_ROWS     100000u
+#define INSERT_ROWS   10000u
 
 int
 import_fail_at(struct import *im, unsigned long line, const char *message)
@@ -117,10 +121,12 @@ run_batch(struct import *im, struct loader *loader, int *ret_more)
 static int
 load(struct import *im)
 {
-	struct loader *loader = im->link.dialect->has_copy ? load_copy_create(im)
-							   : load_insert_create(im);
+	bool has_copy = im->link.dialect->has_copy;
+	struct loader *loader = has_copy ? load_copy_create(im) : load_insert_create(im);
 	int more = next_record(im), r = more < 0 ? PORT_FAILED : PORT_OK;
 
+	if (im->batch_rows == 0)
+		im->batch_rows = has_copy ? COPY_ROWS : INSERT_ROWS;
 	while (r == PORT_OK && more >= 0) {
 		r = run_batch(im, loader, &more);
 		if (r != PORT_OK || more == 0)

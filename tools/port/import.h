@@ -19,7 +19,7 @@ struct import {
 	/* The dialect of INSERT statements in the file; by default that of the target. */
 	const struct dialect *sql_dialect;
 	const char *format_name; /* as typed; NULL: the name of the file decides */
-	uint64_t batch_rows; /* rows of a transaction */
+	uint64_t batch_rows; /* rows of a transaction; 0 until load() chooses */
 	enum port_format format;
 	bool is_zstd, has_header, has_types, is_quiet, is_resumed, is_restarted,
 		is_creating;

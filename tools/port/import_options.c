@@ -6,8 +6,6 @@
 #include "options.h"
 #include "usage.h"
 
-#define BATCH_ROWS 10000u
-
 static const char usage_text[] = "usage: cenote-import [OPTION...] -t TABLE URI|POOL\n";
 
 static const char help_text[] =
@@ -31,7 +29,7 @@ static const char help_text[] =
 	"      --name=NAME       name of the import in the table cenote_import; "
 	"default:\n"
 	"                        TABLE and FILE\n"
-	"      --batch=N         rows of a transaction; default 10000\n"
+	"      --batch=N         rows of a transaction; default 10000, with COPY 100000\n"
 	"  -1, --single-transaction\n"
 	"                        one transaction for all rows; it cannot be resumed\n"
 	"      --resume          continue after the rows that are committed\n"
@@ -84,7 +82,6 @@ import_options(struct import *im, int argc, char **argv)
 
 	im->file = "-";
 	im->has_header = true;
-	im->batch_rows = BATCH_ROWS;
 	r = options_read(&table, im, argc, argv, &im->target);
 	/* --create needs the types. */
 	im->has_types |= im->is_creating;

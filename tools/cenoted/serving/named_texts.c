@@ -78,7 +78,7 @@ cnd_named_text_keep(struct cnd_serving *s, struct cnp_str name, struct cnp_str s
 	t = size <= BYTES_MAX ? cnc_alloc(s->host.mem, size) : NULL;
 	if (t == NULL)
 		return;
-	while (s->texts.n_bytes + size > BYTES_MAX)
+	while (s->texts.first != NULL && s->texts.n_bytes + size > BYTES_MAX)
 		drop_oldest(s);
 	*t = (struct cnd_named_text){
 		.next = s->texts.first, .n_name = name.n, .n_sql = sql.n
