@@ -57,6 +57,21 @@ put_lend(const char *config, const char *p, FILE *f)
 		fputs("\nlend = auto", f);
 }
 
+/* With CNT_CACHES in the environment, the pools of a configuration without rules keep the results of their queries. */
+static void
+put_cache(const char *config, const char *p, FILE *f)
+{
+	static const char *const backends[] = { "\nbackend = postgresql\n",
+		"\nbackend = mysql\n", "\nbackend = sqlite\n" };
+
+	if (getenv("CNT_CACHES") == NULL || strstr(config, "\nrule = ") != NULL)
+		return;
+	for (size_t i = 0; i < sizeof(backends) / sizeof(backends[0]); i++) {
+		if (strncmp(p, backends[i], strlen(backends[i])) == 0)
+			fputs("\nrule = class=read -> cache ttl=1min", f);
+	}
+}
+
 #define MAIN_POOL "[pool main]"
 
 /* With CNT_ROUTER in the environment, "main" is a router, and the pool of that name is called "behind". */
@@ -98,6 +113,7 @@ cnt_daemon_configure(struct cnt_daemon *d, const char *config)
 		size_t len = *p == '@' ? placeholder(d, p, &value) : 0;
 
 		put_lend(config ? config : "", p, f);
+		put_cache(whole, p, f);
 		if (is_routed && strncmp(p, MAIN_POOL, strlen(MAIN_POOL)) == 0) {
 			fputs("[pool behind]", f);
 			p += strlen(MAIN_POOL);

@@ -29,7 +29,8 @@ struct cnt_daemon {
 /*
  * Placeholders of CNT_DAEMON_CONFIG: @DIR@ the temporary directory, @USER@ the user who runs the
  * test, @BACKENDS@ the directory of the backend modules, @LINES@ the value of CNT_DAEMON_LINES in
- * the environment. With CNT_LENDS in the environment, pools of PostgreSQL lend their sessions. With CNT_ROUTER, clients reach
+ * the environment. With CNT_LENDS in the environment, pools of PostgreSQL lend their sessions. With CNT_CACHES, pools keep the
+ * results of their queries (docs/pool-cache.md). With CNT_ROUTER, clients reach
  * the pool "main" through a router.
  */
 /* LeakSanitizer starts a process that looks at the tested process and its files in /proc, so the
