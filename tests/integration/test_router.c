@@ -25,7 +25,7 @@ struct kind {
 
 static const struct kind kinds[] = {
 	[WS_POSTGRESQL] = { "set work_mem = '7MB'", "select current_setting('work_mem')",
-		"7MB", 17 },
+		"7MB", 20 },
 	[WS_MARIADB] = { "set lock_wait_timeout = 77", "select @@lock_wait_timeout", "77",
 		11 },
 	[WS_SQLITE] = { "pragma cache_size = 77",
@@ -476,6 +476,139 @@ notifications_come_through(void **state)
 	cenote_conn_destroy(conn);
 }
 
+/* ---- pipelines ---- */
+
+/* How often the process has waited. */
+static long
+waits_of(pid_t pid)
+{
+	static const char name[] = "voluntary_ctxt_switches:";
+	char path[64], line[256];
+	long n = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "re");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f) != NULL) {
+		if (strncmp(line, name, sizeof(name) - 1) == 0)
+			n = strtol(line + sizeof(name) - 1, NULL, 10);
+	}
+	fclose(f);
+	assert_true(n >= 0);
+	return n;
+}
+
+static void
+queue(cenote_conn *conn, const char *sql)
+{
+	cenote_params *none = wp_params();
+
+	assert_int_equal(cenote_send_query(conn, sql, CENOTE_NTS, none, NULL), CENOTE_OK);
+	cenote_params_destroy(none);
+}
+
+/* Take the results of the request, which must have this last one. */
+static void
+expect_answer(cenote_conn *conn, int wanted)
+{
+	cenote_result *res = wp_next_result(conn, wanted);
+
+	cenote_result_destroy(res);
+	wp_next_result(conn, 0);
+}
+
+static void
+a_pipeline_goes_to_its_target_together(void **state)
+{
+	cenote_conn *conn;
+	pid_t router;
+	long before;
+
+	start(SPLIT);
+	conn = wp_attach(NULL);
+	router = wp_worker_pid(conn);
+	expect_at(conn, "two");
+	assert_int_equal(cenote_pipeline_begin(conn), CENOTE_OK);
+	before = waits_of(router);
+	for (int i = 0; i < 150; i++)
+		queue(conn, i % 3 == 2 ? "select name from who where name = 'new'"
+				       : "insert into who values ('new')");
+	assert_int_equal(cenote_send_sync(conn), CENOTE_OK);
+	for (int i = 0; i < 150; i++)
+		expect_answer(
+			conn, i % 3 == 2 ? CENOTE_RESULT_ROWS : CENOTE_RESULT_COMMAND);
+	expect_answer(conn, CENOTE_RESULT_SYNC);
+	assert_true(waits_of(router) - before < 75);
+	assert_int_equal(cenote_pipeline_end(conn), CENOTE_OK);
+	expect_rows("one", "100");
+	expect_rows("two", "0");
+	/* the next unit may go to another target */
+	expect_at(conn, "two");
+	cenote_conn_destroy(conn);
+}
+
+static void
+a_failure_ends_a_pipeline_up_to_its_synchronization_point(void **state)
+{
+	cenote_conn *conn;
+
+	start("");
+	conn = wp_attach(NULL);
+	assert_int_equal(cenote_pipeline_begin(conn), CENOTE_OK);
+	queue(conn, "insert into who values ('new')");
+	queue(conn, "select 1 / (select 0)");
+	queue(conn, "insert into who values ('new')");
+	assert_int_equal(cenote_send_sync(conn), CENOTE_OK);
+	queue(conn, "select name from who");
+	queue(conn, "insert into who values ('new')");
+	assert_int_equal(cenote_send_sync(conn), CENOTE_OK);
+	expect_answer(conn, CENOTE_RESULT_COMMAND);
+	expect_answer(conn, CENOTE_RESULT_ERROR);
+	expect_answer(conn, CENOTE_RESULT_SKIPPED);
+	expect_answer(conn, CENOTE_RESULT_SYNC);
+	expect_answer(conn, CENOTE_RESULT_ROWS);
+	expect_answer(conn, CENOTE_RESULT_COMMAND);
+	expect_answer(conn, CENOTE_RESULT_SYNC);
+	assert_int_equal(cenote_pipeline_end(conn), CENOTE_OK);
+	expect_rows("one", "1");
+	cenote_conn_destroy(conn);
+}
+
+/* What the rules would not leave at the unit's target runs in its turn, and so does what has to follow. */
+static void
+rules_hold_in_a_pipeline(void **state)
+{
+	cenote_conn *conn;
+
+	start("rule = tables=elsewhere -> pool second\n" SPLIT);
+	conn = wp_attach(NULL);
+	assert_int_equal(cenote_pipeline_begin(conn), CENOTE_OK);
+	queue(conn, "insert into who values ('new')");
+	queue(conn, "select name from who");
+	queue(conn, kind->set);
+	queue(conn, "select name from who");
+	assert_int_equal(cenote_send_sync(conn), CENOTE_OK);
+	queue(conn, "insert into who values ('new')");
+	queue(conn, "select name from who");
+	queue(conn, "select name from elsewhere");
+	assert_int_equal(cenote_send_sync(conn), CENOTE_OK);
+	expect_answer(conn, CENOTE_RESULT_COMMAND);
+	expect_answer(conn, CENOTE_RESULT_ROWS);
+	expect_answer(conn, CENOTE_RESULT_COMMAND);
+	expect_answer(conn, CENOTE_RESULT_ROWS);
+	expect_answer(conn, CENOTE_RESULT_SYNC);
+	expect_answer(conn, CENOTE_RESULT_COMMAND);
+	expect_answer(conn, CENOTE_RESULT_ROWS);
+	expect_answer(conn, CENOTE_RESULT_ERROR);
+	expect_answer(conn, CENOTE_RESULT_SYNC);
+	assert_int_equal(cenote_pipeline_end(conn), CENOTE_OK);
+	expect_rows("one", "1");
+	assert_string_equal(wp_value(conn, kind->show), kind->shown);
+	expect_at(conn, "two");
+	cenote_conn_destroy(conn);
+}
+
 /* ---- a primary and its replica ---- */
 
 static void
@@ -528,6 +661,9 @@ main(int argc, char **argv)
 		TEST(a_named_statement_follows),
 		TEST(a_setting_that_is_rolled_back_does_not_follow),
 		TEST(notifications_come_through),
+		TEST(a_pipeline_goes_to_its_target_together),
+		TEST(a_failure_ends_a_pipeline_up_to_its_synchronization_point),
+		TEST(rules_hold_in_a_pipeline),
 		TEST(a_cancel_that_nobody_takes_holds_no_other_client),
 		TEST(a_lost_session_reports_the_words_of_its_server),
 		/* the last one: the server restarts after it */

@@ -24,6 +24,7 @@ pool_kind=plain
 crowd_pids=()
 suites_cache=${CENOTE_SUITES_CACHE:-}
 server_pid=
+standby_pid=
 pool_pid=
 way_env=()
 setup_seconds=0
@@ -43,7 +44,7 @@ server_user=postgres
 suite_usage()
 {
 	cat <<USAGE
-usage: tests/suites/${0##*/} [--build DIR] [--pool plain|lent|contended] [--keep] [--help]
+usage: tests/suites/${0##*/} [--build DIR] [--pool KIND] [--keep] [--help]
 
 ${about:-}
 
@@ -53,8 +54,9 @@ reason; no test may be skipped or go missing on the shim only.
 
   --build DIR  the build to test (CENOTE_BUILD, or build)
   --pool KIND  lent: the pool lends its sessions; contended: mode = transaction with three sessions, which
-               four other clients want all the time. Differences of such a pool alone are in
-               tests/suites/expected/${0##*/}.KIND.
+               four other clients want all the time; router: a router with one target is in front of the
+               pool; split (PostgreSQL): a router sends reads to a standby. Differences of such a pool
+               alone are in tests/suites/expected/${0##*/}.KIND.
   --keep       leave the temporary directory with all logs
 
 CENOTE_SUITES_CACHE names a directory where fetched sources are kept for the next run.
@@ -107,10 +109,35 @@ stop_pool()
 pool_lines()
 {
 	case $pool_kind in
-	plain) printf 'sessions = 1..%s\n' "$1" ;;
+	plain | router | split) printf 'sessions = 1..%s\n' "$1" ;;
 	lent) printf 'sessions = 1..%s\nlend = auto\n' "$1" ;;
 	contended) printf 'sessions = 1..3\nmode = transaction\nqueue_timeout = 60s\n' ;;
 	esac
+}
+
+# put_pool NAME SESSIONS BACKEND SERVER [STANDBY]: the sections of a pool. A router and its targets have as many sessions.
+put_pool()
+{
+	local target targets=() i=4
+	case $pool_kind in
+	router) targets=(primary) ;;
+	split) targets=(primary replica) ;;
+	*) printf '\n[pool %s]\nbackend = %s\nserver = %s\n' "$1" "$3" "$4" ;;
+	esac
+	for target in "${targets[@]}"; do
+		printf '\n[pool %s-%s]\nbackend = %s\nserver = %s\n' "$1" "$target" "$3" "${!i}"
+		pool_lines "$2"
+		[ $pool_kind = router ] || printf 'read_own_writes = 10s\n'
+		i=$((i + 1))
+	done
+	[ ${#targets[@]} = 0 ] || printf '\n[pool %s]\nbackend = router\nserver =' "$1"
+	for target in "${targets[@]}"; do
+		printf ' %s=%s-%s' "$target" "$1" "$target"
+	done
+	[ $pool_kind != split ] || printf '\nrule = class=read in_tx=no -> pool replica'
+	printf '\n'
+	pool_lines "$2"
+	printf 'auth = trust\n'
 }
 
 # start_crowd POOL SQL: other clients, which always want a session.
@@ -127,7 +154,9 @@ start_crowd()
 
 stop_server()
 {
+	stop_process "$standby_pid" INT
 	stop_process "$server_pid" INT
+	standby_pid=
 	server_pid=
 }
 
@@ -166,7 +195,7 @@ suite_open() # NAME ARGUMENT…
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--build) [ $# -gt 1 ] || { suite_usage >&2 && exit 2; } && build=$2 && shift ;;
-		--pool) [[ ${2:-} = @(plain|lent|contended) ]] || { suite_usage >&2 && exit 2; } && pool_kind=$2 && shift ;;
+		--pool) [[ ${2:-} = @(plain|lent|contended|router|split) ]] || { suite_usage >&2 && exit 2; } && pool_kind=$2 && shift ;;
 		--keep) keep=1 ;;
 		-h | --help) suite_usage && exit 0 ;;
 		*) suite_usage >&2 && exit 2 ;;
@@ -190,7 +219,7 @@ suite_begin() # NAME ARGUMENT…
 			cp "$build/tools/cenoted/cenoted" "$work/bin/" &&
 			cp "$build/tools/cenoted/borrower/cenote-loan.so" "$work/lib/" &&
 			cp "$build/tools/cenoted/backends/$shim_module/cenoted-$shim_module.so" \
-				"$work/backends/"
+				"$build/tools/cenoted/backends/router/cenoted-router.so" "$work/backends/"
 	} ||
 		not_run "$build has no shim, cenoted or backend $shim_module: meson compile -C $build"
 	${CC:-gcc} -shared -fPIC -O1 -o "$work/lib/witness.so" "$suites_dir/witness.c" ||
@@ -476,6 +505,27 @@ CONF
 	done
 }
 
+# A standby of the server. Its socket is in $work/standby.
+start_standby()
+{
+	say "starting a standby"
+	rm -rf "$work/standby"
+	as_user mkdir "$work/standby"
+	{
+		as_user "$pg_bin/pg_basebackup" -h "$work/run" -p "$pg_port" -U postgres \
+			-D "$work/standby/data" -R -c fast &&
+			echo "unix_socket_directories = '$work/standby'" |
+			as_user tee -a "$work/standby/data/postgresql.conf"
+	} >"$work/out/basebackup.txt" 2>&1 ||
+		{ tail -n 5 "$work/out/basebackup.txt" && not_run "no standby"; }
+	(cd "$work" && exec setsid bash -c 'exec "$@"' server "${as[@]}" "$pg_bin/postgres" \
+		-D "$work/standby/data") >"$work/out/standby.txt" 2>&1 &
+	standby_pid=$!
+	wait_for standby $standby_pid as_user "$pg_bin/psql" -X -q -h "$work/standby" \
+		-p "$pg_port" -U postgres -c 'select 1' postgres
+	standby_pid=$(head -n 1 "$work/standby/data/postmaster.pid")
+}
+
 # fresh_server DATABASE…: without what another run left in the cluster.
 fresh_server()
 {
@@ -495,19 +545,17 @@ as=()
 # Everything else goes to the original library.
 start_pool()
 {
-	local entry name start=$SECONDS
+	local entry line start=$SECONDS
+	[ "$pool_kind" != split ] || start_standby
 	say "starting cenoted"
 	{
 		printf '[cenoted]\nrun_dir = %s\nbackend_dir = %s\nlog = %s\n' "$work/pool" \
 			"$work/backends" "$work/out/cenoted.log"
 		[ "$(id -u)" != 0 ] || echo "user = postgres"
 		for entry in "$@"; do
-			name=${entry%:*}
-			printf '\n[pool %s]\nbackend = postgresql\n' "$name"
-			printf 'server = host=%s port=%s user=postgres dbname=%s\n' "$work/run" \
-				"$pg_port" "$name"
-			pool_lines "${entry##*:}"
-			printf 'auth = trust\n'
+			line="port=$pg_port user=postgres dbname=${entry%:*}"
+			put_pool "${entry%:*}" "${entry##*:}" postgresql "host=$work/run $line" \
+				"host=$work/standby $line"
 		done
 	} >"$work/cenoted.conf"
 	{

@@ -50,6 +50,7 @@ s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 start_server() # DATABASE…
 {
 	local database
+	[ "$pool_kind" != split ] || not_run "a split is for PostgreSQL only"
 	say "starting MariaDB"
 	make_certificates
 	my_port=$(free_port)
@@ -90,19 +91,14 @@ stop_server()
 # has $server_keys too. Everybody else goes to the original library.
 start_pool()
 {
-	local entry name i
+	local entry i
 	say "starting cenoted"
 	{
 		printf '[cenoted]\nrun_dir = %s\nbackend_dir = %s\nlog = %s\n' "$work/pool" \
 			"$work/backends" "$work/out/cenoted.log"
 		[ "$(id -u)" != 0 ] || echo "user = $server_user"
 		for entry in "$@"; do
-			name=${entry%:*}
-			printf '\n[pool %s]\nbackend = mysql\n' "$name"
-			printf 'server = socket=%s user=test password=%s dbname=%s local_infile=yes %s\n' \
-				"$work/run/s" "$test_password" "$name" "$server_keys"
-			pool_lines "${entry##*:}"
-			printf 'auth = trust\n'
+			put_pool "${entry%:*}" "${entry##*:}" mysql "socket=$work/run/s user=test password=$test_password dbname=${entry%:*} local_infile=yes $server_keys"
 		done
 	} >"$work/cenoted.conf"
 	{

@@ -82,51 +82,116 @@ has_router(const char *config)
 	       strstr(config, "backend = router") == NULL;
 }
 
-/* The router has as many sessions as the pool behind it. */
-static void
-put_router(const char *config, FILE *f)
+/* Whether the text begins so. */
+static int
+begins(const char *text, const char *with)
 {
-	const char *sessions = strstr(strstr(config, MAIN_POOL), "\nsessions = ");
-
-	fprintf(f, "\n" MAIN_POOL "\nbackend = router\nserver = main=behind\n");
-	if (sessions != NULL)
-		fprintf(f, "%.*s\n", (int)strcspn(sessions + 1, "\n"), sessions + 1);
+	return strncmp(text, with, strlen(with)) == 0;
 }
 
-int
-cnt_daemon_configure(struct cnt_daemon *d, const char *config)
+/* Whether a line of the pool says what the pool wants from its clients. Then it is a line of the router. */
+static int
+faces_clients(const char *line)
 {
-	const char *p = config ? config : CNT_DAEMON_CONFIG;
-	int is_routed = has_router(p);
-	const char *whole = p;
-	char path[CNT_PATH_MAX + 8];
-	FILE *f;
+	static const char *const keys[] = { "auth", "users =", "allow", "deny =", "tls_",
+		"idle_client_timeout", "user_limits", "address_limits" };
+	size_t i;
 
-	snprintf(path, sizeof(path), "%s.new", d->conf);
-	f = fopen(path, "we");
-	if (!f) {
-		perror(path);
-		return -1;
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (begins(line, keys[i]))
+			return 1;
 	}
+	return 0;
+}
+
+/* Whether the pool "main" has this line. */
+static int
+main_has(const char *config, const char *line)
+{
+	const char *at = strstr(strstr(config, MAIN_POOL), line);
+	const char *next = strstr(strstr(config, MAIN_POOL), "\n[");
+
+	return at != NULL && (next == NULL || at < next);
+}
+
+/* Write the router, and the head of the pool behind it. The router has as many sessions as that pool. But if clients take turns on those, the
+ * router must not hold them back. */
+static void
+put_router(const char *config, int takes_turns, FILE *f)
+{
+	const char *line = strstr(config, MAIN_POOL);
+
+	fputs(MAIN_POOL "\nbackend = router\nserver = main=behind\n", f);
+	if (takes_turns)
+		fputs("sessions = 1..16\n", f);
+	while ((line = strchr(line, '\n')) != NULL && *++line != '[') {
+		if (faces_clients(line) || (!takes_turns && begins(line, "sessions =")))
+			fprintf(f, "%.*s\n", (int)strcspn(line, "\n"), line);
+	}
+	fputs("\n[pool behind]\n", f);
+}
+
+/* Write the configuration with a router. */
+static void
+put_routed(const char *config, FILE *f)
+{
+	int is_main = 0, takes_turns = main_has(config, "\nmode = transaction\n");
+	size_t n;
+
+	for (const char *line = config; *line != '\0'; line += n + (line[n] != '\0')) {
+		n = strcspn(line, "\n");
+		if (*line == '[')
+			is_main = begins(line, MAIN_POOL);
+		if (is_main && *line == '[')
+			put_router(config, takes_turns, f);
+		else if (!is_main || !faces_clients(line))
+			fprintf(f, "%.*s\n", (int)n, line);
+	}
+}
+
+/* Write the configuration with its placeholders replaced. */
+static void
+put_text(const struct cnt_daemon *d, const char *config, FILE *f)
+{
+	const char *p = config;
+
 	while (*p) {
 		const char *value;
 		size_t len = *p == '@' ? placeholder(d, p, &value) : 0;
 
-		put_lend(config ? config : "", p, f);
-		put_cache(whole, p, f);
-		if (is_routed && strncmp(p, MAIN_POOL, strlen(MAIN_POOL)) == 0) {
-			fputs("[pool behind]", f);
-			p += strlen(MAIN_POOL);
-			continue;
-		}
+		put_lend(config, p, f);
+		put_cache(config, p, f);
 		if (len > 0)
 			fputs(value, f);
 		else
 			fputc(*p, f);
 		p += len > 0 ? len : 1;
 	}
-	if (is_routed)
-		put_router(whole, f);
+}
+
+int
+cnt_daemon_configure(struct cnt_daemon *d, const char *config)
+{
+	char path[CNT_PATH_MAX + 8], *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	if (f == NULL)
+		return -1;
+	put_text(d, config != NULL ? config : CNT_DAEMON_CONFIG, f);
+	fclose(f);
+	snprintf(path, sizeof(path), "%s.new", d->conf);
+	f = fopen(path, "we");
+	if (!f) {
+		perror(path);
+		free(text);
+		return -1;
+	}
+	if (has_router(text))
+		put_routed(text, f);
+	else
+		fputs(text, f);
+	free(text);
 	return fclose(f) == 0 && rename(path, d->conf) == 0 ? 0 : -1;
 }
 

@@ -176,16 +176,18 @@ fz_others_start(struct fz_others *others, struct cnt_daemon *daemon)
 	}
 }
 
+/* Of all pools: a router and the pool behind it may both move sessions. */
 static long long
 n_yields(cenote_conn *conn)
 {
 	cenote_result *res;
-	long long n;
+	long long n = 0;
+	uint32_t column;
 
 	assert_ok(cenote_status(conn, "pools", &res));
-	n = strtoll(cenote_result_text(res, 0,
-			    (uint32_t)cenote_result_find_column(res, "yields"), NULL),
-		NULL, 10);
+	column = (uint32_t)cenote_result_find_column(res, "yields");
+	for (uint64_t i = 0; i < cenote_result_n_rows(res); i++)
+		n += strtoll(cenote_result_text(res, i, column, NULL), NULL, 10);
 	cenote_result_destroy(res);
 	return n;
 }

@@ -307,8 +307,9 @@ struct cnd_route {
 struct cnd_router_ops {
 	/* Whether the line names this target. */
 	bool (*has_target)(const struct cnd_server_spec *spec, const char *target);
-	/* Whether the session must stay with its target: it has an open transaction there, or something else that cannot follow. */
-	bool (*is_bound)(const struct cnd_session *s);
+	/* The name of the target that the session must stay with: it has an open transaction there, or something else that cannot
+	 * follow. NULL: none. */
+	const char *(*bound_to)(const struct cnd_session *s);
 	/* The route of the next query, prepare, execute or function. The target's name lives as long as the configuration. */
 	void (*route)(struct cnd_session *s, const struct cnd_route *route);
 	/* The text of a prepared statement that has a name and no number, borrowed until the next request. Empty: unknown. */
@@ -424,6 +425,8 @@ struct cnd_backend {
 	 * state(), after a request that asked for it, even if the request failed or was skipped. The worker reports a
 	 * failure to the client. */
 	int (*sync)(struct cnd_session *s, struct cnd_sink *sink);
+	/* The worker has refused a request, because of a rule, and the backend does not get it. */
+	void (*refused)(struct cnd_session *s);
 	/* The worker wants to yield the session, and state() reports no other pins than those in `settled_pins`. Ask the server
 	 * what the session really holds, for the next state(). The sink gets the notifications and parameters that come
 	 * meanwhile. Without a sink (NULL), nobody can get a notification, so it ends the session. */

@@ -6,8 +6,8 @@
  * order.
  *
  * Nobody may notice the difference. So there is no pipelining with a query_timeout, which would
- * then count for all requests together, nor in a pool with rules, which judge each statement in its
- * turn. And a set-up request ends the series: a client sends one when it wants the earlier answers
+ * then count for all requests together. In a pool with rules, which judge each statement in its turn, only
+ * statements for which the turn makes no difference are pipelined. And a set-up request ends the series: a client sends one when it wants the earlier answers
  * first. request.c calls this file.
  */
 #include "serving.h"
@@ -31,6 +31,20 @@ take_exec(struct cnd_serving *s, struct cnd_exec *exec, struct cnp_str params)
 	return CENOTE_OK;
 }
 
+/* Offer a request to the backend. `sql`: its text for the rules. */
+static int
+offer(struct cnd_serving *s, const struct cnd_ahead *what, struct cnp_str sql)
+{
+	int r;
+
+	if (s->has_rules && !s->ops->passes(s, sql))
+		return CENOTE_AGAIN;
+	r = s->backend->ahead(s->session, what);
+	if (s->has_rules && r == CENOTE_OK)
+		s->ops->passed(s);
+	return r;
+}
+
 static int
 give_query(struct cnd_serving *s, const struct cnp_request *req)
 {
@@ -45,7 +59,7 @@ give_query(struct cnd_serving *s, const struct cnp_request *req)
 	if (q->batch_rows > 0 || q->max_rows > 0 || q->formats.n > 0 ||
 		take_exec(s, &exec, q->params) < 0)
 		return CENOTE_AGAIN;
-	return s->backend->ahead(s->session, &what);
+	return offer(s, &what, q->sql);
 }
 
 static int
@@ -66,7 +80,7 @@ give_execute(struct cnd_serving *s, const struct cnp_request *req)
 		(e->statement != 0 && which.statement == NULL) ||
 		take_exec(s, &exec, e->params) < 0)
 		return CENOTE_AGAIN;
-	return s->backend->ahead(s->session, &what);
+	return offer(s, &what, cnd_request_text(s, &which));
 }
 
 static int
@@ -82,7 +96,7 @@ give_prepare(struct cnd_serving *s, const struct cnp_request *req)
 		p->types.n / 4 > CNC_BATCH_COLS_MAX ||
 		cnd_request_set_types(s, &prepare, p->types) < 0)
 		return CENOTE_AGAIN;
-	return s->backend->ahead(s->session, &what);
+	return offer(s, &what, p->sql);
 }
 
 static int
@@ -94,9 +108,8 @@ give_named(struct cnd_serving *s, const struct cnp_request *req, uint32_t number
 	};
 	const struct cnd_ahead what = { .code = req->msg.code, .which = &which };
 
-	return number != 0 || kind > CNP_NAMED_PORTAL
-		       ? CENOTE_AGAIN
-		       : s->backend->ahead(s->session, &what);
+	return number != 0 || kind > CNP_NAMED_PORTAL ? CENOTE_AGAIN
+						      : offer(s, &what, CNP_STR_NONE);
 }
 
 static int
@@ -118,7 +131,7 @@ give(struct cnd_serving *s, const struct cnp_request *req)
 	case CNP_MSG_CLOSE:
 		return give_named(s, req, c->statement, c->name, c->kind);
 	case CNP_MSG_SYNC:
-		return s->backend->ahead(s->session, &sync);
+		return offer(s, &sync, CNP_STR_NONE);
 	default:
 		return CENOTE_AGAIN;
 	}
@@ -133,7 +146,7 @@ cnd_ahead_give(struct cnd_serving *s, const struct cnp_request *req)
 	size_t at = 0;
 
 	if (s->backend->ahead == NULL || number == 0 || (req->flags & CNP_FRAME_SYNC) ||
-		req->msg.code == CNP_MSG_SYNC || s->has_query_timeout || s->has_rules)
+		req->msg.code == CNP_MSG_SYNC || s->has_query_timeout)
 		return;
 	/* most requests have none after them */
 	while (cnp_server_peek(s->server, &at, &number, &behind) == CENOTE_OK) {

@@ -142,6 +142,8 @@ judge(struct cnd_serving *s, struct cnp_str *sql)
 	const char *text = sql->p;
 	int r = s->has_rules ? s->ops->judge(s, sql) : CENOTE_OK;
 
+	if (r < 0 && s->backend->refused != NULL)
+		s->backend->refused(s->session);
 	if (r < 0)
 		return r;
 	if (s->has_rules)
@@ -269,6 +271,16 @@ on_describe(struct cnd_serving *s, const struct cnp_msg *m)
 	return r < 0 ? r : s->backend->statements->describe(s->session, &which, &s->sink);
 }
 
+struct cnp_str
+cnd_request_text(const struct cnd_serving *s, const struct cnd_named *which)
+{
+	const struct cnd_router_ops *router = s->backend->router;
+
+	if (which->statement != NULL)
+		return (struct cnp_str){ which->statement->sql, which->statement->len };
+	return router != NULL ? router->text(s->session, which->name) : CNP_STR_NONE;
+}
+
 /*
  * A router chooses the target at each execution: a statement may be prepared outside of a transaction, and executed in one.
  * If rules change the text now, that has no effect, since the statement is already prepared.
@@ -276,14 +288,11 @@ on_describe(struct cnd_serving *s, const struct cnp_msg *m)
 static int
 judge_again(struct cnd_serving *s, const struct cnd_named *which)
 {
-	const struct cnd_router_ops *router = s->backend->router;
 	struct cnp_str sql;
 
-	if (router == NULL || !s->has_rules)
+	if (s->backend->router == NULL || !s->has_rules)
 		return CENOTE_OK;
-	sql = which->statement != NULL
-		      ? (struct cnp_str){ which->statement->sql, which->statement->len }
-		      : router->text(s->session, which->name);
+	sql = cnd_request_text(s, which);
 	return judge(s, &sql);
 }
 

@@ -34,6 +34,11 @@ struct cnd_serving_ops {
 	 * and s->diag says why. *sql becomes the text for the server, which does no more than the client's text. Only if
 	 * s->has_rules. */
 	int (*judge)(struct cnd_serving *s, struct cnp_str *sql);
+	/* Whether the client may send this statement, unchanged, while an earlier request of its unit runs, and a router's session need not
+	 * change its target for it. Empty: the request has no text. passed(): the backend has taken it. Only if
+	 * s->has_rules. */
+	bool (*passes)(struct cnd_serving *s, struct cnp_str sql);
+	void (*passed)(struct cnd_serving *s);
 	/* The running request may take this long, at most. Only if s->has_rules. */
 	void (*limit_time)(struct cnd_serving *s, const struct cnd_limit *limit);
 	/* The client is about to get the error in s->diag: change it if the pool says so. NULL: errors stay as they are. */
@@ -257,6 +262,9 @@ void cnd_request_take_state(struct cnd_serving *s, struct cnd_state *ret_state);
 int cnd_request_handle(struct cnd_serving *s, const struct cnp_msg *m);
 /* For replay.c: forget the answer to the last request. */
 void cnd_request_begin_answer(struct cnd_serving *s);
+/* The text of a statement; empty: not known. */
+struct cnp_str cnd_request_text(
+	const struct cnd_serving *s, const struct cnd_named *which);
 /* Decode the types of a PREPARE into the arena. */
 int cnd_request_set_types(
 	struct cnd_serving *s, struct cnd_prepare *prepare, struct cnp_str types);

@@ -305,6 +305,7 @@ set_position(struct cnd_serving *s, struct cnp_str text)
 	{                                                                                \
 		.flush = flush, .await_piece = await_piece, .long_result = long_result,  \
 		.begin = (BEGIN), .end = (END), .judge = cnd_query_judge,                \
+		.passes = cnd_query_passes, .passed = cnd_query_passed,                  \
 		.limit_time = cnd_query_limit_time, .retell = cnd_query_retell,          \
 		.may_replay = cnd_replay_allows, .failed = (FAILED), .lost = lost,       \
 		.may_move = may_move, .publish = publish, .info = info,                  \

@@ -56,11 +56,10 @@ log_decision(struct cnd_worker *w, const struct cnd_query_rule *rule,
 	state->n_unlogged = 0;
 }
 
-/* After a reload, the scoreboard may have another rule at this index: then do not count. */
-static void
-count(struct cnd_worker *w, const struct cnd_query_rule *rule)
+void
+cnd_query_count(struct cnd_worker *w, size_t i)
 {
-	size_t i = (size_t)(rule - w->config->query_rules.list);
+	const struct cnd_query_rule *rule = &w->config->query_rules.list[i];
 
 	if (cnd_pool_head(w->board, w->pool_index)->rules[i].key == rule->key)
 		atomic_fetch_add_explicit(
@@ -136,7 +135,7 @@ decide(struct cnd_worker *w, struct cnd_query_text *t,
 		if (!cnd_query_rule_applies(
 			    rule, cnd_query_rule_match(rule, &t->query, &condition)))
 			continue;
-		count(w, rule);
+		cnd_query_count(w, i);
 		r = act(w, t, rule);
 		if (r < 0)
 			return r;
@@ -172,28 +171,38 @@ static bool
 is_in_tx(const struct cnd_serving *s)
 {
 	return s->held.tx != CENOTE_TX_IDLE ||
-	       (s->backend->router != NULL && s->backend->router->is_bound(s->session));
+	       (s->backend->router != NULL &&
+		       s->backend->router->bound_to(s->session) != NULL);
+}
+
+struct cnd_query_text
+cnd_query_text_of(struct cnd_worker *w, struct cnd_summary *summary)
+{
+	const char *database = w->login.info.database;
+	struct cnd_serving *s = &w->serving;
+
+	return (struct cnd_query_text){
+		.style = cnd_pool_config_style(w->config, cnd_login_kind(w)),
+		.has_digest = w->config->query_rules.has_digest,
+		.arena = &s->request.arena,
+		.diag = &s->diag,
+		.summary = summary,
+		.query = { .now = time(NULL),
+			.database = database != NULL ? database : "",
+			.user = w->client.user,
+			.application = w->slot->identity.application,
+			.peer = w->client.peer,
+			.in_tx = is_in_tx(s) },
+	};
 }
 
 int
 cnd_query_judge(struct cnd_serving *s, struct cnp_str *sql)
 {
 	struct cnd_worker *w = s->owner;
-	const char *database = w->login.info.database;
 	const struct cnd_query_rule *rule = NULL;
 	struct cnd_summary summary;
-	struct cnd_query_text t = { .style = cnd_pool_config_style(
-					    w->config, cnd_login_kind(w)),
-		.has_digest = w->config->query_rules.has_digest,
-		.arena = &s->request.arena,
-		.diag = &s->diag,
-		.summary = &summary,
-		.query = { .now = time(NULL),
-			.database = database != NULL ? database : "",
-			.user = w->client.user,
-			.application = w->slot->identity.application,
-			.peer = w->client.peer,
-			.in_tx = is_in_tx(s) } };
+	struct cnd_query_text t = cnd_query_text_of(w, &summary);
 	int r = cnd_query_text_begin(&t, sql->p, sql->n);
 	/* some programs send a text without a statement to ask whether the server is there */
 	bool has_statement = r == CENOTE_OK && summary.classes != 0;

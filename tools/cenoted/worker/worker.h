@@ -183,9 +183,13 @@ struct cnd_worker_query {
 	int64_t logged_ms; /* when there was the last message; 0: never */
 	uint64_t n_unlogged; /* decisions without a message since then */
 	char limit[32]; /* the text of w->stop.option if a rule limits the time */
+	/* route.c: a bit for each rule that applies to the statement that cnd_query_passes() looked at */
+	uint64_t passed;
 };
 
+struct cnd_query_text;
 struct cnd_seat;
+struct cnd_summary;
 struct cnd_shared;
 struct cnd_worker_digests;
 
@@ -603,7 +607,15 @@ int cnd_query_judge(struct cnd_serving *s, struct cnp_str *sql);
 void cnd_query_limit_time(struct cnd_serving *s, const struct cnd_limit *limit);
 /* The client is about to get the error in s->diag: change it if an `on_error` line says so. */
 void cnd_query_retell(struct cnd_serving *s);
-/* route.c. Tell a router where the statement goes. rule: the one that has decided; NULL: none has. */
+/* What the rules need to know about a statement of the client. The caller fills it with cnd_query_text_begin(). */
+struct cnd_query_text cnd_query_text_of(
+	struct cnd_worker *w, struct cnd_summary *summary);
+/* Count that the rule of this index applies. After a reload, the scoreboard may have another rule there: then do not count. */
+void cnd_query_count(struct cnd_worker *w, size_t i);
+/* route.c. The functions passes() and passed() of struct cnd_serving_ops. */
+bool cnd_query_passes(struct cnd_serving *s, struct cnp_str sql);
+void cnd_query_passed(struct cnd_serving *s);
+/* Tell a router where the statement goes. rule: the one that has decided; NULL: none has. */
 void cnd_query_route(struct cnd_worker *w, const struct cnd_query_rule *rule,
 	const struct cnd_query *q);
 

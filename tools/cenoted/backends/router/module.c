@@ -7,7 +7,7 @@
 
 static const struct cnd_router_ops router = {
 	.has_target = cnd_rt_has_target,
-	.is_bound = cnd_rt_is_bound,
+	.bound_to = cnd_rt_bound_to,
 	.route = cnd_rt_route,
 	.text = cnd_rt_text_of,
 };
@@ -44,11 +44,14 @@ static const struct cnd_backend backend = {
 	.fd = cnd_rt_fd,
 	.idle = cnd_rt_idle,
 	.sync = cnd_rt_sync,
+	.refused = cnd_rt_refused,
 	.function = cnd_rt_function,
 	.change_user = cnd_rt_change_user,
 	.select_database = cnd_rt_select_database,
 	.set_option = cnd_rt_set_option,
 	.options_are_set = cnd_rt_options_are_set,
+	.ahead = cnd_rt_ahead,
+	.answer = cnd_rt_answer,
 	.router = &router,
 };
 

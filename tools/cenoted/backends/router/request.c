@@ -179,17 +179,42 @@ finish_call(struct cnd_session *s, int r, const char *tag, struct cnd_sink *sink
 	return cnd_rt_leave(s, r, NULL, 0);
 }
 
+/* Let a request of the unit fail at the target. Then the synchronization point undoes the unit if the server has such units, as if the
+ * refused request had failed there. A transaction from before the unit stays open. */
+static int
+undo_unit(struct cnd_session *s, struct cnd_rt_target *t)
+{
+	int r;
+
+	if (!t->is_refused || t->had_tx)
+		return CENOTE_OK;
+	CND_RT_AWAIT(r, s, t,
+		cenote_send_describe_named(t->conn, CENOTE_NAMED_STATEMENT,
+			"a request was refused, so the others are undone"));
+	r = cnd_rt_send_off(s, r);
+	return r == CENOTE_OK ? cnd_rt_drop(s, t, NULL) : CENOTE_OK;
+}
+
 /* End the unit of requests at this target, with a synchronisation point. */
 static int
 end_unit(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *diag)
 {
-	int r;
+	int r, failed;
 
 	if (!t->is_in_unit)
 		return CENOTE_OK;
+	cnd_rt_tell_early(s, SIZE_MAX);
+	/* the answer to the synchronization point that has gone ahead */
+	r = t->has_sync ? cnd_rt_drop(s, t, diag) : CENOTE_OK;
+	t->has_sync = false;
+	failed = r;
+	if (r != CENOTE_ERR_CONN)
+		r = undo_unit(s, t);
+	if (r == CENOTE_ERR_CONN)
+		return r;
 	CND_RT_AWAIT(r, s, t, cenote_pipeline_end(t->conn));
 	t->is_in_unit = false;
-	return r < 0 ? cnd_rt_fail(s, t, r, diag) : CENOTE_OK;
+	return r < 0 ? cnd_rt_fail(s, t, r, diag) : failed;
 }
 
 static int

@@ -16,9 +16,8 @@
 
 /* ---- which target ---- */
 
-/* The target that the session must stay with; NULL: none. */
-static struct cnd_rt_target *
-holder(const struct cnd_session *s)
+struct cnd_rt_target *
+cnd_rt_holder(const struct cnd_session *s)
 {
 	for (size_t i = 0; i < s->n_targets; i++) {
 		struct cnd_rt_target *t = &s->targets[i];
@@ -31,10 +30,12 @@ holder(const struct cnd_session *s)
 	return s->bound;
 }
 
-bool
-cnd_rt_is_bound(const struct cnd_session *s)
+const char *
+cnd_rt_bound_to(const struct cnd_session *s)
 {
-	return holder(s) != NULL;
+	const struct cnd_rt_target *t = cnd_rt_holder(s);
+
+	return t != NULL ? t->name : NULL;
 }
 
 void
@@ -145,15 +146,34 @@ make_ready(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *diag
 }
 
 /* In pipeline mode, libcenote sends no synchronisation point after a request. */
-static int
-begin_unit(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *diag)
+int
+cnd_rt_begin_unit(struct cnd_rt_target *t)
 {
-	int r = cenote_pipeline_begin(t->conn);
+	int r = t->is_in_unit ? CENOTE_OK : cenote_pipeline_begin(t->conn);
 
-	if (r < 0)
-		return cnd_rt_fail(s, t, r, diag);
+	if (r != CENOTE_OK || t->is_in_unit)
+		return r;
 	t->is_in_unit = true;
+	t->is_refused = false;
+	t->had_tx = cenote_tx_state(t->conn) == CENOTE_TX_OPEN;
 	return CENOTE_OK;
+}
+
+void
+cnd_rt_refused(struct cnd_session *s)
+{
+	for (size_t i = 0; i < s->n_targets; i++)
+		s->targets[i].is_refused = s->targets[i].is_in_unit;
+}
+
+void
+cnd_rt_begin_request(struct cnd_session *s, struct cnd_sink *sink)
+{
+	s->sink = sink;
+	s->told = CENOTE_OK;
+	s->stopped = CENOTE_OK;
+	s->tag[0] = '\0';
+	cnc_diag_clear(&s->why);
 }
 
 static int
@@ -161,15 +181,14 @@ enter(struct cnd_session *s, struct cnd_rt_target *t, struct cnd_sink *sink, boo
 {
 	int r;
 
-	s->sink = sink;
-	s->told = CENOTE_OK;
-	s->stopped = CENOTE_OK;
-	s->tag[0] = '\0';
-	cnc_diag_clear(&s->why);
+	cnd_rt_begin_request(s, sink);
 	s->at = t;
 	r = make_ready(s, t, sink->diag);
-	if (r == CENOTE_OK && !is_sync && !t->is_in_unit)
-		r = begin_unit(s, t, sink->diag);
+	if (r == CENOTE_OK && !is_sync) {
+		r = cnd_rt_begin_unit(t);
+		if (r < 0)
+			r = cnd_rt_fail(s, t, r, sink->diag);
+	}
 	if (r < 0)
 		s->sink = NULL;
 	return r;
@@ -178,15 +197,17 @@ enter(struct cnd_session *s, struct cnd_rt_target *t, struct cnd_sink *sink, boo
 int
 cnd_rt_choose(struct cnd_session *s, struct cnd_sink *sink, bool is_sync)
 {
-	struct cnd_rt_target *t = holder(s), *wanted = NULL;
+	struct cnd_rt_target *t = cnd_rt_holder(s), *wanted = NULL;
 
 	if (s->is_routed && s->route.asks_last)
 		wanted = t != NULL ? t : s->at;
 	else if (s->is_routed && s->route.target != NULL)
 		wanted = find(s, s->route.target);
 	s->is_routed = false;
-	if (t != NULL && wanted != NULL && wanted != t)
+	if (t != NULL && wanted != NULL && wanted != t) {
+		cnd_rt_refused(s);
 		return refuse(s, t, sink->diag);
+	}
 	if (t == NULL)
 		t = wanted != NULL ? wanted : s->targets;
 	return enter(s, t, sink, is_sync);
@@ -198,7 +219,7 @@ cnd_rt_enter(struct cnd_session *s, struct cnd_rt_target *t, struct cnd_sink *si
 {
 	s->is_routed = false;
 	if (t == NULL)
-		t = holder(s);
+		t = cnd_rt_holder(s);
 	return enter(s, t != NULL ? t : s->targets, sink, is_sync);
 }
 
@@ -299,8 +320,9 @@ cnd_rt_leave(struct cnd_session *s, int r, const char *text, size_t len)
 	if (!s->at->is_attached || s->stopped == CENOTE_ERR_CONN)
 		return r;
 	is_idle = cenote_tx_state(s->at->conn) == CENOTE_TX_IDLE && !s->at->is_in_unit;
+	/* in a unit, the target may report the pin later */
 	if (sets && keep_text(s, text, len))
-		s->at->followed_pins |= cenote_pins(s->at->conn) & CENOTE_PIN_SETTINGS;
+		s->at->followed_pins |= CENOTE_PIN_SETTINGS;
 	if (is_idle && strcmp(s->tag, "ROLLBACK") == 0)
 		cut_texts(s, s->n_settled);
 	if (is_idle)

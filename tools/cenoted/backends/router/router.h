@@ -24,6 +24,10 @@ struct cnd_rt_target {
 	cenote_conn *conn; /* NULL: no client has needed it yet */
 	bool is_attached;
 	bool is_in_unit; /* it has got requests, but no synchronisation point after them: pipeline mode is on */
+	bool has_sync; /* the unit's synchronization point is on its way there */
+	bool had_tx; /* a transaction was open when the unit began */
+	/* a request of the unit was refused, and the target does not know that: it must not commit the others */
+	bool is_refused;
 	bool is_manual; /* autocommit is off there */
 	size_t n_followed; /* how many of cnd_session.texts it has run */
 	uint64_t
@@ -52,6 +56,25 @@ struct cnd_rt_named {
 /* The most texts that the router keeps for one client, to repeat them. After them, a text that sets something binds the session to its
  * target. */
 #define CND_RT_TEXTS_MAX   256u
+
+/* A request that its target has before its turn. */
+struct cnd_rt_ahead {
+	uint8_t code;
+	bool is_known; /* the client has the columns of `statement` */
+	struct cnd_statement *statement; /* NULL: none with a number */
+	cenote_stmt *handle; /* only this request needs it; NULL: none */
+};
+
+/* A notice or a parameter that has come before the turn of its request. */
+struct cnd_rt_early {
+	struct cnd_rt_early *next;
+	size_t request; /* its index in the series; behind the last one: the synchronization point */
+	char *name, *value; /* of a parameter; NULL: it is the notice */
+	struct cnc_diag notice;
+};
+
+/* The most requests that are sent together. */
+#define CND_RT_AHEAD_MAX 64u
 
 struct cnd_session {
 	const struct cnd_host *host;
@@ -91,6 +114,15 @@ struct cnd_session {
 	char tag[64]; /* of the last result */
 	bool has_rows; /* a row of the running result was sent */
 
+	/* requests that `target` has before their turn. The next answer is that of list[at] */
+	struct {
+		struct cnd_rt_target *target;
+		struct cnd_rt_ahead list[CND_RT_AHEAD_MAX];
+		size_t n, at;
+		size_t size; /* about how many bytes they have */
+		struct cnd_rt_early *early; /* in the order in which they came */
+	} ahead;
+
 	/* facts of the default target */
 	struct cnd_option *facts;
 	size_t n_facts;
@@ -129,6 +161,9 @@ int cnd_rt_wait(struct cnd_session *s, struct cnd_rt_target *t);
 /* A call of libcenote failed with `status`: set the diagnostics, and return the status that a backend returns. */
 int cnd_rt_fail(struct cnd_session *s, struct cnd_rt_target *t, int status,
 	struct cnc_diag *diag);
+/* Pass a notice or a parameter on to the client. The first failure is kept in s->told. */
+void cnd_rt_tell_notice(struct cnd_session *s, const struct cnc_diag *notice);
+void cnd_rt_tell_parameter(struct cnd_session *s, const char *name, const char *value);
 /* Copy the library's diagnostics. */
 void cnd_rt_copy_diag(struct cnc_diag *to, const cenote_diag *from);
 /* Attach to the target, unless that is done. */
@@ -140,14 +175,22 @@ void cnd_rt_detach(struct cnd_session *s);
 int cnd_rt_drop(struct cnd_session *s, struct cnd_rt_target *t, struct cnc_diag *diag);
 
 /* route.c: which target gets a request, and what it needs to have before. */
-bool cnd_rt_is_bound(const struct cnd_session *s);
+/* The target that the session must stay with; NULL: none. */
+struct cnd_rt_target *cnd_rt_holder(const struct cnd_session *s);
+const char *cnd_rt_bound_to(const struct cnd_session *s);
 void cnd_rt_route(struct cnd_session *s, const struct cnd_route *route);
+/* Begin a unit of requests at the target, unless there is one. */
+int cnd_rt_begin_unit(struct cnd_rt_target *t);
+/* The client's next request was refused before it came here. */
+void cnd_rt_refused(struct cnd_session *s);
 /* Choose the target of a request by the rules, and prepare it. Sets s->at. `is_sync`: a synchronisation point follows. */
 int cnd_rt_choose(struct cnd_session *s, struct cnd_sink *sink, bool is_sync);
 /* Prepare target `t` for a request to which no rule applies. Sets s->at. `t` NULL: the target that the session must stay with, or
  * else the default. */
 int cnd_rt_enter(struct cnd_session *s, struct cnd_rt_target *t, struct cnd_sink *sink,
 	bool is_sync);
+/* Forget what the previous request has left in the session. */
+void cnd_rt_begin_request(struct cnd_session *s, struct cnd_sink *sink);
 /* A request has ended with `r`: note what its target holds now. `text`: the SQL of a query; NULL for other requests. Returns `r`, or
  * the failure of the sink in a handler. */
 int cnd_rt_leave(struct cnd_session *s, int r, const char *text, size_t len);
@@ -192,7 +235,24 @@ cenote_exec_options cnd_rt_options(const struct cnd_exec *exec);
 /* Write a request that a call of libcenote has queued with the result `r`. Returns `r`, or why it could not be written. */
 int cnd_rt_send_off(struct cnd_session *s, int r);
 
+/* ahead.c */
+int cnd_rt_ahead(struct cnd_session *s, const struct cnd_ahead *what);
+int cnd_rt_answer(struct cnd_session *s, struct cnd_sink *sink);
+void cnd_rt_ahead_forget(struct cnd_session *s);
+
+/* early.c */
+/* Whether the message that libcenote handles now is for a later request of the series. Then it is kept, and the client gets it with that
+ * request. `name` NULL: it is the notice. */
+bool cnd_rt_keep_early(struct cnd_session *s, const cenote_diag *notice, const char *name,
+	const char *value);
+/* Give the client what came early for the requests of the series up to this one. */
+void cnd_rt_tell_early(struct cnd_session *s, size_t request);
+void cnd_rt_forget_early(struct cnd_session *s);
+
 /* stmt.c */
+/* The handle of the statement at s->at; NULL: that target does not have it. If *ret_own becomes a handle, the caller destroys it. */
+cenote_stmt *cnd_rt_handle_here(
+	struct cnd_session *s, const struct cnd_named *which, cenote_stmt **ret_own);
 extern const struct cnd_statement_ops cnd_rt_statement_ops;
 struct cnp_str cnd_rt_text_of(const struct cnd_session *s, struct cnp_str name);
 void cnd_rt_forget_named(struct cnd_session *s);

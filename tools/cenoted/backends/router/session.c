@@ -151,6 +151,8 @@ forget_options(struct cnd_session *s)
 static void
 forget_client(struct cnd_session *s)
 {
+	cnd_rt_forget_early(s);
+	cnd_rt_ahead_forget(s);
 	cnd_rt_detach(s);
 	cnd_rt_forget_texts(s);
 	cnd_rt_forget_named(s);

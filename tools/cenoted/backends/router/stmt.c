@@ -325,6 +325,23 @@ get_handle(struct cnd_session *s, const struct cnd_named *which, cenote_stmt **r
 	return r < 0 ? cnd_rt_fail(s, s->at, r, diag) : CENOTE_OK;
 }
 
+cenote_stmt *
+cnd_rt_handle_here(
+	struct cnd_session *s, const struct cnd_named *which, cenote_stmt **ret_own)
+{
+	const struct cnd_rt_stmt *st =
+		which->statement != NULL ? which->statement->own : NULL;
+	const struct cnd_rt_named *n;
+
+	if (st != NULL)
+		return st->pieces == NULL ? st->handles[s->at - s->targets] : NULL;
+	n = find_named(s, which->name);
+	if ((n != NULL && (n->has & bit_of(s, s->at)) == 0) ||
+		cenote_stmt_by_name(s->at->conn, which->name.p, ret_own) < 0)
+		return NULL;
+	return *ret_own;
+}
+
 /* The first target that has the statement; NULL: none. */
 static struct cnd_rt_target *
 home_of(struct cnd_session *s, const struct cnd_named *which)
@@ -422,7 +439,7 @@ describe_at(struct cnd_session *s, const struct cnd_named *which, struct cnd_sin
 static int
 describe(struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink)
 {
-	struct cnd_rt_target *t = cnd_rt_is_bound(s) ? NULL : home_of(s, which);
+	struct cnd_rt_target *t = cnd_rt_holder(s) != NULL ? NULL : home_of(s, which);
 	int r = cnd_rt_enter(s, t, sink, which->is_sync);
 
 	return r < 0 ? r : cnd_rt_leave(s, describe_at(s, which, sink), NULL, 0);
@@ -451,7 +468,7 @@ close_statement(
 
 	if (which->statement != NULL && which->name.n == 0)
 		return cnd_done(sink, "CLOSE", 0);
-	if (!cnd_rt_is_bound(s) && which->kind == CNP_NAMED_STATEMENT)
+	if (cnd_rt_holder(s) == NULL && which->kind == CNP_NAMED_STATEMENT)
 		t = home_of(s, which);
 	r = cnd_rt_enter(s, t, sink, which->is_sync);
 	if (r < 0)

@@ -152,17 +152,29 @@ keep_failure(struct cnd_session *s, int r)
 		s->told = r;
 }
 
+void
+cnd_rt_tell_notice(struct cnd_session *s, const struct cnc_diag *notice)
+{
+	keep_failure(s, s->sink->ops->notice(s->sink, notice));
+}
+
+void
+cnd_rt_tell_parameter(struct cnd_session *s, const char *name, const char *value)
+{
+	keep_failure(s, s->sink->ops->parameter(s->sink, name, value));
+}
+
 static void
 on_notice(const cenote_diag *notice, void *user)
 {
 	struct cnd_session *s = user;
 	struct cnc_diag d;
 
-	if (s->sink == NULL || s->is_quiet)
+	if (s->sink == NULL || s->is_quiet || cnd_rt_keep_early(s, notice, NULL, NULL))
 		return;
 	cnc_diag_init(&d, s->mem);
 	cnd_rt_copy_diag(&d, notice);
-	keep_failure(s, s->sink->ops->notice(s->sink, &d));
+	cnd_rt_tell_notice(s, &d);
 	cnc_diag_finish(&d);
 }
 
@@ -185,8 +197,8 @@ on_parameter(const char *name, const char *value, void *user)
 	struct cnd_session *s = user;
 
 	s->changes++;
-	if (s->sink != NULL && !s->is_quiet)
-		keep_failure(s, s->sink->ops->parameter(s->sink, name, value));
+	if (s->sink != NULL && !s->is_quiet && !cnd_rt_keep_early(s, NULL, name, value))
+		cnd_rt_tell_parameter(s, name, value);
 }
 
 /* ---- attaching ---- */
