@@ -186,9 +186,10 @@ has_work_before_reset(const struct cnd_worker *w)
 	       w->serving.tells_writes || w->serving.replay.max > 0;
 }
 
-bool
-cnd_client_ends_turn(const struct cnd_worker *w)
+static int
+ends_turn(const struct cnd_host *host)
 {
+	const struct cnd_worker *w = host->user;
 	const struct cnd_serving *s = &w->serving;
 	struct cnp_request next;
 	uint32_t number = 0;
@@ -198,6 +199,12 @@ cnd_client_ends_turn(const struct cnd_worker *w)
 	       s->ahead.n == 0 && !s->result.is_quiet && !has_work_before_reset(w) &&
 	       reason_to_yield(w) == CNP_YIELD_CONTENDED &&
 	       cnp_server_peek(s->server, &at, &number, &next) == CENOTE_AGAIN;
+}
+
+void
+cnd_client_init(struct cnd_worker *w)
+{
+	w->serving.host.ends_turn = ends_turn;
 }
 
 /* Yield the session if there is a reason and the client holds nothing. 1: it is yielded, or lost. */

@@ -267,12 +267,6 @@ host_moves_listen(const struct cnd_host *host)
 	return cnd_pins_may_move_listen(host->user);
 }
 
-static int
-host_ends_turn(const struct cnd_host *host)
-{
-	return cnd_client_ends_turn(host->user);
-}
-
 void
 cnd_host_init(struct cnd_worker *w)
 {
@@ -289,8 +283,7 @@ cnd_host_init(struct cnd_worker *w)
 		.can_log_in = host_can_log_in,
 		.restores_names = host_restores_names,
 		.refuses_pins = host_refuses_pins,
-		.moves_listen = host_moves_listen,
-		.ends_turn = host_ends_turn };
+		.moves_listen = host_moves_listen };
 }
 
 struct cnd_sink *

@@ -604,6 +604,7 @@ static void
 init(struct cnd_worker *w)
 {
 	cnd_owner_init(w);
+	cnd_client_init(w);
 	w->client.fd = -1;
 	w->login.server_fd = -1;
 	w->login.info = (struct cnd_info){ "", "", "", NULL, 0 };

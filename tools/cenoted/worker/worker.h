@@ -507,8 +507,8 @@ int cnd_attach_answer_tls(struct cnd_worker *w, int64_t until);
 enum cnd_parting cnd_client_serve(struct cnd_worker *w);
 /* Wait for the client that resumes, and serve it. */
 enum cnd_parting cnd_client_resume(struct cnd_worker *w);
-/* Whether the client gives up the session as soon as the running request is done, if it holds nothing then. */
-bool cnd_client_ends_turn(const struct cnd_worker *w);
+/* Give the backend its ends_turn(). */
+void cnd_client_init(struct cnd_worker *w);
 /* The client got no session, and `r` says why: send its last message, or leave that to the door. */
 void cnd_client_part(struct cnd_worker *w, int r);
 /* Refuse the clients in the inbox: the session that they want to resume has gone. */

@@ -222,7 +222,7 @@ struct cnd_pg_login {
 	uint8_t was_told; /* the host was told of such a change */
 };
 
-/* reset.c: a reset that was sent in one write with the client's last request, behind it. */
+/* discard.c: a reset that was sent in one write with the client's last request, behind it. */
 struct cnd_pg_early {
 	uint32_t
 		n_ready; /* ReadyForQuery that are still to come for it; 0: there is none */
@@ -512,6 +512,14 @@ const char *cnd_pg_changed_name(struct cnd_session *s);
 /* Hash the settings that the role and the database now have for a login. The hash goes to s->login.settings. */
 int cnd_pg_learn_login(struct cnd_session *s, struct cnc_diag *ret_diag);
 int cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag);
+
+/* discard.c */
+/* Add a text to s->out. */
+int cnd_pg_add_command(struct cnd_session *s, const char *sql);
+/* Whether the SQL of a statement showed that the session must end. */
+int cnd_pg_has_lasting(const struct cnd_session *s);
+/* Add to s->out what follows the end of the last transaction. The answer to the question goes to `ret_lasting`. */
+int cnd_pg_add_discard(struct cnd_session *s, struct cnd_pg_flags *ret_lasting);
 /* A request is in s->out, and about to be sent. If it is the last one of its client, add the reset behind it. */
 int cnd_pg_add_early_reset(struct cnd_session *s, const struct cnd_pg_scan *scan);
 
