@@ -886,7 +886,9 @@ a_turn_ends_if_others_wait(void **state)
 	pid = wp_fork(attach_in_child, NULL, -1);
 	wp_await("main", "waiting", 1);
 	/* the next request is there, or the unit has no end yet */
+	client.collects = 1;
 	QUERY(3, SYNC, "over 1");
+	client.collects = 0;
 	QUERY(4, SYNC, "seen");
 	EXPECT("DONE/3");
 	assert_string_equal(client.msg.as.done.tag.p, "GO ON");

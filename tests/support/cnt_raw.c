@@ -128,7 +128,8 @@ cnt_raw_send(struct cnt_raw *c, uint32_t request, uint8_t flags, const struct cn
 {
 	if (cnp_frame_put(&c->out, flags, request, m) < 0)
 		abort();
-	flush(c);
+	if (!c->collects)
+		flush(c);
 }
 
 void

@@ -16,6 +16,7 @@ struct cnt_raw {
 	struct cnp_msg msg;
 	const uint8_t *payload;
 	struct cnp_attached attached; /* only its numbers are valid */
+	int collects; /* the frames wait, and go in one write with the next one that does not */
 	int fds[2]; /* of a loan: the server's socket and the page; the test closes them. 0: none came */
 };
 
