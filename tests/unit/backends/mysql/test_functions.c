@@ -22,9 +22,7 @@ built_in_functions_hold_nothing(void **state)
 		"extractvalue('<a/>', '/a')", "regexp_replace(b, 'a', '')",
 		"inet_aton('1.2.3.4')", "group_concat(b)", "length(uuid())",
 		"sha2(b, 256)", "if(a, 1, 2)", "row_number() over (order by a)",
-		"cast(a as char)",
-		"substring_index(b, 'x', "
-		"1)" };
+		"cast(a as char)", "substring_index(b, 'x', 1)" };
 	struct my *t = *state;
 	char sql[120];
 
