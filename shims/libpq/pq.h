@@ -57,7 +57,7 @@ void cpq_escape_remember(const PGconn *conn);
 /* The last connection belongs to the original library. */
 void cpq_escape_leave(void);
 
-/* ---- status.c ---- */
+/* ---- release.c ---- */
 
 /* The release of libpq that the shim stands for, such as 15: PQlibVersion() without the minor version. */
 int cpq_release(void);

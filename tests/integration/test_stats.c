@@ -401,7 +401,8 @@ static void
 documents_and_examples_name_the_metrics_that_there_are(void **state)
 {
 	static char document[1u << 16];
-	int port = start("", "rule = class=ddl -> deny dry-run\n");
+	int port = start("", "rule = class=ddl -> deny dry-run\n"
+			     "rule = tables=countries -> cache ttl=1s\n");
 	FILE *f = fopen(CNT_SOURCE_ROOT "/docs/operations.md", "re");
 
 	assert_non_null(f);

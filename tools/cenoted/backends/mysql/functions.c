@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Finds out which functions are built into a server of MySQL, which does not list them. session.c calls it at the
- * login; the answer is in s->reading.
+ * Finds out which functions are built into a server of MySQL, which does not list them. login.c calls it; the answer is in s->reading.
  *
  * MySQL looks for a built-in function first, then for a loadable one, and last for a stored one of the current
  * database. Nobody can make a stored function in information_schema. So if a text can be prepared there, all

@@ -24,7 +24,8 @@
  *     compat.c      what differs between MariaDB's and Oracle's library
  *     options.c     the keys of a server line, and the password file
  *     connect.c     connections of the library
- *     session.c     the life of a session: login, facts, another user
+ *     login.c       login, and the facts that it learns
+ *     session.c     the life of a session: facts, requests, another user
  *     functions.c   which functions are built into a server of MySQL
  *     reset.c       resetting a session to the state of a new login
  *     wait.c        waiting that can be interrupted; cancelling
