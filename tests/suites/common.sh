@@ -31,6 +31,9 @@ setup_seconds=0
 pg_bin=/usr/lib/postgresql/15/bin
 pg_share=
 pg_port=5432
+# Another release of PostgreSQL: --postgresql. Then libpq is built from its source, and is the original.
+pg_release=15
+built_library=
 # What stands in for what: mariadb.sh has others. Where the original is named otherwise, original_file is its file, below the
 # system's directories of libraries.
 original_file=
@@ -44,7 +47,7 @@ server_user=postgres
 suite_usage()
 {
 	cat <<USAGE
-usage: tests/suites/${0##*/} [--build DIR] [--pool KIND] [--keep] [--help]
+usage: tests/suites/${0##*/} [--build DIR] [--pool KIND] [--postgresql 15|17|18] [--keep] [--help]
 
 ${about:-}
 
@@ -57,6 +60,7 @@ reason; no test may be skipped or go missing on the shim only.
                four other clients want all the time; router: a router with one target is in front of the
                pool; split (PostgreSQL): a router sends reads to a standby. Differences of such a pool
                alone are in tests/suites/expected/${0##*/}.KIND.
+  --postgresql RELEASE  the tests, the server and libpq of that release (only libpq_pipeline and libpq_api)
   --keep       leave the temporary directory with all logs
 
 CENOTE_SUITES_CACHE names a directory where fetched sources are kept for the next run.
@@ -196,6 +200,7 @@ suite_open() # NAME ARGUMENT…
 		case $1 in
 		--build) [ $# -gt 1 ] || { suite_usage >&2 && exit 2; } && build=$2 && shift ;;
 		--pool) [[ ${2:-} = @(plain|lent|contended|router|split) ]] || { suite_usage >&2 && exit 2; } && pool_kind=$2 && shift ;;
+		--postgresql) [[ ${2:-} = 1[578] ]] || { suite_usage >&2 && exit 2; } && pg_release=$2 && shift ;;
 		--keep) keep=1 ;;
 		-h | --help) suite_usage && exit 0 ;;
 		*) suite_usage >&2 && exit 2 ;;
@@ -245,12 +250,15 @@ private_apt()
 	if [ -z "$(find "$lists" -maxdepth 0 -mtime -1 2>/dev/null)" ]; then
 		rm -rf "$lists"
 		mkdir -p "$lists"/{lists/partial,cache/archives/partial,parts}
+		# sid has neither updates nor the security archive
 		cat >"$lists/parts/debian.sources" <<LIST
 Types: deb deb-src
 URIs: http://deb.debian.org/debian
-Suites: $private_suite $private_suite-updates
+Suites: $private_suite $([ "$private_suite" = sid ] || echo "$private_suite-updates")
 Components: main
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
+LIST
+		[ "$private_suite" = sid ] || cat >>"$lists/parts/debian.sources" <<LIST
 
 Types: deb deb-src
 URIs: http://deb.debian.org/debian-security
@@ -400,20 +408,50 @@ pg_version=15.18-0+deb12u1
 postgresql_source()
 {
 	local target
-	fetch_debian postgresql-15 $pg_version postgresql
-	fetch_debs $pg_version inst postgresql-15 postgresql-client-15
-	pg_bin=$work/inst/usr/lib/postgresql/15/bin
-	pg_share=$work/inst/usr/share/postgresql/15
+	if [ "$pg_release" = 15 ]; then
+		fetch_debian postgresql-15 $pg_version postgresql
+		fetch_debs $pg_version inst postgresql-15 postgresql-client-15
+		pg_bin=$work/inst/usr/lib/postgresql/15/bin
+		pg_share=$work/inst/usr/share/postgresql/15
+	else
+		fetch_release
+	fi
 	say "building"
 	(
 		cd "$work/postgresql" &&
-			CC="ccache gcc" ./configure -q --with-openssl --without-readline --without-zlib &&
+			CC="ccache gcc" ./configure -q --with-openssl --without-readline --without-zlib --without-icu &&
 			for target in "$@"; do
 				make -s -j "$(nproc)" -C "$target" || exit 1
 			done
 	) >"$work/out/build.txt" 2>&1 ||
 		{ tail -n 20 "$work/out/build.txt" && not_run "it does not build"; }
 	[ "$(id -u)" != 0 ] || chown -R postgres: "$work/postgresql"
+}
+
+# The newest source of $pg_release in the suite of Debian that has it, and a server of tests/versions.
+fetch_release()
+{
+	local dsc cache
+	private_suite=sid
+	[ "$pg_release" != 17 ] || private_suite=trixie
+	fetch_begin
+	dsc=$(compgen -G "$fetch_dir/postgresql-${pg_release}_*.dsc" | sort -V | tail -n 1)
+	if [ -z "$dsc" ]; then
+		say "fetching the source package postgresql-$pg_release"
+		(private_apt && cd "$fetch_dir" &&
+			apt_private -qq --download-only source "postgresql-$pg_release") >"$work/out/fetch.txt" 2>&1 ||
+			{ tail -n 5 "$work/out/fetch.txt" && not_run "no source package postgresql-$pg_release"; }
+		dsc=$(compgen -G "$fetch_dir/postgresql-${pg_release}_*.dsc" | sort -V | tail -n 1)
+	fi
+	fetch_end
+	(cd "$work" && dpkg-source -x "$dsc" postgresql) >"$work/out/unpack.txt" 2>&1 ||
+		{ tail -n 5 "$work/out/unpack.txt" && not_run "$dsc cannot be unpacked"; }
+	cache=$build/versions-cache
+	"$source_root/tests/versions/get_server" "$cache" "postgresql:$pg_release" ||
+		not_run "no server of PostgreSQL $pg_release"
+	pg_bin=$(readlink -f "$cache")/postgresql-$pg_release/bin
+	built_library=$work/postgresql/src/interfaces/libpq/libpq.so.5
+	system_library=$built_library
 }
 
 # prove_results FILE: what "prove -v" wrote, as "pass|fail|skip TEST" lines.
@@ -584,6 +622,7 @@ use_native()
 {
 	way=native
 	way_env=(CENOTE_WITNESS="$work/maps/native" LD_PRELOAD="$work/lib/witness.so")
+	[ -z "$built_library" ] || way_env+=(LD_LIBRARY_PATH="${built_library%/*}")
 }
 
 use_shim() # preload|soname
@@ -592,6 +631,7 @@ use_shim() # preload|soname
 	way_env=(CENOTE_SERVER="unix:$work/pool" CENOTE_CLIENT_CONF="$work/client.conf"
 		CENOTE_FALLBACK=direct "$original_variable=$system_library"
 		CENOTE_WITNESS="$work/maps/shim")
+	[ -z "$built_library" ] || way_env+=(CENOTE_LIBPQ_VERSION="${pg_release}0000")
 	if [ "$1" = preload ]; then
 		way_env+=(LD_PRELOAD="$work/lib/${shim_file##*/} $work/lib/witness.so")
 	else
