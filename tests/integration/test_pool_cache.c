@@ -417,6 +417,44 @@ a_function_that_may_set_something_switches_the_cache_off(void **state)
 	expect(conn, "1");
 }
 
+/* What a view sets when it is read does not show in the text. */
+static void
+what_hidden_code_sets_is_not_kept_for_others(void **state)
+{
+	static const char *const setup_postgresql[] = {
+		"drop schema if exists other cascade", "create schema other",
+		"create table other.t (id int, v int)",
+		"insert into other.t values (1, 666)",
+		"create view other.sets as select set_config('search_path', 'other', "
+		"false)",
+		NULL
+	};
+	static const char *const setup_mariadb[] = { "drop view if exists sets",
+		"drop function if exists set_it",
+		"create function set_it() returns int begin set session "
+		"div_precision_increment = 8; return 1; end",
+		"create view sets as select set_it()", NULL };
+	bool is_mariadb = ws_kind == WS_MARIADB;
+	const char *const *sql = is_mariadb ? setup_mariadb : setup_postgresql;
+	const char *select = is_mariadb ? "select (v + 1) / 3 from t" : SELECT;
+	cenote_conn *other;
+
+	/* code in SQLite sets nothing */
+	if (ws_kind == WS_SQLITE)
+		return;
+	start(CACHE);
+	for (; *sql != NULL; sql++)
+		wp_exec(free_conn, *sql);
+	wp_exec(conn, is_mariadb ? "select * from sets" : "select * from other.sets");
+	assert_string_equal(wp_value(conn, select), is_mariadb ? "0.33333333" : "666");
+	other = wp_attach(NULL);
+	assert_string_equal(wp_value(other, select), is_mariadb ? "0.3333" : "0");
+	assert_string_equal(wp_value(conn, select), is_mariadb ? "0.33333333" : "666");
+	cenote_conn_destroy(other);
+	/* in a database with such a function, nobody knows what a statement leaves */
+	wp_exec(free_conn, is_mariadb ? "drop view sets" : "drop schema other cascade");
+}
+
 static void
 pools_share_nothing(void **state)
 {
@@ -715,6 +753,7 @@ main(int argc, char **argv)
 		TEST(settings_are_part_of_the_question),
 		TEST(a_session_that_changed_its_role_asks_the_server),
 		TEST(a_function_that_may_set_something_switches_the_cache_off),
+		TEST(what_hidden_code_sets_is_not_kept_for_others),
 		TEST(pools_share_nothing),
 		TEST(a_small_cache_gives_up_its_oldest_results),
 		TEST(explain_sql_says_whether_a_result_is_kept),

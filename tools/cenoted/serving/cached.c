@@ -110,6 +110,7 @@ cnd_cached_enter(struct cnd_serving *s, const struct cnd_exec *exec)
 	struct cnd_cached *c = s->cached;
 
 	c->has_run = true;
+	c->n_run++;
 	begin_write(c, &c->touch);
 	if (exec != NULL && exec->batch_rows > 0)
 		cnd_touch_add(&c->portals, &c->touch);
@@ -238,7 +239,7 @@ cnd_cached_attach(struct cnd_serving *s, const struct cnp_attach *m)
 	/* what the last client has written may have been committed after it had gone */
 	raise_dirty(c);
 	forget_dirty(c);
-	c->is_another = false;
+	c->is_another = c->is_reset = false;
 	c->is_clean = true;
 	c->is_off = take_options(c, m->options) < 0;
 	take_brought(s, &m->carry);
@@ -255,18 +256,35 @@ cnd_cached_forget_client(struct cnd_serving *s)
 	c->is_off = true;
 }
 
-/* If the session holds nothing, its state is what would move to another session. An empty carry means that this is unchanged. */
-void
-cnd_cached_settled(struct cnd_serving *s, const struct cnd_state *state)
+/* Whether the server has confirmed what is known already. An empty carry means that nothing has changed. */
+static bool
+has_brought(const struct cnd_serving *s, const struct cnp_str *carry)
 {
+	const struct cnc_buf *brought = &s->cached->brought;
+	size_t skip = s->backend->carry_values, n = cnc_buf_len(brought);
+
+	return cnc_buf_len(&s->cached->history) == 0 &&
+	       (carry->n == 0 ||
+		       (carry->n == skip + n &&
+			       memcmp(carry->p + skip, cnc_buf_head(brought), n) == 0));
+}
+
+/* The session's settings are those that would move to another session. */
+void
+cnd_cached_settled(struct cnd_serving *s, uint32_t pins, const struct cnd_state *state)
+{
+	const uint32_t unknown_settings = CENOTE_PIN_FUNCTION | CENOTE_PIN_SETTINGS;
 	struct cnd_cached *c = s->cached;
 
-	if (state->pins != 0 || state->tx != CENOTE_TX_IDLE || c->is_another ||
-		(!c->is_off && cnc_buf_len(&c->history) == 0) ||
-		(state->carry.n == 0 && cnc_buf_len(&c->brought) > 0))
+	if (state->tx != CENOTE_TX_IDLE || c->is_another)
 		return;
+	if ((state->pins & unknown_settings) != 0) {
+		c->is_off |= (pins & CENOTE_PIN_FUNCTION) != 0;
+		return;
+	}
 	c->is_off = false;
-	take_brought(s, &state->carry);
+	if (!has_brought(s, &state->carry))
+		take_brought(s, &state->carry);
 }
 
 static void
@@ -275,7 +293,8 @@ note_reset(struct cnd_serving *s)
 	struct cnd_cached *c = s->cached;
 
 	take_brought(s, &CNP_STR_NONE);
-	c->is_off = cnc_buf_str(&c->history, "reset", 5) < 0;
+	c->is_reset = true;
+	c->is_off = false;
 	c->is_another = false;
 	forget_names(s);
 }
@@ -322,6 +341,8 @@ make_plan(struct cnd_serving *s, const struct cnp_prepare *m,
 	*p = (struct cnd_plan){ .touch = c->touch,
 		.ttl_ms = c->ttl_ms,
 		.n_settings = c->n_settings,
+		.n_run = c->n_run,
+		.is_sure = (s->held.pins & CENOTE_PIN_FUNCTION) == 0,
 		.has_columns = c->has_begun,
 		.columns = c->columns,
 		.n_name = m->name.n,

@@ -29,10 +29,11 @@ void cnd_cached_destroy(struct cnd_serving *s);
 
 /* The client has gone. */
 void cnd_cached_forget_client(struct cnd_serving *s);
-/* A client begins on the session. */
+/* A client gets the session. */
 void cnd_cached_attach(struct cnd_serving *s, const struct cnp_attach *m);
-/* The server was asked what the session holds. */
-void cnd_cached_settled(struct cnd_serving *s, const struct cnd_state *state);
+/* The server was asked what the session holds. pins: those before; state: its answer. */
+void cnd_cached_settled(
+	struct cnd_serving *s, uint32_t pins, const struct cnd_state *state);
 
 /* A request begins. */
 void cnd_cached_begin(struct cnd_serving *s, const struct cnp_request *req);

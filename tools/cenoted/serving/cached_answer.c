@@ -9,13 +9,11 @@
 
 /* ---- asking ---- */
 
-/* Whether the session holds nothing that changes the result, but what is in the key. Until the pool has asked its server about
- * the functions that were called, nearly every statement sets the pin of functions; reach.c judges these by their names. */
+/* Whether the session holds nothing that changes the result, but what is in the key. */
 static bool
 holds_nothing(const struct cnd_serving *s)
 {
-	uint32_t known = CENOTE_PIN_FUNCTION | CENOTE_PIN_LISTEN | CENOTE_PIN_CURSOR |
-			 CENOTE_PIN_PREPARED;
+	uint32_t known = CENOTE_PIN_LISTEN | CENOTE_PIN_CURSOR | CENOTE_PIN_PREPARED;
 
 	if (cnc_buf_len(&s->cached->history) > 0)
 		known |= CENOTE_PIN_SETTINGS;
@@ -37,7 +35,8 @@ is_whole(const struct cnd_exec *exec)
 static bool
 has_same_settings(const struct cnd_cached *c)
 {
-	return c->plan == NULL || c->plan->n_settings == c->n_settings;
+	return c->plan == NULL ||
+	       (c->plan->is_sure && c->plan->n_settings == c->n_settings);
 }
 
 static bool
@@ -47,7 +46,45 @@ may_ask(const struct cnd_serving *s, const struct cnd_question *q)
 
 	return c->ttl_ms > 0 && c->touch.may_keep && !c->is_off && c->was_clean &&
 	       !s->held.is_manual && !s->result.is_limited && !s->result.is_quiet &&
-	       is_whole(q->exec) && has_same_settings(c) && holds_nothing(s);
+	       is_whole(q->exec);
+}
+
+/* Statements may have run code that their texts do not show, as a view does, and this code may have set something. If the
+ * client has set something itself, the server's answer makes a key that all clients with these settings share. */
+static bool
+must_settle(const struct cnd_serving *s)
+{
+	const struct cnd_cached *c = s->cached;
+	uint32_t pins = s->held.pins;
+
+	return s->backend->settle != NULL && (pins & ~s->backend->settled_pins) == 0 &&
+	       ((pins & CENOTE_PIN_FUNCTION) != 0 ||
+		       ((pins & CENOTE_PIN_SETTINGS) != 0 &&
+			       c->settled_at != c->n_settings));
+}
+
+/* Ask the server what the session holds. It is true until the next statement runs. Negative: the session is lost. */
+static int
+settle(struct cnd_serving *s)
+{
+	struct cnd_cached *c = s->cached;
+	uint32_t pins = s->held.pins;
+	struct cnd_state state;
+	int r;
+
+	if (!must_settle(s))
+		return CENOTE_OK;
+	c->settled_at = c->n_settings;
+	r = s->backend->settle(s->session, &s->sink);
+	if (r == CENOTE_ERR_CONN || r == CENOTE_ERR_NOMEM)
+		return r;
+	cnc_diag_clear(&s->diag);
+	cnd_request_state(s, &state);
+	s->held.pins = state.pins;
+	cnd_cached_settled(s, pins, &state);
+	if (c->plan != NULL && c->plan->n_run == c->n_run)
+		c->plan->is_sure = true;
+	return CENOTE_OK;
 }
 
 static int
@@ -68,7 +105,8 @@ static int
 put_key(struct cnd_serving *s, const struct cnd_question *q)
 {
 	struct cnd_cached *c = s->cached;
-	const uint8_t form[] = { q->is_execute, q->params.n > 0, q->exec->format };
+	const uint8_t form[] = { q->is_execute, q->params.n > 0, q->exec->format,
+		c->is_reset };
 	int r;
 
 	cnc_buf_clear(&c->key, CND_CACHED_KEPT);
@@ -209,9 +247,13 @@ cnd_cached_ask(struct cnd_serving *s, const struct cnd_question *q)
 	struct cnd_cached *c = s->cached;
 	struct cnd_cache_marks marks;
 	struct cnd_kept kept;
-	int r;
+	bool may = may_ask(s, q);
+	int r = may ? settle(s) : CENOTE_OK;
 
-	if (!may_ask(s, q) || put_key(s, q) < 0) {
+	if (r < 0)
+		return r;
+	if (!may || c->is_off || !has_same_settings(c) || !holds_nothing(s) ||
+		put_key(s, q) < 0) {
 		cnd_cached_enter(s, q->exec);
 		return CENOTE_OK;
 	}

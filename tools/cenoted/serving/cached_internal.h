@@ -16,7 +16,10 @@
 struct cnd_plan {
 	struct cnd_touch touch;
 	uint64_t ttl_ms;
-	uint32_t n_settings; /* of the client when the statement was prepared */
+	/* of the client when the statement was prepared */
+	uint32_t n_settings;
+	uint32_t n_run;
+	bool is_sure; /* no hidden code had set anything else then */
 	bool has_columns; /* the client has columns of this statement */
 	uint64_t columns; /* a sum of these columns */
 	size_t n_name, n_sql, n_types;
@@ -34,8 +37,11 @@ struct cnd_cached {
 		brought; /* the settings that moved with it from its former session */
 	struct cnc_buf history; /* what it has set since */
 	uint32_t n_settings; /* how often these have changed */
+	uint32_t settled_at; /* n_settings when cached_answer.c last asked the server */
+	uint32_t n_run; /* how many statements have reached the server */
 	bool is_off; /* it may have set something that is not in `history` */
 	bool is_another; /* it has changed its user */
+	bool is_reset; /* it has reset its session */
 	bool is_clean; /* no statement has run since the last synchronization point */
 	struct cnd_plan *names[CND_CACHED_NAMES];
 	size_t n_names;

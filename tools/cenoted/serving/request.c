@@ -957,6 +957,7 @@ cnd_request_idle(struct cnd_serving *s)
 int
 cnd_request_settle(struct cnd_serving *s)
 {
+	uint32_t pins = s->held.pins;
 	struct cnd_state state;
 	int r;
 
@@ -972,7 +973,7 @@ cnd_request_settle(struct cnd_serving *s)
 		return cnd_request_lose_idle(s);
 	cnd_request_take_state(s, &state);
 	if (s->cached != NULL)
-		cnd_cached_settled(s, &state);
+		cnd_cached_settled(s, pins, &state);
 	return CENOTE_OK;
 }
 
