@@ -14,9 +14,6 @@
 #include "core/reach.h"
 #include "walk.h"
 
-/* Servers cut longer names, or refuse them. */
-#define NAME_MAX_LEN 63u
-
 /* Add a table. False: the name may mean another one, since it has escapes, or letters whose case only the server knows. */
 static bool
 add_table(struct cnd_touch *t, const struct cnc_sql_token *name)
@@ -30,8 +27,7 @@ add_table(struct cnd_touch *t, const struct cnc_sql_token *name)
 		if ((unsigned char)p[i] >= 0x80)
 			return false;
 	}
-	t->tables[t->n_tables++] =
-		cnd_cache_table(p, n < NAME_MAX_LEN ? n : NAME_MAX_LEN);
+	t->tables[t->n_tables++] = cnd_cache_table(p, n);
 	return true;
 }
 

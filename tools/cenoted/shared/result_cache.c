@@ -19,20 +19,22 @@
 #include <time.h>
 
 /* Positions are multiples of this. */
-#define ALIGN     64u
+#define ALIGN        64u
 /* An entry of the index: the upper bits are of the hash, the others are the position. */
-#define TAG_SHIFT 48
-#define AT_MASK   ((UINT64_C(1) << TAG_SHIFT) - 1)
+#define TAG_SHIFT    48
+#define AT_MASK      ((UINT64_C(1) << TAG_SHIFT) - 1)
 /* A key may be in this many entries. */
-#define WAYS      4u
+#define WAYS         4u
 /* A kept result has at most this part of the ring. */
-#define PART      8u
+#define PART         8u
 /* Bytes of the ring for each entry of the index. */
-#define PER_ENTRY 1024u
+#define PER_ENTRY    1024u
 /* Where a result has its length (core/saved.h). */
-#define AT_LENGTH 32u
+#define AT_LENGTH    32u
+/* Servers cut longer names of tables, or refuse them. */
+#define NAME_MAX_LEN 63u
 /* Memory that a copy keeps for the next one. */
-#define COPY_KEPT 65536u
+#define COPY_KEPT    65536u
 
 struct cnd_cache_head {
 	_Atomic uint64_t next; /* the position of the next result */
@@ -104,15 +106,14 @@ cnd_cache_now_us(void)
 uint16_t
 cnd_cache_table(const char *name, size_t n)
 {
-	uint64_t sum = UINT64_C(0xcbf29ce484222325);
+	char lower[NAME_MAX_LEN];
 
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)name[i];
-
-		sum ^= c >= 'A' && c <= 'Z' ? c | 0x20u : c;
-		sum *= UINT64_C(0x100000001b3);
-	}
-	return (uint16_t)((sum ^ sum >> 32) % CND_CACHE_TABLES);
+	if (n > sizeof(lower))
+		n = sizeof(lower);
+	for (size_t i = 0; i < n; i++)
+		lower[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] | 0x20
+								   : name[i]);
+	return (uint16_t)(cnc_saved_sum(lower, n, 0) % CND_CACHE_TABLES);
 }
 
 void
@@ -148,17 +149,6 @@ cnd_cache_mark(const struct cnd_cache *c, const struct cnd_touch *t,
 	ret_marks->all = atomic_load(&c->head->all);
 	for (uint8_t i = 0; i < t->n_tables; i++)
 		ret_marks->tables[i] = atomic_load(&c->head->tables[t->tables[i]]);
-}
-
-bool
-cnd_cache_is_current(const struct cnd_cache *c, const struct cnd_touch *t,
-	const struct cnd_cache_marks *marks)
-{
-	bool is = atomic_load(&c->head->all) == marks->all;
-
-	for (uint8_t i = 0; i < t->n_tables && is; i++)
-		is = atomic_load(&c->head->tables[t->tables[i]]) == marks->tables[i];
-	return is;
 }
 
 void
@@ -257,7 +247,8 @@ cnd_cache_find(const struct cnd_cache *c, const struct cnc_buf *key, struct cnc_
 	return false;
 }
 
-/* Take `n` bytes of the ring that do not go beyond its end. Position 0 is never given: an entry 0 is empty. */
+/* Take `n` bytes of the ring that do not go beyond its end, even if another process has written nonsense into `next`: `n` is
+ * a small part of the ring, so that holds after an overflow, too. Position 0 is never given: an entry 0 is empty. */
 static uint64_t
 reserve(const struct cnd_cache *c, size_t n)
 {

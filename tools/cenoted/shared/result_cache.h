@@ -82,15 +82,12 @@ uint64_t cnd_cache_now_us(void);
 
 /* ---- writes ---- */
 
-/* The tables are about to change, or have changed: results that were read before are not used any more. */
+/* The tables are about to change, or have changed. Results that were read before are not used after this call. */
 void cnd_cache_raise(const struct cnd_cache *c, const struct cnd_touch *t);
 /* Note the counters before a statement is sent. */
 void cnd_cache_mark(const struct cnd_cache *c, const struct cnd_touch *t,
 	struct cnd_cache_marks *ret_marks);
-/* Whether no table of the statement may have changed since. */
-bool cnd_cache_is_current(const struct cnd_cache *c, const struct cnd_touch *t,
-	const struct cnd_cache_marks *marks);
-/* The worker of this slot has changed tables in a transaction whose end it does not know yet, or knows now. */
+/* The worker of this slot has changed tables in a transaction. true: it does not know the transaction's end yet. */
 void cnd_cache_set_writing(const struct cnd_cache *c, uint32_t slot, bool is_writing);
 /* Whether the last worker of this slot died before it knew that. */
 bool cnd_cache_is_writing(const struct cnd_cache *c, uint32_t slot);
