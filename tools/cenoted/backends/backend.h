@@ -262,6 +262,7 @@ struct cnd_prepare {
 /* A request before its turn, for ahead(). */
 struct cnd_ahead {
 	uint8_t code; /* CNP_MSG_QUERY, _EXECUTE, _PREPARE, _DESCRIBE, _CLOSE or _SYNC */
+	bool is_sync; /* it is a synchronisation point, or asks for one */
 	struct cnp_str sql; /* query */
 	const struct cnd_named *which; /* execute, describe, close; else NULL */
 	const struct cnd_prepare *prepare;

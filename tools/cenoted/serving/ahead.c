@@ -6,9 +6,9 @@
  * order.
  *
  * Nobody may notice the difference. So there is no pipelining with a query_timeout, which would
- * then count for all requests together. In a pool with rules, which judge each statement in its turn, only
- * statements for which the turn makes no difference are pipelined. And a set-up request ends the series: a client sends one when it wants the earlier answers
- * first. request.c calls this file.
+ * then count for all requests together. Rules judge each statement in its turn. So in a pool with
+ * rules, only statements for which the turn makes no difference are pipelined. A set-up request ends
+ * the series: a client sends one when it wants the earlier answers first. request.c calls this file.
  */
 #include "serving.h"
 
@@ -52,9 +52,10 @@ give_query(struct cnd_serving *s, const struct cnp_request *req)
 	struct cnd_exec exec = { .format = q->format,
 		.is_simple = q->params.n == 0,
 		.is_sync = req->flags & CNP_FRAME_SYNC };
-	const struct cnd_ahead what = {
-		.code = CNP_MSG_QUERY, .sql = q->sql, .exec = &exec
-	};
+	const struct cnd_ahead what = { .code = CNP_MSG_QUERY,
+		.is_sync = exec.is_sync,
+		.sql = q->sql,
+		.exec = &exec };
 
 	if (q->batch_rows > 0 || q->max_rows > 0 || q->formats.n > 0 ||
 		take_exec(s, &exec, q->params) < 0)
@@ -72,9 +73,10 @@ give_execute(struct cnd_serving *s, const struct cnp_request *req)
 	struct cnd_exec exec = { .format = e->format,
 		.columns_known = e->known,
 		.is_sync = req->flags & CNP_FRAME_SYNC };
-	const struct cnd_ahead what = {
-		.code = CNP_MSG_EXECUTE, .which = &which, .exec = &exec
-	};
+	const struct cnd_ahead what = { .code = CNP_MSG_EXECUTE,
+		.is_sync = exec.is_sync,
+		.which = &which,
+		.exec = &exec };
 
 	if (e->batch_rows > 0 || e->max_rows > 0 || e->formats.n > 0 ||
 		(e->statement != 0 && which.statement == NULL) ||
@@ -90,7 +92,9 @@ give_prepare(struct cnd_serving *s, const struct cnp_request *req)
 	struct cnd_prepare prepare = {
 		.is_sync = req->flags & CNP_FRAME_SYNC, .sql = p->sql, .name = p->name
 	};
-	const struct cnd_ahead what = { .code = CNP_MSG_PREPARE, .prepare = &prepare };
+	const struct cnd_ahead what = {
+		.code = CNP_MSG_PREPARE, .is_sync = prepare.is_sync, .prepare = &prepare
+	};
 
 	if (p->statement != 0 || p->types.n % 4 != 0 ||
 		p->types.n / 4 > CNC_BATCH_COLS_MAX ||
@@ -106,7 +110,9 @@ give_named(struct cnd_serving *s, const struct cnp_request *req, uint32_t number
 	const struct cnd_named which = {
 		.name = name, .kind = kind, .is_sync = req->flags & CNP_FRAME_SYNC
 	};
-	const struct cnd_ahead what = { .code = req->msg.code, .which = &which };
+	const struct cnd_ahead what = {
+		.code = req->msg.code, .is_sync = which.is_sync, .which = &which
+	};
 
 	return number != 0 || kind > CNP_NAMED_PORTAL ? CENOTE_AGAIN
 						      : offer(s, &what, CNP_STR_NONE);
@@ -117,7 +123,7 @@ give(struct cnd_serving *s, const struct cnp_request *req)
 {
 	const struct cnp_describe *d = &req->msg.as.describe;
 	const struct cnp_close *c = &req->msg.as.close;
-	const struct cnd_ahead sync = { .code = CNP_MSG_SYNC };
+	const struct cnd_ahead sync = { .code = CNP_MSG_SYNC, .is_sync = true };
 
 	switch (req->msg.code) {
 	case CNP_MSG_QUERY:

@@ -168,22 +168,6 @@ add(struct cnd_session *s, const struct cnd_ahead *what, struct cnd_pg_ahead *re
 }
 
 static int
-is_sync(const struct cnd_ahead *what)
-{
-	switch (what->code) {
-	case CNP_MSG_SYNC:
-		return 1;
-	case CNP_MSG_PREPARE:
-		return what->prepare->is_sync;
-	case CNP_MSG_DESCRIBE:
-	case CNP_MSG_CLOSE:
-		return what->which->is_sync;
-	default:
-		return what->exec->is_sync;
-	}
-}
-
-static int
 try_add(struct cnd_session *s, const struct cnd_ahead *what, struct cnd_pg_ahead *a)
 {
 	size_t len = cnc_buf_len(&s->out.buf);
@@ -213,7 +197,7 @@ ahead(struct cnd_session *s, const struct cnd_ahead *what)
 		.kind = what->which->kind,
 		.format = what->exec->format,
 		.is_known = what->exec->columns_known,
-		.is_sync = (uint8_t)is_sync(what) };
+		.is_sync = what->is_sync };
 
 	if (s->ahead.n == 0) {
 		if (!can_begin(s) || what->code == CNP_MSG_SYNC)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Requests of a unit that go to their target together, in one write, and whose answers are then passed on one by one. All of them go
- * to the target that the unit has: it must have got everything that follows the client, so nothing needs to be repeated there
+ * Sends the requests of a unit to their target together, in one write, and passes the answers on one by one. All of them go to
+ * the target that the unit has. It must have everything that the router repeats there for a client, so that nothing comes
  * between two of them. The worker (serving/ahead.c) offers the requests and asks for the answers. This file owns s->ahead.
  *
  * A request for which the router would have to do something else at the target, too, is not taken: it runs in its turn.
@@ -17,7 +17,7 @@
 
 /* ---- taking requests ---- */
 
-/* The target of the series; NULL: the next request must run in its turn, since the target needs something before it. */
+/* The target of all these requests. NULL: the next request must run in its turn, since the target needs something first. */
 static struct cnd_rt_target *
 target_of(const struct cnd_session *s)
 {
@@ -116,22 +116,6 @@ send_one(struct cnd_session *s, const struct cnd_ahead *what, struct cnd_rt_ahea
 	}
 }
 
-static bool
-is_sync(const struct cnd_ahead *what)
-{
-	switch (what->code) {
-	case CNP_MSG_SYNC:
-		return true;
-	case CNP_MSG_PREPARE:
-		return what->prepare->is_sync;
-	case CNP_MSG_DESCRIBE:
-	case CNP_MSG_CLOSE:
-		return what->which->is_sync;
-	default:
-		return what->exec->is_sync;
-	}
-}
-
 static int
 take(struct cnd_session *s, const struct cnd_ahead *what)
 {
@@ -145,7 +129,7 @@ take(struct cnd_session *s, const struct cnd_ahead *what)
 		s->ahead.list[s->ahead.n++] = a;
 	}
 	/* if it cannot be sent now, sync() sends it */
-	s->at->has_sync = is_sync(what) && cenote_send_sync(s->at->conn) == CENOTE_OK;
+	s->at->has_sync = what->is_sync && cenote_send_sync(s->at->conn) == CENOTE_OK;
 	return CENOTE_OK;
 }
 
