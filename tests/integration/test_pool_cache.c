@@ -479,7 +479,7 @@ a_small_cache_gives_up_its_oldest_results(void **state)
 	assert_int_equal(number("kept"), 1000);
 	assert_true(number("evicted") > 0);
 	assert_true(number("bytes") <= 256 * 1024);
-	/* the last one is still there */
+	/* the newest result is still kept */
 	set_value(free_conn, 1);
 	assert_string_equal(wp_value(conn, sql), "999");
 }

@@ -533,8 +533,8 @@ take_step(cenote_conn *conn, const char *step)
 	return r;
 }
 
-/* Take the steps, and then the last one, which fails in its first run, because the other client has changed row 1. Returns
- * the status of the last step. */
+/* Take the steps, and then the last one. The first run of the last one fails, because the other client has changed row 1.
+ * Returns the status of the last step. */
 static int
 fail_after(cenote_conn *conn, const char *const *steps, const char *last)
 {

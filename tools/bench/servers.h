@@ -10,7 +10,7 @@ enum cnb_service {
 	CNB_POSTGRESQL,
 	CNB_PGBOUNCER, /* in front of that PostgreSQL */
 	CNB_MARIADB,
-	CNB_PGPOOL, /* in front of that PostgreSQL; it has sessions only, and no pools of transactions */
+	CNB_PGPOOL, /* in front of that PostgreSQL; it has no transaction mode */
 	CNB_N_SERVICES
 };
 

@@ -8,9 +8,10 @@
  * keeps the result with them. So a result that was read before a commit is not used once the client of that commit has its
  * answer.
  *
- * Settings. The key has all that the client has set, in order: what it brought from its former session, its options, and the
- * statements that set something. Once a statement may have set something that its text does not tell, the cache is not used
- * for this client, until the server has said that its session holds nothing (settle), or until a reset.
+ * Settings. The key has all that the client has set: its options, what it brought from its former session, and the statements
+ * that set something, in order. Code that no text shows may set something, too. So after a statement that may have run such
+ * code, the server is asked for the settings (settle) before the next use. Its answer replaces the list. If it cannot tell,
+ * the cache is not used for this client until a reset.
  */
 #include "cached_internal.h"
 
@@ -269,7 +270,7 @@ has_brought(const struct cnd_serving *s, const struct cnp_str *carry)
 			       memcmp(carry->p + skip, cnc_buf_head(brought), n) == 0));
 }
 
-/* The session's settings are those that would move to another session. */
+/* If the server has told all settings, they are those that would move to another session. */
 void
 cnd_cached_settled(struct cnd_serving *s, uint32_t pins, const struct cnd_state *state)
 {
@@ -412,7 +413,7 @@ cnd_cached_recall(struct cnd_serving *s, struct cnd_question *q)
 
 /* ---- requests ---- */
 
-/* Whether the request reaches the server only with cnd_cached_enter(), or runs no statement. */
+/* Whether the request runs no statement before cnd_cached_enter(). */
 static bool
 is_statement(const struct cnp_msg *m)
 {

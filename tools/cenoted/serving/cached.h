@@ -42,7 +42,7 @@ void cnd_cached_judged(
 	struct cnd_serving *s, const struct cnd_touch *touch, uint64_t ttl_ms);
 /* The request executes a prepared statement: recall what was judged. Sets q->sql and q->types. */
 void cnd_cached_recall(struct cnd_serving *s, struct cnd_question *q);
-/* The statement is about to reach the server: what it changes is not read from the cache any more. */
+/* The statement is about to reach the server. From now on, nobody reads from the cache what it may change. */
 void cnd_cached_enter(struct cnd_serving *s, const struct cnd_exec *exec);
 /* The same; and look for its answer. CENOTE_DONE: the client got it. CENOTE_OK: ask the server. Negative: it could not be sent. */
 int cnd_cached_ask(struct cnd_serving *s, const struct cnd_question *q);

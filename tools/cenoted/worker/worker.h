@@ -238,8 +238,8 @@ struct cnd_worker {
 	struct cnd_worker_pace pace;
 	struct cnd_worker_random random;
 	struct cnd_worker_query query;
-	uint32_t
-		cache_checked; /* cache.c: the version of the configuration that all workers of the pool have; 0: none */
+	/* cache.c: no worker of a configuration before this version serves the pool any more; 0: not known */
+	uint32_t cache_checked;
 	struct cnd_worker_digests *digests; /* NULL: the pool has no `digests` */
 };
 

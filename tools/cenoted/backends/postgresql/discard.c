@@ -47,8 +47,7 @@ cnd_pg_has_lasting(const struct cnd_session *s)
 	return (s->client.lasting & CND_PG_SCAN_STAYS) != 0;
 }
 
-/* The question comes before the seed, because check_last_answer() needs the seed's
- * answer last. */
+/* The question comes before the seed, because check_last_answer() needs the answer to the seed last. */
 int
 cnd_pg_add_discard(struct cnd_session *s, struct cnd_pg_flags *ret_lasting)
 {

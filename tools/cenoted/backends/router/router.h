@@ -181,7 +181,7 @@ const char *cnd_rt_bound_to(const struct cnd_session *s);
 void cnd_rt_route(struct cnd_session *s, const struct cnd_route *route);
 /* Begin a unit of requests at the target, unless there is one. */
 int cnd_rt_begin_unit(struct cnd_rt_target *t);
-/* The client's next request was refused before it came here. */
+/* The worker has refused the client's next request, because of a rule. */
 void cnd_rt_refused(struct cnd_session *s);
 /* Choose the target of a request by the rules, and prepare it. Sets s->at. `is_sync`: a synchronisation point follows. */
 int cnd_rt_choose(struct cnd_session *s, struct cnd_sink *sink, bool is_sync);
