@@ -48,6 +48,7 @@ plain_queries_are_kept(void **state)
 	expect_kept("SELECT count(*), max(v) FROM s.T a JOIN \"U\" b USING (id)", "u");
 	expect_kept("with x as (select * from t) select * from x", "t");
 	expect_kept("table t;", "t");
+	expect_kept("select * from system, mysql_app.u", "system");
 }
 
 static void
@@ -59,7 +60,10 @@ other_texts_are_not_kept(void **state)
 		"select v from t /* a comment */", "select current_user", "begin",
 		"select s.count(v) from t", "select v from \"t\xc3\xa4\"",
 		"select v from U&\"t\"", "explain select v from t", "fetch c",
-		"select nextval('s')", "copy t to stdout", "" };
+		"select nextval('s')", "copy t to stdout",
+		"select count(*) from pg_cursors",
+		"select * from t, Information_Schema.tables", "select * from sys.x",
+		"select * from \"pg_locks\"", "" };
 
 	for (size_t i = 0; i < CNT_COUNT(texts); i++) {
 		if (touch(texts[i], CNC_SQL_POSTGRESQL).may_keep)

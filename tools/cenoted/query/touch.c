@@ -10,6 +10,7 @@
 #include "touch.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "core/reach.h"
 #include "walk.h"
@@ -39,6 +40,42 @@ add_tables(struct cnd_touch *t, const struct cnd_sql_names *tables)
 			return false;
 	}
 	return !tables->is_cut;
+}
+
+/* The servers' own tables show the session, or what the server does just now. */
+static bool
+is_of_server(const struct cnd_sql_name *table)
+{
+	static const char *const schemas[] = { "information_schema", "performance_schema",
+		"sys", "mysql", "master", "msdb", "tempdb" };
+	static const char *const beginnings[] = { "pg_", "sqlite_", "pragma_", "dbstat",
+		"sysprocesses", "syslock", "#" };
+	size_t n_schema, n_name;
+	const char *schema = cnc_sql_inside(&table->schema, &n_schema);
+	const char *name = cnc_sql_inside(&table->name, &n_name);
+
+	for (size_t i = 0; i < sizeof(schemas) / sizeof(schemas[0]); i++) {
+		if (n_schema == strlen(schemas[i]) &&
+			strncasecmp(schema, schemas[i], n_schema) == 0)
+			return true;
+	}
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
+		size_t n = strlen(beginnings[i]);
+
+		if (n_name >= n && strncasecmp(name, beginnings[i], n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool
+has_own_table_of_server(const struct cnd_sql_names *tables)
+{
+	for (uint32_t i = 0; i < tables->n; i++) {
+		if (is_of_server(&tables->list[i]))
+			return true;
+	}
+	return false;
 }
 
 /* Whether all functions that the text calls by name are those of the servers. */
@@ -130,6 +167,7 @@ cnd_touch_find(const struct cnd_summary *summary, const char *sql, size_t len,
 		   (t.is_write && (!knows_tables || t.n_tables == 0)) ||
 		   ((classes & CND_CLASS_TRANSACTION) != 0 && may_end_another(sql, len));
 	t.may_keep = classes == CND_CLASS_READ && summary->n_statements == 1 &&
-		     knows_code && knows_tables && t.reach == CNC_REACH_NONE;
+		     knows_code && knows_tables && t.reach == CNC_REACH_NONE &&
+		     !has_own_table_of_server(&summary->tables);
 	*ret_touch = t;
 }

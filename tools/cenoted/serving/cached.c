@@ -131,11 +131,16 @@ mentions(const char *p, size_t n, const char *word)
 	return false;
 }
 
-/* SET ROLE and SET SESSION AUTHORIZATION: who may read what may depend on the role. */
+/*
+ * Whether the cache cannot be used with this setting. Who may read what may depend on the role. With the server's own tables in
+ * the search path, a name without a schema may be one of them (query/touch.c).
+ */
 static bool
-mentions_role(const char *p, size_t n)
+excludes(const char *p, size_t n)
 {
-	return mentions(p, n, "role") || mentions(p, n, "authorization");
+	return mentions(p, n, "role") || mentions(p, n, "authorization") ||
+	       mentions(p, n, "information_schema") ||
+	       mentions(p, n, "performance_schema");
 }
 
 static int
@@ -175,6 +180,8 @@ text_of(const struct cnd_cached *c, const struct cnp_msg *m)
 {
 	if (m->code == CNP_MSG_QUERY)
 		return m->as.query.sql;
+	if (m->code == CNP_MSG_SELECT_DATABASE)
+		return m->as.select_database.database;
 	if (m->code == CNP_MSG_EXECUTE && c->plan != NULL)
 		return (struct cnp_str){ c->plan->bytes + c->plan->n_name,
 			c->plan->n_sql };
@@ -191,8 +198,8 @@ note_settings(struct cnd_serving *s, const struct cnp_msg *m, bool is_sure)
 	if (c->touch.reach < CNC_REACH_SETTING)
 		return;
 	c->n_settings++;
-	if (!is_sure || c->touch.reach > CNC_REACH_SETTING ||
-		mentions_role(text.p, text.n) || put_setting(c, &c->history, m) < 0)
+	if (!is_sure || c->touch.reach > CNC_REACH_SETTING || excludes(text.p, text.n) ||
+		put_setting(c, &c->history, m) < 0)
 		c->is_off = true;
 	/* the text may have given a name to another statement */
 	if (c->touch.reach > CNC_REACH_SETTING)
@@ -209,7 +216,7 @@ take_brought(struct cnd_serving *s, const struct cnp_str *carry)
 	cnc_buf_clear(&c->brought, CND_CACHED_KEPT);
 	cnc_buf_clear(&c->history, CND_CACHED_KEPT);
 	c->n_settings++;
-	if (carry->n > skip && (mentions_role(carry->p, carry->n) ||
+	if (carry->n > skip && (excludes(carry->p, carry->n) ||
 				       cnc_buf_append(&c->brought, carry->p + skip,
 					       carry->n - skip) < 0))
 		c->is_off = true;
