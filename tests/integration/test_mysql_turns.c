@@ -98,6 +98,45 @@ each_client_keeps_its_settings(void **state)
 	cenote_conn_destroy(b);
 }
 
+/* The pool leaves out what the server's reset does not clear only if the server has confirmed that there is nothing of it. */
+static void
+what_hidden_code_sets_is_gone_with_its_client(void **state)
+{
+	static const char *const sets[] = { "role hidden_role", "profiling = 1",
+		"net_read_timeout = 77", "@left = 1" };
+	static const char left[] = "select concat_ws(' ', current_role is null, "
+				   "@@profiling + 0, @@net_read_timeout = "
+				   "@@global.net_read_timeout, @left is null)";
+	cenote_conn *a, *b = wp_attach(NULL);
+	char sql[320];
+
+	wp_exec(b, "create or replace table plain (a int)");
+	for (size_t i = 0; i < CNT_COUNT(sets); i++) {
+		snprintf(sql, sizeof(sql),
+			"use app;\ncreate or replace role hidden_role;\n"
+			"grant hidden_role to app;\ndelimiter //\n"
+			"create or replace definer = app function hide() returns int "
+			"begin "
+			"set %s; return 1; end//\n"
+			"create or replace definer = app view hides as select hide()//\n",
+			sets[i]);
+		assert_int_equal(cnt_server_sql(&with_mysql_server, sql), 0);
+		a = wp_attach(NULL);
+		/* these leave nothing, so the sessions go on without a question to the reset */
+		for (int k = 0; k < 3; k++) {
+			wp_exec(a, "insert into plain values (1)");
+			assert_string_equal(wp_value(b, left), "1 0 1 1");
+		}
+		wp_exec(a, "select * from hides");
+		cenote_conn_destroy(a);
+		assert_string_equal(wp_value(b, left), "1 0 1 1");
+		assert_string_equal(
+			wp_value(b, "select count(*) from information_schema.profiling"),
+			"0");
+	}
+	cenote_conn_destroy(b);
+}
+
 /* After a table was used, the pool asks for the settings and for what triggers have left, in one question. */
 static void
 flags_keep_their_values_when_a_table_was_used(void **state)
@@ -482,6 +521,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(each_client_keeps_its_insert_id),
 		TEST(each_client_keeps_its_settings),
+		TEST(what_hidden_code_sets_is_gone_with_its_client),
 		TEST(flags_keep_their_values_when_a_table_was_used),
 		TEST(what_ends_gives_the_session_back),
 		TEST(statements_are_of_the_settings_that_they_were_prepared_with),

@@ -272,6 +272,7 @@ struct cnd_my_reset {
 	/* the reset also changes @@collation_database, so select the database again */
 	uint8_t loses_database;
 	uint8_t is_put_off; /* the reset waits until the next client sends a request */
+	uint8_t has_profiles; /* the server has SHOW PROFILES */
 	uint8_t was_profiled; /* the server recorded the texts of statements */
 	const char *database_collation;
 	int64_t checked_ms; /* when the current database was last seen to be that of the login */
@@ -344,6 +345,8 @@ struct cnd_my_trace {
 	uint8_t has_failed_user; /* the server counts failed changes of user, and refuses further ones after some */
 	uint8_t has_run; /* the client ran something since attach() */
 	uint8_t has_touched; /* the client used tables, which may call functions */
+	/* it used tables, and the server has not confirmed since then that their code set nothing */
+	uint8_t may_have_set;
 	uint8_t has_done_more; /* the client did more than queries in text */
 	uint8_t has_new_id; /* last_insert_id may be out of date */
 	uint8_t is_moved; /* what the previous statement left is on another session, or a question of ours has replaced it */

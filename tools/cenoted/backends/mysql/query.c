@@ -116,8 +116,8 @@ note_text(struct cnd_session *s, const char *sql, size_t len, struct cnd_my_scan
 	if (s->trace.pins & CENOTE_PIN_SETTINGS)
 		scan->pins |= CENOTE_PIN_FUNCTION;
 	cnd_my_note(s, scan);
-	if (!s->trace.has_touched)
-		s->trace.has_touched = !cnd_my_is_tableless(s, sql, len);
+	if (!s->trace.may_have_set && !cnd_my_is_tableless(s, sql, len))
+		s->trace.has_touched = s->trace.may_have_set = 1;
 }
 
 static void

@@ -230,7 +230,7 @@ learn_to_forget(struct cnd_session *s)
 				     "net_write_timeout = DEFAULT, "
 				     "net_retry_count = DEFAULT";
 	const struct keeping *k = what_is_kept(s->my);
-	int r = CENOTE_OK, has_profiles;
+	int r = CENOTE_OK;
 	char *sql;
 	size_t size;
 
@@ -239,7 +239,8 @@ learn_to_forget(struct cnd_session *s)
 		r = cnd_my_each(s, ask_role, sizeof(ask_role) - 1, take_role, s);
 	if (r < 0)
 		return r;
-	has_profiles = cnd_my_run(s, ask_profiles, sizeof(ask_profiles) - 1) == CENOTE_OK;
+	s->reset.has_profiles =
+		cnd_my_run(s, ask_profiles, sizeof(ask_profiles) - 1) == CENOTE_OK;
 	if (s->is_lost)
 		return CENOTE_ERR_CONN;
 	cnc_diag_clear(s->diag);
@@ -248,8 +249,8 @@ learn_to_forget(struct cnd_session *s)
 	sql = cnc_arena_alloc(&s->keep, size);
 	if (!sql)
 		return CENOTE_ERR_NOMEM;
-	snprintf(sql, size, has_profiles ? "%s; %s; %s; %s; %s" : "%s; %s; %s", k->clear,
-		s->reset.forget, limits, keep, ask_profiles);
+	snprintf(sql, size, s->reset.has_profiles ? "%s; %s; %s; %s; %s" : "%s; %s; %s",
+		k->clear, s->reset.forget, limits, keep, ask_profiles);
 	s->reset.forget = sql;
 	return CENOTE_OK;
 }
@@ -302,13 +303,13 @@ see_profile(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 	return CENOTE_OK;
 }
 
-/* Clear what the server's own reset leaves. */
+/* Clear what the server's own reset leaves. Without a SET there is nothing of that. */
 static int
 forget(struct cnd_session *s)
 {
 	int r;
 
-	if (!s->trace.has_touched &&
+	if (!s->trace.may_have_set &&
 		!(s->trace.pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_FUNCTION)))
 		return CENOTE_OK;
 	s->wants.single = 0;
@@ -374,16 +375,17 @@ may_have_xa(const struct cnd_session *s)
 }
 
 /*
- * Whether the reset can wait for the next client's first request. That is so if this client ran only
- * SELECTs without tables that call only built-in functions, and holds no transaction, lock or
- * setting. The reset then travels with that request, and costs no exchange of its own.
+ * Whether the reset can wait for the next client's first request. That is so if this client sent only
+ * texts that call only built-in functions, and holds no transaction, lock or setting. If it used
+ * tables, the server must have confirmed that their code set nothing (settle.c). The reset then
+ * travels with that request, and costs no exchange of its own.
  */
 static int
 can_be_put_off(const struct cnd_session *s)
 {
 	const unsigned transaction = SERVER_STATUS_AUTOCOMMIT | SERVER_STATUS_IN_TRANS;
 
-	if (s->trace.has_done_more || s->trace.has_touched || s->trace.pins != 0 ||
+	if (s->trace.has_done_more || s->trace.may_have_set || s->trace.pins != 0 ||
 		cnd_my_pins_of_texts(s) != 0 || s->locks.n > 0 ||
 		s->trace.user_variables != CND_MY_KNOWN || s->wait.is_killed ||
 		s->opt.init_command || s->reset.charset != NULL ||

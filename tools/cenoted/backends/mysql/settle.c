@@ -29,9 +29,13 @@ struct answer {
 	int has_variables; /* the user variables are not all NULL */
 	int has_run; /* a trigger or a view */
 	int has_set; /* a trigger or view set something for the session */
+	int is_profiled; /* the server keeps the texts of statements (SHOW PROFILES) */
 	int has_locks; /* of GET_LOCK(), by their names */
 	int is_movable; /* the session variables can be carried */
 };
+
+/* The columns of the answer before the variables. */
+#define FACTS 6u
 
 static int
 is_true(const char *value)
@@ -45,18 +49,19 @@ take_answer(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 	struct answer *a = user;
 	int r;
 
-	if (n < 5)
+	if (n < FACTS)
 		return CENOTE_ERR_PROTOCOL;
 	a->has_come = 1;
 	a->has_variables = is_true(row[1]);
 	a->has_run = is_true(row[2]);
 	a->has_set = is_true(row[3]);
-	a->has_locks = is_true(row[4]);
+	a->is_profiled = is_true(row[4]);
+	a->has_locks = is_true(row[5]);
 	if (!row[0] || cnc_text_uint64(row[0], lengths[0], &a->id) < 0)
 		a->id = 0;
-	if (n != 5 + a->s->variables.n)
+	if (n != FACTS + a->s->variables.n)
 		return CENOTE_OK;
-	r = cnd_my_variables_take(a->s, row + 5, lengths + 5);
+	r = cnd_my_variables_take(a->s, row + FACTS, lengths + FACTS);
 	a->is_movable = r == CENOTE_OK;
 	return r < 0 ? r : CENOTE_OK;
 }
@@ -90,6 +95,8 @@ ask(struct cnd_session *s, struct answer *ret_answer)
 	cnd_text_add(
 		&t, s->trace.may_hide || s->trace.user_variables ? user_variables : "0");
 	cnd_text_add(&t, s->trace.may_hide ? ", has_run, has_set, " : ", 0, 0, ");
+	cnd_text_add(
+		&t, s->trace.may_hide && s->reset.has_profiles ? "@@profiling, " : "0, ");
 	cnd_my_locks_ask(s, &t);
 	if (has_list) {
 		cnd_text_add(&t, ", ");
@@ -196,10 +203,22 @@ is_autocommit_lost(const struct cnd_session *s)
 	       cnd_my_status(s->my) & SERVER_STATUS_AUTOCOMMIT;
 }
 
+/* Whether no SET has run since the reset: none of the client, of hidden code or of the backend. What survives the server's reset
+ * (reset.c) needs a SET. But profiling may have come from the global variable. */
+static bool
+has_set_nothing(const struct cnd_my_trace *t, const struct answer *a)
+{
+	return a->has_come && t->may_hide && t->n_sets == 0 && !a->has_set &&
+	       !a->is_profiled && !a->has_locks;
+}
+
 static void
 note_answer(struct cnd_session *s, const struct answer *a)
 {
 	struct cnd_my_trace *t = &s->trace;
+
+	if (has_set_nothing(t, a))
+		t->may_have_set = 0;
 
 	if (t->variables == CND_MY_UNASKED) {
 		/* s->reading was learned from the same answer */
@@ -223,8 +242,10 @@ static int
 look(struct cnd_session *s, struct cnc_diag *diag)
 {
 	struct answer answer = { .s = s };
-	int r = cnd_my_enter(s, diag, NULL);
+	int r = cnd_my_enter_only(s, diag, NULL);
 
+	if (r == CENOTE_OK)
+		r = cnd_my_reset_now(s);
 	if (r == CENOTE_OK)
 		r = ask(s, &answer);
 	if (r < 0)

@@ -784,7 +784,8 @@ cnd_my_execute(struct cnd_session *s, const struct cnd_named *which,
 		return r;
 	q.st->refs++;
 	cnd_my_note(s, &q.st->scan);
-	s->trace.has_touched |= !q.st->is_tableless;
+	if (!q.st->is_tableless)
+		s->trace.has_touched = s->trace.may_have_set = 1;
 	r = cnd_my_after_error(s, run(&q));
 	stmt_unref(s, q.st);
 	return r;
