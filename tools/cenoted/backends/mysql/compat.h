@@ -49,6 +49,12 @@ void cnd_my_hook_progress(MYSQL *my, cnd_my_progress_fn *progress);
 void cnd_my_set_tls(MYSQL *my, const struct cnd_my_options *o);
 /* Log in with the password only, not with credentials of this host (Kerberos). MariaDB's library only. */
 void cnd_my_insist_on_password(MYSQL *my, int has_cleartext);
+/* Why a login with ssl_mode=required fails on a server without TLS. */
+#define CND_MY_NO_TLS                                                                    \
+	"the server has no TLS, and the server line asks for it (ssl_mode=preferred "    \
+	"would do without)"
+/* Let the library prove the password only in the ways that the options allow (plugins.c). `o` must live as long as `my`. */
+void cnd_my_watch_login(MYSQL *my, const struct cnd_my_options *o);
 /* The server's status flags, as of its last answer. */
 unsigned cnd_my_status(const MYSQL *my);
 /* Whether the status flags also arrive with a result's columns: true with MariaDB's library. */

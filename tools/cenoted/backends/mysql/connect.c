@@ -42,6 +42,7 @@ cnd_my_set_options(MYSQL *my, const struct cnd_my_options *o, unsigned connect_t
 		(void)mysql_options(my, MYSQL_ENABLE_CLEARTEXT_PLUGIN, &cleartext);
 	(void)mysql_options4(my, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name", "cenoted");
 	cnd_my_set_tls(my, o);
+	cnd_my_watch_login(my, o);
 	if (o->is_clients)
 		cnd_my_insist_on_password(my, o->has_cleartext);
 }

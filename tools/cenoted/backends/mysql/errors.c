@@ -113,6 +113,52 @@ struct meaning {
 /* MySQL: "The client was disconnected by the server because of inactivity". In MariaDB the same number means that
  * a trigger does not exist. */
 #define ER_CLIENT_INTERACTION_TIMEOUT 4031u
+#define ER_ACCESS_DENIED              1045u
+
+/* ---- plugins that the library cannot load ---- */
+
+/* Where the library's plugins for logins come from. */
+static const struct {
+	const char *name, *package;
+} plugins[] = {
+	{ "caching_sha2_password", "MariaDB's client library (Debian: libmariadb3)" },
+	{ "sha256_password", "MariaDB's client library (Debian: libmariadb3)" },
+	{ "client_ed25519", "MariaDB's client library (Debian: libmariadb3)" },
+	{ "dialog", "MariaDB's client library (Debian: libmariadb3)" },
+	{ "mysql_clear_password", "MariaDB's client library (Debian: libmariadb3)" },
+	{ "parsec", "MariaDB's client library from 3.4.1 on (Debian 13: libmariadb3)" },
+	{ "auth_gssapi_client", "Debian's mariadb-plugin-gssapi-client" },
+	{ "mysql_native_password",
+		"MySQL's client library (mysql-community-client-plugins)" },
+};
+
+/* The library reports its own failure with the number of the error that the server then sends: a wrong password. */
+static int
+is_plugin_missing(unsigned code, const char *message)
+{
+	return code == CR_AUTH_PLUGIN_CANNOT_LOAD ||
+	       (code == ER_ACCESS_DENIED &&
+		       (strstr(message, "could not be loaded: ") ||
+			       strstr(message, "cannot be loaded: ")));
+}
+
+/* Add where to get the plugin. Returns `text`. */
+static const char *
+explain_plugin(const char *message, char *text, size_t size)
+{
+	const char *package = "another package";
+	size_t i;
+
+	for (i = 0; i < sizeof(plugins) / sizeof(plugins[0]); i++) {
+		if (strstr(message, plugins[i].name))
+			package = plugins[i].package;
+	}
+	(void)snprintf(text, size,
+		"%.300s. The file comes with %s; plugin_dir= in the server line names "
+		"another directory",
+		message, package);
+	return text;
+}
 
 static int
 has_no_meaning(const char *state)
@@ -175,10 +221,16 @@ cnd_my_diag(struct cnc_diag *diag, unsigned code, const char *sqlstate,
 {
 	struct cnd_error e = { .severity = "ERROR", .native = code, .server = server };
 	struct meaning m;
+	char text[600];
 
 	if (!sqlstate || !cnc_sqlstate_is_valid(sqlstate))
 		sqlstate = CNC_SQLSTATE(GENERAL);
 	e.message = message ? message : "the server gave no reason";
+	if (is_plugin_missing(code, e.message)) {
+		e.native = code = CR_AUTH_PLUGIN_CANNOT_LOAD;
+		sqlstate = CNC_SQLSTATE(GENERAL);
+		e.message = explain_plugin(e.message, text, sizeof(text));
+	}
 	m = find_meaning(code, sqlstate, e.message);
 	e.state = m.state;
 	e.server_state = strcmp(m.state, sqlstate) == 0 ? NULL : sqlstate;

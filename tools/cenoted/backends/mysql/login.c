@@ -78,9 +78,7 @@ open_session(struct cnd_session *s)
 	}
 	s->is_tls = mysql_get_ssl_cipher(s->my) != NULL;
 	if (s->opt.tls_mode == CND_MY_TLS_REQUIRED && !s->is_tls)
-		return refuse_login(s,
-			"the server has no TLS, and the server line asks for it "
-			"(ssl_mode=preferred would do without)");
+		return refuse_login(s, CND_MY_NO_TLS);
 	/* a non-blocking socket makes the library call the hook before it waits; for plain sockets it
 	 * always does */
 	if (s->is_tls && s->wait.is_hooked)
