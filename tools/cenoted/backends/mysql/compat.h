@@ -28,6 +28,7 @@ typedef int my_socket;
 #define CND_MY_STATUS_ANSI_QUOTES  32768u
 
 /* Error codes of the server that change what the backend does. */
+#define CND_MY_ER_ACCESS_DENIED  1045u
 #define CND_MY_ER_PARSE          1064u
 #define CND_MY_ER_EMPTY          1065u
 #define CND_MY_ER_UNSUPPORTED_PS 1295u

@@ -69,6 +69,7 @@ static const struct {
 	{ 1295, 0, AS(UNSUPPORTED) }, /* ER_UNSUPPORTED_PS */
 	{ 1364, 0, AS(NOT_NULL) }, /* ER_NO_DEFAULT_FOR_FIELD */
 	{ 1366, 0, AS(BAD_CAST) }, /* ER_TRUNCATED_WRONG_VALUE_FOR_FIELD */
+	{ 1820, 0, AS(BAD_LOGIN) }, /* ER_MUST_CHANGE_PASSWORD */
 	{ 1836, 0, AS(READ_ONLY) }, /* ER_READ_ONLY_MODE */
 	{ 1862, 0, AS(BAD_LOGIN) }, /* ER_MUST_CHANGE_PASSWORD_LOGIN */
 	{ 1927, IS_LOST, KEEP }, /* ER_CONNECTION_KILLED */
@@ -94,6 +95,8 @@ static const struct {
 	{ 2059, IS_LOST, AS(REJECTED) }, /* CR_AUTH_PLUGIN_CANNOT_LOAD */
 	{ 2061, IS_LOST, AS(REJECTED) }, /* CR_AUTH_PLUGIN_ERR */
 	{ 3024, 0, AS(CANCELED) }, /* ER_QUERY_TIMEOUT */
+	{ 3118, 0, AS(BAD_LOGIN) }, /* ER_ACCOUNT_HAS_BEEN_LOCKED */
+	{ 3159, IS_LOST, AS(REJECTED) }, /* ER_SECURE_TRANSPORT_REQUIRED */
 	{ 3169, IS_LOST, KEEP }, /* ER_SESSION_WAS_KILLED */
 	{ 3572, 0, AS(LOCKED) }, /* ER_LOCK_NOWAIT */
 	{ 3819, 0, AS(CHECK) }, /* ER_CHECK_CONSTRAINT_VIOLATED */
@@ -113,7 +116,9 @@ struct meaning {
 /* MySQL: "The client was disconnected by the server because of inactivity". In MariaDB the same number means that
  * a trigger does not exist. */
 #define ER_CLIENT_INTERACTION_TIMEOUT 4031u
-#define ER_ACCESS_DENIED              1045u
+#define ER_SECURE_TRANSPORT_REQUIRED  3159u
+/* MariaDB: "Access denied, this account is locked". In MySQL the same number means something else. */
+#define ER_ACCOUNT_LOCKED             4151u
 
 /* ---- plugins that the library cannot load ---- */
 
@@ -137,7 +142,7 @@ static int
 is_plugin_missing(unsigned code, const char *message)
 {
 	return code == CR_AUTH_PLUGIN_CANNOT_LOAD ||
-	       (code == ER_ACCESS_DENIED &&
+	       (code == CND_MY_ER_ACCESS_DENIED &&
 		       (strstr(message, "could not be loaded: ") ||
 			       strstr(message, "cannot be loaded: ")));
 }
@@ -189,6 +194,8 @@ find_meaning(unsigned code, const char *state, const char *message)
 	}
 	if (code == ER_OPTION_PREVENTS && strstr(message, "read-only"))
 		m.state = CNC_SQLSTATE(READ_ONLY);
+	if (code == ER_ACCOUNT_LOCKED && strstr(message, "locked"))
+		m.state = CNC_SQLSTATE(BAD_LOGIN);
 	if (code == ER_CLIENT_INTERACTION_TIMEOUT && strstr(message, "disconnected"))
 		m.is_lost = 1;
 	/* The SQLSTATE's class must show the client that the session is gone. */
@@ -210,6 +217,12 @@ hint_for(unsigned code)
 		       "transaction.";
 	case 1213: /* ER_LOCK_DEADLOCK */
 		return "The transaction was rolled back: repeat it from its beginning.";
+	case 1820: /* ER_MUST_CHANGE_PASSWORD */
+	case 1862: /* ER_MUST_CHANGE_PASSWORD_LOGIN */
+		return "Set a new password with the server's own client.";
+	case ER_SECURE_TRANSPORT_REQUIRED:
+		return "The server accepts only TLS: set ssl_mode=required, with ssl_ca "
+		       "and ssl_verify_server_cert=yes.";
 	default:
 		return NULL;
 	}

@@ -219,11 +219,13 @@ run_watched(const struct plugin *p, const struct cnd_my_options *o, MYSQL_PLUGIN
 	my->options.use_ssl = wants_tls;
 	if (w.refusal[0])
 		return refuse(my, CR_AUTH_PLUGIN_ERR, p->name, w.refusal);
-	if (r == CR_ERROR && w.has_asked &&
+	/* the plugin says nothing of its own about a key that it cannot read */
+	if (r == CR_ERROR && (w.has_asked || w.key_file) &&
 		(mysql_errno(my) == 0 || mysql_errno(my) == CR_UNKNOWN_ERROR))
 		return refuse(my, CR_AUTH_PLUGIN_ERR, p->name,
-			"the server's key is no RSA key in PEM form (-----BEGIN PUBLIC "
-			"KEY-----)");
+			w.key_file ? "server_public_key is no RSA key in PEM form "
+				     "(-----BEGIN PUBLIC KEY-----)"
+				   : "the server sent no RSA key");
 	return r;
 }
 
