@@ -26,6 +26,15 @@ struct packet {
 	}
 #define SCRAMBLE "abcdefghijklmnopqrst"
 
+#define CLEAR   PACKET("\376mysql_clear_password\0")
+#define DIALOG  PACKET("\376dialog\0\4Password: ")
+#define OLD     PACKET("\376mysql_old_password\0" SCRAMBLE "\0")
+#define SHA256  PACKET("\376sha256_password\0" SCRAMBLE "\0")
+#define CACHING PACKET("\376caching_sha2_password\0" SCRAMBLE "\0")
+#define NOTHING PACKET("")
+#define FULL    PACKET("\1\4") /* the server does not know the password yet */
+#define NO_KEY  "nothing proves whose key that is"
+
 static const struct trick {
 	struct packet ask; /* the request for another plugin */
 	size_t n_proof; /* bytes that the client may answer with; they give nothing away */
@@ -33,48 +42,24 @@ static const struct trick {
 	const char *key, *value; /* an option of the server line; NULL: none */
 	const char *why; /* what the refusal says */
 } tricks[] = {
-	{ PACKET("\xfe"
-		 "mysql_clear_password\0"),
-		0, PACKET(""), NULL, NULL, "only cleartext_password=yes allows" },
-	{ PACKET("\xfe"
-		 "mysql_clear_password\0"),
-		0, PACKET(""), "cleartext_password", "yes", "the connection has no TLS" },
-	{ PACKET("\xfe"
-		 "dialog\0"
-		 "\4Password: "),
-		0, PACKET(""), NULL, NULL, "the connection has no TLS" },
-	{ PACKET("\xfe"
-		 "mysql_old_password\0" SCRAMBLE "\0"),
-		0, PACKET(""), NULL, NULL, "only cleartext_password=yes allows" },
-	{ PACKET("\xfe"
-		 "sha256_password\0" SCRAMBLE "\0"),
-		0, PACKET(""), NULL, NULL, "nothing proves whose key that is" },
-	{ PACKET("\xfe"
-		 "caching_sha2_password\0" SCRAMBLE "\0"),
-		32, PACKET("\1\4"), NULL, NULL, "nothing proves whose key that is" },
+	{ CLEAR, 0, NOTHING, NULL, NULL, "only cleartext_password=yes allows" },
+	{ CLEAR, 0, NOTHING, "cleartext_password", "yes", "the connection has no TLS" },
+	{ DIALOG, 0, NOTHING, NULL, NULL, "the connection has no TLS" },
+	{ OLD, 0, NOTHING, NULL, NULL, "only cleartext_password=yes allows" },
+	{ SHA256, 0, NOTHING, NULL, NULL, NO_KEY },
+	{ CACHING, 32, FULL, NULL, NULL, NO_KEY },
 	/* the library takes this wish for TLS, and would send the password in clear text */
-	{ PACKET("\xfe"
-		 "caching_sha2_password\0" SCRAMBLE "\0"),
-		32, PACKET("\1\4"), "ssl_mode", "preferred",
-		"nothing proves whose key that is" },
-	{ PACKET("\xfe"
-		 "caching_sha2_password\0" SCRAMBLE "\0"),
-		32, PACKET("\1\4"), "server_public_key", "/nonexistent", "No such file" },
+	{ CACHING, 32, FULL, "ssl_mode", "preferred", NO_KEY },
+	{ CACHING, 32, FULL, "server_public_key", "/nonexistent", "No such file" },
 };
 
 /* Protocol 10, without TLS: 4.1, a database, and plugins. */
-static const char greeting[] = "\x0a"
+static const char greeting[] = "\12"
 			       "10.11.0-MariaDB\0"
 			       "\1\0\0\0"
-			       "abcdefgh\0"
-			       "\x08\x82"
-			       "\x2d"
-			       "\2\0"
-			       "\x28\0"
-			       "\x15"
-			       "\0\0\0\0\0\0\0\0\0\0"
-			       "ijklmnopqrst\0"
-			       "mysql_native_password\0";
+			       "abcdefgh\0\10\202\55\2\0"
+			       "\50\0\25\0\0\0\0\0\0\0\0\0\0"
+			       "ijklmnopqrst\0mysql_native_password\0";
 
 static struct {
 	int listener, port;
@@ -167,25 +152,13 @@ start(int is_unix)
 }
 
 /* Wait until the server has read everything. */
-static int
-stop(void **state)
+static void
+stop(void)
 {
 	(void)shutdown(server.listener, SHUT_RDWR);
-	(void)pthread_join(server.thread, NULL);
+	assert_int_equal(pthread_join(server.thread, NULL), 0);
 	(void)unlink(server.path);
-	return close(server.listener);
-}
-
-static int
-start_tcp(void **state)
-{
-	return start(0);
-}
-
-static int
-start_unix(void **state)
-{
-	return start(1);
+	assert_int_equal(close(server.listener), 0);
 }
 
 /* ---- clients ---- */
@@ -223,10 +196,9 @@ no_trick_gets_the_password(void **state)
 	size_t i;
 
 	for (i = 0; i < CNT_COUNT(tricks); i++) {
-		if (i > 0)
-			assert_int_equal(start_tcp(NULL), 0);
+		assert_int_equal(start(0), 0);
 		assert_int_equal(log_in(&t, &tricks[i], 0), CENOTE_ERR_CONN);
-		assert_int_equal(stop(NULL), 0);
+		stop();
 		if (!strstr(t.base.diag.message, tricks[i].why))
 			fail_msg("trick %zu: %s", i, t.base.diag.message);
 		assert_string_equal(t.base.diag.sqlstate, "08004");
@@ -242,13 +214,14 @@ by_a_unix_socket_the_password_goes_where_it_is_allowed(void **state)
 {
 	struct my t;
 
+	assert_int_equal(start(1), 0);
 	(void)log_in(&t, &tricks[0], 1);
-	assert_int_equal(stop(NULL), 0);
+	stop();
 	assert_int_equal(server.n_got, 0);
 	my_finish(&t);
-	assert_int_equal(start_unix(NULL), 0);
+	assert_int_equal(start(1), 0);
 	(void)log_in(&t, &tricks[1], 1);
-	assert_int_equal(stop(NULL), 0);
+	stop();
 	assert_int_equal(server.n_got, sizeof(PASSWORD));
 	assert_memory_equal(server.got, PASSWORD, sizeof(PASSWORD));
 	my_finish(&t);
@@ -258,10 +231,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(no_trick_gets_the_password, start_tcp),
-		cmocka_unit_test_setup(
-			by_a_unix_socket_the_password_goes_where_it_is_allowed,
-			start_unix),
+		cmocka_unit_test(no_trick_gets_the_password),
+		cmocka_unit_test(by_a_unix_socket_the_password_goes_where_it_is_allowed),
 	};
 
 	return cmocka_run_group_tests_name("mysql_hostile", tests, NULL, NULL);

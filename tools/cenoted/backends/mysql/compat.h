@@ -54,6 +54,13 @@ void cnd_my_insist_on_password(MYSQL *my, int has_cleartext);
 #define CND_MY_NO_TLS                                                                    \
 	"the server has no TLS, and the server line asks for it (ssl_mode=preferred "    \
 	"would do without)"
+/* Why a password is not sent. */
+#define CND_MY_NO_KEY                                                                    \
+	"without TLS, the password would go encrypted with an RSA key that the server "  \
+	"sends, and nothing proves whose key that is. Use TLS (ssl_mode=required, "      \
+	"ssl_ca and ssl_verify_server_cert=yes), or copy the server's public_key.pem "   \
+	"and name it in server_public_key. get_server_public_key=yes takes any key"
+#define CND_MY_NO_CLEARTEXT "which only cleartext_password=yes allows, and only with TLS"
 /* Let the library prove the password only in the ways that the options allow (plugins.c). `o` must live as long as `my`. */
 void cnd_my_watch_login(MYSQL *my, const struct cnd_my_options *o);
 /* The server's status flags, as of its last answer. */

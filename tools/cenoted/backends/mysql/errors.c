@@ -147,13 +147,18 @@ is_plugin_missing(unsigned code, const char *message)
 			       strstr(message, "cannot be loaded: ")));
 }
 
-/* Add where to get the plugin. Returns `text`. */
-static const char *
+/* Say where to get the plugin. */
+static void
 explain_plugin(const char *message, char *text, size_t size)
 {
 	const char *package = "another package";
 	size_t i;
 
+	/* Oracle's library */
+	if (strstr(message, "not enabled")) {
+		(void)snprintf(text, size, "%.300s, " CND_MY_NO_CLEARTEXT, message);
+		return;
+	}
 	for (i = 0; i < sizeof(plugins) / sizeof(plugins[0]); i++) {
 		if (strstr(message, plugins[i].name))
 			package = plugins[i].package;
@@ -162,6 +167,19 @@ explain_plugin(const char *message, char *text, size_t size)
 		"%.300s. The file comes with %s; plugin_dir= in the server line names "
 		"another directory",
 		message, package);
+}
+
+/* Explain a message of the library that does not say what to do. Returns the message, or `text`. */
+static const char *
+explain(unsigned code, const char *message, char *text, size_t size)
+{
+	if (code == CR_AUTH_PLUGIN_CANNOT_LOAD)
+		explain_plugin(message, text, size);
+	else if (code == CR_AUTH_PLUGIN_ERR &&
+		 strstr(message, "requires secure connection"))
+		(void)snprintf(text, size, "caching_sha2_password: " CND_MY_NO_KEY);
+	else
+		return message;
 	return text;
 }
 
@@ -242,8 +260,8 @@ cnd_my_diag(struct cnc_diag *diag, unsigned code, const char *sqlstate,
 	if (is_plugin_missing(code, e.message)) {
 		e.native = code = CR_AUTH_PLUGIN_CANNOT_LOAD;
 		sqlstate = CNC_SQLSTATE(GENERAL);
-		e.message = explain_plugin(e.message, text, sizeof(text));
 	}
+	e.message = explain(code, e.message, text, sizeof(text));
 	m = find_meaning(code, sqlstate, e.message);
 	e.state = m.state;
 	e.server_state = strcmp(m.state, sqlstate) == 0 ? NULL : sqlstate;

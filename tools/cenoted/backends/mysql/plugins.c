@@ -143,12 +143,7 @@ ask_for_key(struct watch *w, const unsigned char *packet, int len)
 	}
 	if (w->options->takes_server_key)
 		return w->library->write_packet(w->library, packet, len);
-	return refuse_packet(w,
-		"without TLS, the password would go encrypted with an RSA key that the "
-		"server sends, and nothing proves whose key that is. Use TLS "
-		"(ssl_mode=required, ssl_ca and ssl_verify_server_cert=yes), or copy the "
-		"server's public_key.pem and name it in server_public_key. "
-		"get_server_public_key=yes takes any key");
+	return refuse_packet(w, CND_MY_NO_KEY);
 }
 
 static int
@@ -240,8 +235,8 @@ authenticate(const struct plugin *p, MYSQL_PLUGIN_VIO *vio, MYSQL *my)
 		return refuse(my, CR_SSL_CONNECTION_ERROR, p->name, CND_MY_NO_TLS);
 	if (p->is_clear && !o->has_cleartext)
 		return refuse(my, CR_AUTH_PLUGIN_ERR, p->name,
-			"the server asks for the password in clear text, which only "
-			"cleartext_password=yes allows, and only with TLS");
+			"the server asks for the password in clear "
+			"text, " CND_MY_NO_CLEARTEXT);
 	return p->may_send ? run_watched(p, o, vio, my) : p->original(vio, my);
 }
 
@@ -319,11 +314,13 @@ cnd_my_watch_login(MYSQL *my, const struct cnd_my_options *o)
 void
 cnd_my_watch_login(MYSQL *my, const struct cnd_my_options *o)
 {
-	bool takes_key = o->takes_server_key;
+	bool takes_key = o->takes_server_key && !o->server_public_key;
 
 	if (o->server_public_key)
 		(void)mysql_options(my, MYSQL_SERVER_PUBLIC_KEY, o->server_public_key);
 	(void)mysql_options(my, MYSQL_OPT_GET_SERVER_PUBLIC_KEY, &takes_key);
+	/* the library keeps one key for all connections, and this may be to another server */
+	mysql_reset_server_public_key();
 }
 
 #endif
