@@ -18,6 +18,8 @@ static struct cmy_original f;
 static int
 setup(void **state)
 {
+	/* cenoted's backend must not find the shim by Meson's LD_LIBRARY_PATH */
+	cnt_clean_environment();
 	setenv("CENOTE_POOL", "main", 1);
 	/* do not read the option files of the user who runs the tests */
 	setenv("HOME", "/nonexistent", 1);
@@ -207,8 +209,6 @@ static struct cnt_server server;
 static void
 start_server(void)
 {
-	if (!cnt_server_is_installed(CNT_MARIADB))
-		skip();
 	assert_int_equal(cnt_server_start(&server, CNT_MARIADB, CNT_SERVER_TCP), 0);
 }
 
@@ -279,10 +279,14 @@ main(void)
 		TEST(a_password_logs_in_by_tcp_and_tls),
 		TEST(what_was_asked_of_tls_is_kept_to),
 		TEST(on_a_local_socket_it_is_given_to_who_asks),
+		/* these need a server */
 		cmocka_unit_test_teardown(the_server_checks_the_password, stop_server),
 		cmocka_unit_test_teardown(
 			a_login_that_the_pool_cannot_do_is_told, stop_server),
 	};
+	size_t n = CNT_COUNT(tests);
 
-	return cmocka_run_group_tests_name("login", tests, setup, wt_remove_certs);
+	if (!cnt_server_is_installed(CNT_MARIADB))
+		n -= 2;
+	return _cmocka_run_group_tests("login", tests, n, setup, wt_remove_certs);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Logins by each plugin that the server has, by each way to the server. The accounts of MySQL have caching_sha2_password. Those of
- * MariaDB have mysql_native_password, and ed25519 and parsec if the server has the plugin's file, which is in another package than
- * the server. A relay between both plays an attacker who takes the server's TLS away.
+ * MariaDB have mysql_native_password, and ed25519 and parsec if the server has the plugin's file, which Debian has in another package
+ * than the server; tests/versions/get_server gets it. A relay between both plays an attacker who takes the server's TLS away.
  */
 #include "harness.h"
 
@@ -33,6 +33,8 @@ static const struct account {
 	{ "sha2", NULL, "caching_sha2_password",
 		"with caching_sha2_password by '" PASSWORD "'", 1 },
 };
+
+#define ED25519 1
 
 enum way {
 	BY_UNIX,
@@ -181,6 +183,9 @@ each_account_gets_in_by_each_way(void **state)
 	size_t i;
 	int w;
 
+	/* tests/versions/get_server sees to it */
+	if (plugins)
+		assert_true(has[ED25519]);
 	for (i = 0; i < CNT_COUNT(accounts); i++) {
 		const struct account *a = &accounts[i];
 
@@ -550,49 +555,18 @@ other_reasons_are_told(void **state)
 	my_finish(&t);
 }
 
-/* The tests above leave out a plugin that the server lacks. */
-static void
-the_server_has_all_plugins(void **state)
-{
-	char version[64];
-	size_t i;
-
-	assert_int_equal(
-		cnt_server_ask(&my_server, "select version()", version, sizeof(version)),
-		0);
-	for (i = 0; i < CNT_COUNT(accounts); i++) {
-		const struct account *a = &accounts[i];
-
-		/* parsec is new in 11.6 */
-		if (a->is_mysql ||
-			(strcmp(a->name, "parsec") == 0 && atof(version) < 11.6))
-			continue;
-		if (!has[i]) {
-			print_message("# no %s.so\n", a->file);
-			skip();
-		}
-	}
-}
-
-#define TESTS_OF_BOTH                                                                    \
-	cmocka_unit_test_setup(a_missing_plugin_is_named_with_its_package, setup),       \
-		cmocka_unit_test(each_account_gets_in_by_each_way),                      \
-		cmocka_unit_test(a_plugin_s_account_is_changed_to),                      \
-		cmocka_unit_test(a_key_file_is_checked_with_the_configuration),          \
-		cmocka_unit_test_setup_teardown(                                         \
-			tls_that_is_required_cannot_be_taken_away, start_relay,          \
-			stop_relay),                                                     \
-		cmocka_unit_test(other_reasons_are_told)
-
 int
 main(void)
 {
-	static const struct CMUnitTest on_mariadb[] = {
-		TESTS_OF_BOTH,
-		cmocka_unit_test(the_server_has_all_plugins),
-	};
-	static const struct CMUnitTest on_mysql[] = {
-		TESTS_OF_BOTH,
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_missing_plugin_is_named_with_its_package, setup),
+		cmocka_unit_test(each_account_gets_in_by_each_way),
+		cmocka_unit_test(a_plugin_s_account_is_changed_to),
+		cmocka_unit_test(a_key_file_is_checked_with_the_configuration),
+		cmocka_unit_test_setup_teardown(tls_that_is_required_cannot_be_taken_away,
+			start_relay, stop_relay),
+		cmocka_unit_test(other_reasons_are_told),
+		/* these are for MySQL only */
 		cmocka_unit_test(without_tls_the_password_needs_a_key),
 		cmocka_unit_test(the_key_of_a_file_is_the_only_one),
 		cmocka_unit_test(a_statement_is_stopped_on_such_a_session),
@@ -600,9 +574,9 @@ main(void)
 			tls_that_is_preferred_and_missing_needs_a_key, start_relay,
 			stop_relay),
 	};
+	size_t n = CNT_COUNT(tests);
 
-	return cnt_server_is_mysql() ? my_main(on_mysql, CNT_COUNT(on_mysql),
-					       "mysql_auth", CNT_SERVER_TCP)
-				     : my_main(on_mariadb, CNT_COUNT(on_mariadb),
-					       "mysql_auth", CNT_SERVER_TCP);
+	if (!cnt_server_is_mysql())
+		n -= 4;
+	return my_main(tests, n, "mysql_auth", CNT_SERVER_TCP);
 }
