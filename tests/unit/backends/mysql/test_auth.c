@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Logins by each plugin that the server has, by each way to the server. The accounts of MySQL have caching_sha2_password. Those of
- * MariaDB have mysql_native_password, and ed25519 and parsec if the server has the plugin's file, which Debian has in another package
- * than the server; tests/versions/get_server gets it. A relay between both plays an attacker who takes the server's TLS away.
+ * Logins by each plugin that the server has, by each way to the server. The accounts of MySQL have caching_sha2_password and
+ * sha256_password. Those of MariaDB have mysql_native_password, and ed25519 and parsec if the server has the plugin's file. Debian has
+ * these files in another package than the server; tests/versions/get_server gets them. A relay between both sides plays an attacker
+ * who takes the server's TLS away.
  */
 #include "harness.h"
 
@@ -32,6 +33,8 @@ static const struct account {
 		0 },
 	{ "sha2", NULL, "caching_sha2_password",
 		"with caching_sha2_password by '" PASSWORD "'", 1 },
+	{ "sha256", NULL, "sha256_password", "with sha256_password by '" PASSWORD "'",
+		1 },
 };
 
 #define ED25519 1
@@ -264,11 +267,13 @@ key_of_server(void)
 	return path;
 }
 
+static const char *with_key = "sha2"; /* whose password needs a key */
+
 static void
 begin_with(struct my *t, const char *key, const char *value, const char *password)
 {
 	forget_passwords();
-	begin(t, BY_TCP, "sha2", password);
+	begin(t, BY_TCP, with_key, password);
 	if (key)
 		my_option(t, key, value);
 }
@@ -297,7 +302,7 @@ the_key_of_a_file_is_the_only_one(void **state)
 	struct my t;
 
 	begin_with(&t, "server_public_key", key_of_server(), PASSWORD);
-	gets_in(&t, "sha2", 0);
+	gets_in(&t, with_key, 0);
 	begin_with(&t, "server_public_key", key_of_server(), "wrong");
 	is_refused(&t, "28000", "Access denied");
 	begin_with(&t, "server_public_key", file_with(other_key), PASSWORD);
@@ -310,6 +315,20 @@ the_key_of_a_file_is_the_only_one(void **state)
 	begin_with(&t, "server_public_key", "/nonexistent", PASSWORD);
 	my_option(&t, "get_server_public_key", "yes");
 	is_refused(&t, "08004", "server_public_key /nonexistent: No such file");
+}
+
+static void
+sha256_password_needs_the_same_key(void **state)
+{
+	struct my t;
+
+	with_key = "sha256";
+	begin_with(&t, NULL, NULL, PASSWORD);
+	is_refused(&t, "08004", "server_public_key");
+	begin_with(&t, "get_server_public_key", "yes", PASSWORD);
+	gets_in(&t, with_key, 0);
+	the_key_of_a_file_is_the_only_one(state);
+	with_key = "sha2";
 }
 
 static void
@@ -569,6 +588,7 @@ main(void)
 		/* these are for MySQL only */
 		cmocka_unit_test(without_tls_the_password_needs_a_key),
 		cmocka_unit_test(the_key_of_a_file_is_the_only_one),
+		cmocka_unit_test(sha256_password_needs_the_same_key),
 		cmocka_unit_test(a_statement_is_stopped_on_such_a_session),
 		cmocka_unit_test_setup_teardown(
 			tls_that_is_preferred_and_missing_needs_a_key, start_relay,
@@ -577,6 +597,6 @@ main(void)
 	size_t n = CNT_COUNT(tests);
 
 	if (!cnt_server_is_mysql())
-		n -= 4;
+		n -= 5;
 	return my_main(tests, n, "mysql_auth", CNT_SERVER_TCP);
 }

@@ -46,6 +46,7 @@ static const struct trick {
 	{ CLEAR, 0, NOTHING, "cleartext_password", "yes", "the connection has no TLS" },
 	{ DIALOG, 0, NOTHING, NULL, NULL, "the connection has no TLS" },
 	{ OLD, 0, NOTHING, NULL, NULL, "only cleartext_password=yes allows" },
+	{ OLD, 0, NOTHING, "cleartext_password", "yes", "the connection has no TLS" },
 	{ SHA256, 0, NOTHING, NULL, NULL, NO_KEY },
 	{ CACHING, 32, FULL, NULL, NULL, NO_KEY },
 	/* the library takes this wish for TLS, and would send the password in clear text */

@@ -25,13 +25,12 @@ struct library_plugin {
 };
 
 #define TYPE_AUTHENTICATION 2
-/* The upper byte of the version of that structure. */
+/* The upper byte of the version of that structure, in all of libmariadb 3. */
 #define INTERFACE           1u
 
 struct plugin {
 	const char *name;
-	authenticate_fn
-		*wrapper; /* what the library calls in place of its own function */
+	authenticate_fn *wrapper; /* what the library calls instead of `original` */
 	authenticate_fn *original; /* NULL: not loaded yet */
 	uint8_t key_request; /* the packet of one byte that asks for the server's key; 0: none */
 	uint8_t may_send; /* the plugin may send the password itself, so its packets are looked at */
@@ -41,10 +40,14 @@ struct plugin {
 /* A public key in PEM takes 800 bytes at 4096 bits. */
 #define KEY_MAX 8192
 
+#define IS_PUBLIC                                                                        \
+	"the server asks for the password in clear text, and the connection has no "     \
+	"TLS. "                                                                          \
+	"Use TLS (ssl_mode=required, ssl_ca and ssl_verify_server_cert=yes)"
+
 /* What a plugin gets in place of the library's stream. */
 struct watch {
-	MYSQL_PLUGIN_VIO
-	vio; /* first: the plugin passes its address to the functions below */
+	MYSQL_PLUGIN_VIO vio; /* first: the functions below get its address */
 	MYSQL_PLUGIN_VIO *library;
 	MYSQL *my;
 	const struct plugin *plugin;
@@ -141,7 +144,7 @@ ask_for_key(struct watch *w, const unsigned char *packet, int len)
 		w->reads_file = 1;
 		return 0;
 	}
-	if (w->options->takes_server_key)
+	if (w->options->takes_server_key || is_private(w->my))
 		return w->library->write_packet(w->library, packet, len);
 	return refuse_packet(w, CND_MY_NO_KEY);
 }
@@ -165,10 +168,7 @@ write_packet(MYSQL_PLUGIN_VIO *vio, const unsigned char *packet, int len)
 	if (w->plugin->key_request && len == 1 && *packet == w->plugin->key_request)
 		return ask_for_key(w, packet, len);
 	if (has_password(w, packet, len) && !is_private(w->my))
-		return refuse_packet(w,
-			"the server asks for the password in clear text, and the "
-			"connection has no TLS. Use TLS (ssl_mode=required, ssl_ca and "
-			"ssl_verify_server_cert=yes)");
+		return refuse_packet(w, IS_PUBLIC);
 	return w->library->write_packet(w->library, packet, len);
 }
 
@@ -202,11 +202,14 @@ run_watched(const struct plugin *p, const struct cnd_my_options *o, MYSQL_PLUGIN
 		.library = vio,
 		.my = my,
 		.plugin = p,
-		.options = o };
+		.options = o,
+		.key_file = o->server_public_key };
 	my_bool wants_tls = my->options.use_ssl;
 	int r;
 
-	(void)mysql_get_optionv(my, MYSQL_SERVER_PUBLIC_KEY, (void *)&w.key_file);
+	/* a file that default_file names; the library would leak its copy of ours */
+	if (!w.key_file)
+		(void)mysql_get_optionv(my, MYSQL_SERVER_PUBLIC_KEY, (void *)&w.key_file);
 	/* caching_sha2_password takes the wish for TLS for TLS, and would send the password in clear text */
 	if (!has_tls(my))
 		my->options.use_ssl = 0;
@@ -237,6 +240,8 @@ authenticate(const struct plugin *p, MYSQL_PLUGIN_VIO *vio, MYSQL *my)
 		return refuse(my, CR_AUTH_PLUGIN_ERR, p->name,
 			"the server asks for the password in clear "
 			"text, " CND_MY_NO_CLEARTEXT);
+	if (p->is_clear && !is_private(my))
+		return refuse(my, CR_AUTH_PLUGIN_ERR, p->name, IS_PUBLIC);
 	return p->may_send ? run_watched(p, o, vio, my) : p->original(vio, my);
 }
 
@@ -299,8 +304,6 @@ cnd_my_watch_login(MYSQL *my, const struct cnd_my_options *o)
 {
 	size_t i;
 
-	if (o->server_public_key)
-		(void)mysql_options(my, MYSQL_SERVER_PUBLIC_KEY, o->server_public_key);
 	(void)mysql_optionsv(my, MARIADB_OPT_USERDATA, (void *)(uintptr_t)OPTIONS_KEY,
 		(void *)(uintptr_t)o);
 	for (i = 0; i < sizeof(plugins) / sizeof(plugins[0]); i++)
