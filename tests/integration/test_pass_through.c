@@ -49,6 +49,7 @@ static const struct words *words;
 static struct cnt_server server;
 static int port; /* cenoted's TCP port */
 static const char *auth = "pass-through";
+static char more[600]; /* of the server line */
 
 #define ANNS "Ann-4711-secret"
 #define BOBS "Bob-4712-secret"
@@ -115,6 +116,10 @@ group_setup(void **state)
 	if (wt_make_certs(state) < 0 ||
 		cnt_server_start(&server, words->kind, CNT_SERVER_TCP) < 0)
 		return -1;
+	/* MySQL gets passwords encrypted with its RSA key, because there is no TLS */
+	if (words->kind == CNT_MARIADB && cnt_server_is_mysql())
+		(void)snprintf(more, sizeof(more),
+			" server_public_key=%s/data/public_key.pem", server.dir);
 	as_superuser(words->make_user, "ann", ANNS);
 	as_superuser(words->make_user, "bob", BOBS);
 	return 0;
@@ -137,9 +142,10 @@ config_with(const char *lines)
 		CNT_DAEMON_GLOBAL
 		"log_level = debug\nlisten = 127.0.0.1:%d\n"
 		"tls_cert = @DIR@/certs/pool.crt\ntls_key = @DIR@/certs/server.key\n"
-		"[pool main]\nbackend = %s\nserver = host=127.0.0.1 port=%d dbname=app\n"
+		"[pool main]\nbackend = %s\nserver = host=127.0.0.1 port=%d "
+		"dbname=app%s\n"
 		"auth = %s\n%s",
-		port, server.backend, server.port, auth, lines);
+		port, server.backend, server.port, more, auth, lines);
 	return config;
 }
 
@@ -296,6 +302,81 @@ a_server_that_asks_for_no_password_lets_nobody_in(void **state)
 	assert_denied(BY_UNIX, "ann", BOBS);
 	wp_await_log("did not accept it (SQLSTATE 28000)");
 	session_of("locked", CNT_SERVER_PASSWORD);
+}
+
+/* ---- by other plugins of MariaDB's ---- */
+
+static const struct plugin {
+	const char *user;
+	const char *file; /* of the server; NULL: built in */
+	const char *make;
+} plugins[] = {
+	{ "native", NULL, "via mysql_native_password using password('" ANNS "')" },
+	{ "ed25519", "auth_ed25519", "via ed25519 using password('" ANNS "')" },
+	{ "parsec", "auth_parsec", "via parsec using password('" ANNS "')" },
+};
+
+static int
+make_user_of(const struct plugin *p)
+{
+	char sql[300];
+
+	if (p->file != NULL && !cnt_server_add_plugin(&server, p->file))
+		return 0;
+	(void)snprintf(sql, sizeof(sql),
+		"create user %s@'%%' identified %s; grant all on app.* to %s@'%%'",
+		p->user, p->make, p->user);
+	as_superuser(sql, "", "");
+	return 1;
+}
+
+static int
+n_users_named(const char *user)
+{
+	char sql[100], text[32];
+
+	(void)snprintf(sql, sizeof(sql),
+		"select count(*) from mysql.user where user = '%s'", user);
+	assert_int_equal(cnt_server_ask(&server, sql, text, sizeof(text)), 0);
+	return atoi(text);
+}
+
+static void
+a_user_of_each_plugin_is_himself(void **state)
+{
+	if (cnt_server_client_plugins() != NULL)
+		(void)snprintf(more, sizeof(more), " plugin_dir=%s",
+			cnt_server_client_plugins());
+	start("sessions = 1\n");
+	more[0] = '\0';
+	for (size_t i = 0; i < CNT_COUNT(plugins); i++) {
+		if (!make_user_of(&plugins[i]))
+			continue;
+		session_of(plugins[i].user, ANNS);
+		assert_denied(BY_UNIX, plugins[i].user, BOBS);
+	}
+}
+
+/* The client is not told that its password is wrong. */
+static void
+a_plugin_that_is_missing_is_no_wrong_password(void **state)
+{
+	cenote_conn *conn;
+
+	(void)snprintf(more, sizeof(more), " plugin_dir=/nonexistent");
+	start("sessions = 1\n");
+	more[0] = '\0';
+	for (size_t i = 1; i < CNT_COUNT(plugins); i++) {
+		if (n_users_named(plugins[i].user) == 0)
+			continue;
+		conn = handle(BY_UNIX, plugins[i].user, ANNS);
+		assert_int_equal(cenote_connect(conn), CENOTE_ERR_CONN);
+		assert_string_equal(wp_sqlstate(conn), "08004");
+		assert_non_null(strstr(wp_message(conn), "/nonexistent/"));
+		assert_non_null(strstr(wp_message(conn), "libmariadb3"));
+		cenote_conn_destroy(conn);
+	}
+	session_of("native", ANNS);
 }
 
 /* ---- by SCRAM ---- */
@@ -755,10 +836,16 @@ main(int argc, char **argv)
 		TEST(no_password_is_sent_where_somebody_may_read_it),
 		TEST(the_log_has_neither_names_nor_passwords),
 		cmocka_unit_test(what_does_not_go_together_is_told),
+		/* these are for MariaDB only */
+		TEST(a_user_of_each_plugin_is_himself),
+		TEST(a_plugin_that_is_missing_is_no_wrong_password),
 	};
+	size_t n = CNT_COUNT(tests);
 
 	words = &kinds[argc > 1 && strcmp(argv[1], "mysql") == 0];
 	cnt_server_need(words->kind);
-	return cmocka_run_group_tests_name(
-		"pass_through", tests, group_setup, group_teardown);
+	if (words->kind == CNT_POSTGRESQL || cnt_server_is_mysql())
+		n -= 2;
+	return _cmocka_run_group_tests(
+		"pass_through", tests, n, group_setup, group_teardown);
 }

@@ -791,6 +791,34 @@ cnt_server_ask(const struct cnt_server *s, const char *sql, char *ret_text, size
 	return run_client(s, "app", text_for(s, sql), ret_text, size);
 }
 
+bool
+cnt_server_add_plugin(const struct cnt_server *s, const char *file)
+{
+	char dir[256], path[512];
+
+	if (cnt_server_ask(s, "select @@plugin_dir", dir, sizeof(dir)) < 0)
+		return false;
+	dir[strcspn(dir, "\n")] = '\0';
+	snprintf(path, sizeof(path), "%s/%s.so", dir, file);
+	if (access(path, R_OK) < 0)
+		return false;
+	snprintf(path, sizeof(path), "install soname '%s'", file);
+	return cnt_server_sql(s, path) == 0;
+}
+
+const char *
+cnt_server_client_plugins(void)
+{
+	static char path[512];
+	const char *bin = getenv("CNT_MARIADB_BIN");
+
+	if (!bin)
+		return NULL;
+	snprintf(path, sizeof(path),
+		"%s/../root/usr/lib/x86_64-linux-gnu/libmariadb3/plugin", bin);
+	return access(path, X_OK) == 0 ? path : NULL;
+}
+
 char *
 cnt_server_config(const struct cnt_server *s, const char *lines, char *ret, size_t size)
 {

@@ -136,6 +136,11 @@ int cnt_server_sql(const struct cnt_server *s, const char *sql);
 int cnt_server_ask(
 	const struct cnt_server *s, const char *sql, char *ret_text, size_t size);
 
+/* Install the server's plugin of this file ("auth_ed25519"). Returns whether the server has the file. MariaDB only. */
+bool cnt_server_add_plugin(const struct cnt_server *s, const char *file);
+/* The directory of the client library's plugins that came with the server of CNT_MARIADB_BIN; NULL: there is none. */
+const char *cnt_server_client_plugins(void);
+
 /* Write a configuration for cnt_daemon_start() to `ret`, and return it: CNT_DAEMON_GLOBAL and
  * [pool main] on this server, then `lines` for the pool ("sessions = 1..4\n"). */
 char *cnt_server_config(

@@ -7,14 +7,19 @@
 #include <string.h>
 
 #include "library.h"
+#include "support/cnt_server.h"
 
 #define ACCESS_DENIED 1045u
+/* CR_CONN_HOST_ERROR, CR_CONNECTION_ERROR */
+#define NOT_CONNECTED (CMY_ORACLE ? 2003u : 2002u)
 
 static struct cmy_original f;
 
 static int
 setup(void **state)
 {
+	/* cenoted's backend must not find the shim by Meson's LD_LIBRARY_PATH */
+	cnt_clean_environment();
 	setenv("CENOTE_POOL", "main", 1);
 	/* do not read the option files of the user who runs the tests */
 	setenv("HOME", "/nonexistent", 1);
@@ -197,6 +202,74 @@ who_is_known_there_is_asked_for_nothing(void **state)
 	f.mysql_close(my);
 }
 
+/* ---- pools that log in to their server as the program's user ---- */
+
+static struct cnt_server server;
+
+static void
+start_server(void)
+{
+	assert_int_equal(cnt_server_start(&server, CNT_MARIADB, CNT_SERVER_TCP), 0);
+}
+
+static int
+stop_server(void **state)
+{
+	cnt_server_stop(&server);
+	return wp_teardown(state);
+}
+
+/* `keys` go to the server line. */
+static void
+start_pass_through(const char *keys)
+{
+	char config[1024];
+
+	snprintf(config, sizeof(config),
+		CNT_DAEMON_GLOBAL
+		"[pool main]\nbackend = mysql\nauth = pass-through\nserver = "
+		"host=127.0.0.1 port=%d dbname=app %s\n",
+		server.port, keys);
+	wp_start(config);
+	use_socket();
+}
+
+static void
+the_server_checks_the_password(void **state)
+{
+	char tls[256];
+	MYSQL *my;
+
+	start_server();
+	snprintf(tls, sizeof(tls), "ssl_verify_server_cert=yes ssl_ca=%s", server.ca);
+	start_pass_through(tls);
+	my = made();
+	assert_works(my, "locked", CNT_SERVER_PASSWORD);
+	f.mysql_close(my);
+	assert_refused(made(), "locked", "wrong", ACCESS_DENIED, "password");
+	assert_refused(made(), "nobody", CNT_SERVER_PASSWORD, ACCESS_DENIED, "password");
+}
+
+static void
+assert_blames_pool(const char *why)
+{
+	assert_refused(made(), "locked", CNT_SERVER_PASSWORD, NOT_CONNECTED, why);
+}
+
+/* If the pool cannot log in, the password is not to blame. */
+static void
+a_login_that_the_pool_cannot_do_is_told(void **state)
+{
+	start_server();
+	start_pass_through("ssl_verify_server_cert=yes ssl_ca=/dev/null");
+	assert_blames_pool("cenote: TLS/SSL error");
+	if (!cnt_server_is_mysql())
+		return;
+	wp_teardown(state);
+	start_pass_through("");
+	assert_blames_pool("server_public_key");
+}
+
 int
 main(void)
 {
@@ -206,7 +279,14 @@ main(void)
 		TEST(a_password_logs_in_by_tcp_and_tls),
 		TEST(what_was_asked_of_tls_is_kept_to),
 		TEST(on_a_local_socket_it_is_given_to_who_asks),
+		/* these need a server */
+		cmocka_unit_test_teardown(the_server_checks_the_password, stop_server),
+		cmocka_unit_test_teardown(
+			a_login_that_the_pool_cannot_do_is_told, stop_server),
 	};
+	size_t n = CNT_COUNT(tests);
 
-	return cmocka_run_group_tests_name("login", tests, setup, wt_remove_certs);
+	if (!cnt_server_is_installed(CNT_MARIADB))
+		n -= 2;
+	return _cmocka_run_group_tests("login", tests, n, setup, wt_remove_certs);
 }

@@ -468,7 +468,7 @@ add_failure(struct cnd_worker *w, size_t line, const struct cnc_diag *diag, char
 static void
 note_failure(struct cnd_worker *w)
 {
-	const char *why = w->serving.diag.message;
+	const char *hint = cnc_diag_field(&w->serving.diag, 'H');
 	struct cnd_login before, now = { .error = "" };
 
 	if (cnd_worker_order(w) != CND_ORDER_NONE)
@@ -486,11 +486,12 @@ note_failure(struct cnd_worker *w)
 	cnd_slot_login(w->slot, &before);
 	memcpy(now.server, before.server, sizeof(now.server));
 	snprintf(now.sqlstate, sizeof(now.sqlstate), "%s", w->serving.diag.sqlstate);
-	snprintf(now.error, sizeof(now.error), "%s", why);
+	snprintf(now.error, sizeof(now.error), hint != NULL ? "%s (%s)" : "%s",
+		w->serving.diag.message, hint);
 	cnd_slot_set_login(w->slot, &now);
 	/* only when the reason changes: a server that stays down must not fill the disk */
-	if (strncmp(before.error, why, sizeof(before.error) - 1) != 0)
-		cnd_log(LOG_WARNING, "cannot log in: %s", why);
+	if (strcmp(before.error, now.error) != 0)
+		cnd_log(LOG_WARNING, "cannot log in: %s", now.error);
 }
 
 /* Sessions that began together do not end together: each loses up to a fifth of max_lifetime. */

@@ -30,6 +30,9 @@ states_are_kept_unless_they_say_nothing(void **state)
 		{ 1364, "HY000", CENOTE_ERR_SERVER, "23502" },
 		{ 1007, "HY000", CENOTE_ERR_SERVER, "42P04" },
 		{ 1265, "01000", CENOTE_ERR_SERVER, "22000" },
+		{ 1820, "HY000", CENOTE_ERR_SERVER, "28000" },
+		{ 3118, "HY000", CENOTE_ERR_SERVER, "28000" },
+		{ 3159, "HY000", CENOTE_ERR_CONN, "08004" },
 		{ 3819, "HY000", CENOTE_ERR_SERVER, "23514" },
 		{ 1290, "HY000", CENOTE_ERR_SERVER, "HY000" },
 		{ 60000, "HY000", CENOTE_ERR_SERVER, "HY000" },
@@ -81,6 +84,42 @@ a_read_only_server_is_told_by_its_words(void **state)
 	cnc_diag_finish(&d);
 }
 
+/* The library reports it with the number of the error that the server sends next. */
+static void
+a_plugin_that_is_missing_is_named_with_its_package(void **state)
+{
+	static const struct {
+		unsigned code;
+		const char *message, *package;
+	} cases[] = {
+		{ 1045, "Plugin parsec could not be loaded: /p/parsec.so: no file",
+			"Debian 13: libmariadb3" },
+		{ 2059,
+			"Authentication plugin 'client_ed25519' cannot be loaded: no "
+			"file",
+			"Debian: libmariadb3" },
+		{ 2059, "Plugin new could not be loaded: /p/new.so: no file",
+			"another package" },
+	};
+	struct cnc_diag d;
+	size_t i;
+
+	cnc_diag_init(&d, &cnc_mem_default);
+	for (i = 0; i < CNT_COUNT(cases); i++) {
+		assert_int_equal(
+			cnd_my_diag(&d, cases[i].code, "28000", cases[i].message, NULL),
+			CENOTE_ERR_CONN);
+		assert_string_equal(d.sqlstate, "08004");
+		assert_int_equal(d.native, 2059);
+		assert_non_null(strstr(d.message, cases[i].message));
+		assert_non_null(strstr(d.message, cases[i].package));
+	}
+	assert_int_equal(
+		cnd_my_diag(&d, 1045, "28000", "Access denied", NULL), CENOTE_ERR_SERVER);
+	assert_string_equal(d.sqlstate, "28000");
+	cnc_diag_finish(&d);
+}
+
 static void
 what_is_missing_is_made_up_for(void **state)
 {
@@ -128,6 +167,11 @@ a_number_of_both_is_told_apart(void **state)
 	assert_int_equal(
 		cnd_my_diag(&d, 4031, "HY000", trigger, "db1:3306"), CENOTE_ERR_SERVER);
 	assert_string_equal(d.sqlstate, "HY000");
+	(void)cnd_my_diag(
+		&d, 4151, "HY000", "Access denied, this account is locked", NULL);
+	assert_string_equal(d.sqlstate, "28000");
+	(void)cnd_my_diag(&d, 4151, "HY000", "something of MySQL's", NULL);
+	assert_string_equal(d.sqlstate, "HY000");
 	cnc_diag_finish(&d);
 }
 
@@ -138,6 +182,7 @@ main(void)
 		cmocka_unit_test(states_are_kept_unless_they_say_nothing),
 		cmocka_unit_test(a_number_of_both_is_told_apart),
 		cmocka_unit_test(a_read_only_server_is_told_by_its_words),
+		cmocka_unit_test(a_plugin_that_is_missing_is_named_with_its_package),
 		cmocka_unit_test(what_is_missing_is_made_up_for),
 		cmocka_unit_test(what_can_be_done_is_hinted),
 	};

@@ -28,6 +28,7 @@ typedef int my_socket;
 #define CND_MY_STATUS_ANSI_QUOTES  32768u
 
 /* Error codes of the server that change what the backend does. */
+#define CND_MY_ER_ACCESS_DENIED  1045u
 #define CND_MY_ER_PARSE          1064u
 #define CND_MY_ER_EMPTY          1065u
 #define CND_MY_ER_UNSUPPORTED_PS 1295u
@@ -49,6 +50,19 @@ void cnd_my_hook_progress(MYSQL *my, cnd_my_progress_fn *progress);
 void cnd_my_set_tls(MYSQL *my, const struct cnd_my_options *o);
 /* Log in with the password only, not with credentials of this host (Kerberos). MariaDB's library only. */
 void cnd_my_insist_on_password(MYSQL *my, int has_cleartext);
+/* Why a login with ssl_mode=required fails on a server without TLS. */
+#define CND_MY_NO_TLS                                                                    \
+	"the server has no TLS, and the server line asks for it (ssl_mode=preferred "    \
+	"would do without)"
+/* Why a password is not sent. */
+#define CND_MY_NO_KEY                                                                    \
+	"without TLS, the password would go encrypted with an RSA key that the server "  \
+	"sends, and nothing proves whose key that is. Use TLS (ssl_mode=required, "      \
+	"ssl_ca and ssl_verify_server_cert=yes), or copy the server's public_key.pem "   \
+	"and name it in server_public_key. get_server_public_key=yes takes any key"
+#define CND_MY_NO_CLEARTEXT "which only cleartext_password=yes allows, and only with TLS"
+/* Let the library prove the password only in the ways that the options allow (plugins.c). `o` must live as long as `my`. */
+void cnd_my_watch_login(MYSQL *my, const struct cnd_my_options *o);
 /* The server's status flags, as of its last answer. */
 unsigned cnd_my_status(const MYSQL *my);
 /* Whether the status flags also arrive with a result's columns: true with MariaDB's library. */

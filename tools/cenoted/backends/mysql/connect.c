@@ -38,10 +38,12 @@ cnd_my_set_options(MYSQL *my, const struct cnd_my_options *o, unsigned connect_t
 	(void)mysql_options(my, MYSQL_OPT_LOCAL_INFILE, &infile);
 	if (o->is_compressed)
 		(void)mysql_options(my, MYSQL_OPT_COMPRESS, NULL);
-	if (o->has_cleartext)
+	/* Oracle's library would also send it without TLS; plugins.c watches MariaDB's */
+	if (o->has_cleartext && (o->socket || o->tls_mode == CND_MY_TLS_REQUIRED))
 		(void)mysql_options(my, MYSQL_ENABLE_CLEARTEXT_PLUGIN, &cleartext);
 	(void)mysql_options4(my, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name", "cenoted");
 	cnd_my_set_tls(my, o);
+	cnd_my_watch_login(my, o);
 	if (o->is_clients)
 		cnd_my_insist_on_password(my, o->has_cleartext);
 }

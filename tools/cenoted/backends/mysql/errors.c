@@ -69,6 +69,7 @@ static const struct {
 	{ 1295, 0, AS(UNSUPPORTED) }, /* ER_UNSUPPORTED_PS */
 	{ 1364, 0, AS(NOT_NULL) }, /* ER_NO_DEFAULT_FOR_FIELD */
 	{ 1366, 0, AS(BAD_CAST) }, /* ER_TRUNCATED_WRONG_VALUE_FOR_FIELD */
+	{ 1820, 0, AS(BAD_LOGIN) }, /* ER_MUST_CHANGE_PASSWORD */
 	{ 1836, 0, AS(READ_ONLY) }, /* ER_READ_ONLY_MODE */
 	{ 1862, 0, AS(BAD_LOGIN) }, /* ER_MUST_CHANGE_PASSWORD_LOGIN */
 	{ 1927, IS_LOST, KEEP }, /* ER_CONNECTION_KILLED */
@@ -94,6 +95,8 @@ static const struct {
 	{ 2059, IS_LOST, AS(REJECTED) }, /* CR_AUTH_PLUGIN_CANNOT_LOAD */
 	{ 2061, IS_LOST, AS(REJECTED) }, /* CR_AUTH_PLUGIN_ERR */
 	{ 3024, 0, AS(CANCELED) }, /* ER_QUERY_TIMEOUT */
+	{ 3118, 0, AS(BAD_LOGIN) }, /* ER_ACCOUNT_HAS_BEEN_LOCKED */
+	{ 3159, IS_LOST, AS(REJECTED) }, /* ER_SECURE_TRANSPORT_REQUIRED */
 	{ 3169, IS_LOST, KEEP }, /* ER_SESSION_WAS_KILLED */
 	{ 3572, 0, AS(LOCKED) }, /* ER_LOCK_NOWAIT */
 	{ 3819, 0, AS(CHECK) }, /* ER_CHECK_CONSTRAINT_VIOLATED */
@@ -113,6 +116,72 @@ struct meaning {
 /* MySQL: "The client was disconnected by the server because of inactivity". In MariaDB the same number means that
  * a trigger does not exist. */
 #define ER_CLIENT_INTERACTION_TIMEOUT 4031u
+#define ER_SECURE_TRANSPORT_REQUIRED  3159u
+/* MariaDB: "Access denied, this account is locked". In MySQL the same number means something else. */
+#define ER_ACCOUNT_LOCKED             4151u
+
+/* ---- plugins that the library cannot load ---- */
+
+/* Where the library's plugins for logins come from. */
+static const struct {
+	const char *name, *package;
+} plugins[] = {
+	{ "caching_sha2_password", "MariaDB's client library (Debian: libmariadb3)" },
+	{ "sha256_password", "MariaDB's client library (Debian: libmariadb3)" },
+	{ "client_ed25519", "MariaDB's client library (Debian: libmariadb3)" },
+	{ "dialog", "MariaDB's client library (Debian: libmariadb3)" },
+	{ "mysql_clear_password", "MariaDB's client library (Debian: libmariadb3)" },
+	{ "parsec", "MariaDB's client library from 3.4.1 on (Debian 13: libmariadb3)" },
+	{ "auth_gssapi_client", "Debian's mariadb-plugin-gssapi-client" },
+	{ "mysql_native_password",
+		"MySQL's client library (mysql-community-client-plugins)" },
+};
+
+/* The library reports its own failure with the number of the error that the server then sends: a wrong password. */
+static int
+is_plugin_missing(unsigned code, const char *message)
+{
+	return code == CR_AUTH_PLUGIN_CANNOT_LOAD ||
+	       (code == CND_MY_ER_ACCESS_DENIED &&
+		       (strstr(message, "could not be loaded: ") ||
+			       strstr(message, "cannot be loaded: ")));
+}
+
+/* Say where to get the plugin. */
+static void
+explain_plugin(const char *message, char *text, size_t size)
+{
+	const char *package = "another package";
+	size_t i;
+
+	/* Oracle's library */
+	if (strstr(message, "not enabled")) {
+		(void)snprintf(text, size, "%.300s, " CND_MY_NO_CLEARTEXT, message);
+		return;
+	}
+	for (i = 0; i < sizeof(plugins) / sizeof(plugins[0]); i++) {
+		if (strstr(message, plugins[i].name))
+			package = plugins[i].package;
+	}
+	(void)snprintf(text, size,
+		"%.300s. The file comes with %s; plugin_dir= in the server line names "
+		"another directory",
+		message, package);
+}
+
+/* Explain a message of the library that does not say what to do. Returns the message, or `text`. */
+static const char *
+explain(unsigned code, const char *message, char *text, size_t size)
+{
+	if (code == CR_AUTH_PLUGIN_CANNOT_LOAD)
+		explain_plugin(message, text, size);
+	else if (code == CR_AUTH_PLUGIN_ERR &&
+		 strstr(message, "requires secure connection"))
+		(void)snprintf(text, size, "caching_sha2_password: " CND_MY_NO_KEY);
+	else
+		return message;
+	return text;
+}
 
 static int
 has_no_meaning(const char *state)
@@ -143,6 +212,8 @@ find_meaning(unsigned code, const char *state, const char *message)
 	}
 	if (code == ER_OPTION_PREVENTS && strstr(message, "read-only"))
 		m.state = CNC_SQLSTATE(READ_ONLY);
+	if (code == ER_ACCOUNT_LOCKED && strstr(message, "locked"))
+		m.state = CNC_SQLSTATE(BAD_LOGIN);
 	if (code == ER_CLIENT_INTERACTION_TIMEOUT && strstr(message, "disconnected"))
 		m.is_lost = 1;
 	/* The SQLSTATE's class must show the client that the session is gone. */
@@ -164,6 +235,12 @@ hint_for(unsigned code)
 		       "transaction.";
 	case 1213: /* ER_LOCK_DEADLOCK */
 		return "The transaction was rolled back: repeat it from its beginning.";
+	case 1820: /* ER_MUST_CHANGE_PASSWORD */
+	case 1862: /* ER_MUST_CHANGE_PASSWORD_LOGIN */
+		return "Set a new password with the server's own client.";
+	case ER_SECURE_TRANSPORT_REQUIRED:
+		return "The server accepts only TLS: set ssl_mode=required, with ssl_ca "
+		       "and ssl_verify_server_cert=yes.";
 	default:
 		return NULL;
 	}
@@ -175,10 +252,16 @@ cnd_my_diag(struct cnc_diag *diag, unsigned code, const char *sqlstate,
 {
 	struct cnd_error e = { .severity = "ERROR", .native = code, .server = server };
 	struct meaning m;
+	char text[600];
 
 	if (!sqlstate || !cnc_sqlstate_is_valid(sqlstate))
 		sqlstate = CNC_SQLSTATE(GENERAL);
 	e.message = message ? message : "the server gave no reason";
+	if (is_plugin_missing(code, e.message)) {
+		e.native = code = CR_AUTH_PLUGIN_CANNOT_LOAD;
+		sqlstate = CNC_SQLSTATE(GENERAL);
+	}
+	e.message = explain(code, e.message, text, sizeof(text));
 	m = find_meaning(code, sqlstate, e.message);
 	e.state = m.state;
 	e.server_state = strcmp(m.state, sqlstate) == 0 ? NULL : sqlstate;

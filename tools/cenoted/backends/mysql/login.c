@@ -56,6 +56,27 @@ refuse_login(struct cnd_session *s, const char *why)
 	return CENOTE_ERR_CONN;
 }
 
+/* Report why the library could not log in. */
+static int
+explain_refusal(struct cnd_session *s)
+{
+	const struct cnd_my_options *o = &s->opt;
+	unsigned code = mysql_errno(s->my);
+	const char *why = mysql_error(s->my);
+	char text[1024];
+
+	/* a server that cannot decrypt the password reports a wrong one */
+	if (code == CND_MY_ER_ACCESS_DENIED && o->server_public_key && !o->socket &&
+		!mysql_get_ssl_cipher(s->my)) {
+		(void)snprintf(text, sizeof(text),
+			"%.500s; or the key in %.300s is another server's", why,
+			o->server_public_key);
+		why = text;
+	}
+	(void)cnd_my_diag(s->diag, code, mysql_sqlstate(s->my), why, s->server);
+	return CENOTE_ERR_CONN;
+}
+
 static int
 open_session(struct cnd_session *s)
 {
@@ -70,17 +91,11 @@ open_session(struct cnd_session *s)
 	cnd_my_infile_init(s);
 	r = cnd_my_connect_to(s, s->my);
 	if (r < 0) {
-		if (s->stop < 0)
-			return s->stop;
-		(void)cnd_my_diag(s->diag, mysql_errno(s->my), mysql_sqlstate(s->my),
-			mysql_error(s->my), s->server);
-		return CENOTE_ERR_CONN;
+		return s->stop < 0 ? s->stop : explain_refusal(s);
 	}
 	s->is_tls = mysql_get_ssl_cipher(s->my) != NULL;
 	if (s->opt.tls_mode == CND_MY_TLS_REQUIRED && !s->is_tls)
-		return refuse_login(s,
-			"the server has no TLS, and the server line asks for it "
-			"(ssl_mode=preferred would do without)");
+		return refuse_login(s, CND_MY_NO_TLS);
 	/* a non-blocking socket makes the library call the hook before it waits; for plain sockets it
 	 * always does */
 	if (s->is_tls && s->wait.is_hooked)

@@ -195,6 +195,7 @@ struct cnd_my_options {
 	const char *default_file;
 	const char *default_group;
 	const char *plugin_dir;
+	const char *server_public_key; /* a file */
 	const char *bind_address;
 	const char *tls_ca;
 	const char *tls_capath;
@@ -218,6 +219,7 @@ struct cnd_my_options {
 	uint8_t has_found_rows;
 	uint8_t has_pure_queries; /* the administrator says that no trigger or view leaves anything in a session */
 	uint8_t has_cleartext;
+	uint8_t takes_server_key; /* encrypt the password with whatever RSA key the server sends */
 	uint8_t is_clients; /* user and password come from the client, and authenticate it */
 	/* the pool's values, if a client's settings replaced them */
 	const char *own_dbname;

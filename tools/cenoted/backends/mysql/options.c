@@ -3,7 +3,9 @@
  * The keys of a `server` line, and the settings that a client gives at login. Fills struct
  * cnd_my_options, whose strings belong to the line.
  */
+#include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -40,6 +42,7 @@ static const struct option_def defs[] = {
 	{ "default_file", KIND_TEXT, AT(default_file) },
 	{ "default_group", KIND_TEXT, AT(default_group) },
 	{ "found_rows", KIND_FLAG, AT(has_found_rows) },
+	{ "get_server_public_key", KIND_FLAG, AT(takes_server_key) },
 	{ "host", KIND_TEXT, AT(host) },
 	{ "init_command", KIND_TEXT, AT(init_command) },
 	{ "local_infile", KIND_FLAG, AT(is_infile_allowed) },
@@ -49,6 +52,7 @@ static const struct option_def defs[] = {
 	{ "port", KIND_PORT, AT(port) },
 	{ "queries", KIND_QUERIES, AT(has_pure_queries) },
 	{ "read_timeout", KIND_TIME, AT(read_timeout) },
+	{ "server_public_key", KIND_TEXT, AT(server_public_key) },
 	{ "socket", KIND_TEXT, AT(socket) },
 	{ "ssl_ca", KIND_TEXT, AT(tls_ca) },
 	{ "ssl_capath", KIND_TEXT, AT(tls_capath) },
@@ -272,12 +276,34 @@ cnd_my_has_settings(const struct cnd_session *s, const char *settings)
 	       o.has_found_rows == s->opt.has_found_rows;
 }
 
+/* The whole key is read at login; here, see that the file is one. */
+static int
+check_key(const char *path, struct cnc_diag *diag)
+{
+	char line[64] = "", text[400];
+	FILE *f = fopen(path, "re");
+	int error = errno, is_key;
+
+	is_key = f && fgets(line, sizeof(line), f) &&
+		 strncmp(line, "-----BEGIN PUBLIC KEY-----", 26) == 0;
+	if (f)
+		(void)fclose(f);
+	if (is_key)
+		return CENOTE_OK;
+	(void)snprintf(text, sizeof(text), "server_public_key %.300s: %s", path,
+		f ? "no RSA key in PEM form (-----BEGIN PUBLIC KEY-----)"
+		  : strerror(error));
+	return cnd_line_bad(diag, text);
+}
+
 int
 cnd_my_check(const struct cnd_server_spec *spec, struct cnc_diag *ret_diag)
 {
 	struct cnd_my_options o;
 	int r = cnd_my_options_read(spec, &o, ret_diag);
 
+	if (r == CENOTE_OK && o.server_public_key)
+		r = check_key(o.server_public_key, ret_diag);
 	return r < 0 || !o.passfile ? r
 				    : cnd_passfile_check(o.passfile, o.user, ret_diag);
 }
