@@ -235,9 +235,6 @@ exec_server(const struct cnt_server *s, const char *path, const struct cnt_argv 
 	if (getppid() != parent)
 		_exit(126);
 	cnt_clean_environment();
-	/* Meson sets it to find faults of our programs. With it, MariaDB 10.11.18 crashes if a default value sets a
-	 * variable: it uses memory that it has freed. */
-	unsetenv("MALLOC_PERTURB_");
 	execv(path, (char *const *)a->args);
 	fprintf(stderr, "%s: %s\n", path, strerror(errno));
 	_exit(127);
