@@ -11,8 +11,14 @@
 int
 csh_is_fact(const char *name)
 {
-	return strcmp(name, "backend_pid") == 0 || strcmp(name, "connection_id") == 0 ||
-	       strncmp(name, "server_tls_", 11) == 0;
+	static const char *const facts[] = { "backend_pid", "connection_id",
+		"login_report", "mariadb_capabilities" };
+
+	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++) {
+		if (strcmp(facts[i], name) == 0)
+			return 1;
+	}
+	return strncmp(name, "server_tls_", 11) == 0;
 }
 
 int

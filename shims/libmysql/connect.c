@@ -20,8 +20,8 @@
  * if the way to cenoted uses TLS. */
 #define MARIADB_OFFERS      0x81fff7feUL
 #define MYSQL_OFFERS        0xdffff7ffUL
-/* MariaDB's own capabilities: progress reports, arrays of parameters, more about
- * columns, and columns that are sent once. */
+/* MariaDB's own capabilities, if the pool does not say what its server has: progress reports, arrays
+ * of parameters, more about columns, and columns that are sent once. */
 #define MARIADB_OFFERS_MORE 0x1dUL
 /* The flags that Connector/C accepts from a program. */
 #define ALLOWED_FLAGS       0xe4ffffffUL
@@ -59,13 +59,17 @@ static void
 note_capabilities(struct cmy_session *s)
 {
 	int is_mariadb = strstr(s->my->server_version, "MariaDB") != NULL;
+#if !CMY_ORACLE
+	const char *more = cenote_parameter(s->conn, "mariadb_capabilities");
+
+	s->mariadb_server_capabilities = is_mariadb ? MARIADB_OFFERS_MORE : 0;
+	if (more != NULL)
+		s->mariadb_server_capabilities = strtoul(more, NULL, 10);
+#endif
 
 	s->my->server_capabilities = is_mariadb ? MARIADB_OFFERS : MYSQL_OFFERS;
 	if (cmy_tls_fact(s->my, "version"))
 		s->my->server_capabilities |= CLIENT_SSL;
-#if !CMY_ORACLE
-	s->mariadb_server_capabilities = is_mariadb ? MARIADB_OFFERS_MORE : 0;
-#endif
 }
 
 static int
@@ -276,6 +280,7 @@ choose_db(struct cmy_session *s, const char *db)
 			return -1;
 		own = db;
 	}
+	cmy_track_login(s);
 	cmy_track_database(s, own);
 	if (cmy_keep_text(&s->my->db, own) == 0)
 		return 0;

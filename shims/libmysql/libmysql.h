@@ -583,6 +583,8 @@ void cmy_track_forget(struct cmy_session *s);
 void cmy_track_begin(struct cmy_session *s);
 /* Report the database of a login; NULL: the login had none. */
 void cmy_track_database(struct cmy_session *s, const char *db);
+/* Report the variables that the server would report in its answer to a login. */
+void cmy_track_login(struct cmy_session *s);
 void cmy_track_free(struct cmy_track *track);
 
 /* progress.c; MariaDB's only. */

@@ -47,18 +47,24 @@ list_clear(struct list *l)
 
 /* Add an item. Without memory the list lacks the item. */
 static void
-list_add(struct list *l, const char *text)
+list_add_part(struct list *l, const char *text, size_t len)
 {
-	size_t len = strlen(text);
 	struct item *item = malloc(sizeof(*item) + len + 1);
 
 	if (!item)
 		return;
 	item->next = NULL;
 	item->len = len;
-	memcpy(item->text, text, len + 1);
+	memcpy(item->text, text, len);
+	item->text[len] = '\0';
 	*(l->end ? l->end : &l->first) = item;
 	l->end = &item->next;
+}
+
+static void
+list_add(struct list *l, const char *text)
+{
+	list_add_part(l, text, strlen(text));
 }
 
 static enum enum_session_state_type
@@ -234,6 +240,46 @@ cmy_track_database(struct cmy_session *s, const char *db)
 		return;
 	list_add(told, db);
 	if (tell_program(s, SESSION_TRACK_SCHEMA, told))
+		list_clear(told);
+}
+
+/* The value of a variable now, if it may differ from that of the pool's login: the program's character set, and what
+ * the pool has set. */
+static const char *
+value_now(const struct cmy_session *s, const char *name)
+{
+	static const char *const charsets[] = { "character_set_client",
+		"character_set_connection", "character_set_results" };
+
+	for (size_t i = 0; i < sizeof(charsets) / sizeof(*charsets); i++) {
+		if (strcmp(charsets[i], name) == 0)
+			return s->my->charset->csname;
+	}
+	return cenote_parameter(s->conn, name);
+}
+
+void
+cmy_track_login(struct cmy_session *s)
+{
+	const char *line = cenote_parameter(s->conn, "login_report"), *end;
+	struct list *told =
+		s->track ? &s->track->told[SESSION_TRACK_SYSTEM_VARIABLES] : NULL;
+
+	while (told && line && (end = strchr(line, '\n')) != NULL) {
+		const char *equals = memchr(line, '=', (size_t)(end - line)), *now;
+		struct item **at = told->end ? told->end : &told->first;
+
+		if (!equals)
+			return;
+		list_add_part(told, line, (size_t)(equals - line));
+		now = *at ? value_now(s, (*at)->text) : NULL;
+		if (now)
+			list_add(told, now);
+		else
+			list_add_part(told, equals + 1, (size_t)(end - equals - 1));
+		line = end + 1;
+	}
+	if (told && tell_program(s, SESSION_TRACK_SYSTEM_VARIABLES, told))
 		list_clear(told);
 }
 

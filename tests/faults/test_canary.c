@@ -32,6 +32,7 @@
 /* Numbers of a client: more than one can use while the test runs. */
 #define NUMBERS    100000
 #define AHEAD      5
+#define MORE_MS    60000
 #define LOST_STATE "08007"
 
 static struct cnt_server server;
@@ -415,7 +416,23 @@ reload(unsigned turn)
 	assert_int_equal(kill(daemon_.pid, SIGHUP), 0);
 }
 
-/* Kill clients and change the pool, and let the server end sessions if `ends_sessions`. */
+/* Whether everything has happened that the run is to show. */
+static bool
+has_seen_all(bool ends_sessions)
+{
+	unsigned n_lost = 0, n_cancelled = 0, n_lent = 0;
+
+	for (int i = 0; i < N_CLIENTS; i++) {
+		n_lost += shared->clients[i].n_lost;
+		n_cancelled += shared->clients[i].n_cancelled;
+		n_lent += shared->clients[i].n_lent;
+	}
+	return (!ends_sessions || n_lost > 0) && (has_tls || n_cancelled > 0) &&
+	       (!lends || n_lent > 0);
+}
+
+/* Kill clients and change the pool, and let the server end sessions if `ends_sessions`. On a busy machine it takes
+ * longer until everything has happened. */
 static void
 disturb(pid_t *pids, bool ends_sessions)
 {
@@ -424,7 +441,11 @@ disturb(pid_t *pids, bool ends_sessions)
 	struct cnt_random rnd;
 
 	cnt_random_init(&rnd, shared->seed);
-	for (unsigned turn = 0; cnt_now_ms() < until && !shared->is_over; turn++) {
+	for (unsigned turn = 0; !shared->is_over; turn++) {
+		int64_t now = cnt_now_ms();
+
+		if (now > until && (has_seen_all(ends_sessions) || now > until + MORE_MS))
+			break;
 		cnt_pause_ms((long)cnt_random_below(&rnd, 60));
 		kill_client(pids, &rnd);
 		if (ends_sessions && turn % 8 == 7)

@@ -23,8 +23,12 @@ static const char setup[] =
 	"set work_mem = '3MB'; perform set_config('fresh.inside', 'secret', false);\n"
 	"perform set_config('search_path', 'nowhere', false); end $$;\n"
 	/* The same setting, in places that the text of no function shows. */
-	"create function fr_tree() returns text return\n"
-	"set_config('fresh.inside', 'secret', false);\n"
+	"create function fr_tree() returns text language sql as\n"
+	"$$ select set_config('fresh.inside', 'secret', false) $$;\n"
+	/* Before PostgreSQL 14, every body was a text. */
+	"do $do$ begin if current_setting('server_version_num')::int >= 140000 then\n"
+	"execute $$ create or replace function fr_tree() returns text return\n"
+	"set_config('fresh.inside', 'secret', false) $$; end if; end $do$;\n"
 	"create view fr_hides as select set_config('fresh.inside', 'secret', false) as "
 	"v;\n"
 	"create table fr_by_default (a int,\n"

@@ -153,6 +153,17 @@ run_readme() # COMMAND…
 	wait $daemon || echo "cenoted ended with $?"
 }
 
+# Other users may be unable to reach the build directory.
+copy_programs()
+{
+	mkdir -p "$tmp/copy/examples" "$tmp/copy/lib" && cp "$hello" "$tmp/copy/examples/" &&
+		cp "${hello%/*}/../lib/libcenote.so.0" "$tmp/copy/lib/" &&
+		cp "$cenoted" "$backends/cenoted-sqlite.so" "$tmp/copy/" && chmod -R a+rX "$tmp/copy" || exit 99
+	hello=$tmp/copy/examples/hello
+	cenoted=$tmp/copy/cenoted
+	backends=$tmp/copy
+}
+
 check_readme_of() # UID
 {
 	mkdir -m 700 "$tmp/$1" "$tmp/$1/runtime" && cd "$tmp/$1" || return
@@ -181,6 +192,7 @@ if [ "$(id -u)" != 0 ]; then
 	tap_passes "README's pool is there for this user" check_readme_of "$(id -u)"
 else
 	chmod 711 "$tmp"
+	copy_programs
 	tap_passes "README's pool is there for a user" check_readme_of 65534
 	! unshare -m mount -t tmpfs none /run 2>/dev/null ||
 		tap_passes "README's pool is there for root" check_readme_of_root

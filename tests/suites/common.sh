@@ -420,7 +420,7 @@ postgresql_source()
 	(
 		cd "$work/postgresql" &&
 			CC="ccache gcc" ./configure -q --with-openssl --without-readline --without-zlib --without-icu &&
-			for target in "$@"; do
+			for target in ${built_library:+src/interfaces/libpq} "$@"; do
 				make -s -j "$(nproc)" -C "$target" || exit 1
 			done
 	) >"$work/out/build.txt" 2>&1 ||
@@ -702,6 +702,10 @@ check_maps()
 	read -r ours original both <<<"$(maps_of native)"
 	if [ $((ours + both)) != 0 ] || [ "$original" = 0 ]; then
 		say "the native run was none: $ours processes on the shim, $original on the original"
+		return 1
+	fi
+	if [ -n "$built_library" ] && cat "$work"/maps/native.* | grep "^/.*$original_pattern" | grep -qvF "${built_library%.*}"; then
+		say "the native run had another libpq than $built_library"
 		return 1
 	fi
 	read -r ours original both <<<"$(maps_of shim)"

@@ -421,7 +421,24 @@ cnd_my_unset_rows(MYSQL_STMT *stmt)
 	(void)mysql_stmt_attr_set(stmt, STMT_ATTR_CB_PARAM, NULL);
 }
 
+unsigned long
+cnd_my_more_capabilities(MYSQL *my)
+{
+	unsigned long bits = 0;
+
+	if (mariadb_get_infov(my, MARIADB_CONNECTION_EXTENDED_SERVER_CAPABILITIES, &bits))
+		return 0;
+	return bits;
+}
+
 #else
+
+unsigned long
+cnd_my_more_capabilities(MYSQL *my)
+{
+	(void)my;
+	return 0;
+}
 
 int
 cnd_my_can_send_ahead(const MYSQL *my)

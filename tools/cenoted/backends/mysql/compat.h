@@ -124,6 +124,9 @@ int cnd_my_knows_charset(const char *name);
 /* The server's own version, "10.11.6-MariaDB", and as a number, 101106. */
 const char *cnd_my_server_version(const MYSQL *my);
 unsigned long cnd_my_server_number(const MYSQL *my);
+
+/* The capabilities that only MariaDB's server has. 0: another server, or Oracle's library. */
+unsigned long cnd_my_more_capabilities(MYSQL *my);
 int cnd_my_is_mariadb(const MYSQL *my);
 /* Begin or continue to read the next result of a text. */
 enum cnd_my_next {

@@ -208,13 +208,50 @@ learn_settings_and_functions(struct cnd_session *s)
 	return CENOTE_OK;
 }
 
+#define REPORT_MAX 2048u
+
+/* What the server said about variables in its answer to the login, as lines "name=value". The library keeps it
+ * until the next statement. MariaDB 11.8 says something there, 11.4 does not. 0: nothing, or too much. */
+static size_t
+login_report(struct cnd_session *s, char report[REPORT_MAX])
+{
+	const char *text;
+	size_t n = 0, len;
+	char end = '=';
+	int r = mysql_session_track_get_first(
+		s->my, SESSION_TRACK_SYSTEM_VARIABLES, &text, &len);
+
+	while (r == 0) {
+		if (len >= REPORT_MAX - n)
+			return 0;
+		if (len > 0)
+			memcpy(report + n, text, len);
+		n += len;
+		report[n++] = end;
+		end = end == '=' ? '\n' : '=';
+		r = mysql_session_track_get_next(
+			s->my, SESSION_TRACK_SYSTEM_VARIABLES, &text, &len);
+	}
+	return n;
+}
+
+static int
+set_number(struct cnd_session *s, const char *key, unsigned long number)
+{
+	char text[24];
+	int n = snprintf(text, sizeof(text), "%lu", number);
+
+	return set_parameter(s, key, text, (size_t)n);
+}
+
 /* The parameters that the client libraries report to their programs. */
 static int
 learn_facts(struct cnd_session *s)
 {
-	char text[24];
-	int n = snprintf(text, sizeof(text), "%lu", s->thread_id);
-	int r = set_parameter(s, "connection_id", text, (size_t)n);
+	char report[REPORT_MAX];
+	size_t n_report = login_report(s, report);
+	unsigned long more = cnd_my_more_capabilities(s->my);
+	int r = set_number(s, "connection_id", s->thread_id);
 
 	if (r == CENOTE_OK)
 		r = learn_settings_and_functions(s);
@@ -224,9 +261,11 @@ learn_facts(struct cnd_session *s)
 	if (r == CENOTE_OK)
 		r = s->opt.has_found_rows ? set_parameter(s, "found_rows", "on", 2)
 					  : set_parameter(s, "found_rows", "off", 3);
-	if (r == CENOTE_OK)
-		r = learn_tls(s);
-	return r;
+	if (r == CENOTE_OK && n_report > 0)
+		r = set_parameter(s, "login_report", report, n_report);
+	if (r == CENOTE_OK && more != 0)
+		r = set_number(s, "mariadb_capabilities", more);
+	return r == CENOTE_OK ? learn_tls(s) : r;
 }
 
 /* Read the values of the variables that can move. If the server lacks one of them, none moves. */

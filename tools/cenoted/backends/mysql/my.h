@@ -239,7 +239,7 @@ enum cnd_my_tls {
 #define CND_MY_CARRY_LEN 9u
 #define CND_MY_CARRY_MAX 4096u
 
-#define CND_MY_PARAMETERS 10u
+#define CND_MY_PARAMETERS 12u
 /* Indexes into the parameters. */
 #define CND_MY_CHARSET    3u
 #define CND_MY_COLLATION  4u
