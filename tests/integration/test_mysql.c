@@ -56,7 +56,7 @@ expect_error(cenote_conn *conn, const char *sqlstate)
 static void
 send(cenote_conn *conn, const char *sql)
 {
-	assert_ok(cenote_send_query(conn, sql, CENOTE_NTS, NULL, NULL));
+	assert_ok(cenote_send_query(conn, cnt_server_text(sql), CENOTE_NTS, NULL, NULL));
 }
 
 /* ---- results ---- */
@@ -389,7 +389,7 @@ nothing_is_left_for_the_next_client(void **state)
 			"command "
 			"= 'nothing'",
 			"0" },
-		{ "set role none", "select current_role() is null", "1" },
+		{ "set role none", "select nullif(current_role(), 'NONE') is null", "1" },
 		{ "handler kept open as h", "select count(*) from kept", "1" },
 	};
 	cenote_conn *conn = *state;
@@ -520,7 +520,9 @@ a_cancel_hits_a_statement_with_parameters(void **state)
 	int64_t begin = wp_now_ms();
 
 	assert_ok(cenote_params_add_int64(params, 60));
-	assert_ok(cenote_send_query(conn, "select sleep(?)", CENOTE_NTS, params, NULL));
+	/* on MySQL, a SLEEP() that is stopped is an error only where its value is a condition */
+	assert_ok(cenote_send_query(conn, "select seq from seq_1_to_2 where sleep(?)",
+		CENOTE_NTS, params, NULL));
 	assert_ok(cenote_process(conn));
 	assert_ok(cenote_cancel_create(conn, &cancel));
 	wp_pause_ms(200);

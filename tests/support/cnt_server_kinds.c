@@ -444,7 +444,8 @@ my_follow(const struct cnt_server *s, const struct cnt_server *primary)
 	"create view app2." to " as select straight_join " factor                        \
 	" * a.i + b.i as i from app2." left " a, app2." right " b;\n"
 #define SEQUENCE(last, numbers)                                                          \
-	"create view app.seq_1_to_" last " as select i + 1 as seq from app2." numbers    \
+	"create view app.seq_1_to_" last                                                 \
+	" as select cast(i + 1 as unsigned) as seq from app2." numbers                   \
 	" where i < " last ";\n"
 
 /* clang-format off */
@@ -459,14 +460,21 @@ static const char oracle_setup[] = MY_SETUP
 	NUMBERS("n8", "n4", "n4", "10000")
 	SEQUENCE("2", "n1")
 	SEQUENCE("3", "n1")
+	SEQUENCE("4", "n1")
+	SEQUENCE("5", "n1")
 	SEQUENCE("8", "n1")
+	SEQUENCE("9", "n1")
 	SEQUENCE("10", "n1")
+	SEQUENCE("20", "n2")
+	SEQUENCE("30", "n2")
 	SEQUENCE("40", "n2")
+	SEQUENCE("100", "n2")
 	SEQUENCE("300", "n3")
 	SEQUENCE("500", "n3")
 	SEQUENCE("1000", "n3")
 	SEQUENCE("5000", "n4")
 	SEQUENCE("20000", "n5")
+	SEQUENCE("50000", "n5")
 	SEQUENCE("100000", "n5")
 	SEQUENCE("1000000", "n6")
 	SEQUENCE("100000000", "n8");

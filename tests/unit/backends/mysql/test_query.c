@@ -26,8 +26,8 @@ a_query_gives_columns_rows_and_the_servers_facts(void **state)
 	assert_contains(my_query(t, "update q1 set b = 'y'"), "Changed: 1");
 	assert_answer(t, "select * from q1",
 		"columns a:INT64 b:TEXT\nrow 1|y\nrow 2|y\nrow 3|y\ndone \n");
-	assert_answer(t, "select cast('12x' as int)",
-		"columns cast('12x' as int):INT64\nrow 12\ndone  warnings=1\n");
+	assert_answer(t, "select cast('12x' as signed)",
+		"columns cast('12x' as signed):INT64\nrow 12\ndone  warnings=1\n");
 	assert_answer(t, "delete from q1", "done  affected=3\n");
 	(void)my_query(t, "drop table q1");
 }

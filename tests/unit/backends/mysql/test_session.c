@@ -226,7 +226,7 @@ tcp_works_plain_and_compressed(void **state)
 	t.base.b->info(t.base.s, &info);
 	assert_prefix(info.server, "127.0.0.1:");
 	assert_string_equal(info.database, "app");
-	assert_contains(info.server_version, "MariaDB");
+	assert_contains(info.server_version, cnt_server_is_mysql() ? "9." : "MariaDB");
 	assert_string_equal(info.parameters[0].key, "connection_id");
 	assert_string_equal(
 		info.parameters[0].value, my_value(&t, "select connection_id()"));
@@ -470,9 +470,13 @@ an_xa_transaction_needs_a_new_login(void **state)
 	(void)my_query(t, "insert into branch values (1)");
 	(void)my_query(t, "xa end 'a'");
 	(void)my_query(t, "xa prepare 'a'");
-	assert_int_equal(my_reset(t), CENOTE_ERR_UNSUPPORTED);
-	my_logout(t);
-	assert_ok(my_login(t));
+	/* MySQL's own reset leaves nothing of it in the session */
+	assert_int_equal(
+		my_reset(t), cnt_server_is_mysql() ? CENOTE_OK : CENOTE_ERR_UNSUPPORTED);
+	if (!cnt_server_is_mysql()) {
+		my_logout(t);
+		assert_ok(my_login(t));
+	}
 	/* the server may still be ending the session that prepared the transaction */
 	for (int i = 0; i < 200 && strncmp(my_query(t, "xa commit 'a'"), "error", 5) == 0;
 		i++)
@@ -523,7 +527,7 @@ assert_role_is_given_back(struct my *t, const char *sql)
 	/* no other statement has pinned the session yet */
 	pins = my_pins(t);
 	assert_ok(my_reset(t));
-	assert_string_equal(my_value(t, "select current_role()"), "NULL");
+	assert_string_equal(my_value(t, "select nullif(current_role(), 'NONE')"), "NULL");
 	assert_true(pins & CENOTE_PIN_FUNCTION);
 }
 
