@@ -25,7 +25,8 @@ now_ms(void)
 static void
 a_statement_is_stopped_and_the_session_lives(void **state)
 {
-	static const char *const slow[] = { "select sleep(30)", "set @a = sleep(30)",
+	static const char *const slow[] = { "select sleep(30)",
+		"set @a = (select seq from seq_1_to_2 where sleep(30))",
 		"select count(*) from seq_1_to_100000000 a, seq_1_to_1000 b",
 		"select 1; select sleep(30); select 2" };
 	struct my *t = *state;

@@ -496,7 +496,7 @@ profiles_need_a_new_login(void **state)
 	(void)my_query(t,
 		"create or replace procedure profiled() begin set profiling = 1; "
 		"set @a = 'secret'; set @b = 'secret'; set profiling = 0; end");
-	(void)my_query(t, "call profiled()");
+	(void)my_query(t, "call profiled(); drop procedure profiled");
 	assert_contains(my_query(t, "show profiles"), "secret");
 	assert_int_equal(my_reset(t), CENOTE_ERR_UNSUPPORTED);
 	my_logout(t);
@@ -505,6 +505,8 @@ profiles_need_a_new_login(void **state)
 	assert_int_equal(my_reset(t), CENOTE_ERR_UNSUPPORTED);
 	my_logout(t);
 	assert_ok(my_login(t));
+	if (cnt_server_is_mysql())
+		return;
 	/* after COM_CHANGE_USER, MariaDB goes on profiling but shows @@profiling as 0 */
 	(void)my_query(t, "set profiling = 1");
 	(void)my_change_user(t, "locked", CNT_SERVER_PASSWORD, "app");
@@ -513,8 +515,6 @@ profiles_need_a_new_login(void **state)
 	assert_int_equal(my_reset(t), CENOTE_ERR_UNSUPPORTED);
 	my_logout(t);
 	assert_ok(my_login(t));
-	(void)my_query(t, "drop procedure profiled");
-	assert_ok(my_reset(t));
 }
 
 /* A reset undoes a role that a function took, however `sql` calls that function. */

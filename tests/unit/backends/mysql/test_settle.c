@@ -638,6 +638,14 @@ pins_behind(struct my *t, const char *sql)
 	return my_pins(t);
 }
 
+/* MySQL counts SET statements, but no temporary tables. Column defaults cannot set variables there. */
+static bool
+is_seen(const char *sql)
+{
+	return !cnt_server_is_mysql() ||
+	       (!strstr(sql, "hid_temp") && !strstr(sql, "hid_default"));
+}
+
 static void
 hidden_code_holds_the_session_if_it_left_something(void **state)
 {
@@ -677,13 +685,17 @@ hidden_code_holds_the_session_if_it_left_something(void **state)
 	assert_int_equal(pins_behind(t, "insert into hid_variable values (0)"),
 		CENOTE_PIN_FUNCTION);
 	assert_string_equal(my_value(t, "select @hidden"), "yes");
-	for (size_t i = 0; i < CNT_COUNT(leaves); i++)
-		assert_int_equal(pins_behind(t, leaves[i]), CENOTE_PIN_FUNCTION);
+	for (size_t i = 0; i < CNT_COUNT(leaves); i++) {
+		if (is_seen(leaves[i]))
+			assert_int_equal(pins_behind(t, leaves[i]), CENOTE_PIN_FUNCTION);
+	}
 	/* with queries=pure the administrator says that hidden code leaves nothing */
 	my_option(t, "queries", "pure");
 	my_logout(t);
 	assert_ok(my_login(t));
 	for (size_t i = 0; i < CNT_COUNT(leaves); i++) {
+		if (!is_seen(leaves[i]))
+			continue;
 		(void)my_query(t, leaves[i]);
 		assert_int_equal(my_pins(t), 0);
 	}

@@ -128,6 +128,7 @@ reset_connection(struct cnd_session *s)
 	if (r != 0)
 		return cnd_my_failed(s, NULL);
 	cnd_my_take_status(s->my);
+	s->reset.n_sets = s->reset.charset != NULL;
 	/* not cnd_my_run(), which would note a changed setting */
 	if (s->reset.charset != NULL &&
 		mysql_real_query(s->my, s->reset.charset, strlen(s->reset.charset)) != 0)
@@ -260,8 +261,14 @@ cnd_my_learn_reset(struct cnd_session *s)
 	int r = learn_to_forget(s);
 
 	s->hidden.is_told = cnd_my_is_mariadb(s->my) && !s->opt.has_pure_queries;
+	/* other SQL of the login would be counted, too */
+	s->hidden.is_counted = !cnd_my_is_mariadb(s->my) && !s->opt.has_pure_queries &&
+			       !s->opt.init_command && !s->reset.has_init;
 	s->reset.checked_ms = cnd_clock_ms();
-	return r == CENOTE_OK && !s->reset.has_init ? learn_charset(s) : r;
+	if (r == CENOTE_OK && !s->reset.has_init)
+		r = learn_charset(s);
+	s->trace.n_sets = s->reset.n_sets;
+	return r;
 }
 
 /* ---- the reset ---- */
@@ -287,6 +294,7 @@ log_in_again(struct cnd_session *s)
 		    s->opt.dbname ? s->opt.dbname : NULL))
 		return cnd_my_failed(s, NULL);
 	s->trace.is_user_changed = 0;
+	s->reset.n_sets = 0;
 	return check_modes(s);
 }
 
@@ -454,6 +462,7 @@ cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	/* the server has dropped the statements: this only frees memory */
 	s->host->forget(s->host, s);
 	s->trace = (struct cnd_my_trace){ .has_run = s->trace.has_run,
+		.n_sets = s->reset.n_sets,
 		.doubts = s->variables.login_doubts };
 	cnd_my_locks_forget(s);
 	s->wants = (struct cnd_my_wants){ .is_single = s->wants.is_single };
