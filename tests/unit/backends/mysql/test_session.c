@@ -778,6 +778,11 @@ another_user_is_undone(void **state)
 	assert_contains(my_change_user(t, "locked", "wrong", "app2"), "error ");
 	if (t->base.last == CENOTE_ERR_CONN)
 		return;
+	/* MySQL closes the connection then */
+	if (cnt_server_is_mysql()) {
+		assert_prefix(my_query(t, "select 1"), "error lost ");
+		return;
+	}
 	/* the failed change of user has reset the settings all the same */
 	assert_contains(t->base.seen.log, "parameter autocommit=ON\n");
 	/* the server counts failed changes of user, and refuses further ones in the end */
