@@ -416,6 +416,41 @@ nothing_is_left_for_the_next_client(void **state)
 	}
 }
 
+/* MySQL's own reset leaves the resource group. A function may set it, too. */
+static void
+the_next_client_has_the_group_of_a_login(void **state)
+{
+	static const char *const sets[] = { "set resource group slow", "do slow_down()",
+		"select * from slow_view" };
+	static const char group[] =
+		"select resource_group from performance_schema.threads where thread_id = "
+		"ps_current_thread_id()";
+	cenote_conn *conn = *state;
+
+	if (!cnt_server_is_mysql()) {
+		assert_int_equal(wp_status_of(conn, sets[0]), CENOTE_ERR_SERVER);
+		return;
+	}
+	assert_int_equal(
+		cnt_server_sql(&with_mysql_server, "create resource group slow type = "
+						   "user; grant resource_group_user "
+						   "on *.* to app@localhost; grant "
+						   "select on performance_schema.* to "
+						   "app@localhost"),
+		0);
+	conn = next_client(state);
+	wp_exec(conn, "create function slow_down() returns int begin set resource group "
+		      "slow; return 1; end");
+	wp_exec(conn, "create view slow_view as select slow_down()");
+	for (size_t i = 0; i < CNT_COUNT(sets); i++) {
+		conn = next_client(state);
+		wp_exec(conn, sets[i]);
+		assert_string_equal(wp_value(conn, group), "slow");
+		conn = next_client(state);
+		assert_string_equal(wp_value(conn, group), "USR_default");
+	}
+}
+
 /* A session that waits in the pool also gets new global settings and privileges, and clients learn
  * about them. */
 static void
@@ -895,6 +930,7 @@ main(void)
 		TEST(the_next_client_has_the_pools_database_and_charset),
 		BARE(the_databases_charset_stays),
 		TEST(nothing_is_left_for_the_next_client),
+		TEST(the_next_client_has_the_group_of_a_login),
 		BARE(what_is_set_for_all_is_every_next_clients),
 		TEST(a_key_in_a_temporary_table_is_gone),
 		TEST(a_cancel_hits_its_own_request_only),

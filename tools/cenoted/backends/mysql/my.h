@@ -273,6 +273,7 @@ struct cnd_my_reset {
 	uint8_t loses_database;
 	uint8_t is_put_off; /* the reset waits until the next client sends a request */
 	uint8_t n_sets; /* SET statements that the server has counted since its own reset */
+	uint8_t keeps_group; /* the resource group survives the server's reset and COM_CHANGE_USER */
 	uint8_t was_profiled; /* the server recorded the texts of statements */
 	const char *database_collation;
 	int64_t checked_ms; /* when the current database was last seen to be that of the login */

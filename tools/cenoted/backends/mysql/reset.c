@@ -187,20 +187,22 @@ take_role(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
  * Some state survives the server's own reset on some servers only. The first line for the kind and the version of the server
  * counts. Where active roles survive, the reset takes the roles of the login again. On MySQL, the traces of the optimizer survive, which
  * contain texts of statements. A change of the offset removes them; it must not be traced itself, so tracing is switched off first.
- * MariaDB's own reset removes the traces.
+ * MariaDB's own reset removes the traces. The resource group of MySQL survives COM_CHANGE_USER, too, and the pool's user may not be
+ * allowed to set it. So the session logs in again if the server has counted a statement that sets the group.
  */
 static const struct keeping {
 	uint8_t is_mariadb;
 	unsigned long from; /* the first version */
 	bool keeps_roles;
+	bool keeps_group; /* the resource group */
 	const char *clear; /* SQL that removes the traces */
 } keeping[] = {
-	{ 1, 0, true, "DO 0" },
-	{ 0, 80000, true,
+	{ 1, 0, true, false, "DO 0" },
+	{ 0, 80000, true, true,
 		"SET optimizer_trace = DEFAULT; SET optimizer_trace_offset = DEFAULT" },
-	{ 0, 50603, false,
+	{ 0, 50603, false, false,
 		"SET optimizer_trace = DEFAULT; SET optimizer_trace_offset = DEFAULT" },
-	{ 0, 0, false, "DO 0" },
+	{ 0, 0, false, false, "DO 0" },
 };
 
 static const struct keeping *
@@ -230,6 +232,8 @@ learn_to_forget(struct cnd_session *s)
 	static const char limits[] = "SET net_read_timeout = DEFAULT, "
 				     "net_write_timeout = DEFAULT, "
 				     "net_retry_count = DEFAULT";
+	static const char groups[] =
+		"; SHOW SESSION STATUS LIKE 'Com_set_resource_group'";
 	const struct keeping *k = what_is_kept(s->my);
 	int r = CENOTE_OK, has_profiles;
 	char *sql;
@@ -245,12 +249,15 @@ learn_to_forget(struct cnd_session *s)
 		return CENOTE_ERR_CONN;
 	cnc_diag_clear(s->diag);
 	size = strlen(s->reset.forget) + strlen(k->clear) + sizeof(limits) +
-	       sizeof(keep) + sizeof(ask_profiles) + 8;
+	       sizeof(keep) + sizeof(ask_profiles) + sizeof(groups) + 8;
 	sql = cnc_arena_alloc(&s->keep, size);
 	if (!sql)
 		return CENOTE_ERR_NOMEM;
-	snprintf(sql, size, has_profiles ? "%s; %s; %s; %s; %s" : "%s; %s; %s", k->clear,
-		s->reset.forget, limits, keep, ask_profiles);
+	snprintf(sql, size, "%s; %s; %s%s%s%s%s%s", k->clear, s->reset.forget, limits,
+		has_profiles ? "; " : "", has_profiles ? keep : "",
+		has_profiles ? "; " : "", has_profiles ? ask_profiles : "",
+		k->keeps_group ? groups : "");
+	s->reset.keeps_group = k->keeps_group;
 	s->reset.forget = sql;
 	return CENOTE_OK;
 }
@@ -298,14 +305,16 @@ log_in_again(struct cnd_session *s)
 	return check_modes(s);
 }
 
-/* A row is a profile (SHOW PROFILES), or says whether profiling is on. */
+/* A row is a profile (SHOW PROFILES), or says whether profiling is on, or how often the resource group was set. */
 static int
 see_profile(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 {
 	struct cnd_session *s = user;
 
+	const char *value = row[n == 2];
+
 	(void)lengths;
-	if (n > 1 || !row[0] || strcmp(row[0], "0") != 0)
+	if (n > 2 || !value || strcmp(value, "0") != 0)
 		s->reset.was_profiled = 1;
 	return CENOTE_OK;
 }
@@ -381,6 +390,13 @@ may_have_xa(const struct cnd_session *s)
 	       cnd_my_status(s->my) & SERVER_STATUS_IN_TRANS;
 }
 
+/* COM_CHANGE_USER sets back the counter that forget() asks for. */
+static bool
+may_have_group(const struct cnd_session *s)
+{
+	return s->reset.keeps_group && s->trace.is_user_changed;
+}
+
 /*
  * Whether the reset can wait for the next client's first request. That is so if this client ran only
  * SELECTs without tables that call only built-in functions, and holds no transaction, lock or
@@ -454,7 +470,7 @@ cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 		return r;
 	/* the library never frees the memory that it took for a long row */
 	if (s->reset.has_init || s->trace.has_failed_user || may_have_xa(s) ||
-		cnd_my_buffer_size(s->my) > BUFFER_MAX)
+		may_have_group(s) || cnd_my_buffer_size(s->my) > BUFFER_MAX)
 		return cnd_needs_login(s->diag);
 	s->reset.is_put_off = (uint8_t)can_be_put_off(s);
 	if (!s->reset.is_put_off)
