@@ -477,7 +477,16 @@ static const char oracle_setup[] = MY_SETUP
 	SEQUENCE("50000", "n5")
 	SEQUENCE("100000", "n5")
 	SEQUENCE("1000000", "n6")
-	SEQUENCE("100000000", "n8");
+	SEQUENCE("100000000", "n8")
+	/* MariaDB's KILL USER app */
+	"delimiter //\n"
+	"create procedure mysql.kill_app() begin\n"
+	"declare is_over int default 0; declare id bigint;\n"
+	"declare ids cursor for select processlist_id from performance_schema.threads where processlist_user = 'app';\n"
+	"declare continue handler for not found set is_over = 1;\n"
+	"declare continue handler for 1094 begin end;\n"
+	"open ids; each_one: loop fetch ids into id; if is_over then leave each_one; end if; kill id; end loop; end//\n"
+	"delimiter ;\n";
 /* clang-format on */
 
 /* None: tests use MySQL only if CNT_MYSQL_BIN names it. */

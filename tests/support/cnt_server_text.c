@@ -24,6 +24,8 @@ static const struct {
 	{ "information_schema.session_status", "performance_schema.session_status" },
 	{ "connection admin", "connection_admin" },
 	{ "; set global progress_report_time = 1", "" },
+	{ "kill hard user app", "call mysql.kill_app()" },
+	{ "kill user app@localhost", "call mysql.kill_app()" },
 	/* types */
 	{ " uuid, i6 inet6, i4 inet4", " char(36), i6 char(39), i4 char(15)" },
 };
