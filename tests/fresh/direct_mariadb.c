@@ -6,6 +6,11 @@
 
 #include <mysql.h>
 #include <string.h>
+#include <unistd.h>
+
+/* How long to wait until other sessions have ended. */
+#define SETTLE_TRIES 1000
+#define SETTLE_US    10000
 
 static void
 put_rows(FILE *to, const struct fr_probe *probe, MYSQL_RES *res)
@@ -27,11 +32,32 @@ put_rows(FILE *to, const struct fr_probe *probe, MYSQL_RES *res)
 	}
 }
 
+/* Whether no other session holds anything of it: the sessions of a pool on MySQL prepare statements when they log in. */
+static int
+is_settled(MYSQL *mysql, const struct fr_probe *probe)
+{
+	MYSQL_RES *res;
+	MYSQL_ROW row;
+	int r = 0;
+
+	if (mysql_real_query(mysql, probe->sql, strlen(probe->sql)) != 0)
+		return 1;
+	res = mysql_store_result(mysql);
+	row = res ? mysql_fetch_row(res) : NULL;
+	if (row)
+		r = strcmp(row[mysql_num_fields(res) - 1], probe->settled) == 0;
+	mysql_free_result(res);
+	return r;
+}
+
 static void
 ask(MYSQL *mysql, const struct fr_probe *probe, FILE *to)
 {
 	MYSQL_RES *res;
 
+	for (int i = 0; probe->settled && !is_settled(mysql, probe) && i < SETTLE_TRIES;
+		i++)
+		usleep(SETTLE_US);
 	if (mysql_real_query(mysql, probe->sql, strlen(probe->sql)) != 0) {
 		fprintf(to, "%s!\n", probe->name);
 		return;

@@ -372,6 +372,9 @@ make_fresh(struct cnd_session *s)
 
 	if (r < 0)
 		return r;
+	/* COM_CHANGE_USER has set back the counter of groups */
+	if (s->trace.is_user_changed && s->reset.keeps_group)
+		return cnd_needs_login(s->diag);
 	if (s->trace.is_user_changed || (is_elsewhere && !s->opt.dbname))
 		return log_in_again(s);
 	r = reset_connection(s);
@@ -388,13 +391,6 @@ may_have_xa(const struct cnd_session *s)
 {
 	return s->trace.notes & CND_MY_NOTE_OPAQUE &&
 	       cnd_my_status(s->my) & SERVER_STATUS_IN_TRANS;
-}
-
-/* COM_CHANGE_USER sets back the counter that forget() asks for. */
-static bool
-may_have_group(const struct cnd_session *s)
-{
-	return s->reset.keeps_group && s->trace.is_user_changed;
 }
 
 /*
@@ -470,7 +466,7 @@ cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 		return r;
 	/* the library never frees the memory that it took for a long row */
 	if (s->reset.has_init || s->trace.has_failed_user || may_have_xa(s) ||
-		may_have_group(s) || cnd_my_buffer_size(s->my) > BUFFER_MAX)
+		cnd_my_buffer_size(s->my) > BUFFER_MAX)
 		return cnd_needs_login(s->diag);
 	s->reset.is_put_off = (uint8_t)can_be_put_off(s);
 	if (!s->reset.is_put_off)
