@@ -187,7 +187,7 @@ say_disabled(const struct cmy_session *s)
 	if (strstr(s->my->server_version, "MariaDB"))
 		cmy_error_text(s->my, 4166, NULL, mariadbs);
 	else
-		cmy_error_text(s->my, 3948, NULL, mysqls);
+		cmy_error_text(s->my, 3948, "42000", mysqls);
 }
 
 static int

@@ -6,6 +6,11 @@
 
 #include <mysql.h>
 #include <string.h>
+#include <unistd.h>
+
+/* How long to wait until other sessions have ended. */
+#define SETTLE_TRIES 1000
+#define SETTLE_US    10000
 
 static void
 put_rows(FILE *to, const struct fr_probe *probe, MYSQL_RES *res)
@@ -27,16 +32,34 @@ put_rows(FILE *to, const struct fr_probe *probe, MYSQL_RES *res)
 	}
 }
 
+/* Whether no other session holds any of it. The sessions of a pool on MySQL prepare statements when they log in. */
+static int
+is_settled(const struct fr_probe *probe, MYSQL_RES *res)
+{
+	MYSQL_ROW row = mysql_fetch_row(res);
+	int r = row == NULL || probe->settled == NULL ||
+		strcmp(row[mysql_num_fields(res) - 1], probe->settled) == 0;
+
+	mysql_data_seek(res, 0);
+	return r;
+}
+
 static void
 ask(MYSQL *mysql, const struct fr_probe *probe, FILE *to)
 {
-	MYSQL_RES *res;
+	MYSQL_RES *res = NULL;
+	int i = 0;
 
-	if (mysql_real_query(mysql, probe->sql, strlen(probe->sql)) != 0) {
-		fprintf(to, "%s!\n", probe->name);
-		return;
-	}
-	res = mysql_store_result(mysql);
+	do {
+		if (res != NULL)
+			usleep(SETTLE_US);
+		mysql_free_result(res);
+		if (mysql_real_query(mysql, probe->sql, strlen(probe->sql)) != 0) {
+			fprintf(to, "%s!\n", probe->name);
+			return;
+		}
+		res = mysql_store_result(mysql);
+	} while (res != NULL && !is_settled(probe, res) && ++i < SETTLE_TRIES);
 	if (res == NULL)
 		return;
 	put_rows(to, probe, res);

@@ -36,7 +36,8 @@ each_client_keeps_its_insert_id(void **state)
 		wp_status_of(a, "insert into t values (null), (1)"), CENOTE_ERR_SERVER);
 	wp_exec(b, "do 1");
 	assert_string_equal(wp_value(a, "select last_insert_id()"), "10");
-	wp_exec(a, "insert into t values (null) returning a");
+	wp_exec(a, cnt_server_is_mysql() ? "insert into t values (null)"
+					 : "insert into t values (null) returning a");
 	wp_exec(b, "do 1");
 	assert_string_equal(wp_value(a, "select last_insert_id()"), "12");
 	wp_exec(a, "create or replace table u (b int auto_increment primary key, a int) "
@@ -58,7 +59,7 @@ each_client_keeps_its_settings(void **state)
 {
 	static const char asked[] =
 		"select concat_ws(' ', @@sql_mode, @@time_zone, @@tx_isolation, "
-		"@@character_set_client, @@autocommit, database())";
+		"@@character_set_client, @@autocommit + 0, database())";
 	cenote_conn *a = *state, *b = wp_handle(NULL);
 	char fresh[256];
 
@@ -75,7 +76,7 @@ each_client_keeps_its_settings(void **state)
 		assert_string_equal(cenote_parameter(b, "autocommit"), "ON");
 		wp_exec(b, "set time_zone = '-03:00'");
 		assert_string_equal(wp_value(a, asked),
-			"ANSI_QUOTES +05:00 SERIALIZABLE latin1 OFF app2");
+			"ANSI_QUOTES +05:00 SERIALIZABLE latin1 0 app2");
 		assert_int_equal(cenote_pins(a), 0);
 		assert_string_equal(cenote_parameter(a, "time_zone"), "+05:00");
 		assert_string_equal(cenote_parameter(a, "autocommit"), "OFF");
@@ -142,9 +143,9 @@ static void
 flags_keep_their_values_when_a_table_was_used(void **state)
 {
 	static const char flags[] =
-		"select concat_ws(' ', @@autocommit, @@foreign_key_checks, "
-		"@@unique_checks, @@sql_big_selects, @@sql_notes, @@sql_safe_updates, "
-		"@@time_zone)";
+		"select concat_ws(' ', @@autocommit + 0, @@foreign_key_checks + 0, "
+		"@@unique_checks + 0, @@sql_big_selects + 0, @@sql_notes + 0, "
+		"@@sql_safe_updates + 0, @@time_zone)";
 	cenote_conn *a = *state, *b = wp_handle(NULL);
 
 	wp_exec(a, "create table used (n int)");
@@ -155,7 +156,7 @@ flags_keep_their_values_when_a_table_was_used(void **state)
 	wp_exec(a, "commit");
 	assert_ok(cenote_connect(b));
 	assert_string_equal(wp_value(b, "select 1"), "1");
-	assert_string_equal(wp_value(a, flags), "ON ON OFF ON ON OFF +05:00");
+	assert_string_equal(wp_value(a, flags), "1 1 0 1 1 0 +05:00");
 	wp_exec(a, "set time_zone = default, unique_checks = default");
 	wp_exec(a, "drop table used");
 	cenote_conn_destroy(b);
@@ -182,7 +183,7 @@ what_ends_gives_the_session_back(void **state)
 			"select 1", "1" },
 		{ "set @own = 0", "select @own", "set @own = null", "select @own is null",
 			"1" },
-		{ "set timestamp = 0.5", "select 0", NULL, "select @@timestamp > 1",
+		{ "set timestamp = 5", "select 0", NULL, "select @@timestamp > 1e9",
 			"1" },
 	};
 	cenote_conn *a = *state, *b;
@@ -195,7 +196,9 @@ what_ends_gives_the_session_back(void **state)
 		assert_string_equal(wp_value(a, cases[i].mine), "0");
 		if (cases[i].end)
 			wp_exec(a, cases[i].end);
-		else
+		/* MySQL does not tell which user variables are NULL */
+		if (!cases[i].end || (cnt_server_is_mysql() &&
+					     strncmp(cases[i].begin, "set @", 5) == 0))
 			assert_ok(cenote_reset(a));
 		b = wp_attach(NULL);
 		assert_string_equal(wp_value(b, cases[i].look), cases[i].fresh);
@@ -316,10 +319,10 @@ statements_are_of_the_database_that_they_were_prepared_in(void **state)
 
 /* ---- a crowd ---- */
 
-#define SLOW   "create or replace table app.slow as select sleep(0.1) as a; "
+#define SLOW   "lock tables app.slow write; do sleep(0.1); unlock tables; "
 #define SLOW_5 SLOW SLOW SLOW SLOW SLOW
 
-/* Preparing a statement on this table takes 100 ms, for 3 s. */
+/* Preparing a statement on this table takes up to 100 ms, for 3 s. */
 static int
 make_slowly(void *arg)
 {
@@ -352,6 +355,7 @@ a_long_request_gets_through_a_crowd(void **state)
 	cenote_params *params = wp_params();
 	char *text = malloc(size);
 	pid_t slow, crowd[4];
+	int64_t until;
 	char seen[16];
 	cenote_result *res;
 	cenote_stmt *stmt;
@@ -359,22 +363,23 @@ a_long_request_gets_through_a_crowd(void **state)
 	assert_non_null(text);
 	memset(text, 'x', size);
 	assert_int_equal(
-		cnt_server_sql(&with_mysql_server, "create or replace table app.slow as "
-						   "select 0 as a"),
-		0);
-	assert_ok(cenote_stmt_create(
-		conn, "select length(?) from slow", CENOTE_NTS, &stmt));
+		cnt_server_sql(&with_mysql_server, "create table app.slow (a int)"), 0);
+	assert_ok(cenote_stmt_create(conn,
+		"select length(?) from (select count(*) from slow) as s", CENOTE_NTS,
+		&stmt));
 	assert_ok(cenote_stmt_prepare(stmt));
 	assert_ok(cenote_params_add_text(params, text, size));
 	for (size_t i = 0; i < CNT_COUNT(crowd); i++)
 		crowd[i] = wp_fork(crowd_in, NULL, -1);
 	wp_await("main", "waiting", 3);
 	slow = wp_fork(make_slowly, NULL, -1);
+	until = wp_now_ms() + 20000;
 	do {
+		assert_true(wp_now_ms() < until);
 		assert_int_equal(cnt_server_ask(&with_mysql_server,
 					 "select count(*) from "
 					 "information_schema.processlist where "
-					 "info like 'create or replace%'",
+					 "info like 'do sleep(0.1)%'",
 					 seen, sizeof(seen)),
 			0);
 	} while (strcmp(seen, "1") != 0);
@@ -390,6 +395,7 @@ a_long_request_gets_through_a_crowd(void **state)
 	cenote_stmt_destroy(stmt);
 	cenote_params_destroy(params);
 	free(text);
+	assert_int_equal(cnt_server_sql(&with_mysql_server, "drop table app.slow"), 0);
 }
 
 /* ---- strict = yes ---- */

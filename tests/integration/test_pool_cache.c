@@ -302,6 +302,10 @@ every_kind_of_write_ends_what_was_kept(void **state)
 	for (size_t i = 0; i < CNT_COUNT(writes); i++) {
 		if (!(writes[i].kinds & 1u << ws_kind))
 			continue;
+		/* MySQL has no such statement */
+		if (cnt_server_is_mysql() &&
+			strncmp(writes[i].sql, "execute im", 10) == 0)
+			continue;
 		keep_and_hide(1, 2);
 		if (wp_run_text(other, writes[i].sql) != CENOTE_OK &&
 			strncmp(writes[i].sql, "merge", 5) != 0)

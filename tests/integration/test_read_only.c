@@ -36,7 +36,7 @@ static void
 make(cenote_conn *admin)
 {
 	for (size_t i = 0; i < kind->n_setup; i++) {
-		if (wp_run_text(admin, kind->setup[i]) < 0)
+		if (wp_run_text(admin, cnt_server_text(kind->setup[i])) < 0)
 			fail_msg("%s: %s", kind->setup[i], wp_message(admin));
 	}
 }
@@ -78,7 +78,7 @@ make_requests(const char *pool, const char *requests)
 
 	assert_non_null(copy);
 	while ((sql = strsep(&left, "|")) != NULL)
-		(void)wp_run_text(conn, sql);
+		(void)wp_run_text(conn, cnt_server_text(sql));
 	free(copy);
 	cenote_conn_destroy(conn);
 }

@@ -299,8 +299,8 @@ expect_one_error_after(const char *create, const char *insert, const char *n_row
 static void
 a_table_that_is_not_rolled_back_is_not_changed_twice(void **state)
 {
-	expect_one_error_after(
-		"create table x (a int) engine = aria", "insert into x values (1)", "2");
+	expect_one_error_after("create table x (a int) engine = myisam",
+		"insert into x values (1)", "2");
 }
 
 static void

@@ -359,7 +359,9 @@ a_cancel_reaches_the_target(void **state)
 
 	start(SPLIT);
 	conn = wp_attach(NULL);
-	assert_int_equal(cenote_send_query(conn, sql, CENOTE_NTS, NULL, NULL), CENOTE_OK);
+	assert_int_equal(
+		cenote_send_query(conn, cnt_server_text(sql), CENOTE_NTS, NULL, NULL),
+		CENOTE_OK);
 	assert_int_equal(cenote_cancel_create(conn, &cancel), CENOTE_OK);
 	wp_pause_ms(500);
 	assert_int_equal(cenote_cancel_send(cancel), CENOTE_OK);

@@ -97,8 +97,11 @@ wp_run_text(cenote_conn *conn, const char *sql)
 void
 wp_exec(cenote_conn *conn, const char *sql)
 {
-	int r = wp_status_of(conn, cnt_server_text(sql));
+	const char *first, *text = cnt_server_statement(sql, &first);
+	int r = first != NULL ? wp_status_of(conn, first) : CENOTE_OK;
 
+	if (r == CENOTE_OK)
+		r = wp_status_of(conn, text);
 	if (r != CENOTE_OK)
 		fail_msg("%s: %s: %s", sql, cenote_status_name(r), wp_message(conn));
 }

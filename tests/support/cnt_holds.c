@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cnt_holds.h"
+#include "cnt_server.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -56,15 +57,30 @@ read_cell(const char *p, char cell[CELL_SIZE])
 	return *p == '|' ? p + 1 : p;
 }
 
+/* MySQL tells neither that a transaction is open, nor that all user variables are NULL. */
+static bool
+is_for_this_server(const struct row *row)
+{
+	return !cnt_server_is_mysql() ||
+	       (strstr(row->cells[SEEN_BY], "@@in_transaction") == NULL &&
+		       strcmp(row->cells[ENDS_BY], "set @a = null") != 0);
+}
+
 static void
 read_row(struct table *table, const char *line)
 {
 	struct row *row = &table->rows[table->n++];
 
 	assert_true(table->n < ROWS_MAX);
-	for (size_t i = 0; i < N_CELLS; i++)
-		line = read_cell(line, row->cells[i]);
+	for (size_t i = 0; i < N_CELLS; i++) {
+		char cell[CELL_SIZE];
+
+		line = read_cell(line, cell);
+		snprintf(row->cells[i], CELL_SIZE, "%s", cnt_server_text(cell));
+	}
 	assert_string_not_equal(row->cells[ENDS_BY], "");
+	if (!is_for_this_server(row))
+		table->n--;
 }
 
 /* Read the first table below the heading: its rows follow the line of dashes. */

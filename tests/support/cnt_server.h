@@ -83,6 +83,8 @@ int cnt_server_is_installed(enum cnt_server_kind kind);
 bool cnt_server_is_mysql(void);
 /* The SQL for CNT_MARIADB. If that is MySQL, some words are replaced, and the text is valid until the next call. */
 const char *cnt_server_text(const char *sql);
+/* The same for a text of one statement. If it needs two on MySQL, *ret_first is the first of them, otherwise NULL. */
+const char *cnt_server_statement(const char *sql, const char **ret_first);
 
 /*
  * Make the directory and start the server. Returns when it accepts connections: 0; or -1, after

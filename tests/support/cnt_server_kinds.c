@@ -444,7 +444,8 @@ my_follow(const struct cnt_server *s, const struct cnt_server *primary)
 	"create view app2." to " as select straight_join " factor                        \
 	" * a.i + b.i as i from app2." left " a, app2." right " b;\n"
 #define SEQUENCE(last, numbers)                                                          \
-	"create view app.seq_1_to_" last " as select i + 1 as seq from app2." numbers    \
+	"create view app.seq_1_to_" last                                                 \
+	" as select cast(i + 1 as unsigned) as seq from app2." numbers                   \
 	" where i < " last ";\n"
 
 /* clang-format off */
@@ -459,17 +460,33 @@ static const char oracle_setup[] = MY_SETUP
 	NUMBERS("n8", "n4", "n4", "10000")
 	SEQUENCE("2", "n1")
 	SEQUENCE("3", "n1")
+	SEQUENCE("4", "n1")
+	SEQUENCE("5", "n1")
 	SEQUENCE("8", "n1")
+	SEQUENCE("9", "n1")
 	SEQUENCE("10", "n1")
+	SEQUENCE("20", "n2")
+	SEQUENCE("30", "n2")
 	SEQUENCE("40", "n2")
+	SEQUENCE("100", "n2")
 	SEQUENCE("300", "n3")
 	SEQUENCE("500", "n3")
 	SEQUENCE("1000", "n3")
 	SEQUENCE("5000", "n4")
 	SEQUENCE("20000", "n5")
+	SEQUENCE("50000", "n5")
 	SEQUENCE("100000", "n5")
 	SEQUENCE("1000000", "n6")
-	SEQUENCE("100000000", "n8");
+	SEQUENCE("100000000", "n8")
+	/* MariaDB's KILL USER app */
+	"delimiter //\n"
+	"create procedure mysql.kill_app() begin\n"
+	"declare is_over int default 0; declare id bigint;\n"
+	"declare ids cursor for select processlist_id from performance_schema.threads where processlist_user = 'app';\n"
+	"declare continue handler for not found set is_over = 1;\n"
+	"declare continue handler for 1094 begin end;\n"
+	"open ids; each_one: loop fetch ids into id; if is_over then leave each_one; end if; kill id; end loop; end//\n"
+	"delimiter ;\n";
 /* clang-format on */
 
 /* None: tests use MySQL only if CNT_MYSQL_BIN names it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "older.h"
 #include "stmt_scenes.h"
+#include "support/cnt_server.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +57,11 @@ must(int ok, const char *what)
 void
 run(const char *sql)
 {
-	must(f.mysql_query(my, sql) == 0, sql);
+	const char *first, *then = cnt_server_statement(sql, &first);
+
+	if (first)
+		must(f.mysql_query(my, first) == 0, first);
+	must(f.mysql_query(my, then) == 0, then);
 }
 
 void

@@ -29,7 +29,9 @@ prepare(const char *sql)
 static void
 run(const char *sql)
 {
-	if (f.mysql_query(my, sql) != 0)
+	const char *first, *then = cnt_server_statement(sql, &first);
+
+	if ((first && f.mysql_query(my, first) != 0) || f.mysql_query(my, then) != 0)
 		fail_msg("%s: %s", sql, f.mysql_error(my));
 }
 

@@ -112,7 +112,8 @@ meet(bool is_closing)
 			    clients[i].my, NULL, "app", NULL, "app", 0, NULL, 0) == NULL)
 			fail_msg("%s", f.mysql_error(clients[i].my));
 	}
-	run(clients[0].my, "create or replace table t (id int primary key, v int)");
+	run(clients[0].my, "drop table if exists t");
+	run(clients[0].my, "create table t (id int primary key, v int)");
 	run(clients[0].my, "insert into t values (1, 0), (2, 0)");
 	begin(&clients[0]);
 	begin(&clients[1]);

@@ -311,7 +311,9 @@ sink_parameter(struct cnd_sink *sink, const char *name, const char *value)
 	struct cnd_serving *s = cnd_sink_serving(sink);
 	int r = keep_parameter(s, name, value);
 
-	s->result.has_shown = true;
+	/* MySQL reports this at each BEGIN. If the transaction runs again, it is the same again. */
+	if (strcmp(name, "transaction_state") != 0)
+		s->result.has_shown = true;
 	if (s->cached != NULL)
 		cnd_cached_drop(s);
 	s->ops->parameter_changed(s);

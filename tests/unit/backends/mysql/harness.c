@@ -232,6 +232,22 @@ my_teardown(void **state)
 }
 
 const char *
+my_query(struct my *t, const char *sql)
+{
+	return my_query_with(t, sql, NULL, 0);
+}
+
+const char *
+my_query_with(struct my *t, const char *sql, const struct cnc_value *params, uint32_t n)
+{
+	const char *first, *text = cnt_server_statement(sql, &first);
+
+	if (first)
+		(void)cnt_session_query(&t->base, first, NULL, 0);
+	return cnt_session_query(&t->base, text, params, n);
+}
+
+const char *
 my_select_database(struct my *t, const char *name)
 {
 	(void)cnt_session_start(&t->base, NULL, 0);

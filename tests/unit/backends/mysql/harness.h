@@ -51,6 +51,9 @@ int my_setup(void **state);
 int my_teardown(void **state);
 
 /* Each returns the transcript of its request, valid until the next request. */
+const char *my_query(struct my *t, const char *sql);
+const char *my_query_with(
+	struct my *t, const char *sql, const struct cnc_value *params, uint32_t n);
 const char *my_select_database(struct my *t, const char *name);
 const char *my_change_user(
 	struct my *t, const char *user, const char *password, const char *database);
@@ -87,8 +90,6 @@ const char *my_value(struct my *t, const char *sql);
 #define my_option(t, key, value)      cnt_session_option(&(t)->base, key, value)
 #define my_finish(t)                  cnt_session_finish(&(t)->base)
 #define my_logout(t)                  cnt_session_logout(&(t)->base)
-#define my_query(t, sql)              cnt_session_query(&(t)->base, cnt_server_text(sql), NULL, 0)
-#define my_query_with(t, ...)         cnt_session_query(&(t)->base, __VA_ARGS__)
 #define my_prepare(t, statement, sql) cnt_session_prepare(&(t)->base, statement, "", sql)
 #define my_describe(t, statement)     cnt_session_describe(&(t)->base, statement, "", 0)
 #define my_execute(t, statement, ...)                                                    \

@@ -26,8 +26,8 @@ a_query_gives_columns_rows_and_the_servers_facts(void **state)
 	assert_contains(my_query(t, "update q1 set b = 'y'"), "Changed: 1");
 	assert_answer(t, "select * from q1",
 		"columns a:INT64 b:TEXT\nrow 1|y\nrow 2|y\nrow 3|y\ndone \n");
-	assert_answer(t, "select cast('12x' as int)",
-		"columns cast('12x' as int):INT64\nrow 12\ndone  warnings=1\n");
+	assert_answer(t, "select cast('12x' as signed)",
+		"columns cast('12x' as signed):INT64\nrow 12\ndone  warnings=1\n");
 	assert_answer(t, "delete from q1", "done  affected=3\n");
 	(void)my_query(t, "drop table q1");
 }
@@ -244,16 +244,17 @@ transactions_begin_commit_and_roll_back(void **state)
 	struct my *t = *state;
 	char sql[160], level[32];
 
+	/* MySQL also reports the state of the transaction */
 	(void)my_query(
 		t, "create or replace table tx1 (a int primary key) engine=innodb");
 	assert_string_equal(my_tx(t), "idle");
-	assert_string_equal(
+	assert_contains(
 		my_begin(t, CENOTE_ISOLATION_DEFAULT, 0), "done BEGIN affected=0\n");
 	assert_string_equal(my_tx(t), "open");
 	assert_prefix(my_begin(t, CENOTE_ISOLATION_DEFAULT, 0), "error 25001 ");
 	(void)my_query(t, "insert into tx1 values (1)");
-	assert_string_equal(my_rollback(t), "done ROLLBACK affected=0\n");
-	assert_string_equal(my_rollback(t), "done ROLLBACK affected=0\n");
+	assert_contains(my_rollback(t), "done ROLLBACK affected=0\n");
+	assert_contains(my_rollback(t), "done ROLLBACK affected=0\n");
 	assert_string_equal(my_tx(t), "idle");
 	(void)my_begin(t, CENOTE_ISOLATION_SERIALIZABLE, 0);
 	(void)my_query(t, "insert into tx1 values (2)");
@@ -263,7 +264,7 @@ transactions_begin_commit_and_roll_back(void **state)
 		my_value(t, "select connection_id()"));
 	assert_int_equal(cnt_server_ask(&my_server, sql, level, sizeof(level)), 0);
 	assert_prefix(level, "SERIALIZABLE");
-	assert_string_equal(my_commit(t), "done COMMIT affected=0\n");
+	assert_contains(my_commit(t), "done COMMIT affected=0\n");
 	/* only that one transaction was serializable */
 	assert_string_equal(my_value(t, "select @@tx_isolation"), "REPEATABLE-READ");
 	assert_string_equal(my_value(t, "select group_concat(a) from tx1"), "2");
@@ -271,7 +272,7 @@ transactions_begin_commit_and_roll_back(void **state)
 	assert_prefix(my_query(t, "insert into tx1 values (3)"), "error 25006 1792 ");
 	(void)my_rollback(t);
 	assert_contains(my_begin(t, 9, 0), "unsupported");
-	assert_prefix(my_begin(t, 0, CENOTE_BEGIN_IMMEDIATE), "done BEGIN");
+	assert_contains(my_begin(t, 0, CENOTE_BEGIN_IMMEDIATE), "done BEGIN");
 	(void)my_rollback(t);
 	(void)my_query(t, "drop table tx1");
 }

@@ -44,10 +44,14 @@ changes_of_the_session_are_told(void **state)
 static void
 settings_that_are_in_force_pin_nothing(void **state)
 {
-	static const char *const same[] = { "set names utf8mb4", "set autocommit = 1",
-		"use app",
+	/* the login's collation is not that of SET NAMES on MySQL */
+	const char *const same[] = {
+		cnt_server_is_mysql() ? "set names utf8mb4 collate utf8mb4_general_ci"
+				      : "set names utf8mb4",
+		"set autocommit = 1", "use app",
 		"set sql_mode = @@global.sql_mode, time_zone = @@global.time_zone",
-		"set session transaction isolation level repeatable read" };
+		"set session transaction isolation level repeatable read"
+	};
 	struct my *t = *state;
 
 	for (size_t i = 0; i < CNT_COUNT(same); i++) {
@@ -65,6 +69,7 @@ static const struct {
 	const char *sql;
 	const char *ask;
 	const char *wanted;
+	enum cnt_server_kind only; /* 0: both servers */
 } movable[] = {
 	{ "set names latin1", "select @@character_set_client", "latin1" },
 	{ "set names utf8mb4 collate utf8mb4_bin", "select @@collation_connection",
@@ -78,17 +83,27 @@ static const struct {
 	{ "set sql_mode = ''", "select @@sql_mode", "" },
 	{ "set @@session.sql_mode := concat(@@sql_mode, ',ansi')",
 		"select @@sql_mode like '%,ANSI%'", "1" },
-	{ "set sql_mode = 'oracle'", "select @@sql_mode like '%ORACLE%'", "1" },
+	{ "set sql_mode = 'oracle'", "select @@sql_mode like '%ORACLE%'", "1",
+		CNT_MARIADB },
 	{ "set time_zone = '+05:00', session lock_wait_timeout = (select 7)",
 		"select concat(@@time_zone, @@lock_wait_timeout)", "+05:007" },
 	{ "set session transaction isolation level read committed, read only",
-		"select concat(@@tx_isolation, @@tx_read_only)", "READ-COMMITTEDON" },
+		"select concat(@@tx_isolation, @@tx_read_only + 0)", "READ-COMMITTED1" },
 	{ "set local tx_isolation = 'serializable'", "select @@tx_isolation",
 		"SERIALIZABLE" },
-	{ "set max_statement_time = 2.5", "select @@max_statement_time", "2.500000" },
+	{ "set max_statement_time = 2.5", "select @@max_statement_time", "2.500000",
+		CNT_MARIADB },
+	{ "set max_execution_time = 2500", "select @@max_execution_time", "2500",
+		CNT_MYSQL },
 	{ "use app2", "select database()", "app2" },
 	{ "use `a-\"b`", "select database()", "a-\"b" },
 };
+
+static int
+is_for_this_server(enum cnt_server_kind only)
+{
+	return only == 0 || only == (cnt_server_is_mysql() ? CNT_MYSQL : CNT_MARIADB);
+}
 
 /* What is made on one session is there on the next, and the first one is free of it. */
 static void
@@ -105,6 +120,8 @@ settings_move_with_their_client(void **state)
 	my_app(&other);
 	assert_ok(my_login(&other));
 	for (size_t i = 0; i < CNT_COUNT(movable); i++) {
+		if (!is_for_this_server(movable[i].only))
+			continue;
 		assert_contains(my_query(t, movable[i].sql), "done");
 		assert_ok(my_settle(t));
 		if (my_pins(t) != 0)
@@ -136,7 +153,7 @@ settings_that_cannot_be_made_again_are_an_error(void **state)
 	static const char *const bad[] = { "sql_mode", "x'; drop table t", "sql_mode",
 		"a\\", "wait_timeout", "1+1", "global.wait_timeout", "9",
 		"max_connections", "5", "database()", "a`b", "database()", "",
-		"wait_timeout", "", "transaction_isolation", "x" };
+		"wait_timeout", "", "no_such_variable", "x" };
 	struct my *t = *state;
 	char kept[256];
 	size_t n;
@@ -188,6 +205,9 @@ texts_are_read_as_the_client_set_it(void **state)
 	assert_ok(my_reset(t));
 	(void)my_query(t, "set sql_mode = 'ansi_quotes'");
 	(void)my_query(t, "set sql_mode = ''");
+	/* only MariaDB's answer tells how the server now reads texts */
+	if (cnt_server_is_mysql())
+		assert_ok(my_settle(t));
 	assert_string_equal(my_value(t, "select 'a\\'(' \"b\""), "a'(b");
 	assert_ok(my_settle(t));
 	assert_int_equal(my_pins(t), 0);
@@ -430,6 +450,9 @@ settings_that_do_not_move_pin_until_they_end(void **state)
 	struct my *t = *state;
 
 	for (size_t i = 0; i < CNT_COUNT(pairs); i += 2) {
+		/* MySQL does not tell which user variables are NULL */
+		bool ends = pairs[i + 1] && !cnt_server_is_mysql();
+
 		(void)my_query(t, pairs[i]);
 		assert_ok(my_settle(t));
 		if (my_pins(t) == 0)
@@ -437,7 +460,7 @@ settings_that_do_not_move_pin_until_they_end(void **state)
 		if (pairs[i + 1]) {
 			(void)my_query(t, pairs[i + 1]);
 			assert_ok(my_settle(t));
-			assert_int_equal(my_pins(t), 0);
+			assert_int_equal(my_pins(t) == 0, ends);
 		}
 		assert_ok(my_reset(t));
 	}
@@ -557,11 +580,11 @@ the_question_for_the_role_replaces_the_last_statement(void **state)
 	struct cnd_server_role role;
 
 	assert_ok(my_attach(t, "", 0));
-	(void)my_query(t, "select cast('x' as int)");
+	(void)my_query(t, "select cast('x' as signed)");
 	assert_ok(t->base.b->role(t->base.s, &t->base.seen.sink, &role, &t->base.diag));
 	assert_int_equal(role.role, CND_ROLE_PRIMARY);
 	assert_prefix(my_query(t, "show warnings"), "error 0A000 ");
-	(void)my_query(t, "select cast('x' as int)");
+	(void)my_query(t, "select cast('x' as signed)");
 	assert_contains(my_query(t, "show warnings"), "row ");
 }
 
@@ -615,6 +638,14 @@ pins_behind(struct my *t, const char *sql)
 	return my_pins(t);
 }
 
+/* MySQL counts SET statements, but no temporary tables. Column defaults cannot set variables there. */
+static bool
+is_seen(const char *sql)
+{
+	return !cnt_server_is_mysql() ||
+	       (!strstr(sql, "hid_temp") && !strstr(sql, "hid_default"));
+}
+
 static void
 hidden_code_holds_the_session_if_it_left_something(void **state)
 {
@@ -656,8 +687,10 @@ hidden_code_holds_the_session_if_it_left_something(void **state)
 	assert_int_equal(pins_behind(t, "insert into hid_variable values (0)"),
 		CENOTE_PIN_FUNCTION);
 	assert_string_equal(my_value(t, "select @hidden"), "yes");
-	for (size_t i = 0; i < CNT_COUNT(leaves); i++)
-		assert_int_equal(pins_behind(t, leaves[i]), CENOTE_PIN_FUNCTION);
+	for (size_t i = 0; i < CNT_COUNT(leaves); i++) {
+		if (is_seen(leaves[i]))
+			assert_int_equal(pins_behind(t, leaves[i]), CENOTE_PIN_FUNCTION);
+	}
 	/* MariaDB 10.11.18 crashes when a second session uses such a default. */
 	(void)my_query(t, hid_default);
 	/* with queries=pure the administrator says that hidden code leaves nothing */
@@ -665,6 +698,8 @@ hidden_code_holds_the_session_if_it_left_something(void **state)
 	my_logout(t);
 	assert_ok(my_login(t));
 	for (size_t i = 0; i < CNT_COUNT(leaves); i++) {
+		if (!is_seen(leaves[i]))
+			continue;
 		(void)my_query(t, leaves[i]);
 		assert_int_equal(my_pins(t), 0);
 	}

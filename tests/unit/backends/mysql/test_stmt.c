@@ -300,6 +300,40 @@ output_parameters_come_as_a_result_of_their_own(void **state)
 	(void)my_query(t, "drop procedure o1");
 }
 
+/* MySQL 9.0 and MariaDB 11.7 brought them. They are the bytes of their numbers. */
+static void
+vectors_come_and_go_as_bytes(void **state)
+{
+	/* 1.1, 2.2, 3.3 */
+	static const char three[] = "\xcd\xcc\x8c?\xcd\xcc\x0c@33S@";
+	static const char both[] = "columns v:BYTES\nrow \xcd\xcc\x8c?\xcd\xcc\x0c@33S@\n"
+				   "row \xcd\xcc\x8c?\xcd\xcc\x0c@33S@\ndone \n";
+	struct my *t = *state;
+	struct cnc_value v[2] = { cnt_int(2), { .type = CENOTE_TYPE_BYTES } };
+	const char *seen = my_query(t, "create table vec (id int, v vector(3))");
+
+	if (strncmp(seen, "error", 5) == 0) {
+		assert_string_equal(my_value(t, "select version() < '11.7'"), "1");
+		return;
+	}
+	v[1].bytes = three;
+	v[1].len = sizeof(three) - 1;
+	assert_contains(
+		my_query(t, "insert into vec values (1, x'cdcc8c3fcdcc0c4033335340')"),
+		"done");
+	assert_contains(
+		my_query_with(t, "insert into vec values (?, ?)", v, 2), "affected=1");
+	for (int extended = 0; extended < 2; extended++) {
+		t->base.is_extended = (uint8_t)extended;
+		assert_answer(t, "select v from vec order by id", both);
+	}
+	t->base.is_extended = 0;
+	assert_string_equal(my_value(t, "select count(*) from vec where hex(v) = "
+					"'CDCC8C3FCDCC0C4033335340'"),
+		"2");
+	(void)my_query(t, "drop table vec");
+}
+
 static void
 values_come_in_pieces(void **state)
 {
@@ -397,6 +431,7 @@ main(void)
 		T(what_has_no_cursor_comes_as_one),
 		T(a_cursor_outlives_its_transaction),
 		T(output_parameters_come_as_a_result_of_their_own),
+		T(vectors_come_and_go_as_bytes),
 		T(values_come_in_pieces),
 		T(each_column_has_its_format),
 		T(the_transaction_state_follows_prepared_statements),

@@ -32,6 +32,11 @@ struct result {
 static void
 sql(const char *text)
 {
+	const char *first;
+
+	text = cnt_server_statement(text, &first);
+	if (first)
+		assert_int_equal(mysql_query(s.my, first), 0);
 	if (mysql_real_query(s.my, text, strlen(text)) != 0)
 		fail_msg("%s: %s", text, mysql_error(s.my));
 	assert_int_equal(mysql_field_count(s.my), 0);
@@ -263,7 +268,7 @@ static const char *const rows_of_every[] = {
 	" '1970-01-01 10:00:01', '2024-02-29 00:00:00.000001', 'aé€😀', '😀é€',"
 	" 'a', x'0102', '€', '😀', '😀', '😀', 'b', 'b', 'b', 'b', 'a', 'y', '[]',"
 	" '00112233-4455-6677-8899-aabbccddeeff', '2001:db8::1', '1.2.3.4',"
-	" geomfromtext('POLYGON((0 0,1 0,1 1,0 0))'), point(1, 2), 'ä', '😀')",
+	" st_geomfromtext('POLYGON((0 0,1 0,1 1,0 0))'), point(1, 2), 'ä', '😀')",
 	"values (4, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0.01, 1e-10, -0.5, 1e10, "
 	"1e15,"
 	" -0.5, 1e-5, 0, 1, 2069, '2024-00-00', '-00:00:01', '24:00:00.000001',"
@@ -556,6 +561,10 @@ parameters_of_every_type_arrive(void **state)
 	size_t n;
 
 	for (; c < param_cases + CNT_COUNT(param_cases); c++) {
+		/* MySQL has no such columns */
+		if (cnt_server_is_mysql() && (strcmp(c->column, "uuid") == 0 ||
+						     strcmp(c->column, "inet6") == 0))
+			continue;
 		snprintf(text, sizeof(text), "create or replace table p (a %s)",
 			c->column);
 		sql(text);

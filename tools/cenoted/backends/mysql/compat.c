@@ -156,6 +156,14 @@ cnd_my_stmt_fields(MYSQL_STMT *stmt, const MYSQL *my, unsigned n)
 	return my->fields && my->field_count == n ? my->fields : stmt->fields;
 }
 
+/* A vector has the form of a blob. MariaDB's library reads values by the types in its own columns, and does not know vectors. */
+void
+cnd_my_read_as_blob(MYSQL_STMT *stmt, unsigned column)
+{
+	if (CND_MY_IS_MARIADB)
+		stmt->fields[column].type = MYSQL_TYPE_BLOB;
+}
+
 int
 cnd_my_adopt_fields(MYSQL_STMT *stmt, const MYSQL *my, void **memory)
 {

@@ -98,6 +98,8 @@ void cnd_my_mark_long(MYSQL_STMT *stmt, unsigned param);
 int cnd_my_ready_long(MYSQL_STMT *stmt, unsigned param);
 /* The n columns of a statement's current result. */
 const MYSQL_FIELD *cnd_my_stmt_fields(MYSQL_STMT *stmt, const MYSQL *my, unsigned n);
+/* Before the column is bound: let the library read its vectors. */
+void cnd_my_read_as_blob(MYSQL_STMT *stmt, unsigned column);
 /* Make room for the columns of an executed statement that differ from those at its preparation, which the library
  * cannot handle (CR_NEW_STMT_METADATA). 0, or -1. Pass `*memory` to free() when the statement is closed. */
 int cnd_my_adopt_fields(MYSQL_STMT *stmt, const MYSQL *my, void **memory);

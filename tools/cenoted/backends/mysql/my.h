@@ -275,6 +275,8 @@ struct cnd_my_reset {
 	uint8_t loses_database;
 	uint8_t is_put_off; /* the reset waits until the next client sends a request */
 	uint8_t has_profiles; /* the server has SHOW PROFILES */
+	uint8_t n_sets; /* SET statements that the server has counted since its own reset */
+	uint8_t keeps_group; /* the resource group survives the server's reset and COM_CHANGE_USER */
 	uint8_t was_profiled; /* the server recorded the texts of statements */
 	const char *database_collation;
 	int64_t checked_ms; /* when the current database was last seen to be that of the login */
@@ -285,6 +287,7 @@ struct cnd_my_reset {
 /* settle.c: what the server can report about code that no text shows. */
 struct cnd_my_hidden {
 	uint8_t is_told; /* the server can report what triggers and views did */
+	uint8_t is_counted; /* the server only counts the SET statements in them */
 	uint8_t has_lock_texts; /* some triggers, views or functions take locks */
 	uint8_t knows_lock_texts; /* has_lock_texts is valid */
 };

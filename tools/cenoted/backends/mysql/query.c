@@ -82,7 +82,8 @@ cnd_my_note(struct cnd_session *s, const struct cnd_my_scan *scan)
 	s->trace.pins |= scan->pins;
 	s->trace.notes |= scan->notes;
 	s->trace.has_hidden |= (scan->notes & CND_MY_NOTE_HIDES) != 0;
-	s->trace.may_hide |= s->hidden.is_told && scan->notes & CND_MY_NOTE_HIDES;
+	s->trace.may_hide |= (s->hidden.is_told || s->hidden.is_counted) &&
+			     scan->notes & CND_MY_NOTE_HIDES;
 	s->trace.changes_login = (scan->notes & CND_MY_NOTE_LOGIN) != 0;
 	s->trace.has_new_id |= (scan->notes & CND_MY_NOTE_SILENT_ID) != 0;
 	s->trace.may_fail_with_id = (scan->notes & CND_MY_NOTE_ID) != 0;

@@ -128,6 +128,7 @@ reset_connection(struct cnd_session *s)
 	if (r != 0)
 		return cnd_my_failed(s, NULL);
 	cnd_my_take_status(s->my);
+	s->reset.n_sets = s->reset.charset != NULL;
 	/* not cnd_my_run(), which would note a changed setting */
 	if (s->reset.charset != NULL &&
 		mysql_real_query(s->my, s->reset.charset, strlen(s->reset.charset)) != 0)
@@ -186,20 +187,22 @@ take_role(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
  * Some state survives the server's own reset on some servers only. The first line for the kind and the version of the server
  * counts. Where active roles survive, the reset takes the roles of the login again. On MySQL, the traces of the optimizer survive, which
  * contain texts of statements. A change of the offset removes them; it must not be traced itself, so tracing is switched off first.
- * MariaDB's own reset removes the traces.
+ * MariaDB's own reset removes the traces. The resource group of MySQL survives COM_CHANGE_USER, too, and the pool's user may not be
+ * allowed to set it. So the session logs in again if the server has counted a statement that sets the group.
  */
 static const struct keeping {
 	uint8_t is_mariadb;
 	unsigned long from; /* the first version */
 	bool keeps_roles;
+	bool keeps_group; /* the resource group */
 	const char *clear; /* SQL that removes the traces */
 } keeping[] = {
-	{ 1, 0, true, "DO 0" },
-	{ 0, 80000, true,
+	{ 1, 0, true, false, "DO 0" },
+	{ 0, 80000, true, true,
 		"SET optimizer_trace = DEFAULT; SET optimizer_trace_offset = DEFAULT" },
-	{ 0, 50603, false,
+	{ 0, 50603, false, false,
 		"SET optimizer_trace = DEFAULT; SET optimizer_trace_offset = DEFAULT" },
-	{ 0, 0, false, "DO 0" },
+	{ 0, 0, false, false, "DO 0" },
 };
 
 static const struct keeping *
@@ -229,6 +232,8 @@ learn_to_forget(struct cnd_session *s)
 	static const char limits[] = "SET net_read_timeout = DEFAULT, "
 				     "net_write_timeout = DEFAULT, "
 				     "net_retry_count = DEFAULT";
+	static const char groups[] =
+		"; SHOW SESSION STATUS LIKE 'Com_set_resource_group'";
 	const struct keeping *k = what_is_kept(s->my);
 	int r = CENOTE_OK;
 	char *sql;
@@ -245,12 +250,15 @@ learn_to_forget(struct cnd_session *s)
 		return CENOTE_ERR_CONN;
 	cnc_diag_clear(s->diag);
 	size = strlen(s->reset.forget) + strlen(k->clear) + sizeof(limits) +
-	       sizeof(keep) + sizeof(ask_profiles) + 8;
+	       sizeof(keep) + sizeof(ask_profiles) + sizeof(groups) + 8;
 	sql = cnc_arena_alloc(&s->keep, size);
 	if (!sql)
 		return CENOTE_ERR_NOMEM;
-	snprintf(sql, size, s->reset.has_profiles ? "%s; %s; %s; %s; %s" : "%s; %s; %s",
-		k->clear, s->reset.forget, limits, keep, ask_profiles);
+	snprintf(sql, size, "%s; %s; %s%s%s%s%s%s", k->clear, s->reset.forget, limits,
+		s->reset.has_profiles ? "; " : "", s->reset.has_profiles ? keep : "",
+		s->reset.has_profiles ? "; " : "",
+		s->reset.has_profiles ? ask_profiles : "", k->keeps_group ? groups : "");
+	s->reset.keeps_group = k->keeps_group;
 	s->reset.forget = sql;
 	return CENOTE_OK;
 }
@@ -261,8 +269,14 @@ cnd_my_learn_reset(struct cnd_session *s)
 	int r = learn_to_forget(s);
 
 	s->hidden.is_told = cnd_my_is_mariadb(s->my) && !s->opt.has_pure_queries;
+	/* other SQL of the login would be counted, too */
+	s->hidden.is_counted = !cnd_my_is_mariadb(s->my) && !s->opt.has_pure_queries &&
+			       !s->opt.init_command && !s->reset.has_init;
 	s->reset.checked_ms = cnd_clock_ms();
-	return r == CENOTE_OK && !s->reset.has_init ? learn_charset(s) : r;
+	if (r == CENOTE_OK && !s->reset.has_init)
+		r = learn_charset(s);
+	s->trace.n_sets = s->reset.n_sets;
+	return r;
 }
 
 /* ---- the reset ---- */
@@ -288,17 +302,20 @@ log_in_again(struct cnd_session *s)
 		    s->opt.dbname ? s->opt.dbname : NULL))
 		return cnd_my_failed(s, NULL);
 	s->trace.is_user_changed = 0;
+	s->reset.n_sets = 0;
 	return check_modes(s);
 }
 
-/* A row is a profile (SHOW PROFILES), or says whether profiling is on. */
+/* A row is a profile (SHOW PROFILES), or says whether profiling is on, or how often the resource group was set. */
 static int
 see_profile(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 {
 	struct cnd_session *s = user;
 
+	const char *value = row[n == 2];
+
 	(void)lengths;
-	if (n > 1 || !row[0] || strcmp(row[0], "0") != 0)
+	if (n > 2 || !value || strcmp(value, "0") != 0)
 		s->reset.was_profiled = 1;
 	return CENOTE_OK;
 }
@@ -356,6 +373,9 @@ make_fresh(struct cnd_session *s)
 
 	if (r < 0)
 		return r;
+	/* COM_CHANGE_USER has set back the counter of groups */
+	if (s->trace.is_user_changed && s->reset.keeps_group)
+		return cnd_needs_login(s->diag);
 	if (s->trace.is_user_changed || (is_elsewhere && !s->opt.dbname))
 		return log_in_again(s);
 	r = reset_connection(s);
@@ -456,6 +476,7 @@ cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	/* the server has dropped the statements: this only frees memory */
 	s->host->forget(s->host, s);
 	s->trace = (struct cnd_my_trace){ .has_run = s->trace.has_run,
+		.n_sets = s->reset.n_sets,
 		.doubts = s->variables.login_doubts };
 	cnd_my_locks_forget(s);
 	s->wants = (struct cnd_my_wants){ .is_single = s->wants.is_single };

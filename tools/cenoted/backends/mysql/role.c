@@ -275,6 +275,7 @@ cnd_my_read_only(struct cnd_session *s, struct cnd_sink *sink, struct cnc_diag *
 
 	if (r == CENOTE_OK)
 		r = cnd_my_run(s, sql, sizeof(sql) - 1);
+	s->trace.n_sets += r == CENOTE_OK;
 	if (r == CENOTE_OK && !s->is_read_only)
 		r = confirm(s);
 	s->is_read_only = s->is_read_only || r == CENOTE_OK;

@@ -78,7 +78,9 @@ bind_all(struct cnd_session *s, MYSQL_STMT *stmt, const MYSQL_FIELD *fields,
 
 	for (i = 0; i < rows->n; i++) {
 		type = rows->columns[i].native_type;
-		if (!is_known(type) || (CND_MY_IS_MARIADB && type == CND_MY_TYPE_VECTOR))
+		if (type == CND_MY_TYPE_VECTOR)
+			cnd_my_read_as_blob(stmt, i);
+		if (!is_known(type))
 			return cnd_refuse(s->diag, CNC_SQLSTATE(UNSUPPORTED),
 				"Cast it to CHAR or BINARY.",
 				"column %u is of type %u, which the client library "

@@ -9,8 +9,8 @@
  *
  * MariaDB does not list locks. For a known name, it tells who has the lock (locks.c). Hidden code may have taken other
  * locks, so the backend searches the texts of triggers, views and functions for GET_LOCK(). If none contains it,
- * RELEASE_ALL_LOCKS() proves that no lock was held. MariaDB reports nothing about sequences, and MySQL's server reports
- * nothing about any of this. A client that used tables and then reads such a value on a
+ * RELEASE_ALL_LOCKS() proves that no lock was held. MariaDB reports nothing about sequences. MySQL's server reports only how many
+ * SET statements ran, also in triggers and functions. A client that used tables and then reads such a value on a
  * new session, before anything there can have set it, gets an error.
  */
 #include <stdio.h>
@@ -80,6 +80,7 @@ take_answer(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 static int
 ask(struct cnd_session *s, struct answer *ret_answer)
 {
+	bool may_hide = s->trace.may_hide && s->hidden.is_told;
 	static const char user_variables[] =
 		"EXISTS (SELECT 1 FROM information_schema.user_variables WHERE "
 		"variable_value IS NOT NULL)";
@@ -88,15 +89,13 @@ ask(struct cnd_session *s, struct answer *ret_answer)
 	struct cnd_text t = { .r = CENOTE_OK };
 	int r;
 
-	if (s->trace.may_hide)
+	if (may_hide)
 		(void)snprintf(from, sizeof(from), COUNTERS, s->trace.n_sets);
 	cnc_buf_init(&t.b, s->mem, QUESTION_MAX);
 	cnd_text_add(&t, "SELECT LAST_INSERT_ID(), ");
-	cnd_text_add(
-		&t, s->trace.may_hide || s->trace.user_variables ? user_variables : "0");
-	cnd_text_add(&t, s->trace.may_hide ? ", has_run, has_set, " : ", 0, 0, ");
-	cnd_text_add(
-		&t, s->trace.may_hide && s->reset.has_profiles ? "@@profiling, " : "0, ");
+	cnd_text_add(&t, may_hide || s->trace.user_variables ? user_variables : "0");
+	cnd_text_add(&t, may_hide ? ", has_run, has_set, " : ", 0, 0, ");
+	cnd_text_add(&t, may_hide && s->reset.has_profiles ? "@@profiling, " : "0, ");
 	cnd_my_locks_ask(s, &t);
 	if (has_list) {
 		cnd_text_add(&t, ", ");
@@ -108,6 +107,34 @@ ask(struct cnd_session *s, struct answer *ret_answer)
 		r = cnd_my_each(s, (const char *)cnc_buf_head(&t.b), cnc_buf_len(&t.b),
 			take_answer, ret_answer);
 	cnc_buf_finish(&t.b);
+	return r;
+}
+
+static int
+take_count(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
+{
+	uint64_t *sum = user, value;
+
+	if (n < 2 || !row[1] || cnc_text_uint64(row[1], lengths[1], &value) < 0)
+		return CENOTE_ERR_PROTOCOL;
+	*sum += value;
+	return CENOTE_OK;
+}
+
+/* MySQL has these counters in no table, so they are a question of their own. */
+static int
+count_sets(struct cnd_session *s, struct answer *ret_answer)
+{
+	static const char sql[] = "SHOW SESSION STATUS WHERE Variable_name IN "
+				  "('Com_set_option', 'Com_set_role', "
+				  "'Com_set_resource_group')";
+	uint64_t sum = 0;
+	int r;
+
+	if (!s->trace.may_hide || !s->hidden.is_counted)
+		return CENOTE_OK;
+	r = cnd_my_each(s, sql, sizeof(sql) - 1, take_count, &sum);
+	ret_answer->has_set = sum > s->trace.n_sets;
 	return r;
 }
 
@@ -170,6 +197,8 @@ is_held(struct cnd_session *s, const struct answer *a)
 
 	if (!s->trace.may_hide)
 		return 0;
+	if (s->hidden.is_counted)
+		return a->has_set;
 	/* if the client itself set user variables, note_answer() holds the session */
 	if ((a->has_variables && !s->trace.user_variables) || (a->has_run && a->has_set))
 		return 1;
@@ -206,10 +235,10 @@ is_autocommit_lost(const struct cnd_session *s)
 /* Whether no SET has run since the reset: none of the client, of hidden code or of the backend. What survives the server's reset
  * (reset.c) needs a SET. But profiling may have come from the global variable. */
 static bool
-has_set_nothing(const struct cnd_my_trace *t, const struct answer *a)
+has_set_nothing(const struct cnd_session *s, const struct answer *a)
 {
-	return a->has_come && t->may_hide && t->n_sets == 0 && !a->has_set &&
-	       !a->is_profiled && !a->has_locks;
+	return s->hidden.is_told && s->trace.may_hide && s->trace.n_sets == 0 &&
+	       a->has_come && !a->has_set && !a->is_profiled && !a->has_locks;
 }
 
 static void
@@ -217,7 +246,7 @@ note_answer(struct cnd_session *s, const struct answer *a)
 {
 	struct cnd_my_trace *t = &s->trace;
 
-	if (has_set_nothing(t, a))
+	if (has_set_nothing(s, a))
 		t->may_have_set = 0;
 
 	if (t->variables == CND_MY_UNASKED) {
@@ -248,6 +277,8 @@ look(struct cnd_session *s, struct cnc_diag *diag)
 		r = cnd_my_reset_now(s);
 	if (r == CENOTE_OK)
 		r = ask(s, &answer);
+	if (r == CENOTE_OK)
+		r = count_sets(s, &answer);
 	if (r < 0)
 		return r;
 	/* with sql_select_limit = 0 the server gives no row */
