@@ -105,19 +105,23 @@ what_hidden_code_sets_is_gone_with_its_client(void **state)
 {
 	static const char *const sets[] = { "role hidden_role", "profiling = 1",
 		"net_read_timeout = 77", "@left = 1" };
-	static const char left[] = "select concat_ws(' ', current_role is null, "
-				   "@@profiling + 0, @@net_read_timeout = "
-				   "@@global.net_read_timeout, @left is null)";
-	cenote_conn *a, *b = wp_attach(NULL);
+	static const char left[] =
+		"select concat_ws(' ', current_role is null, @@profiling + 0, "
+		"@@net_read_timeout = @@global.net_read_timeout, @left is null)";
+	cenote_conn *a, *b;
 	char sql[320];
 
+	/* nothing is left out on MySQL */
+	if (cnt_server_is_mysql())
+		return;
+	b = wp_attach(NULL);
 	wp_exec(b, "create or replace table plain (a int)");
 	for (size_t i = 0; i < CNT_COUNT(sets); i++) {
 		snprintf(sql, sizeof(sql),
-			"use app;\ncreate or replace role hidden_role;\n"
-			"grant hidden_role to app;\ndelimiter //\n"
-			"create or replace definer = app function hide() returns int "
-			"begin "
+			"use app;\ndrop role if exists hidden_role;\n"
+			"create role hidden_role;\ngrant hidden_role to app;\n"
+			"drop function if exists hide;\ndelimiter //\n"
+			"create definer = app function hide() returns int begin "
 			"set %s; return 1; end//\n"
 			"create or replace definer = app view hides as select hide()//\n",
 			sets[i]);

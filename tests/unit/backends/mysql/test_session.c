@@ -217,6 +217,8 @@ tcp_works_plain_and_compressed(void **state)
 	my_option(&t, "password", CNT_SERVER_PASSWORD);
 	my_option(&t, "dbname", "app");
 	my_option(&t, "compress", "yes");
+	/* for MySQL's caching_sha2_password */
+	my_option(&t, "get_server_public_key", "yes");
 	if (my_login(&t) != CENOTE_OK)
 		fail_msg("%s", t.base.diag.message);
 	t.base.count_only = 1;
