@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-2-Clause
-# shellcheck disable=SC2034
+# shellcheck disable=SC2034,SC2154
 # mariadb.sh with the option --mysql: the server is MySQL's, of tests/versions, and the original is Oracle's library of the same release.
 # Both are Debian sid's, and need its libc. So the suite's programs are started by sid's loader ("${loader[@]}"), in both runs.
 
