@@ -2,10 +2,10 @@
 #include "stmt.h"
 
 /*
- * Query attributes: values with names that a program sends along with a statement. A server
- * announces CLIENT_QUERY_ATTRIBUTES if it takes attributes. To other servers the original sends
- * none, and reports no error. A pool does not announce that capability: its parameters have
- * positions, but no names. face.c calls this file.
+ * Query attributes: values with names that a program sends along with a statement. The pool's
+ * parameters have positions, but no names, so attributes are dropped. That is no error: the original
+ * drops them without one, too, if the server does not announce CLIENT_QUERY_ATTRIBUTES. face.c
+ * calls this file.
  */
 
 my_bool

@@ -33,7 +33,11 @@ pg_share=
 pg_port=5432
 # Another release of PostgreSQL: --postgresql. Then libpq is built from its source, and is the original.
 pg_release=15
-built_library=
+# MySQL in place of MariaDB: --mysql, for a suite that sets mysql_releases. Then mysql.sh is read, and Oracle's library is the original.
+mysql_release=
+mysql_releases=
+# An original that is not the system's.
+own_original=
 # What stands in for what: mariadb.sh has others. Where the original is named otherwise, original_file is its file, below the
 # system's directories of libraries.
 original_file=
@@ -47,7 +51,7 @@ server_user=postgres
 suite_usage()
 {
 	cat <<USAGE
-usage: tests/suites/${0##*/} [--build DIR] [--pool KIND] [--postgresql 15|17|18] [--keep] [--help]
+usage: tests/suites/${0##*/} [--build DIR] [--pool KIND] [--postgresql 15|17|18] [--mysql 9.7] [--keep] [--help]
 
 ${about:-}
 
@@ -61,6 +65,7 @@ reason; no test may be skipped or go missing on the shim only.
                pool; split (PostgreSQL): a router sends reads to a standby. Differences of such a pool
                alone are in tests/suites/expected/${0##*/}.KIND.
   --postgresql RELEASE  the tests, the server and libpq of that release (only libpq_pipeline and libpq_api)
+  --mysql RELEASE  MySQL's server and library of that release (only mysqlclient)
   --keep       leave the temporary directory with all logs
 
 CENOTE_SUITES_CACHE names a directory where fetched sources are kept for the next run.
@@ -201,6 +206,7 @@ suite_open() # NAME ARGUMENT…
 		--build) [ $# -gt 1 ] || { suite_usage >&2 && exit 2; } && build=$2 && shift ;;
 		--pool) [[ ${2:-} = @(plain|lent|contended|router|split) ]] || { suite_usage >&2 && exit 2; } && pool_kind=$2 && shift ;;
 		--postgresql) [[ ${2:-} = 1[578] ]] || { suite_usage >&2 && exit 2; } && pg_release=$2 && shift ;;
+		--mysql) [[ ${2:-} && ${2:-} = "$mysql_releases" ]] || { suite_usage >&2 && exit 2; } && mysql_release=$2 && shift ;;
 		--keep) keep=1 ;;
 		-h | --help) suite_usage && exit 0 ;;
 		*) suite_usage >&2 && exit 2 ;;
@@ -214,9 +220,19 @@ suite_open() # NAME ARGUMENT…
 	mkdir -p "$work/out"
 }
 
+find_original()
+{
+	local original=${original_file:-${shim_file##*/}}
+	system_library=$(readlink -f "/usr/lib/"*"/$original" "/usr/lib64/$original" 2>/dev/null |
+		head -n 1)
+	[ -f "$system_library" ] || not_run "no $original of the system"
+}
+
 suite_begin() # NAME ARGUMENT…
 {
 	suite_open "$@"
+	# shellcheck source=tests/suites/mysql.sh
+	[ -z "$mysql_release" ] || . "$suites_dir/mysql.sh"
 	mkdir -p "$work"/{bin,backends,lib,maps,run,pool,home}
 	# Copies: the user that the server runs as may not be able to read the build directory.
 	{
@@ -229,10 +245,7 @@ suite_begin() # NAME ARGUMENT…
 		not_run "$build has no shim, cenoted or backend $shim_module: meson compile -C $build"
 	${CC:-gcc} -shared -fPIC -O1 -o "$work/lib/witness.so" "$suites_dir/witness.c" ||
 		not_run "the witness of what is mapped could not be built"
-	local original=${original_file:-${shim_file##*/}}
-	system_library=$(readlink -f "/usr/lib/"*"/$original" "/usr/lib64/$original" 2>/dev/null |
-		head -n 1)
-	[ -f "$system_library" ] || not_run "no $original of the system"
+	find_original
 	[ "$(id -u)" != 0 ] || chown -R "$server_user": "$work"
 	chmod 755 "$work"
 	chmod 1777 "$work/maps" "$work/out" "$work/run"
@@ -420,7 +433,7 @@ postgresql_source()
 	(
 		cd "$work/postgresql" &&
 			CC="ccache gcc" ./configure -q --with-openssl --without-readline --without-zlib --without-icu &&
-			for target in ${built_library:+src/interfaces/libpq} "$@"; do
+			for target in ${own_original:+src/interfaces/libpq} "$@"; do
 				make -s -j "$(nproc)" -C "$target" || exit 1
 			done
 	) >"$work/out/build.txt" 2>&1 ||
@@ -450,8 +463,8 @@ fetch_release()
 	"$source_root/tests/versions/get_server" "$cache" "postgresql:$pg_release" ||
 		not_run "no server of PostgreSQL $pg_release"
 	pg_bin=$(readlink -f "$cache")/postgresql-$pg_release/bin
-	built_library=$work/postgresql/src/interfaces/libpq/libpq.so.5
-	system_library=$built_library
+	own_original=$work/postgresql/src/interfaces/libpq/libpq.so.5
+	system_library=$own_original
 }
 
 # prove_results FILE: what "prove -v" wrote, as "pass|fail|skip TEST" lines.
@@ -470,6 +483,15 @@ prove_results()
 	/^ok$/ { print "pass " file ": runs to its end" }
 	/^(Dubious|Failed)/ { print "fail " file ": runs to its end" }
 	' "$1"
+}
+
+# pytest_results FILE: what "pytest -v" wrote, as "pass|fail|skip TEST" lines. A test's name may hold blanks.
+pytest_results()
+{
+	sed -nE 's/ +\[ *[0-9]+%\]$//
+		s/^(tests[^ ]+::.+) (PASSED|XFAIL|XPASS)( \(.*\))?$/pass \1/p
+		s/^(tests[^ ]+::.+) (FAILED|ERROR)$/fail \1/p
+		s/^(tests[^ ]+::.+) SKIPPED( \(.*\))?$/skip \1/p' "$1"
 }
 
 # unittest_results FILE: what Python's "unittest -v" wrote, as "pass|fail|skip TEST" lines: "test (module.Class.test)",
@@ -622,7 +644,7 @@ use_native()
 {
 	way=native
 	way_env=(CENOTE_WITNESS="$work/maps/native" LD_PRELOAD="$work/lib/witness.so")
-	[ -z "$built_library" ] || way_env+=(LD_LIBRARY_PATH="${built_library%/*}")
+	[ -z "$own_original" ] || way_env+=(LD_LIBRARY_PATH="${own_original%/*}")
 }
 
 use_shim() # preload|soname
@@ -631,7 +653,7 @@ use_shim() # preload|soname
 	way_env=(CENOTE_SERVER="unix:$work/pool" CENOTE_CLIENT_CONF="$work/client.conf"
 		CENOTE_FALLBACK=direct "$original_variable=$system_library"
 		CENOTE_WITNESS="$work/maps/shim")
-	[ -z "$built_library" ] || way_env+=(CENOTE_LIBPQ_VERSION="${pg_release}0000")
+	[ "$pg_release" = 15 ] || way_env+=(CENOTE_LIBPQ_VERSION="${pg_release}0000")
 	if [ "$1" = preload ]; then
 		way_env+=(LD_PRELOAD="$work/lib/${shim_file##*/} $work/lib/witness.so")
 	else
@@ -704,8 +726,8 @@ check_maps()
 		say "the native run was none: $ours processes on the shim, $original on the original"
 		return 1
 	fi
-	if [ -n "$built_library" ] && cat "$work"/maps/native.* | grep "^/.*$original_pattern" | grep -qvF "${built_library%.*}"; then
-		say "the native run had another libpq than $built_library"
+	if [ -n "$own_original" ] && cat "$work"/maps/native.* | grep "^/.*$original_pattern" | grep -qvF "${own_original%.*}"; then
+		say "the native run had another library than $own_original"
 		return 1
 	fi
 	read -r ours original both <<<"$(maps_of shim)"

@@ -47,18 +47,22 @@ free_port()
 s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
+install_server()
+{
+	mariadb-install-db --no-defaults --datadir="$work/data" --skip-test-db \
+		--auth-root-authentication-method=normal ${as:+--user="$server_user"}
+}
+
 start_server() # DATABASE…
 {
 	local database
 	[ "$pool_kind" != split ] || not_run "a split is for PostgreSQL only"
-	say "starting MariaDB"
+	say "starting $server_name"
 	make_certificates
 	my_port=$(free_port)
-	mariadb-install-db --no-defaults --datadir="$work/data" --skip-test-db \
-		--auth-root-authentication-method=normal ${as:+--user="$server_user"} \
-		>"$work/out/install.txt" 2>&1 ||
-		{ tail -n 5 "$work/out/install.txt" && not_run "mariadb-install-db fails"; }
-	(cd "$work" && exec setsid bash -c 'exec "$@"' server "${as[@]}" mariadbd --no-defaults \
+	install_server >"$work/out/install.txt" 2>&1 ||
+		{ tail -n 5 "$work/out/install.txt" && not_run "the server cannot be installed"; }
+	(cd "$work" && exec setsid bash -c 'exec "$@"' server "${as[@]}" "$server_program" --no-defaults \
 		--datadir="$work/data" --socket="$work/run/s" --pid-file="$work/run/pid" \
 		--port="$my_port" --bind-address=127.0.0.1 --local-infile=1 --skip-log-bin \
 		--max-connections=300 --innodb-flush-log-at-trx-commit=0 \
@@ -77,6 +81,7 @@ start_server() # DATABASE…
 		echo "grant all on *.* to test@'127.0.0.1' with grant option;"
 	} | native_mariadb || not_run "no databases"
 }
+server_program=mariadbd
 server_options=()
 server_keys=
 my_port=

@@ -25,9 +25,7 @@ tests()
 		as_user timeout 300 env "${way_env[@]}" "$pyodbc_variable=DSN=$way" \
 			"$work/venv/bin/python" -B -m pytest -p no:cacheprovider -v -rA "tests/$pyodbc_file"
 	) >"$work/out/$way.txt" 2>&1
-	sed -nE 's/^(tests[^ ]+::[^ ]+) (PASSED|XFAIL|XPASS).*/pass \1/p
-		s/^(tests[^ ]+::[^ ]+) (FAILED|ERROR).*/fail \1/p
-		s/^(tests[^ ]+::[^ ]+) SKIPPED.*/skip \1/p' "$work/out/$way.txt" >"$1"
+	pytest_results "$work/out/$way.txt" >"$1"
 }
 
 run_pyodbc() # NAME ARGUMENT…
