@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RUN_S 60
+#define RUN_S 180
 
 int64_t
 cnt_now_ms(void)
