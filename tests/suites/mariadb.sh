@@ -62,8 +62,9 @@ start_server() # DATABASE…
 	my_port=$(free_port)
 	install_server >"$work/out/install.txt" 2>&1 ||
 		{ tail -n 5 "$work/out/install.txt" && not_run "the server cannot be installed"; }
+	# In its own tmpdir: a server that starts removes the temporary tables of others.
 	(cd "$work" && exec setsid bash -c 'exec "$@"' server "${as[@]}" "$server_program" --no-defaults \
-		--datadir="$work/data" --socket="$work/run/s" --pid-file="$work/run/pid" \
+		--datadir="$work/data" --tmpdir="$work/data" --socket="$work/run/s" --pid-file="$work/run/pid" \
 		--port="$my_port" --bind-address=127.0.0.1 --local-infile=1 --skip-log-bin \
 		--max-connections=300 --innodb-flush-log-at-trx-commit=0 \
 		--ssl-ca="$work/tls/ca.pem" --ssl-cert="$work/tls/cert.pem" \

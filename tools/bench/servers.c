@@ -362,6 +362,8 @@ start_mariadb(struct cnb_servers *s, struct cnb_error *ret_error)
 		return -1;
 	cnb_command_add(&c, "--no-defaults");
 	cnb_command_add(&c, "--datadir=%s/my", s->dir);
+	/* in /tmp, a server that starts removes the temporary tables of others */
+	cnb_command_add(&c, "--tmpdir=%s/my", s->dir);
 	cnb_command_add(&c, "--socket=%s/myrun/s", s->dir);
 	cnb_command_add(&c, "--pid-file=%s/myrun/pid", s->dir);
 	cnb_command_add(&c, "--skip-networking");
