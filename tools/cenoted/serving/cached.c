@@ -290,6 +290,9 @@ cnd_cached_settled(struct cnd_serving *s, uint32_t pins, const struct cnd_state 
 		c->is_off |= (pins & CENOTE_PIN_FUNCTION) != 0;
 		return;
 	}
+	/* the session still has what the client brought, so the list of settings stays as well */
+	if (state->carry.n == 0 && cnc_buf_len(&c->brought) > 0)
+		return;
 	c->is_off = false;
 	if (!has_brought(s, &state->carry))
 		take_brought(s, &state->carry);
