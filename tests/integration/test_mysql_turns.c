@@ -127,7 +127,7 @@ what_hidden_code_sets_is_gone_with_its_client(void **state)
 			sets[i]);
 		assert_int_equal(cnt_server_sql(&with_mysql_server, sql), 0);
 		a = wp_attach(NULL);
-		/* these leave nothing, so the sessions go on without a question to the reset */
+		/* these statements leave nothing, so the reset sends no SQL */
 		for (int k = 0; k < 3; k++) {
 			wp_exec(a, "insert into plain values (1)");
 			assert_string_equal(wp_value(b, left), "1 0 1 1");

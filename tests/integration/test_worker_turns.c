@@ -36,18 +36,23 @@ reset_for(pid_t pid)
 	assert_int_equal(wp_join(pid), 0);
 }
 
+/* Attach after a pause. If another client had waited a moment ago, this one would have to yield soon. */
+static void
+begin_alone(void)
+{
+	probe_start(POOL("mode = transaction\n"));
+	probe_accept_login(0);
+	wp_await("main", "idle", 1);
+	wp_pause_ms(200);
+	probe_attach();
+}
+
 static void
 what_functions_left_is_asked_for_before_a_session_is_kept(void **state)
 {
 	pid_t pid;
 
-	probe_start(POOL("mode = transaction\n"));
-	probe_accept_login(0);
-	/* otherwise another client would have waited a moment ago, and this client would have to
-	 * yield soon */
-	wp_await("main", "idle", 1);
-	wp_pause_ms(200);
-	probe_attach();
+	begin_alone();
 	/* settle() will find that pin 64 stays */
 	QUERY(1, SYNC, "settle 64");
 	EXPECT("DONE/1 READY/1");
@@ -68,18 +73,14 @@ a_turn_ends_if_others_wait(void **state)
 {
 	pid_t pid;
 
-	probe_start(POOL("mode = transaction\n"));
-	probe_accept_login(0);
-	wp_await("main", "idle", 1);
-	wp_pause_ms(200);
-	probe_attach();
+	begin_alone();
 	QUERY(1, SYNC, "over 0");
 	EXPECT("DONE/1 READY/1");
 	/* a pin keeps the session, so that the next client waits for it */
 	QUERY(2, SYNC, "pin 1");
 	EXPECT("DONE/2 READY/2");
 	pid = let_another_wait();
-	/* the next request is there, or the unit has no end yet */
+	/* no turn ends if the next request has come, or if the unit has no end yet */
 	probe_client.collects = 1;
 	QUERY(3, SYNC, "over 1");
 	probe_client.collects = 0;

@@ -154,7 +154,7 @@ is_refused(struct my *t, const char *sqlstate, const char *why)
 
 /* ---- the library's plugins ---- */
 
-/* A library that has loaded a plugin keeps it, so this test comes first. */
+/* This test comes first: the library keeps each plugin that it has loaded, and then none is missing. */
 static void
 a_missing_plugin_is_named_with_its_package(void **state)
 {
@@ -311,7 +311,7 @@ the_key_of_a_file_is_the_only_one(void **state)
 	is_refused(&t, "08004", "no RSA key");
 	begin_with(&t, "server_public_key", file_with(""), PASSWORD);
 	is_refused(&t, "08004", "server_public_key");
-	/* even where any key would be taken, a file that is named must be there */
+	/* if the line names a file, the file must exist, also with get_server_public_key=yes */
 	begin_with(&t, "server_public_key", "/nonexistent", PASSWORD);
 	my_option(&t, "get_server_public_key", "yes");
 	is_refused(&t, "08004", "server_public_key /nonexistent: No such file");

@@ -54,7 +54,7 @@ void cnd_my_insist_on_password(MYSQL *my, int has_cleartext);
 #define CND_MY_NO_TLS                                                                    \
 	"the server has no TLS, and the server line asks for it (ssl_mode=preferred "    \
 	"would do without)"
-/* Why a password is not sent. */
+/* Parts of the errors of a login whose password cenoted does not send. */
 #define CND_MY_NO_KEY                                                                    \
 	"without TLS, the password would go encrypted with an RSA key that the server "  \
 	"sends, and nothing proves whose key that is. Use TLS (ssl_mode=required, "      \

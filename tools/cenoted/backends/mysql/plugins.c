@@ -207,7 +207,7 @@ run_watched(const struct plugin *p, const struct cnd_my_options *o, MYSQL_PLUGIN
 	my_bool wants_tls = my->options.use_ssl;
 	int r;
 
-	/* a file that default_file names; the library would leak its copy of ours */
+	/* default_file may name a file. Our own does not go through the library, which would not free its copy. */
 	if (!w.key_file)
 		(void)mysql_get_optionv(my, MYSQL_SERVER_PUBLIC_KEY, (void *)&w.key_file);
 	/* caching_sha2_password takes the wish for TLS for TLS, and would send the password in clear text */
@@ -284,7 +284,7 @@ WRAPPER(sha256, 5)
 WRAPPER(dialog, 6)
 WRAPPER(clear, 7)
 
-/* Load the plugin, and put the wrapper in its place. One that cannot be loaded is reported by the login that needs it. */
+/* Load the plugin, and put the wrapper in its place. If a plugin cannot be loaded, the login that needs it reports that. */
 static void
 wrap(MYSQL *my, struct plugin *p)
 {
